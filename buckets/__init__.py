@@ -1,0 +1,1 @@
+"""The five bucket declarations and the sample corpus."""

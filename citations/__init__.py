@@ -1,0 +1,1 @@
+"""Claims held against their cited spans, usable without the graph."""

@@ -1,0 +1,93 @@
+"""What verification takes and gives: evidence spans in, claims with verdicts out."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Verdict = Literal["supported", "derived", "misattributed", "unsupported", "contradicted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A span of a document that an answer may cite.
+
+    Attributes:
+        evidence_id: stable id (the chunk id, or doc_id + ":" + start).
+        text: exactly `document.text[start:start + len(text)]`.
+        start: character offset of `text` in the document.
+        facts: values known of the document from its annotations, field name to printed value.
+        page: number of the page on which `text` starts, None when unknown; `page_breaks` gives
+            (offset in document, page number) for each later page that the span touches.
+    """
+
+    evidence_id: str
+    doc_id: str
+    text: str
+    start: int = 0
+    page: int | None = None
+    page_breaks: tuple[tuple[int, int], ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """A number that code computed (a sum, a count), so that verification can recompute it.
+
+    Attributes:
+        value: the printed number without unit, "215.20".
+        formula: "sum(total_amount) over 9 documents".
+        inputs: the numbers that went in, printed; empty for a count of documents.
+        operation: what was done to them.
+        doc_ids: the documents that they came from.
+    """
+
+    value: str
+    formula: str
+    operation: Literal["count", "sum", "average", "min", "max", "difference", "ratio"]
+    inputs: tuple[str, ...] = ()
+    doc_ids: tuple[str, ...] = ()
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One checkable statement of an answer.
+
+    Attributes:
+        start, end: character span in the answer text, markers included.
+        markers: document ids named in the claim's `[...]` markers, in order.
+        evidence_id, doc_id, quote, quote_start, quote_end: the span that decided the verdict;
+            `quote == document.text[quote_start:quote_end]`. Empty when nothing was found.
+        reason: one line for people: what agreed or which fact did not.
+        formula: set for derived claims.
+    """
+
+    text: str
+    start: int
+    end: int
+    markers: tuple[str, ...]
+    verdict: Verdict
+    reason: str = ""
+    evidence_id: str = ""
+    doc_id: str = ""
+    quote: str = ""
+    quote_start: int = -1
+    quote_end: int = -1
+    page: int | None = None
+    score: float = 0.0
+    formula: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All claims of one answer with citation precision and recall.
+
+    Attributes:
+        precision: share of the cited claim-marker pairs whose span supports the claim.
+        recall: share of the claims that are supported (or derived) by a span that they cite.
+        unknown_markers: markers that name no evidence.
+    """
+
+    claims: tuple[Claim, ...]
+    precision: float
+    recall: float
+    unknown_markers: tuple[str, ...] = ()

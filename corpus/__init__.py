@@ -1,0 +1,1 @@
+"""What is searched: buckets, filters, annotations, the index, reading and ingestion."""

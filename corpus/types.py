@@ -1,0 +1,77 @@
+"""The nouns of the corpus: document, page, chunk and hit."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of a document as a span of its text.
+
+    Attributes:
+        number: position in the file, from 1.
+        start, end: character offsets into `Document.text`, end exclusive.
+        label: the printed page label ("iv", "A-3") when the file carries one.
+    """
+
+    number: int
+    start: int
+    end: int
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document as read: its whole text and where its pages lie.
+
+    `pages` is empty when the format has no pages (text, Markdown): a page number is then unknown
+    and is never guessed.
+    """
+
+    doc_id: str
+    bucket: str
+    text: str
+    source_file: str
+    content_hash: str
+    title: str = ""
+    media_type: str = "text/plain"
+    pages: tuple[Page, ...] = ()
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A span of a document that is indexed as one point.
+
+    Attributes:
+        chunk_id: UUID string, stable for the same document id, span and text.
+        start, end: character offsets into the document's text.
+        page_first, page_last: page numbers that the span touches; None when the format has none.
+        content_hash: SHA-256 of the text, hexadecimal.
+        identifiers: whole identifiers found by the bucket's patterns, folded to lower case.
+    """
+
+    chunk_id: str
+    doc_id: str
+    bucket: str
+    ordinal: int
+    text: str
+    start: int
+    end: int
+    content_hash: str
+    source_file: str
+    page_first: int | None = None
+    page_last: int | None = None
+    identifiers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk that a search returned, with its score (higher is better, comparable within one search).
+
+    `similarity` is the cosine to the query where the dense vector was asked, else None.
+    """
+
+    chunk: Chunk
+    score: float
+    similarity: float | None = None
+    tools: tuple[str, ...] = field(default=())

@@ -1,0 +1,1 @@
+"""Offline quality and speed; never imported at run time."""

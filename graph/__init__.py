@@ -1,0 +1,1 @@
+"""The state machine: state, context, routes, policies and the served graphs."""

@@ -1,0 +1,1 @@
+"""Models at the seam: chat, structured output and embeddings."""

@@ -1,0 +1,119 @@
+"""Every environment variable of Citegraph, declared once and read lazily."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import AliasChoices, Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """The process-wide settings; what differs from run to run is in `graph.context.Context`.
+
+    Each field is read from the environment variable named in its alias, or from `.env`.
+    """
+
+    model_config = SettingsConfigDict(env_file=".env", extra="ignore", populate_by_name=True, frozen=True)
+
+    home: Path = Field(
+        Path(".citegraph"),
+        validation_alias="CITEGRAPH_HOME",
+        description="Folder of the embedded index, the SQLite stores and the checkpoints.",
+    )
+    buckets_dir: Path | None = Field(
+        None,
+        validation_alias="CITEGRAPH_BUCKETS",
+        description="Folder of bucket declarations (*.yaml); default: the five that ship with Citegraph.",
+    )
+    database_url: str | None = Field(
+        None,
+        validation_alias="CITEGRAPH_DATABASE_URL",
+        description="SQLAlchemy URL of the annotation and document store; default: SQLite in CITEGRAPH_HOME.",
+    )
+    qdrant_url: str | None = Field(
+        None,
+        validation_alias="QDRANT_URL",
+        description="Address of a Qdrant server or cluster; default: the embedded engine.",
+    )
+    qdrant_api_key: SecretStr | None = Field(
+        None, validation_alias="QDRANT_API_KEY", description="Key of the Qdrant server, when it needs one."
+    )
+    embeddings: Literal["static", "minilm", "openai"] = Field(
+        "static",
+        validation_alias="CITEGRAPH_EMBEDDINGS",
+        description="Dense embedding model: static (256-d, fast), minilm (384-d) or openai (any endpoint).",
+    )
+    embedding_model: str = Field(
+        "text-embedding-3-small",
+        validation_alias="CITEGRAPH_EMBEDDING_MODEL",
+        description="Model name sent to the embedding endpoint when CITEGRAPH_EMBEDDINGS=openai.",
+    )
+    reranker: Literal["none", "minilm", "served"] = Field(
+        "none",
+        validation_alias="CITEGRAPH_RERANKER",
+        description="Second stage: none, minilm (local) or served (a /rerank endpoint).",
+    )
+    rerank_url: str | None = Field(
+        None,
+        validation_alias="CITEGRAPH_RERANK_URL",
+        description="Address of a Cohere, Jina or TEI style /rerank endpoint when CITEGRAPH_RERANKER=served.",
+    )
+    fusion_weights: tuple[float, float] | None = Field(
+        None,
+        validation_alias="CITEGRAPH_FUSION_WEIGHTS",
+        description="RRF weights as JSON [dense, sparse]; default: [1, 3] static, [1, 1] other models.",
+    )
+    chunk_tokens: int = Field(
+        900, ge=50, le=8000, validation_alias="CITEGRAPH_CHUNK_TOKENS", description="Chunk size in tokens."
+    )
+    chunk_overlap: int = Field(
+        150, ge=0, le=4000, validation_alias="CITEGRAPH_CHUNK_OVERLAP", description="Chunk overlap in tokens."
+    )
+    search_timeout: float = Field(
+        5.0,
+        gt=0,
+        validation_alias="CITEGRAPH_SEARCH_TIMEOUT",
+        description="Seconds allowed for one search over several buckets.",
+    )
+    openai_api_key: SecretStr | None = Field(
+        None,
+        validation_alias="OPENAI_API_KEY",
+        description="Key of the OpenAI-compatible endpoint; without a model name the twins answer.",
+    )
+    openai_base_url: str | None = Field(
+        None,
+        validation_alias=AliasChoices("OPENAI_BASE_URL", "OPENAI_API_BASE"),
+        description="Base URL of the OpenAI-compatible endpoint; default: OpenAI's own.",
+    )
+    model: str | None = Field(
+        None,
+        validation_alias="CITEGRAPH_MODEL",
+        description="Chat model of every step; empty: no model is called, the deterministic twins answer.",
+    )
+    step_models: dict[str, dict[str, str | float | int]] = Field(
+        default_factory=dict,
+        validation_alias="CITEGRAPH_STEP_MODELS",
+        description='Overrides per step as JSON, e.g. {"compose": {"model": "gpt-5", "timeout": 60}}.',
+    )
+    model_timeout: float = Field(
+        30.0, gt=0, validation_alias="CITEGRAPH_MODEL_TIMEOUT", description="Seconds allowed for one model call."
+    )
+
+    @property
+    def sql_url(self) -> str:
+        """Return the SQLAlchemy URL of the document and annotation store."""
+        return self.database_url or f"sqlite:///{self.home / 'citegraph.sqlite'}"
+
+    @property
+    def fusion(self) -> tuple[float, float]:
+        """Return the RRF weights (dense, sparse); static vectors are fused 1:3, see docs of the index."""
+        return self.fusion_weights or ((1.0, 3.0) if self.embeddings == "static" else (1.0, 1.0))
+
+
+def load_settings() -> Settings:
+    """Return the settings of this process, read now from the environment and `.env`.
+
+    Raises:
+        pydantic.ValidationError: a variable has a value of the wrong type; the message names it.
+    """
+    return Settings()
