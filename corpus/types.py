@@ -48,6 +48,7 @@ class Chunk:
         page_first, page_last: page numbers that the span touches; None when the format has none.
         content_hash: SHA-256 of the text, hexadecimal.
         identifiers: whole identifiers found by the bucket's patterns, folded to lower case.
+        title: the document's title, indexed with the text so that each chunk says what it belongs to.
     """
 
     chunk_id: str
@@ -62,6 +63,7 @@ class Chunk:
     page_first: int | None = None
     page_last: int | None = None
     identifiers: tuple[str, ...] = ()
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,285 @@
+"""The one seam to a vector engine: what is asked, what comes back, what a collection records about itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
+
+from corpus.sparse import SparseEncoder, SparseVector, mean_length
+from corpus.types import Chunk, Hit
+from llm.embeddings import Embedder, Vectors
+from llm.errors import BadInput
+
+if TYPE_CHECKING:
+    from corpus.buckets import Bucket
+
+Mode = Literal["keyword", "semantic", "hybrid"]
+FilterJSON = dict[str, Any]
+
+DENSE = "dense"
+SPARSE = "bm25"
+# Cormack, Clarke & Buettcher (SIGIR 2009) set 60; the engine's default of 2 lets rank 1 of a list win alone.
+RRF_K = 60
+# Layout of payload, chunking and vectors; raise it when an old index cannot be read any more.
+INDEX_VERSION = 1
+# What every bucket's points carry beside the declared fields, with the kind of payload index.
+OWN_INDEXES: Mapping[str, str] = {
+    "doc_id": "keyword",
+    "content_hash": "keyword",
+    "identifiers": "keyword",
+    "ordinal": "integer",
+    "text": "text",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """One search in one bucket.
+
+    Attributes:
+        filter_json: a filter in the shape of Qdrant's REST API, compiled by `corpus.filters`.
+        doc_ids: only chunks of these documents; empty means any.
+        phrases: each must occur word for word in the chunk.
+        identifiers: folded to lower case; chunks that carry one come before all others.
+        limit: hits returned.
+        candidates: hits that each of the fused lists contributes.
+    """
+
+    bucket: str
+    query: str
+    mode: Mode = "hybrid"
+    filter_json: FilterJSON | None = None
+    doc_ids: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    limit: int = 10
+    candidates: int = 100
+
+
+class Index(Protocol):
+    """Chunks by bucket in a vector engine. Every method may raise `Unavailable` or `Rejected`.
+
+    A bucket that was never filled is empty, not an error.
+    """
+
+    async def ensure(self, bucket: Bucket) -> None:
+        """Create collection and payload indexes of `bucket`, or check those that exist.
+
+        Raises:
+            BadInput: it was built with another embedding model or layout; the message names the remedy.
+        """
+        ...
+
+    async def upsert(
+        self, bucket: str, chunks: Sequence[Chunk], metadata: Mapping[str, Mapping[str, Any]]
+    ) -> None:
+        """Write chunks; `metadata` maps a document id to the payload of its declared fields."""
+        ...
+
+    async def set_metadata(self, bucket: str, metadata: Mapping[str, Mapping[str, Any]]) -> None:
+        """Replace the declared fields' payload of documents whose text did not change."""
+        ...
+
+    async def delete_documents(self, bucket: str, doc_ids: Sequence[str]) -> None:
+        """Remove every chunk of these documents."""
+        ...
+
+    async def search(self, request: SearchRequest) -> list[Hit]:
+        """Return the best chunks, best first; `similarity` is set in the semantic and hybrid modes."""
+        ...
+
+    async def document_chunks(self, bucket: str, doc_id: str) -> list[Chunk]:
+        """Return all chunks of a document in their order."""
+        ...
+
+    async def retrieve(self, bucket: str, chunk_ids: Sequence[str]) -> list[Chunk]:
+        """Return the chunks that exist among `chunk_ids`, in the order asked."""
+        ...
+
+    async def count(self, bucket: str, filter_json: FilterJSON | None = None) -> int:
+        """Return how many chunks match."""
+        ...
+
+    async def facet(
+        self, bucket: str, key: str, filter_json: FilterJSON | None = None, limit: int = 10
+    ) -> list[tuple[str, int]]:
+        """Return the commonest values of an indexed keyword, e.g. "meta.vendor", with their chunk counts."""
+        ...
+
+    async def drop(self, bucket: str) -> None:
+        """Remove the bucket's collection, vectors and record."""
+        ...
+
+    async def optimize(self, bucket: str) -> None:
+        """Make the writes durable and, when the bucket has grown large, build its vector graph."""
+        ...
+
+    async def close(self) -> None:
+        """Release every handle and connection."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionRecord:
+    """What a collection was built with; kept beside it and compared when it is opened.
+
+    `average_length` is 0.0 until the first chunks were written.
+    """
+
+    embedding: str
+    dimensions: int
+    language: str
+    average_length: float = 0.0
+    version: int = INDEX_VERSION
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the record as stored."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> CollectionRecord:
+        """Read a stored record; one without a version is older than any."""
+        return cls(
+            embedding=str(stored.get("embedding", "")),
+            dimensions=int(stored.get("dimensions", 0)),
+            language=str(stored.get("language", "english")),
+            average_length=float(stored.get("average_length", 0.0)),
+            version=int(stored.get("version", 0)),
+        )
+
+    def check(self, bucket: str, embedder: Embedder) -> None:
+        """Raise BadInput when vectors of `embedder` do not belong into this collection."""
+        remedy = f"Run `citegraph reembed {bucket}` to build it anew, or restore the old setting."
+        if self.version != INDEX_VERSION:
+            raise BadInput(
+                f"The index of bucket {bucket!r} has layout {self.version}, this version of Citegraph "
+                f"writes {INDEX_VERSION}. {remedy}"
+            )
+        if (self.embedding, self.dimensions) != (embedder.name, embedder.dimensions):
+            raise BadInput(
+                f"The index of bucket {bucket!r} holds vectors of {self.embedding} ({self.dimensions} "
+                f"dimensions), the settings ask for {embedder.name} ({embedder.dimensions}). {remedy}"
+            )
+
+    def encoder(self) -> SparseEncoder:
+        """Return the sparse encoder that fits this collection."""
+        return SparseEncoder(self.language, self.average_length)
+
+    def fitted(self, chunks: Sequence[Chunk]) -> CollectionRecord:
+        """Return the record with `average_length` set from the first chunks written."""
+        if self.average_length:
+            return self
+        length = mean_length(self.language, (indexed_text(chunk) for chunk in chunks))
+        return CollectionRecord(self.embedding, self.dimensions, self.language, max(length, 1.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """One ranked list that a search fuses: a vector, where it is compared, what is let through."""
+
+    using: str
+    vector: list[float] | SparseVector
+    filter_json: FilterJSON | None
+    weight: float
+
+
+def legs(
+    request: SearchRequest, embedder: Embedder, record: CollectionRecord, weights: tuple[float, float]
+) -> list[Leg]:
+    """Return the lists to fuse, dense first; none when a keyword question has no searchable term.
+
+    Wanted identifiers add each list once more, restricted to the chunks that carry one, so that
+    such a chunk is a candidate however low it ranks otherwise.
+    """
+    vectors: list[tuple[str, list[float] | SparseVector, float]] = []
+    if request.mode != "keyword":
+        vectors.append((DENSE, embedder.embed_query(request.query).tolist(), weights[0]))
+    if request.mode != "semantic":
+        terms = record.encoder().query(request.query)
+        if terms.indices:
+            vectors.append((SPARSE, terms, weights[1]))
+    base = request_filter(request)
+    filters = [base]
+    if request.identifiers:
+        filters.append({"must": [*([base] if base else []), identifier_condition(request.identifiers)]})
+    return [Leg(using, vector, allowed, weight) for allowed in filters for using, vector, weight in vectors]
+
+
+def encode_chunks(
+    chunks: Sequence[Chunk], embedder: Embedder, record: CollectionRecord
+) -> tuple[Vectors, list[SparseVector]]:
+    """Return the dense (n, d) and sparse vectors of chunks, titles included."""
+    texts = [indexed_text(chunk) for chunk in chunks]
+    encoder = record.encoder()
+    return embedder.embed_documents(texts), [encoder.document(text) for text in texts]
+
+
+def indexed_text(chunk: Chunk) -> str:
+    """Return the chunk's text with its document's title in front, unless it begins with it."""
+    title = chunk.title.strip()
+    if not title or title.casefold() in chunk.text[: 2 * len(title) + 200].casefold():
+        return chunk.text
+    return f"{title}\n{chunk.text}"
+
+
+def payload_of(chunk: Chunk, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the payload of a point; `chunk_from` is its inverse."""
+    payload = asdict(chunk)
+    del payload["chunk_id"]
+    payload["identifiers"] = list(chunk.identifiers)
+    payload["meta"] = dict(metadata)
+    return payload
+
+
+def chunk_from(point_id: object, payload: Mapping[str, Any]) -> Chunk:
+    """Return the chunk that a point holds."""
+    return Chunk(
+        chunk_id=str(point_id),
+        doc_id=payload["doc_id"],
+        bucket=payload["bucket"],
+        ordinal=payload["ordinal"],
+        text=payload["text"],
+        start=payload["start"],
+        end=payload["end"],
+        content_hash=payload["content_hash"],
+        source_file=payload["source_file"],
+        page_first=payload.get("page_first"),
+        page_last=payload.get("page_last"),
+        identifiers=tuple(payload.get("identifiers") or ()),
+        title=payload.get("title") or "",
+    )
+
+
+def request_filter(request: SearchRequest) -> FilterJSON | None:
+    """Join the request's filter, document ids and phrases into one filter, or None."""
+    must: list[FilterJSON] = []
+    if request.filter_json:
+        must.append(request.filter_json)
+    if request.doc_ids:
+        must.append({"key": "doc_id", "match": {"any": list(request.doc_ids)}})
+    must.extend({"key": "text", "match": {"phrase": phrase}} for phrase in request.phrases)
+    if len(must) == 1 and request.filter_json:
+        return request.filter_json
+    return {"must": must} if must else None
+
+
+def identifier_condition(identifiers: Iterable[str]) -> FilterJSON:
+    """Return the condition that a chunk carries one of `identifiers`."""
+    return {"key": "identifiers", "match": {"any": [value.lower() for value in identifiers]}}
+
+
+def documents_condition(doc_ids: Iterable[str]) -> FilterJSON:
+    """Return the filter for the chunks of `doc_ids`."""
+    return {"must": [{"key": "doc_id", "match": {"any": list(doc_ids)}}]}
+
+
+def similarity(fused: Sequence[Leg], vectors: object) -> float | None:
+    """Return the cosine of the question and a point's vectors, None when it was not asked for."""
+    dense = next((leg.vector for leg in fused if leg.using == DENSE), None)
+    stored = vectors.get(DENSE) if isinstance(vectors, dict) else None
+    if dense is None or stored is None:
+        return None
+    return round(float(np.dot(np.asarray(dense, np.float32), np.asarray(stored, np.float32))), 6)

@@ -1,0 +1,290 @@
+"""One contract, run on the embedded engine, the client's local mode and a real server if there is one."""
+
+import os
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from uuid import NAMESPACE_URL, uuid4, uuid5
+
+import numpy as np
+import pytest
+from qdrant_client import AsyncQdrantClient
+
+from corpus.buckets import Bucket
+from corpus.edge_index import EdgeIndex
+from corpus.fields import Field
+from corpus.index import OWN_INDEXES, Index, SearchRequest, indexed_text
+from corpus.qdrant_index import QdrantIndex
+from corpus.types import Chunk
+from llm.embeddings import StaticEmbedder, Vectors
+from llm.errors import BadInput, Rejected, Unavailable
+
+BUCKET = Bucket(
+    name="letters",
+    description="Letters of a harbour office.",
+    nouns=("letter",),
+    fields=(
+        Field(name="sender", type="keyword", description="Who wrote it."),
+        Field(name="sent", type="date", description="When it was sent."),
+        Field(name="crates", type="integer", description="How many crates."),
+    ),
+)
+TEXTS = {
+    "anchors": "The anchors of the ferry were weighed at dawn, reference HB-1001.",
+    "ropes": "Fresh ropes arrived; the ferry is moored with the ropes of the tug HB-2002.",
+    "cranes": "Both cranes need paint before the inspection of the quay.",
+    "tides": "A table of the tides and the currents in the estuary, see HB-1001 and HB-3003.",
+}
+METADATA = {
+    "anchors": {"sender": "harbour master", "sent": "2021-03-04T00:00:00Z", "crates": 4.0},
+    "ropes": {"sender": "chandler", "sent": "2022-03-04T00:00:00Z", "crates": 12.0},
+    "cranes": {"sender": "harbour master", "sent": "2022-11-30T00:00:00Z", "crates": 0.0},
+    "tides": {"sender": "pilot"},
+}
+IDENTIFIERS = {"anchors": ("hb-1001",), "ropes": ("hb-2002",), "tides": ("hb-1001", "hb-3003")}
+STATIC = StaticEmbedder()
+
+
+def chunk(doc_id: str, text: str, ordinal: int = 0) -> Chunk:
+    return Chunk(
+        chunk_id=str(uuid5(NAMESPACE_URL, f"{doc_id}/{ordinal}/{text}")),
+        doc_id=doc_id,
+        bucket=BUCKET.name,
+        ordinal=ordinal,
+        text=text,
+        start=ordinal * 100,
+        end=ordinal * 100 + len(text),
+        content_hash=f"hash of {text}",
+        source_file=f"{doc_id}.txt",
+        page_first=2 if doc_id == "tides" else None,
+        page_last=3 if doc_id == "tides" else None,
+        identifiers=IDENTIFIERS.get(doc_id, ()),
+        title=f"Letter about {doc_id}",
+    )
+
+
+CHUNKS = [chunk(doc_id, text) for doc_id, text in TEXTS.items()]
+
+ENGINES = ["edge", "local", *(["server"] if os.environ.get("QDRANT_URL") else [])]
+
+
+def make_index(engine: str, folder: Path, embedder: object = STATIC) -> Index:
+    if engine == "edge":
+        return EdgeIndex(folder, embedder, weights=(1.0, 3.0))  # type: ignore[arg-type]
+    client = (
+        AsyncQdrantClient(os.environ["QDRANT_URL"]) if engine == "server" else AsyncQdrantClient(":memory:")
+    )
+    prefix = f"test_{uuid4().hex}_"
+    return QdrantIndex(client, embedder, weights=(1.0, 3.0), prefix=prefix)  # type: ignore[arg-type]
+
+
+@pytest.fixture(params=ENGINES)
+async def index(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Index]:
+    index = make_index(request.param, tmp_path)
+    yield index
+    await index.drop(BUCKET.name)
+    await index.close()
+
+
+@pytest.fixture
+async def filled(index: Index) -> Index:
+    await index.ensure(BUCKET)
+    await index.upsert(BUCKET.name, CHUNKS, METADATA)
+    return index
+
+
+async def found(index: Index, query: str, **given: object) -> list[str]:
+    request = replace(SearchRequest(BUCKET.name, query), **given)  # type: ignore[arg-type]
+    return [hit.chunk.doc_id for hit in await index.search(request)]
+
+
+@pytest.mark.filterwarnings("ignore:Payload indexes have no effect")
+class TestContract:
+    async def test_a_bucket_never_filled_is_empty(self, index: Index) -> None:
+        assert await index.search(SearchRequest("letters", "ferry")) == []
+        assert await index.count("letters") == 0
+        assert await index.document_chunks("letters", "anchors") == []
+        assert await index.retrieve("letters", [CHUNKS[0].chunk_id]) == []
+        assert await index.facet("letters", "meta.sender") == []
+        await index.delete_documents("letters", ["anchors"])
+        with pytest.raises(Rejected, match="ensure"):
+            await index.upsert("letters", CHUNKS, {})
+
+    async def test_keyword_search_stems_and_ranks(self, filled: Index) -> None:
+        assert await found(filled, "rope", mode="keyword") == ["ropes"]
+        assert await found(filled, "the ferries", mode="keyword") in (
+            ["anchors", "ropes"],
+            ["ropes", "anchors"],
+        )
+        assert await found(filled, "the of and", mode="keyword") == []
+
+    async def test_a_chunk_survives_the_round_trip(self, filled: Index) -> None:
+        (hit,) = await filled.search(SearchRequest("letters", "estuary currents", mode="keyword"))
+        assert hit.chunk == CHUNKS[3]
+        assert hit.similarity is None
+
+    async def test_semantic_search_gives_the_cosine(self, filled: Index) -> None:
+        hits = await filled.search(SearchRequest("letters", "painting cranes", mode="semantic"))
+        assert len(hits) == 4
+        assert hits[0].chunk.doc_id == "cranes"
+        expected = STATIC.embed_query("painting cranes") @ STATIC.embed_query(indexed_text(CHUNKS[2]))
+        assert hits[0].similarity == pytest.approx(float(expected), abs=1e-4)
+        assert hits[0].score == pytest.approx(float(expected), abs=1e-4)
+
+    async def test_hybrid_fuses_both_lists_by_rank(self, filled: Index) -> None:
+        hits = await filled.search(SearchRequest("letters", "ropes of the tug", limit=2))
+        assert hits[0].chunk.doc_id == "ropes"
+        # Rank 1 in both lists: sum of 1 / (k - 1 + 1 / weight) with k = 60 and weights 1 and 3.
+        assert hits[0].score == pytest.approx(1 / 60 + 1 / (59 + 1 / 3), abs=1e-6)
+        assert len(hits) == 2
+        assert hits[0].similarity is not None
+
+    async def test_filters_are_pushed_down(self, filled: Index) -> None:
+        master = {"must": [{"key": "meta.sender", "match": {"value": "harbour master"}}]}
+        assert set(await found(filled, "ferry", filter_json=master)) == {"anchors", "cranes"}
+        assert await found(filled, "ferry", mode="keyword", filter_json=master) == ["anchors"]
+        late = {"must": [{"key": "meta.sent", "range": {"gte": "2022-01-01T00:00:00Z"}}]}
+        assert set(await found(filled, "ferry", filter_json=late)) == {"ropes", "cranes"}
+        many = {"must": [{"key": "meta.crates", "range": {"gt": 0, "lt": 12.0}}]}
+        assert await found(filled, "ferry", filter_json=many) == ["anchors"]
+        unsent = {"must": [{"is_empty": {"key": "meta.sent"}}]}
+        assert await found(filled, "ferry", filter_json=unsent) == ["tides"]
+        nested = {"must_not": [{"should": [*master["must"], *unsent["must"]]}]}
+        assert await found(filled, "ferry", filter_json=nested) == ["ropes"]
+        assert await filled.count("letters", late) == 2
+        assert await filled.count("letters") == 4
+
+    async def test_document_ids_restrict(self, filled: Index) -> None:
+        assert await found(filled, "ferry", doc_ids=("cranes", "tides")) != []
+        assert set(await found(filled, "ferry", doc_ids=("cranes", "tides"))) == {"cranes", "tides"}
+
+    async def test_phrases_match_word_for_word(self, filled: Index) -> None:
+        assert await found(filled, "quay", phrases=("Inspection of the QUAY",)) == ["cranes"]
+        assert await found(filled, "quay", phrases=("quay inspection",)) == []
+
+    @pytest.mark.parametrize("mode", ["keyword", "semantic", "hybrid"])
+    async def test_identifiers_come_first(self, filled: Index, mode: str) -> None:
+        hits = await found(filled, "cranes in the estuary", mode=mode, identifiers=("HB-3003",))
+        assert hits[0] == "tides"
+        both = await found(filled, "cranes and paint", mode="hybrid", identifiers=("hb-1001",))
+        assert set(both[:2]) == {"anchors", "tides"}
+        assert both[2] == "cranes"
+
+    async def test_upsert_replaces_the_same_chunk(self, filled: Index) -> None:
+        await filled.upsert("letters", [replace(CHUNKS[0], source_file="moved.txt")], METADATA)
+        assert await filled.count("letters") == 4
+        (stored,) = await filled.retrieve("letters", [CHUNKS[0].chunk_id])
+        assert stored.source_file == "moved.txt"
+
+    async def test_metadata_can_change_alone(self, filled: Index) -> None:
+        await filled.set_metadata("letters", {"cranes": {"sender": "painter"}})
+        painter = {"must": [{"key": "meta.sender", "match": {"any": ["painter"]}}]}
+        assert await found(filled, "ferry", filter_json=painter) == ["cranes"]
+        (stored,) = await filled.document_chunks("letters", "cranes")
+        assert stored == CHUNKS[2]
+        gone = {"must": [{"key": "meta.crates", "range": {"gte": 0}}]}
+        assert await filled.count("letters", gone) == 2
+
+    async def test_delete_removes_every_chunk_of_a_document(self, filled: Index) -> None:
+        await filled.upsert("letters", [chunk("ropes", "More about the ropes.", 1)], METADATA)
+        await filled.delete_documents("letters", ["ropes", "unknown"])
+        assert await filled.count("letters") == 3
+        assert await found(filled, "ropes", mode="keyword") == []
+
+    async def test_chunks_of_a_document_come_in_order(self, filled: Index) -> None:
+        more = [chunk("tides", f"Page {number} of the tables.", number) for number in (3, 1, 2)]
+        await filled.upsert("letters", more, METADATA)
+        assert [c.ordinal for c in await filled.document_chunks("letters", "tides")] == [0, 1, 2, 3]
+
+    async def test_retrieve_keeps_the_order_asked(self, filled: Index) -> None:
+        wanted = [CHUNKS[2].chunk_id, str(uuid4()), CHUNKS[0].chunk_id]
+        assert await filled.retrieve("letters", wanted) == [CHUNKS[2], CHUNKS[0]]
+
+    async def test_facets_count_values(self, filled: Index) -> None:
+        assert (await filled.facet("letters", "meta.sender"))[0] == ("harbour master", 2)
+        early = {"must": [{"key": "meta.crates", "range": {"gte": 1}}]}
+        facets = await filled.facet("letters", "meta.sender", early, limit=5)
+        assert sorted(facets) == [("chandler", 1), ("harbour master", 1)]
+
+    async def test_ensure_twice_changes_nothing(self, filled: Index) -> None:
+        await filled.ensure(BUCKET)
+        await filled.optimize("letters")
+        assert await filled.count("letters") == 4
+
+    async def test_drop_empties_the_bucket(self, filled: Index) -> None:
+        await filled.drop("letters")
+        assert await filled.count("letters") == 0
+        await filled.ensure(BUCKET)
+        await filled.upsert("letters", CHUNKS[:1], METADATA)
+        assert await filled.count("letters") == 1
+
+
+class OtherModel:
+    """An embedding model of another name and length."""
+
+    name = "other"
+    dimensions = 8
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        return np.ones((len(texts), 8), dtype=np.float32)
+
+    def embed_query(self, text: str) -> Vectors:
+        return np.ones(8, dtype=np.float32)
+
+
+async def test_edge_refuses_another_embedding_model(tmp_path: Path) -> None:
+    first = make_index("edge", tmp_path)
+    await first.ensure(BUCKET)
+    await first.upsert("letters", CHUNKS, METADATA)
+    await first.close()
+    second = make_index("edge", tmp_path, OtherModel())
+    with pytest.raises(BadInput, match=r"ask for other \(8\).*`citegraph reembed letters`"):
+        await second.search(SearchRequest("letters", "ferry"))
+    with pytest.raises(BadInput, match="reembed"):
+        await second.ensure(BUCKET)
+    await second.drop("letters")
+    await second.ensure(BUCKET)
+    assert await second.count("letters") == 0
+    await second.close()
+
+
+async def test_qdrant_refuses_another_embedding_model() -> None:
+    client = AsyncQdrantClient(":memory:")
+    await QdrantIndex(client, STATIC, weights=(1, 3)).ensure(BUCKET)
+    other = QdrantIndex(client, OtherModel(), weights=(1, 3))
+    with pytest.raises(BadInput, match="reembed letters"):
+        await other.search(SearchRequest("letters", "ferry"))
+
+
+async def test_edge_survives_a_restart_and_is_locked_meanwhile(tmp_path: Path) -> None:
+    first = make_index("edge", tmp_path)
+    await first.ensure(BUCKET)
+    await first.upsert("letters", CHUNKS, METADATA)
+    best = await first.search(SearchRequest("letters", "ropes"))
+    second = make_index("edge", tmp_path)
+    with pytest.raises(Unavailable, match="open in another process"):
+        await second.search(SearchRequest("letters", "ferry"))
+    await first.close()
+    assert await second.search(SearchRequest("letters", "ropes")) == best
+    await second.close()
+
+
+async def test_edge_recovers_from_a_creation_without_record(tmp_path: Path) -> None:
+    first = make_index("edge", tmp_path)
+    await first.ensure(BUCKET)
+    await first.close()
+    (tmp_path / "letters.json").unlink()
+    second = make_index("edge", tmp_path)
+    await second.ensure(BUCKET)
+    await second.upsert("letters", CHUNKS, METADATA)
+    assert await second.count("letters") == 4
+    await second.close()
+
+
+async def test_payload_indexes_come_from_the_declaration(tmp_path: Path) -> None:
+    index = EdgeIndex(tmp_path, STATIC, weights=(1, 3))
+    await index.ensure(BUCKET)
+    opened = index._opened("letters")
+    assert opened is not None
+    assert set(opened.shard.info().payload_schema) == {*OWN_INDEXES, *BUCKET.payload_indexes()}
+    await index.close()
