@@ -1,17 +1,26 @@
-"""The two ways in which something outside the process fails.
+"""The two ways in which something outside the process fails, and the run's own limit.
 
     CitegraphError
     ├── Unavailable     it may work later: retried, then the step's twin answers
     │   └── TimedOut    no answer within the time that remained
-    └── Rejected        it will not work as asked: never retried
-        └── BadInput    the caller's own input; the message says what to do
+    ├── Rejected        it will not work as asked: never retried
+    │   └── BadInput    the caller's own input; the message says what to do
+    └── BudgetSpent     the run's own limit: no call was made, the step's twin answers
 
 Clients translate foreign exceptions into these at the seam; nothing else is caught inside a node.
 """
 
+from typing import Any
+
 
 class CitegraphError(Exception):
-    """Base of the errors that Citegraph raises; `str()` is safe to show (no secret, no stack trace)."""
+    """Base of the errors that Citegraph raises; `str()` is safe to show (no secret, no stack trace).
+
+    `calls` holds the model calls (`llm.budget.ModelCall`) that were made before it failed, so that usage
+    counts them too.
+    """
+
+    calls: tuple[Any, ...] = ()
 
 
 class Unavailable(CitegraphError):
@@ -32,3 +41,7 @@ class Rejected(CitegraphError):
 
 class BadInput(Rejected):
     """The caller's input cannot be used; the message says why and what to do instead."""
+
+
+class BudgetSpent(CitegraphError):
+    """A budget of the run (calls, tokens or seconds) allows no further model call; none was made."""
