@@ -34,9 +34,9 @@ class ReasoningFilter:
             return piece
         self._held += piece
         start = self._held.lstrip().lower()
-        if any(o.startswith(start) for o in _OPENINGS):
+        if any(opening.startswith(start) for opening in _OPENINGS):
             return ""
-        if start.startswith(_OPENINGS) and not _BLOCK.match(self._held.lstrip()):
+        if start.startswith(_OPENINGS) and not without_reasoning(self._held):
             return ""
         return self.end()
 
