@@ -1,6 +1,7 @@
 """Chat models per step behind one seam: which model answers, how long it may take, what it cost."""
 
 import asyncio
+import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
@@ -127,6 +128,7 @@ class ChatModels:
             WeakKeyDictionary()
         )
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = WeakKeyDictionary()
+        self._opening = threading.Lock()
 
     def configured(self, step: Step, overrides: "Overrides | None" = None) -> bool:
         """Return whether a model answers this step; False sends the step to its twin.
@@ -193,8 +195,9 @@ class ChatModels:
 
             # A kept-alive connection belongs to the loop that opened it: one client per loop, never the
             # process-wide one that langchain-openai would share between two asyncio.run calls.
-            if loop not in self._clients:
-                self._clients[loop] = _http_client()
+            with self._opening:
+                if loop not in self._clients:
+                    self._clients[loop] = _http_client()
             return ChatOpenAI(
                 model=spec.model,
                 base_url=spec.base_url,

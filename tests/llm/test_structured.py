@@ -3,12 +3,14 @@
 from typing import Literal
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 from pydantic import BaseModel, Field
 
 from llm.budget import CallBudget
 from llm.chat import Call, Step
-from llm.errors import BudgetSpent, Rejected, Unavailable
+from llm.errors import BudgetSpent, CitegraphError, Rejected, Unavailable
 from llm.foreign import NotAccepted
 from llm.json_text import fit, mended_object, whole_objects
 from llm.scripted import Replies, scripted
@@ -241,3 +243,39 @@ def test_a_wrong_enum_value_is_never_guessed() -> None:
 def test_hostile_text_holds_no_object(hostile: str) -> None:
     assert list(whole_objects(hostile)) == []
     assert mended_object(hostile) is None
+
+
+REPLIES = st.sampled_from(
+    [
+        GOOD,
+        GOOD_TEXT,
+        GOOD_TEXT[:40],
+        "",
+        "words",
+        "[]",
+        '{"intent": "buy"}',
+        AIMessage("", tool_calls=[{"name": "Other", "args": {"x": 1}, "id": "1"}]),
+        AIMessage("", additional_kwargs={"refusal": "no"}),
+        unsupported(),
+        unsupported("json_schema", "tool_call", "temperature"),
+        Unavailable("down"),
+        TimeoutError(),
+        ConnectionResetError(),
+        ValueError("odd"),
+    ]
+)
+
+
+@given(replies=st.lists(REPLIES, min_size=12, max_size=12), calls=st.integers(0, 6))
+@settings(max_examples=150, deadline=None, database=None)
+async def test_any_model_ends_in_a_plan_or_a_typed_error_within_its_calls(
+    replies: list[object], calls: int
+) -> None:
+    models, script = scripted(replies)  # type: ignore[arg-type]
+    for _ in range(2):
+        before, call = len(script.calls), ask(calls)
+        try:
+            made = (await structured(models, call, Plan)).calls
+        except CitegraphError as error:
+            made = error.calls
+        assert len(script.calls) - before == len(made) == calls - call.budget.calls_left <= 5
