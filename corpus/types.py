@@ -1,5 +1,6 @@
 """The nouns of the corpus: document, page, chunk and hit."""
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 
 
@@ -24,7 +25,8 @@ class Document:
     """One document as read: its whole text and where its pages lie.
 
     `pages` is empty when the format has no pages (text, Markdown): a page number is then unknown
-    and is never guessed.
+    and is never guessed. `source_file` is the name that people know the document by, `source_path`
+    the file that it was read from.
     """
 
     doc_id: str
@@ -36,6 +38,17 @@ class Document:
     media_type: str = "text/plain"
     pages: tuple[Page, ...] = ()
     url: str | None = None
+    source_path: str = ""
+
+    def page_of(self, offset: int) -> Page | None:
+        """Return the page on which a character offset lies; None when the format has no pages."""
+        return page_at(self.pages, offset)
+
+
+def page_at(pages: tuple[Page, ...], offset: int) -> Page | None:
+    """Return the last page that starts at or before `offset`, None when there is none."""
+    place = bisect_right(pages, offset, key=lambda page: page.start)
+    return pages[place - 1] if place else None
 
 
 @dataclass(frozen=True, slots=True)

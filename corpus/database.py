@@ -1,0 +1,79 @@
+"""One SQLAlchemy engine a database URL: SQLite embedded, Postgres by URL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    DisconnectionError,
+    InterfaceError,
+    NoSuchModuleError,
+    OperationalError,
+    SQLAlchemyError,
+)
+
+from llm.errors import BadInput, Rejected, Unavailable
+
+T = TypeVar("T")
+
+BUSY_SECONDS = 30
+
+
+@lru_cache(maxsize=8)
+def open_database(sql_url: str) -> Engine:
+    """Return the engine of `sql_url`, the same one at each call; the folder of a SQLite file is made.
+
+    Raises:
+        BadInput: the URL cannot be read, or its driver is not installed.
+    """
+    try:
+        url = make_url(sql_url)
+        if url.get_backend_name() == "sqlite":
+            return _sqlite(sql_url, url.database)
+        if url.drivername == "postgresql":
+            url = url.set(drivername="postgresql+psycopg")
+        return create_engine(url, pool_pre_ping=True)
+    except (ArgumentError, NoSuchModuleError) as error:
+        raise BadInput("CITEGRAPH_DATABASE_URL is not a database URL that SQLAlchemy knows.") from error
+    except ModuleNotFoundError as error:
+        raise BadInput(
+            f"The database needs the package {error.name!r}: pip install 'citegraph[postgres]'."
+        ) from error
+
+
+def _sqlite(sql_url: str, file: str | None) -> Engine:
+    if file and file != ":memory:":
+        Path(file).parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(sql_url, connect_args={"timeout": BUSY_SECONDS})
+
+    @event.listens_for(engine, "connect")
+    def settle(connection: Any, _: Any) -> None:
+        # Readers go on while an ingest writes; a committed transaction survives a killed process.
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA journal_mode=WAL")
+        cursor.execute("PRAGMA synchronous=NORMAL")
+        cursor.close()
+
+    return engine
+
+
+def translated(call: Callable[[], T]) -> T:
+    """Call the database and raise its failures as this project's two kinds, without statement or values."""
+    try:
+        return call()
+    except (OperationalError, InterfaceError, DisconnectionError) as error:
+        raise Unavailable(f"The document database does not answer ({_short(error)}).") from error
+    except SQLAlchemyError as error:
+        raise Rejected(f"The document database refused the request ({_short(error)}).") from error
+
+
+def _short(error: SQLAlchemyError) -> str:
+    origin = error.orig if isinstance(error, DBAPIError) else error
+    return str(origin).splitlines()[0] if str(origin) else type(origin).__name__

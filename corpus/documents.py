@@ -1,0 +1,249 @@
+"""The documents themselves: whole texts, pages and where they came from, in the SQL database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sqlalchemy import (
+    Column,
+    Index,
+    Integer,
+    MetaData,
+    Row,
+    String,
+    Table,
+    Text,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
+
+from corpus.database import open_database, translated
+from corpus.types import Document, Page, page_at
+
+Status = Literal["pending", "done"]
+
+IDS_A_STATEMENT = 500  # SQLite allows 32,766 variables a statement, older builds 999
+LONGEST = 1_000_000_000  # characters; SQLite's own bound of a value
+
+_metadata = MetaData()
+# The text comes last: a row's small columns are then read without its pages on disk.
+_documents = Table(
+    "documents",
+    _metadata,
+    Column("doc_id", String, primary_key=True),
+    Column("bucket", String, nullable=False),
+    Column("source_file", String, nullable=False),
+    Column("source_path", String, nullable=False),
+    Column("title", String, nullable=False),
+    Column("media_type", String, nullable=False),
+    Column("url", String),
+    Column("content_hash", String, nullable=False),
+    Column("index_hash", String, nullable=False),
+    Column("annotation_hash", String, nullable=False),
+    Column("status", String, nullable=False),
+    Column("characters", Integer, nullable=False),
+    Column("pages", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Index("documents_of_bucket", "bucket", "doc_id"),
+)
+_SMALL = [column for column in _documents.columns if column.name not in {"pages", "text"}]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRecord:
+    """What is known of a stored document without reading its text.
+
+    Attributes:
+        index_hash: fingerprint of what the index holds (text, title, chunking, embedding model).
+        annotation_hash: fingerprint of its annotation values.
+        status: `pending` while an ingest is writing it, or was killed doing so.
+        characters: length of the text.
+    """
+
+    doc_id: str
+    bucket: str
+    source_file: str
+    source_path: str
+    title: str
+    media_type: str
+    url: str | None
+    content_hash: str
+    index_hash: str
+    annotation_hash: str
+    status: Status
+    characters: int
+
+
+class DocumentStore:
+    """Documents by id; all methods block (call them in a thread from async code).
+
+    Every method raises `Unavailable` when the database does not answer.
+    """
+
+    def __init__(self, sql_url: str) -> None:
+        self._engine = open_database(sql_url)
+        translated(lambda: _metadata.create_all(self._engine))
+
+    def put(
+        self,
+        documents: Document | Iterable[Document],
+        *,
+        hashes: Mapping[str, tuple[str, str]] | None = None,
+        status: Status = "done",
+    ) -> None:
+        """Insert or replace documents in one transaction.
+
+        Args:
+            hashes: document id to (index hash, annotation hash).
+        """
+        given = [documents] if isinstance(documents, Document) else list(documents)
+        rows = [_row(document, (hashes or {}).get(document.doc_id, ("", "")), status) for document in given]
+
+        def run() -> None:
+            with self._engine.begin() as connection:
+                for ids in _batches([document.doc_id for document in given]):
+                    connection.execute(delete(_documents).where(_documents.c.doc_id.in_(ids)))
+                connection.execute(insert(_documents), rows)
+
+        if rows:
+            translated(run)
+
+    def mark_done(self, doc_ids: Sequence[str]) -> None:
+        """Record that index and annotations hold these documents."""
+        self._execute(
+            update(_documents).where(_documents.c.doc_id.in_(ids)).values(status="done")
+            for ids in _batches(doc_ids)
+        )
+
+    def mark_pending(self, doc_ids: Sequence[str]) -> None:
+        """Record that these documents are being written or removed."""
+        self._execute(
+            update(_documents).where(_documents.c.doc_id.in_(ids)).values(status="pending")
+            for ids in _batches(doc_ids)
+        )
+
+    def delete(self, doc_ids: Sequence[str]) -> None:
+        """Remove documents; unknown ids are ignored."""
+        self._execute(delete(_documents).where(_documents.c.doc_id.in_(ids)) for ids in _batches(doc_ids))
+
+    def get(self, doc_id: str) -> Document | None:
+        """Return a document with its text, None when there is none of that id."""
+        rows = self._rows(select(_documents).where(_documents.c.doc_id == doc_id))
+        return _document(rows[0]) if rows else None
+
+    def text(self, doc_id: str, start: int = 0, end: int | None = None) -> str:
+        """Return characters `start` to `end` (exclusive) of a document; empty when it does not exist."""
+        length = max(0, (LONGEST if end is None else end) - start)
+        span = func.substr(_documents.c.text, start + 1, length)
+        rows = self._rows(select(span).where(_documents.c.doc_id == doc_id))
+        return str(rows[0][0]) if rows else ""
+
+    def pages(self, doc_id: str) -> tuple[Page, ...]:
+        """Return the pages of a document, empty when its format has none."""
+        rows = self._rows(select(_documents.c.pages).where(_documents.c.doc_id == doc_id))
+        return _pages(rows[0][0]) if rows else ()
+
+    def page_of(self, doc_id: str, offset: int) -> Page | None:
+        """Return the page on which a character offset lies, None when that is unknown."""
+        return page_at(self.pages(doc_id), offset)
+
+    def record(self, doc_id: str) -> DocumentRecord | None:
+        """Return what is known of a document without its text."""
+        return self.records([doc_id]).get(doc_id)
+
+    def records(self, doc_ids: Sequence[str]) -> dict[str, DocumentRecord]:
+        """Return the records of those among `doc_ids` that exist, by id."""
+        found: dict[str, DocumentRecord] = {}
+        for ids in _batches(doc_ids):
+            rows = self._rows(select(*_SMALL).where(_documents.c.doc_id.in_(ids)))
+            found.update({row.doc_id: _record(row) for row in rows})
+        return found
+
+    def list(self, bucket: str, limit: int = 100, offset: int = 0) -> list[DocumentRecord]:
+        """Return a bucket's documents in the order of their ids."""
+        query = select(*_SMALL).where(_documents.c.bucket == bucket).order_by(_documents.c.doc_id)
+        return [_record(row) for row in self._rows(query.limit(limit).offset(offset))]
+
+    def all_records(self, bucket: str) -> dict[str, DocumentRecord]:
+        """Return the records of all of a bucket's documents by id; about 1 KB of memory each."""
+        rows = self._rows(select(*_SMALL).where(_documents.c.bucket == bucket))
+        return {row.doc_id: _record(row) for row in rows}
+
+    def hashes(self, bucket: str) -> dict[str, str]:
+        """Return the content hash of each finished document of a bucket by id."""
+        query = select(_documents.c.doc_id, _documents.c.content_hash)
+        rows = self._rows(query.where(_documents.c.bucket == bucket, _documents.c.status == "done"))
+        return {row.doc_id: row.content_hash for row in rows}
+
+    def count(self, bucket: str | None = None) -> int:
+        """Return how many documents a bucket holds, or all buckets."""
+        query = select(func.count()).select_from(_documents)
+        return int(self._rows(query if bucket is None else query.where(_documents.c.bucket == bucket))[0][0])
+
+    def _rows(self, query: Any) -> Sequence[Row[Any]]:
+        def run() -> Sequence[Row[Any]]:
+            with self._engine.connect() as connection:
+                return connection.execute(query).all()
+
+        return translated(run)
+
+    def _execute(self, statements: Iterable[Any]) -> None:
+        def run() -> None:
+            with self._engine.begin() as connection:
+                for statement in statements:
+                    connection.execute(statement)
+
+        translated(run)
+
+
+def _batches(ids: Sequence[str]) -> Iterable[Sequence[str]]:
+    return (ids[begin : begin + IDS_A_STATEMENT] for begin in range(0, len(ids), IDS_A_STATEMENT))
+
+
+def _row(document: Document, hashes: tuple[str, str], status: Status) -> dict[str, Any]:
+    pages = [[page.number, page.start, page.end, page.label] for page in document.pages]
+    return {
+        "doc_id": document.doc_id,
+        "bucket": document.bucket,
+        "source_file": document.source_file,
+        "source_path": document.source_path,
+        "title": document.title,
+        "media_type": document.media_type,
+        "url": document.url,
+        "content_hash": document.content_hash,
+        "index_hash": hashes[0],
+        "annotation_hash": hashes[1],
+        "status": status,
+        "characters": len(document.text),
+        "pages": json.dumps(pages, separators=(",", ":")),
+        "text": document.text,
+    }
+
+
+def _document(row: Row[Any]) -> Document:
+    return Document(
+        doc_id=row.doc_id,
+        bucket=row.bucket,
+        text=row.text,
+        source_file=row.source_file,
+        content_hash=row.content_hash,
+        title=row.title,
+        media_type=row.media_type,
+        pages=_pages(row.pages),
+        url=row.url,
+        source_path=row.source_path,
+    )
+
+
+def _pages(stored: str) -> tuple[Page, ...]:
+    return tuple(Page(number, start, end, label) for number, start, end, label in json.loads(stored))
+
+
+def _record(row: Row[Any]) -> DocumentRecord:
+    return DocumentRecord(**row._asdict())
