@@ -1,0 +1,165 @@
+"""Cuts a document into overlapping chunks at its own seams, with exact offsets and pages."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+from uuid import UUID, uuid5
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus.fields import fold
+from corpus.types import Chunk, Document, page_at
+from llm.embeddings import static_tokenizer
+
+if TYPE_CHECKING:
+    from corpus.buckets import Bucket
+
+DEFAULT_TOKENS = 900
+DEFAULT_OVERLAP = 150
+
+_NAMESPACE = UUID("5b0d0e0c-6f3c-5d0a-9d0a-0c1f7e7f3a11")
+# A byte-pair merge over a whole book as one word takes long; pieces of this size do not.
+_PIECE = 20_000
+# A seam may cost at most this share of a chunk.
+_SLACK = 0.35
+# Where to cut, best first: a page, a paragraph, a line, a sentence, a word.
+_SEAMS = (
+    re.compile(r"\f"),
+    re.compile(r"\n[ \t]*\n"),
+    re.compile(r"\n"),
+    re.compile(r"[.!?;:]\s"),
+    re.compile(r"\s"),
+)
+_INK = re.compile(r"\S")
+_OVERLAP_SEAMS = (re.compile(r"\n\s*|[.!?;:]\s+"), re.compile(r"\s+"))
+
+
+def chunk_document(
+    document: Document,
+    bucket: Bucket,
+    *,
+    tokens: int = DEFAULT_TOKENS,
+    overlap: int = DEFAULT_OVERLAP,
+) -> list[Chunk]:
+    """Return the chunks of a document in order; `text[start:end] == chunk.text` holds for each.
+
+    Langchain's splitters are not used: they count the tokens of every candidate piece again, strip
+    white space and then search for the piece, which finds a repeated passage at its first place.
+
+    Args:
+        tokens: most tokens of a chunk, counted with the tokenizer of the static vectors.
+        overlap: tokens that a chunk repeats of the one before, fewer where a seam is near.
+    """
+    chunks: list[Chunk] = []
+    for start, end in _spans(document.text, tokens, min(overlap, tokens // 2)):
+        text = document.text[start:end]
+        content_hash = hashlib.sha256(text.encode()).hexdigest()
+        first, last = page_at(document.pages, start), page_at(document.pages, end - 1)
+        chunks.append(
+            Chunk(
+                chunk_id=str(uuid5(_NAMESPACE, f"{document.doc_id}\n{start}\n{end}\n{content_hash}")),
+                doc_id=document.doc_id,
+                bucket=document.bucket,
+                ordinal=len(chunks),
+                text=text,
+                start=start,
+                end=end,
+                content_hash=content_hash,
+                source_file=document.source_file,
+                page_first=first.number if first else None,
+                page_last=last.number if last else None,
+                identifiers=_identifiers(bucket, text),
+                title=document.title,
+            )
+        )
+    return chunks
+
+
+def count_tokens(text: str) -> int:
+    """Return the number of tokens of a text."""
+    return len(_token_starts(text))
+
+
+def _identifiers(bucket: Bucket, text: str) -> tuple[str, ...]:
+    found = (fold(value) for _, value, _, _ in bucket.find_identifiers(text))
+    return tuple(dict.fromkeys(found))
+
+
+def _spans(text: str, tokens: int, overlap: int) -> Iterator[tuple[int, int]]:
+    """Yield trimmed character spans that cover every token of the text."""
+    starts = _token_starts(text)
+    total = len(starts)
+    first = 0
+    end = 0
+    while first < total and _INK.search(text, end):
+        last = first + tokens
+        if last >= total:
+            yield from _trimmed(text, int(starts[first]), len(text))
+            return
+        earliest = int(starts[first + max(1, int(tokens * (1 - _SLACK)))])
+        end = _seam(text, earliest, int(starts[last]))
+        yield from _trimmed(text, int(starts[first]), end)
+        after = bisect_left(starts, end)
+        # The overlap begins at a seam too, and always moves on.
+        back = max(first + 1, after - overlap)
+        begin = _seam_from(text, int(starts[back]), end) if back < after else end
+        # A token may carry the blank in front of it: take the one in which the place lies.
+        first = max(first + 1, bisect_right(starts, begin) - 1)
+
+
+def _seam(text: str, earliest: int, latest: int) -> int:
+    """Return where to cut: after the last seam of the best kind in the window, else at its end."""
+    window = text[earliest:latest]
+    for seam in _SEAMS:
+        cut = max((found.end() for found in seam.finditer(window)), default=0)
+        if cut:
+            return earliest + cut
+    return latest
+
+
+def _seam_from(text: str, earliest: int, latest: int) -> int:
+    """Return where the overlap begins: after the first line, sentence or word end in the window."""
+    window = text[earliest:latest].rstrip()
+    for seam in _OVERLAP_SEAMS:
+        found = seam.search(window)
+        if found and found.end() < len(window):
+            return earliest + found.end()
+    return earliest
+
+
+def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    span = text[start:end]
+    kept = span.strip()
+    if kept:
+        start += len(span) - len(span.lstrip())
+        yield start, start + len(kept)
+
+
+def _token_starts(text: str) -> NDArray[np.int64]:
+    """Return the character offset of each token's start, never decreasing."""
+    pieces = list(_pieces(text))
+    encodings = static_tokenizer().encode_batch(
+        [text[start:end] for start, end in pieces], add_special_tokens=False
+    )
+    parts = [
+        np.array([offset[0] for offset in encoding.offsets], dtype=np.int64) + start
+        for (start, _), encoding in zip(pieces, encodings, strict=True)
+    ]
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+
+
+def _pieces(text: str) -> Iterator[tuple[int, int]]:
+    """Cut the text for the tokenizer, at line ends where there are any."""
+    start = 0
+    while start < len(text):
+        end = min(len(text), start + _PIECE)
+        if end < len(text):
+            line = text.rfind("\n", start + _PIECE // 2, end)
+            end = line + 1 if line >= 0 else end
+        yield start, end
+        start = end

@@ -1,0 +1,98 @@
+"""Chunks cover the document, stay within the limit, and know their offsets and pages exactly."""
+
+import hashlib
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpus.buckets import Bucket, Identifier
+from corpus.chunking import chunk_document, count_tokens
+from corpus.types import Document, Page
+
+BUCKET = Bucket(
+    name="letters",
+    description="Letters.",
+    nouns=("letter",),
+    fields=(),
+    identifiers=(Identifier(name="reference", pattern=r"\bHB-\d{4}\b"),),
+)
+
+
+def document(text: str, pages: tuple[Page, ...] = ()) -> Document:
+    return Document("d1", "letters", text, "d1.txt", hashlib.sha256(text.encode()).hexdigest(), pages=pages)
+
+
+WORDS = st.lists(
+    st.one_of(
+        st.text(alphabet="abcdefgäöß中文😀\u0301", min_size=1, max_size=12),
+        st.sampled_from([" ", "  ", "\n", "\n\n", "\f", ". ", "\t", "HB-1234", "\u2028", "\u00a0"]),
+    ),
+    max_size=300,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(words=WORDS, tokens=st.integers(10, 80), overlap=st.integers(0, 60))
+def test_offsets_are_exact_and_nothing_is_lost(words: list[str], tokens: int, overlap: int) -> None:
+    text = "".join(words)
+    chunks = chunk_document(document(text), BUCKET, tokens=tokens, overlap=overlap)
+    covered = 0
+    for ordinal, chunk in enumerate(chunks):
+        assert chunk.ordinal == ordinal
+        assert text[chunk.start : chunk.end] == chunk.text == chunk.text.strip() != ""
+        assert not text[covered : chunk.start].strip()
+        assert chunk.end > covered
+        covered = chunk.end
+    assert not text[covered:].strip()
+    assert len({chunk.chunk_id for chunk in chunks}) == len(chunks)
+
+
+def test_a_short_text_is_one_chunk() -> None:
+    (chunk,) = chunk_document(document("\n  A short letter, HB-0042.\n"), BUCKET)
+    assert (chunk.text, chunk.start, chunk.end) == ("A short letter, HB-0042.", 3, 27)
+    assert chunk.identifiers == ("hb-0042",)
+    assert chunk.content_hash == hashlib.sha256(b"A short letter, HB-0042.").hexdigest()
+    assert chunk.page_first is chunk.page_last is None
+    assert chunk_document(document("  \n\f "), BUCKET) == []
+
+
+def test_chunks_end_at_paragraphs_and_overlap_at_sentences() -> None:
+    paragraph = "The ferry left the harbour. The crew waved. " * 4
+    text = "\n\n".join(f"Part {number}. {paragraph}" for number in range(12))
+    chunks = chunk_document(document(text), BUCKET, tokens=200, overlap=40)
+    assert len(chunks) > 5
+    for chunk, following in pairwise(chunks):
+        assert count_tokens(chunk.text) <= 200
+        assert text[chunk.end :].lstrip(" ").startswith("\n\n")
+        assert following.start < chunk.end
+        assert 5 < count_tokens(text[following.start : chunk.end]) <= 40
+        assert text[: following.start].rstrip().endswith(".")
+
+
+def test_a_chunk_over_a_page_break_names_both_pages() -> None:
+    first, second, third = "On page one. " * 30, "On page two. " * 15, "On page three. " * 10
+    text = "\f".join([first, second, third])
+    two, three = len(first) + 1, len(first) + len(second) + 2
+    pages = (Page(1, 0, two - 1), Page(2, two, three - 1), Page(3, three, len(text)))
+    chunks = chunk_document(document(text, pages), BUCKET, tokens=150, overlap=0)
+    assert [(chunk.page_first, chunk.page_last) for chunk in chunks] == [(1, 1), (2, 3)]
+    (whole,) = chunk_document(document(text, pages), BUCKET)
+    assert (whole.page_first, whole.page_last) == (1, 3)
+
+
+def test_ids_are_stable_and_differ_by_document_and_place() -> None:
+    text = "The same line. " * 200
+    once, again = (chunk_document(document(text), BUCKET, tokens=100) for _ in range(2))
+    assert once == again
+    other = chunk_document(Document("d2", "letters", text, "d2.txt", ""), BUCKET, tokens=100)
+    ids = {chunk.chunk_id for chunk in [*once, *other]}
+    assert len(ids) == len(once) + len(other)
+
+
+@pytest.mark.parametrize("text", ["x" * 60_000, "word " * 20_000])
+def test_a_text_without_seams_is_cut_all_the_same(text: str) -> None:
+    chunks = chunk_document(document(text), BUCKET)
+    assert max(count_tokens(chunk.text) for chunk in chunks) <= 901
+    assert chunks[-1].end == len(text.rstrip())
