@@ -60,6 +60,8 @@ def _kind(line: str) -> str:
 def render(source: str, title: str) -> bytes:
     """Return the PDF of a source text: A4, standard fonts, a footer with `Page n of N` on every page.
 
+    The footer is also the title in the PDF's properties; `title` stands in for it and in errors.
+
     Raises:
         ValueError: a page of the source does not fit on one page, or a table is wider than the page.
     """
@@ -74,7 +76,7 @@ def render(source: str, title: str) -> bytes:
         story.extend(flowable for kind, group in blocks(lines) for flowable in _flowables(kind, group))
     out = BytesIO()
     document = SimpleDocTemplate(
-        out, pagesize=A4, margin=MARGIN, title=title, author="Citegraph sample corpus", invariant=1
+        out, pagesize=A4, margin=MARGIN, title=footer or title, author="Citegraph sample corpus", invariant=1
     )
     document.leftMargin = document.rightMargin = document.topMargin = document.bottomMargin = MARGIN
     document._calc()
