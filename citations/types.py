@@ -59,6 +59,7 @@ class Claim:
             `quote == document.text[quote_start:quote_end]`. Empty when nothing was found.
         reason: one line for people: what agreed or which fact did not.
         formula: set for derived claims.
+        backed_by: the markers whose documents back the claim or a part of it.
     """
 
     text: str
@@ -75,6 +76,40 @@ class Claim:
     page: int | None = None
     score: float = 0.0
     formula: str = ""
+    backed_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """One cited span for people.
+
+    Attributes:
+        name: the file's name, or the document id when the file is not known.
+        page: number of the page in the file, None when unknown; `page_label` is what is printed on it ("iv").
+        quote: the span's text; `start` and `end` are its offsets in the document's text, -1 when unknown.
+        claims: indices of the claims in the report that rest on the span.
+    """
+
+    doc_id: str
+    evidence_id: str
+    name: str
+    title: str
+    page: int | None
+    page_label: str | None
+    quote: str
+    start: int
+    end: int
+    url: str | None = None
+    claims: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        """Return "Contract_A.pdf (page 5)", without the page when it is unknown."""
+        if self.page is None:
+            return self.name
+        shown = self.page_label if self.page_label and self.page_label != str(self.page) else None
+        return (
+            f"{self.name} (page {self.page}, printed {shown})" if shown else f"{self.name} (page {self.page})"
+        )
 
 
 @dataclass(frozen=True, slots=True)

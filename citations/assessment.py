@@ -1,0 +1,444 @@
+"""One claim held against one passage: what agrees, what is missing and what the passage says instead."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from citations import cues
+from citations.facts import Fact
+from citations.matching import Slot, View, facts_agree, family, fit, view
+from citations.tokens import Span
+
+ProblemKind = Literal[
+    "value",
+    "name",
+    "slot",
+    "negation",
+    "modality",
+    "bound",
+    "quantifier",
+    "opposite",
+    "quote",
+    "gap",
+    "similarity",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that keeps a passage from backing a claim; `conflict` when the passage says otherwise."""
+
+    kind: ProblemKind
+    message: str
+    conflict: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """A claim against a passage.
+
+    Attributes:
+        coverage: weighted share of the claim's content words that the passage has, 0 to 1.
+        facts: number of hard facts of the claim; `found` of them stand in the passage, `elsewhere` only in
+            other parts of the same document.
+        gap: the longest run of content words of the claim that the passage lacks.
+    """
+
+    coverage: float
+    facts: int
+    found: int
+    elsewhere: int
+    gap: int
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def conflict(self) -> bool:
+        """Tell whether the passage contradicts the claim."""
+        return any(p.conflict for p in self.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What a claim is held against.
+
+    Attributes:
+        view: the passage (some adjacent sentences).
+        around: the whole evidence text of the document, where a table keeps its units.
+        document: facts of the whole document with its annotations.
+        known: stems known of the document beyond the passage (annotations, title, id).
+        vocabulary: all stems of the document's evidence.
+        annotations: facts from the annotations alone.
+        parts: spans of the sentences or lines within the passage.
+    """
+
+    view: View
+    around: str
+    document: tuple[Fact, ...] = ()
+    known: frozenset[str] = frozenset()
+    vocabulary: frozenset[str] = frozenset()
+    annotations: tuple[Fact, ...] = ()
+    parts: tuple[Span, ...] = ()
+
+
+@dataclass(slots=True)
+class _Work:
+    claim: View
+    passage: Passage
+    problems: list[Problem] = field(default_factory=list)
+    found: int = 0
+    elsewhere: int = 0
+
+    def add(self, kind: ProblemKind, message: str, conflict: bool = False) -> None:
+        self.problems.append(Problem(kind, message, conflict))
+
+
+def assess(claim: View, passage: Passage, weights: dict[str, float]) -> Assessment:
+    """Hold a claim against a passage.
+
+    Args:
+        weights: the weight of each content stem of the claim (rarer words weigh more).
+    """
+    work = _Work(claim, passage)
+    coverage, gap = _coverage(claim, passage, weights)
+    _check_values(work)
+    _check_names(work)
+    if coverage >= 0.45:
+        _check_slots(work)
+        _check_cues(work, coverage)
+        _check_opposites(work)
+    return Assessment(coverage, len(claim.facts), work.found, work.elsewhere, gap, tuple(work.problems))
+
+
+def _coverage(claim: View, passage: Passage, weights: dict[str, float]) -> tuple[float, int]:
+    have = passage.view.stem_set
+    total = got = 0.0
+    for s, weight in weights.items():
+        total += weight
+        if s in have:
+            got += weight
+        elif s in passage.known:
+            got += 0.8 * weight
+    gap = run = 0
+    for s in claim.stems:
+        run = 0 if s in have or s in passage.known else run + 1
+        gap = max(gap, run)
+    return (got / total if total else 1.0), gap
+
+
+# ---------------------------------------------------------------- values
+
+
+def _check_values(work: _Work) -> None:
+    claim, passage = work.claim, work.passage
+    used: set[int] = set()
+    missing: list[Fact] = []
+    for fact in claim.facts:
+        about = claim.bound(fact) == "~"
+        hits = [s for s in passage.view.facts if facts_agree(fact, s, passage.around, about=about)]
+        if hits:
+            used.update(s.start for s in hits)
+            work.found += 1
+            _check_bound(work, fact, hits)
+            _check_line(work, fact, hits)
+        elif _as_token(fact, passage.view.text):
+            work.found += 1
+        elif any(facts_agree(fact, s, passage.around, about=about) for s in passage.annotations):
+            work.found += 1
+        else:
+            missing.append(fact)
+    for fact in missing:
+        rivals = [s for s in passage.view.facts if s.start not in used and _rival(fact, s)]
+        if (
+            not rivals
+            and _may_stand_elsewhere(fact)
+            and any(facts_agree(fact, s, passage.around) for s in passage.document)
+        ):
+            work.elsewhere += 1
+            continue
+        if rivals:
+            nearest = _nearest(fact, rivals, work)
+            work.add(
+                "value", f"the claim says {_show(fact)}, the source says {_show(nearest)}", conflict=True
+            )
+        else:
+            work.add("value", f"{_show(fact)} is not in the source")
+
+
+def _show(fact: Fact) -> str:
+    return f'"{" ".join(fact.text.split())}"'
+
+
+def _as_token(fact: Fact, text: str) -> bool:
+    """Tell whether an identifier stands in the text as a whole token even where the reader cut it otherwise."""
+    if fact.kind != "identifier":
+        return False
+    low, key = text.casefold(), fact.key
+    at = low.find(key)
+    while at >= 0:
+        before, after = low[at - 1 : at], low[at + len(key) : at + len(key) + 1]
+        following = low[at + len(key) : at + len(key) + 2]
+        glued = after.isalnum() or (after in "-_/.:" and following[1:].isalnum() and after != "")
+        if not before.isalnum() and before not in ("-", "_", "/", ".") and not glued:
+            return True
+        at = low.find(key, at + 1)
+    return False
+
+
+def _may_stand_elsewhere(fact: Fact) -> bool:
+    """An identifier or a date may name the document's subject from its head; an amount stands where it is said."""
+    return fact.kind in ("identifier", "date")
+
+
+def _rival(fact: Fact, source: Fact) -> bool:
+    mine, theirs = family(fact), family(source)
+    if mine == theirs:
+        return True
+    numeric = fact.kind == source.kind == "number"
+    same_digits = bool(fact.raw) and bool(source.raw) and fact.printed == source.printed
+    return numeric and (same_digits or not fact.dimension or not source.dimension)
+
+
+def _nearest(fact: Fact, rivals: list[Fact], work: _Work) -> Fact:
+    slots = [s for s in work.claim.slots if s.fact is fact or (s.fact and s.fact.start == fact.start)]
+    if not slots:
+        return rivals[0]
+    by_start = {s.fact.start: s for s in work.passage.view.slots if s.fact}
+    return max(rivals, key=lambda r: fit(slots[0], by_start[r.start]) if r.start in by_start else 0.0)
+
+
+def _check_line(work: _Work, fact: Fact, hits: list[Fact]) -> None:
+    """Report a value that stands in one line while the claim's words stand in another line with its own value."""
+    passage = work.passage
+    if len(passage.parts) < 2:
+        return
+    wanted = frozenset(work.claim.stems)
+
+    def words(part: Span) -> frozenset[str]:
+        return view(passage.view.text[part[0] : part[1]]).stem_set & wanted
+
+    homes = [p for p in passage.parts if any(p[0] <= h.start < p[1] for h in hits)]
+    at_home = [words(p) for p in homes]
+    for part in passage.parts:
+        if part in homes:
+            continue
+        rivals = [f for f in passage.view.facts if part[0] <= f.start < part[1] and _rival(fact, f)]
+        there = words(part)
+        if rivals and at_home and all(h < there for h in at_home):
+            work.add("slot", f"the source gives {_show(rivals[0])} there, not {_show(fact)}", conflict=True)
+            return
+
+
+_UP, _DOWN = (">=", ">"), ("<=", "<")
+
+
+def _check_bound(work: _Work, fact: Fact, hits: list[Fact]) -> None:
+    mine = work.claim.bound(fact)
+    if mine in ("", "~"):
+        return
+    theirs = [work.passage.view.bound(s) for s in hits]
+    if any(t == mine or (t in _UP and mine in _UP) or (t in _DOWN and mine in _DOWN) for t in theirs):
+        return
+    if any(t in ("", "~") for t in theirs):
+        if mine in (">=", "<="):
+            work.add("bound", f'the source does not say "{_word(mine)}" of {_show(fact)}')
+        return
+    work.add(
+        "bound",
+        f'the claim says "{_word(mine)}" {_show(fact)}, the source "{_word(theirs[0])}"',
+        conflict=True,
+    )
+
+
+def _word(sign: str) -> str:
+    return {">=": "at least", "<=": "at most", ">": "more than", "<": "less than", "~": "about"}.get(
+        sign, "exactly"
+    )
+
+
+# ---------------------------------------------------------------- names
+
+
+def _check_names(work: _Work) -> None:
+    """Report names of the claim that the cited document does not have at all."""
+    claim, passage = work.claim, work.passage
+    nouns_are_capital = _capital_nouns(claim)
+    for name in claim.names:
+        opener = name.start <= 1 or claim.text[: name.start].rstrip()[-1:] in (".", ":", "!", "?", '"')
+        stems = name.stems
+        if nouns_are_capital and len(stems) < 2 and not name.text.isupper():
+            continue
+        if opener and len(stems) == 1 and not name.text.isupper():
+            continue
+        lacking = [s for s in stems if s not in passage.vocabulary and s not in passage.known]
+        if opener and lacking and lacking[0] == stems[0] and len(stems) > 1 and len(lacking) == 1:
+            continue
+        if lacking and len(lacking) * 2 >= len(stems):
+            work.add("name", f'"{name.text}" is not in the source')
+
+
+_GERMAN = frozenset("der die das und ist nicht ein eine mit von zu für auf dem den wird des im".split())
+
+
+def _capital_nouns(claim: View) -> bool:
+    low = claim.text.casefold().split()
+    return sum(w in _GERMAN for w in low) >= max(2, len(low) // 12)
+
+
+# ---------------------------------------------------------------- who does what to whom
+
+
+def _check_slots(work: _Work) -> None:
+    """Report a name or value that another one holds in the passage: swapped parties, a number bound elsewhere."""
+    theirs = work.passage.view.slots
+    mine = work.claim.slots
+    for slot in mine:
+        same, other, rival = 0.0, 0.0, None
+        for candidate in theirs:
+            alike = _same_filler(slot, candidate, work)
+            if alike is None:
+                continue
+            score = fit(slot, candidate)
+            if alike:
+                same = max(same, score)
+            elif score > other:
+                other, rival = score, candidate
+        if rival is None:
+            continue
+        if slot.fact is not None:
+            if other >= 1.0 and same <= other - 1.0:
+                work.add(
+                    "slot", f'where the claim has "{slot.text}" the source has "{rival.text}"', conflict=True
+                )
+        elif other >= 1.5 and same <= other - 1.5 and _known_name(slot, theirs):
+            work.add(
+                "slot", f'where the claim has "{slot.text}" the source has "{rival.text}"', conflict=True
+            )
+
+
+def _known_name(slot: Slot, theirs: tuple[Slot, ...]) -> bool:
+    return any(slot.ids & t.ids for t in theirs)
+
+
+def _same_filler(slot: Slot, candidate: Slot, work: _Work) -> bool | None:
+    """Tell whether two slots hold the same thing; None when they cannot be compared."""
+    if slot.fact is not None and candidate.fact is not None:
+        if family(slot.fact) != family(candidate.fact):
+            return None
+        return facts_agree(slot.fact, candidate.fact, work.passage.around, about=True)
+    if slot.fact is None and candidate.fact is None:
+        return bool(slot.ids & candidate.ids)
+    return None
+
+
+# ---------------------------------------------------------------- small words
+
+
+def _check_cues(work: _Work, coverage: float) -> None:
+    mine, theirs = work.claim.cues, work.passage.view.cues
+    _check_negation(work, mine, theirs)
+    _check_modality(work, mine, theirs)
+    if coverage >= 0.6:
+        _check_quantifiers(work, mine, theirs)
+
+
+def _governs(one: cues.Cue, other: cues.Cue) -> bool:
+    return bool(set(one.heads) & set(other.heads)) or (bool(one.before) and one.before == other.before)
+
+
+def _check_negation(work: _Work, mine: tuple[cues.Cue, ...], theirs: tuple[cues.Cue, ...]) -> None:
+    my_negations = [c for c in mine if c.kind == "negation"]
+    their_negations = [c for c in theirs if c.kind == "negation"]
+    for cue in my_negations:
+        if cue.soft or any(_governs(cue, t) for t in their_negations):
+            continue
+        if any(h in work.passage.view.stem_set for h in cue.heads[:2]):
+            work.add(
+                "negation",
+                f'the claim negates "{_heads(work.claim, cue)}", the source does not',
+                conflict=True,
+            )
+    for cue in their_negations:
+        if cue.soft or any(_governs(cue, m) for m in my_negations):
+            continue
+        heads = cue.heads[:2]
+        if not heads or not any(h in work.claim.stem_set for h in heads):
+            continue
+        if heads[0] not in work.claim.stem_set and (cue.before not in work.claim.stem_set):
+            continue
+        if _stands_free(work.passage.view, heads[0], their_negations):
+            continue
+        work.add(
+            "negation",
+            f'the source negates "{_heads(work.passage.view, cue)}", the claim does not',
+            conflict=True,
+        )
+
+
+def _stands_free(source: View, head: str, negations: list[cues.Cue]) -> bool:
+    """Tell whether a stem also occurs in the passage outside of every negation."""
+    return source.stems.count(head) > sum(head in c.heads for c in negations)
+
+
+def _heads(text_view: View, cue: cues.Cue) -> str:
+    return " ".join(text_view.text[cue.start : cue.start + 40].split()[:4])
+
+
+_CLASHES = {
+    frozenset(pair)
+    for pair in (("may", "must"), ("may", "will"), ("may", "should"), ("must", "should"), ("should", "will"))
+}
+
+
+def _check_modality(work: _Work, mine: tuple[cues.Cue, ...], theirs: tuple[cues.Cue, ...]) -> None:
+    claim, source = work.claim, work.passage.view
+    my_modals = [c for c in mine if c.kind == "modality"]
+    their_modals = [c for c in theirs if c.kind == "modality"]
+    for cue in my_modals:
+        value = _force(cue, mine)
+        partners = [t for t in their_modals if set(cue.heads[:2]) & set(t.heads[:2])]
+        partners = partners or [t for t in their_modals if set(cue.heads) & set(t.heads)]
+        if partners:
+            forces = {_force(t, theirs) for t in partners}
+            if value not in forces and all(frozenset((value, f)) in _CLASHES for f in forces):
+                work.add(
+                    "modality", f'the claim says "{value}", the source "{sorted(forces)[0]}"', conflict=True
+                )
+        elif cue.heads and cue.heads[0] in source.stem_set and value in ("may", "must") and not cue.soft:
+            if cue.before in source.stem_set and len(set(cue.heads) & source.stem_set) >= min(
+                2, len(cue.heads)
+            ):
+                work.add(
+                    "modality", f'the claim says "{value}" of "{_heads(claim, cue)}", the source does not'
+                )
+
+
+def _force(cue: cues.Cue, around: tuple[cues.Cue, ...]) -> str:
+    """Return the force of a modal verb with its negation: "may not" forbids as "must not" does."""
+    negated = any(c.kind == "negation" and not c.soft and 0 <= c.start - cue.start <= 14 for c in around)
+    return "must" if negated and cue.value in ("may", "must", "will") else cue.value
+
+
+def _check_quantifiers(work: _Work, mine: tuple[cues.Cue, ...], theirs: tuple[cues.Cue, ...]) -> None:
+    source = work.passage.view
+    their_values = {(t.value, h) for t in theirs if t.kind == "quantifier" for h in (*t.heads, t.before)}
+    for cue in mine:
+        if cue.kind != "quantifier" or not cue.heads or cue.heads[0] not in source.stem_set:
+            continue
+        heads = (*cue.heads, cue.before)
+        if any((cue.value, h) in their_values for h in heads):
+            continue
+        if cue.value == "all" and any(("some", h) in their_values for h in heads[:2]):
+            work.add("quantifier", 'the claim says "all", the source "some"', conflict=True)
+        elif cue.value == "some" and any(("all", h) in their_values for h in cue.heads[:1]):
+            work.add("quantifier", 'the claim says "some", the source "all"')
+        elif cue.value == "only":
+            work.add("quantifier", 'the claim says "only", the source does not')
+
+
+def _check_opposites(work: _Work) -> None:
+    mine, theirs = work.claim.stem_set, work.passage.view.stem_set
+    lacking = [s for s in mine if s not in theirs]
+    for s in lacking:
+        rival = next((t for t in theirs - mine if cues.opposite(s, t)), None)
+        if rival is not None:
+            work.add("opposite", f'the claim says "{s}", the source "{rival}"', conflict=True)
+            return
