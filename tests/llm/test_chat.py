@@ -210,6 +210,7 @@ QUOTING = f"Incorrect API key provided: {KEY}; you sent: {PROMPT}"
         (Http(409, problem(QUOTING)), Unavailable, "(HTTP 409)"),
         (Http(429, problem(QUOTING)), Unavailable, "limits the rate of requests (HTTP 429)"),
         (Http(500, QUOTING), Unavailable, "failed (HTTP 500)"),
+        (Http(501, problem(QUOTING)), NotAccepted, "failed (HTTP 501)"),
         (Http(503, "<html>busy</html>"), Unavailable, "failed (HTTP 503)"),
         (Http(drop=True), Unavailable, "the connection to the model endpoint failed"),
         (Http(200, "<html>proxy login</html>"), Rejected, "a reply of another shape"),
@@ -322,6 +323,13 @@ async def test_a_parameter_the_model_does_not_know_is_dropped_for_good(endpoint:
     assert (await text(models, call)).content == "b"
     assert ["temperature" in sent for sent in endpoint.requests] == [True, False, False]
     assert call.budget.calls_left == 2
+
+
+async def test_a_parameter_that_was_not_sent_is_not_dropped(endpoint: Endpoint) -> None:
+    endpoint.replies = [Http(400, problem("reasoning_effort or stream_options: something else is wrong"))]
+    with pytest.raises(NotAccepted):
+        await text(endpoint.models(), ask())
+    assert len(endpoint.requests) == 1
 
 
 # The ladder over HTTP

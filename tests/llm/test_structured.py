@@ -105,6 +105,14 @@ async def test_two_replies_without_json_write_a_rung_off() -> None:
     assert "tools" in script.calls[-1].arguments
 
 
+async def test_a_reply_cut_at_the_token_limit_does_not_write_a_rung_off() -> None:
+    cut = AIMessage("Let me think about", response_metadata={"finish_reason": "length"})
+    models, script = scripted([cut, GOOD_TEXT, cut, GOOD_TEXT, GOOD])
+    for _ in range(3):
+        await structured(models, ask(), Plan)
+    assert "response_format" in script.calls[-1].arguments
+
+
 async def test_one_success_in_between_keeps_the_rung() -> None:
     models, script = scripted(["No.", GOOD_TEXT, GOOD, "No.", GOOD_TEXT, GOOD])
     for _ in range(4):
@@ -219,11 +227,25 @@ async def test_mended_forms_say_so(reply: str) -> None:
     assert (value, rungs, repaired) == (PLAN, ["json_schema"], True)
 
 
-async def test_a_cut_reply_that_lost_fields_is_asked_for_again() -> None:
-    cut = AIMessage('{"intent": "qa", "terms": ["a", "b', response_metadata={"finish_reason": "length"})
-    value, rungs, _, prompt = await run([cut, GOOD_TEXT])
+@pytest.mark.parametrize(
+    ("cut", "lost"),
+    [
+        ('{"intent": "qa", "terms": ["a", "b', "clauses, note"),
+        ('{"intent": "qa", "terms": ["a"], "clauses": [{"field": "x", ', "note"),
+    ],
+)
+async def test_a_cut_reply_that_lost_fields_is_asked_for_again(cut: str, lost: str) -> None:
+    reply = AIMessage(cut, response_metadata={"finish_reason": "length"})
+    value, rungs, _, prompt = await run([reply, GOOD_TEXT])
     assert (value, rungs) == (PLAN, ["json_schema", "repair"])
-    assert "- the JSON stops before clauses, note" in prompt
+    assert f"- the JSON stops before {lost}" in prompt
+
+
+async def test_fields_with_defaults_do_not_hide_a_cut() -> None:
+    cut = AIMessage(
+        '{"intent": "qa", "terms": ["a"], "clauses": [', response_metadata={"finish_reason": "length"}
+    )
+    assert (await run([cut, GOOD_TEXT]))[1] == ["json_schema", "repair"]
 
 
 def test_union_members_are_told_apart_and_text_null_is_null() -> None:
@@ -231,6 +253,23 @@ def test_union_members_are_told_apart_and_text_null_is_null() -> None:
     plan = fit({"intent": "list", "terms": [], "clauses": [clause]}, strict_schema(Plan))
     assert plan["clauses"] == [{"field": "f", "operator": "greater_than", "value": None}]
     assert plan["note"] is None
+
+
+def test_a_unions_tag_decides_over_shared_keys() -> None:
+    class Near(BaseModel):
+        kind: Literal["near"]
+        a: int
+        b: int
+
+    class Far(BaseModel):
+        kind: Literal["far"]
+        c: int
+
+    class Place(BaseModel):
+        at: Near | Far
+
+    given = {"at": {"kind": "far", "a": 1, "b": 2, "c": 3}}
+    assert fit(given, strict_schema(Place)) == {"at": {"kind": "far", "c": 3}}
 
 
 def test_a_wrong_enum_value_is_never_guessed() -> None:
