@@ -184,6 +184,14 @@ def reader_for(path: Path, readers: tuple[Reader, ...] = _READERS) -> Reader:
     raise BadInput(f"no reader for {suffix or 'files without suffix'}")
 
 
+def units(path: Path) -> int:
+    """Return how many documents a file may hold, for progress: the lines of a JSONL file, else 1."""
+    if path.suffix.lower() not in JsonLinesReader.suffixes:
+        return 1
+    with path.open("rb") as file:
+        return max(1, sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b"")))
+
+
 def decoded(data: bytes) -> str:
     """Return bytes as text: UTF-8 if it is, else the encoding that fits best.
 

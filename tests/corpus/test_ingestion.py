@@ -1,0 +1,315 @@
+"""Ingest is idempotent, says what it skipped, follows changes, and completes what a kill left half-done."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from corpus.buckets import Bucket, Identifier
+from corpus.documents import DocumentStore
+from corpus.edge_index import EdgeIndex
+from corpus.fields import Field, TextRule
+from corpus.index import SearchRequest
+from corpus.ingestion import IngestOptions, IngestReport, Skipped, Stores, ingest, reembed, safe_id
+from llm.embeddings import StaticEmbedder
+from tests.corpus.memory_annotations import MemoryAnnotations
+
+BUCKET = Bucket(
+    name="letters",
+    description="Letters.",
+    nouns=("letter",),
+    fields=(
+        Field(name="sender", type="keyword", description="Who wrote it.", columns=("from",)),
+        Field(name="sent", type="date", description="When."),
+        Field(
+            name="place",
+            type="keyword",
+            description="Where from.",
+            from_text=(TextRule(pattern=r"^Harbour of (\w+)"),),
+        ),
+    ),
+    identifiers=(Identifier(name="reference", pattern=r"\bHB-\d{4}\b"),),
+    title_fields=("sender",),
+)
+STATIC = StaticEmbedder()
+
+
+@pytest.fixture
+async def stores(tmp_path: Path) -> AsyncIterator[Stores]:
+    stores = make_stores(tmp_path / "home")
+    yield stores
+    await stores.index.close()
+
+
+def make_stores(home: Path) -> Stores:
+    url = f"sqlite:///{home / 'citegraph.sqlite'}"
+    index = EdgeIndex(home / "index", STATIC, weights=(1.0, 3.0))
+    return Stores(DocumentStore(url), MemoryAnnotations(), index)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "in"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "one.txt").write_text("Harbour of Brest\nThe anchors were weighed, HB-1001.")
+    (folder / "two.md").write_text("# Ropes\n\nFresh ropes arrived.")
+    (folder / "inner" / "one.txt").write_text("Another file of that name, about cranes.")
+    (folder / ".hidden.txt").write_text("hidden")
+    (folder / "README.md").write_text("About this folder.")
+    (folder / "photo.xyz").write_bytes(b"\x00")
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.4 broken")
+    (folder / "empty.txt").write_text(" \n")
+    rows = [
+        {"doc_id": "three", "text": "A table of tides.\fSecond page."},
+        {"doc_id": "four", "text": "Four letters.", "metadata": {"from": "Pilot"}},
+        {"doc_id": "three", "text": "The same id again."},
+        {"doc_id": "five"},
+    ]
+    (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    return folder
+
+
+def numbers(report: IngestReport) -> tuple[int, int, int, int, int]:
+    return report.new, report.changed, report.unchanged, report.deleted, report.missing
+
+
+async def found(stores: Stores, query: str) -> list[str]:
+    hits = await stores.index.search(SearchRequest("letters", query, "keyword"))
+    return [hit.chunk.doc_id for hit in hits]
+
+
+async def test_a_folder_is_read_whole_and_bad_files_are_named(stores: Stores, folder: Path) -> None:
+    seen: list[tuple[int, int, str]] = []
+    report = await ingest([folder], BUCKET, stores=stores, progress=lambda *step: seen.append(step))
+    assert numbers(report) == (5, 0, 0, 0, 0)
+    assert report.documents == report.chunks == 5
+    assert [(Path(skip.path).name, skip.reason) for skip in report.skipped] == [
+        ("README.md", "describes the folder: name the file to ingest it"),
+        ("broken.pdf", "the PDF is damaged or no PDF"),
+        ("empty.txt", "empty"),
+        ("photo.xyz", "no reader for .xyz"),
+        ("rows.jsonl", "three: doc_id already read from rows.jsonl"),
+        ("rows.jsonl", "line 4: no text: pass it with --annotations"),
+    ]
+    assert [record.doc_id for record in stores.documents.list("letters")] == [
+        "four",
+        "inner-one",
+        "one",
+        "three",
+        "two",
+    ]
+    assert seen[-1][:2] == (9, 9)
+    assert [step[0] for step in seen] == sorted(step[0] for step in seen)
+    assert await found(stores, "anchors") == ["one"]
+    (chunk,) = await stores.index.document_chunks("letters", "three")
+    assert (chunk.page_first, chunk.page_last) == (1, 2)
+    (chunk,) = await stores.index.document_chunks("letters", "one")
+    assert chunk.identifiers == ("hb-1001",)
+    assert stores.annotations.get("one") == {"place": "Brest"}
+    assert stores.annotations.get("four") == {"sender": "Pilot"}
+
+
+async def test_repeating_changes_nothing(stores: Stores, folder: Path) -> None:
+    first = await ingest([folder], BUCKET, stores=stores)
+    before = await snapshot(stores)
+    second = await ingest([folder], BUCKET, stores=stores)
+    assert numbers(second) == (0, 0, 5, 0, 0)
+    assert second.skipped == first.skipped
+    assert await snapshot(stores) == before
+
+
+async def test_changes_are_followed(stores: Stores, folder: Path) -> None:
+    await ingest([folder], BUCKET, stores=stores)
+    (folder / "two.md").write_text("# Chains\n\nFresh chains arrived.")
+    (folder / "six.txt").write_text("A sixth.")
+    report = await ingest([folder], BUCKET, stores=stores)
+    assert numbers(report) == (1, 1, 4, 0, 0)
+    assert await found(stores, "ropes") == []
+    assert await found(stores, "chains") == ["two"]
+    report = await ingest([folder], BUCKET, stores=stores, options=IngestOptions(chunk_tokens=60))
+    assert numbers(report) == (0, 6, 0, 0, 0)
+
+
+async def test_what_is_gone_is_removed_only_when_asked(stores: Stores, folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.txt"
+    other.write_text("Another folder's letter.")
+    await ingest([folder, other], BUCKET, stores=stores)
+    other.unlink()
+    (folder / "one.txt").unlink()
+    (folder / "rows.jsonl").write_text(json.dumps({"doc_id": "four", "text": "Four letters."}))
+    report = await ingest([folder], BUCKET, stores=stores)
+    assert numbers(report) == (0, 0, 3, 0, 2)
+    assert await found(stores, "anchors") == ["one"]
+    report = await ingest([folder], BUCKET, stores=stores, options=IngestOptions(prune=True))
+    assert numbers(report) == (0, 0, 3, 2, 2)
+    assert await found(stores, "anchors") == []
+    assert stores.annotations.get("one") is None
+    assert sorted(stores.documents.all_records("letters")) == ["four", "inner-one", "other", "two"]
+
+
+async def test_an_unreadable_file_does_not_lose_its_document(stores: Stores, folder: Path) -> None:
+    await ingest([folder], BUCKET, stores=stores)
+    (folder / "two.md").write_bytes(bytes(range(256)) * 8)
+    (folder / "rows.jsonl").write_text("{broken")
+    report = await ingest([folder], BUCKET, stores=stores, options=IngestOptions(prune=True))
+    assert Skipped(str(folder / "two.md"), "not a text file") in report.skipped
+    assert stores.documents.record("two") is not None
+    assert report.deleted == 2
+
+
+async def test_a_moved_file_keeps_its_document(stores: Stores, folder: Path) -> None:
+    await ingest([folder], BUCKET, stores=stores)
+    (folder / "two.md").rename(folder / "inner" / "two.md")
+    report = await ingest([folder], BUCKET, stores=stores, options=IngestOptions(prune=True))
+    assert numbers(report) == (0, 1, 4, 0, 0)
+    record = stores.documents.record("two")
+    assert record is not None
+    assert record.source_path == str((folder / "inner" / "two.md").resolve())
+
+
+async def test_annotations_are_joined_checked_and_counted(stores: Stores, folder: Path) -> None:
+    rows = folder / "annotations.jsonl"
+    lines = [
+        {
+            "doc_id": "three",
+            "from": "Harbour master",
+            "sent": "2021-03-04",
+            "colour": "red",
+            "source_file": "t.pdf",
+        },
+        {"file": "in/two.md", "sent": "not a date", "colour": "blue"},
+        {"doc_id": "nobody", "sender": "X"},
+    ]
+    rows.write_text("\n".join(map(json.dumps, lines)))
+    table = folder / "more.csv"
+    table.write_text("\ufeffsource_file;sender;sent\nONE.txt;Chandler;1.2.2020\n", "utf-8")
+    report = await ingest([folder], BUCKET, stores=stores, annotations=[rows, table])
+    # "ONE.txt" names both files of that name.
+    assert (report.new, report.annotated, report.unused_annotations) == (5, 4, 1)
+    assert report.unknown_columns == {"colour": 2}
+    assert [(bad.doc_id, bad.column, bad.value) for bad in report.bad_values] == [
+        ("two", "sent", "not a date")
+    ]
+    assert stores.annotations.get("one") == {"sender": "Chandler", "sent": "2020-02-01", "place": "Brest"}
+    record = stores.documents.record("three")
+    assert record is not None
+    assert (record.title, record.source_file) == ("Harbour master", "t.pdf")
+    chandler = {"must": [{"key": "meta.sender", "match": {"value": "chandler"}}]}
+    assert await stores.index.count("letters", chandler) == 2
+
+
+async def test_annotations_stay_when_an_ingest_has_none(stores: Stores, folder: Path) -> None:
+    table = folder.parent / "a.csv"
+    table.write_text("doc_id,sender\none,Chandler\nthree,Pilot\n")
+    await ingest([folder], BUCKET, stores=stores, annotations=[table])
+    report = await ingest([folder], BUCKET, stores=stores)
+    assert numbers(report) == (0, 0, 5, 0, 0)
+    (folder / "one.txt").write_text("Harbour of Calais, new text.")
+    report = await ingest([folder], BUCKET, stores=stores)
+    assert numbers(report) == (0, 1, 4, 0, 0)
+    values = stores.annotations.get("one")
+    assert values is not None
+    assert values["sender"] == "Chandler"
+
+
+async def test_annotations_alone_can_change(stores: Stores, folder: Path) -> None:
+    table = folder.parent / "a.csv"
+    table.write_text("doc_id,sender,sent\none,Chandler,2020-01-01\n")
+    await ingest([folder], BUCKET, stores=stores, annotations=[table])
+    before = await stores.index.document_chunks("letters", "one")
+    table.write_text("doc_id,sender,sent\none,Chandler,2022-02-02\n")
+    report = await ingest([folder], BUCKET, stores=stores, annotations=[table])
+    assert (numbers(report), report.chunks) == ((0, 1, 4, 0, 0), 0)
+    late = {"must": [{"key": "meta.sent", "range": {"gte": "2022-01-01T00:00:00Z"}}]}
+    assert await stores.index.count("letters", late) == 1
+    assert await stores.index.document_chunks("letters", "one") == before
+
+
+async def test_an_id_of_another_bucket_is_refused(stores: Stores, folder: Path) -> None:
+    await ingest([folder], BUCKET, stores=stores)
+    other = BUCKET.model_copy(update={"name": "notes"})
+    report = await ingest([folder / "rows.jsonl", folder / "one.txt"], other, stores=stores)
+    assert [record.doc_id for record in stores.documents.list("notes")] == ["in-one"]
+    reasons = [skip.reason for skip in report.skipped]
+    assert "doc_id three is in bucket letters" in reasons
+    missing = await ingest([folder / "nothing"], BUCKET, stores=stores)
+    assert missing.skipped == [Skipped(str(folder / "nothing"), "no such file or folder")]
+
+
+async def test_reembedding_builds_the_same_index(stores: Stores, folder: Path) -> None:
+    await ingest([folder], BUCKET, stores=stores)
+    before = await snapshot(stores)
+    assert await reembed(BUCKET, stores=stores) == 5
+    assert await snapshot(stores) == before
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [("a b[c],d", "a-b-c-d"), ("Ünit_1.2", "Ünit_1.2"), (" ;", "document"), ("a/b", "a/b")],
+)
+def test_ids_fit_into_markers(given: str, expected: str) -> None:
+    assert safe_id(given) == expected
+
+
+async def snapshot(stores: Stores) -> object:
+    """Return everything stored: records, and each document's chunks."""
+    records = stores.documents.list("letters", 10_000)
+    chunks = [await stores.index.document_chunks("letters", record.doc_id) for record in records]
+    return records, chunks, await stores.index.count("letters")
+
+
+CHILD = """
+import asyncio, sys
+from pathlib import Path
+import corpus.ingestion
+from tests.corpus.test_ingestion import BUCKET, make_stores
+corpus.ingestion.BATCH_CHUNKS = corpus.ingestion.BATCH_DOCUMENTS = 8
+stores = make_stores(Path(sys.argv[1]))
+print("ready", flush=True)
+asyncio.run(corpus.ingestion.ingest([Path(sys.argv[2])], BUCKET, stores=stores))
+"""
+
+
+def test_a_killed_ingest_is_completed_by_the_next(tmp_path: Path) -> None:
+    texts = [f"Letter {number} about crate {number * 7}. " * 20 for number in range(240)]
+    rows = [{"doc_id": f"d{number:03}", "text": text} for number, text in enumerate(texts)]
+    source = tmp_path / "rows.jsonl"
+    source.write_text("\n".join(map(json.dumps, rows)))
+    home = tmp_path / "killed"
+    left = [kill_an_ingest(home, source, after) for after in (0.05, 0.15)]
+    assert 0 <= left[0] < 240
+    resumed, whole = make_stores(home), make_stores(tmp_path / "whole")
+
+    async def complete() -> None:
+        report = await ingest([source], BUCKET, stores=resumed)
+        assert report.documents == 240
+        await ingest([source], BUCKET, stores=whole)
+        assert await snapshot(resumed) == await snapshot(whole)
+        await resumed.index.close()
+        await whole.index.close()
+
+    asyncio.run(complete())
+    assert len(resumed.documents.hashes("letters")) == 240
+
+
+def kill_an_ingest(home: Path, source: Path, after: float) -> int:
+    """Start an ingest in a process, kill it, and return how many documents it finished."""
+    root = str(Path(__file__).resolve().parents[2])
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(home), str(source)],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": root},
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == b"ready\n"
+    time.sleep(after)
+    child.send_signal(signal.SIGKILL)
+    child.communicate()
+    return len(DocumentStore(f"sqlite:///{home / 'citegraph.sqlite'}").hashes("letters"))
