@@ -1,0 +1,148 @@
+"""The one typed answer that every end of a run builds."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Status = Literal["answered", "partial", "needs_clarification", "unanswerable", "failed"]
+Quality = Literal["none", "keyword", "high", "mixed"]
+
+
+class Citation(BaseModel):
+    """A marker of the answer resolved for people: file, page, offsets and the quoted span.
+
+    `quote` is exactly the document's text between the offsets `start` and `end`; `page` is None when
+    the file has no pages. `label` is what a reader sees, such as "Contract_A.pdf (page 5)".
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    marker: str
+    doc_id: str
+    bucket: str
+    label: str
+    source_file: str
+    title: str = ""
+    page: int | None = None
+    page_label: str | None = None
+    start: int
+    end: int
+    quote: str
+    evidence_id: str = ""
+    link: str = ""
+
+
+class AnswerClaim(BaseModel):
+    """One statement of the answer with its verdict; `citations` indexes `Answer.citations`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    start: int
+    end: int
+    verdict: Literal["supported", "derived", "misattributed", "unsupported", "contradicted"]
+    reason: str = ""
+    formula: str = ""
+    citations: list[int] = []
+
+
+class AppliedFilter(BaseModel):
+    """A filter as it was applied, dropped or relaxed, with the number of documents that match it alone."""
+
+    model_config = ConfigDict(frozen=True)
+
+    bucket: str
+    field: str
+    operator: str
+    value: Any = None
+    origin: str = "inferred"
+    status: Literal["applied", "dropped", "relaxed"] = "applied"
+    matched: int | None = None
+    text: str = ""
+
+
+class Note(BaseModel):
+    """Something the reader should know: a dropped clause, a relaxation, a failure, a fallback."""
+
+    model_config = ConfigDict(frozen=True)
+
+    step: str
+    kind: str
+    message: str
+
+
+class Option(BaseModel):
+    """One reply that a clarification offers, with the number of documents behind it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    label: str
+    count: int | None = None
+
+
+class Clarification(BaseModel):
+    """A question back to the user: what was found, what was tried and the options with counts."""
+
+    model_config = ConfigDict(frozen=True)
+
+    type: Literal["no_results", "overload", "ambiguous", "missing"]
+    question: str
+    options: list[Option] = []
+    tried: list[str] = []
+    interrupt_id: str = ""
+
+
+class Table(BaseModel):
+    """Rows of a list or an aggregate; `doc_ids[i]` names the document of row i (empty for groups)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    columns: list[str]
+    rows: list[list[Any]]
+    doc_ids: list[str] = []
+
+
+class Usage(BaseModel):
+    """What the run cost; `steps` holds seconds per step."""
+
+    model_config = ConfigDict(frozen=True)
+
+    llm_calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    tool_calls: int = 0
+    rounds: int = 0
+    fallbacks: int = 0
+    seconds: float = 0.0
+    steps: dict[str, float] = {}
+
+
+class Answer(BaseModel):
+    """The result of a run, whatever its end.
+
+    `documents` is the complete set of documents that a list or an aggregate rests on, while
+    `table` may be cut to the rows that are shown.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    question: str
+    text: str
+    status: Status
+    intent: str = "qa"
+    retrieval: bool = True
+    buckets: list[str] = []
+    citations: list[Citation] = []
+    claims: list[AnswerClaim] = []
+    documents: list[str] = []
+    matched: int | None = None
+    table: Table | None = None
+    filters: list[AppliedFilter] = []
+    notes: list[Note] = []
+    clarification: Clarification | None = None
+    search_quality: Quality = "none"
+    citation_precision: float | None = None
+    citation_recall: float | None = None
+    usage: Usage = Field(default_factory=Usage)
+    thread_id: str | None = None

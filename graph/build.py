@@ -1,0 +1,107 @@
+"""Every node and edge of the search graph on one screen; compiles nothing."""
+
+from collections.abc import Callable
+from typing import Any
+
+from langgraph.errors import NodeError
+from langgraph.graph import END, START, StateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Command
+
+from graph.context import Context
+from graph.policies import RETRY
+from graph.routes import after_gate, after_verify, plan_edge, review_edge
+from graph.state import Input, Output, State
+from llm.errors import CitegraphError
+from nodes.calling import note, spent_on
+from nodes.clarify import Clarify
+from nodes.compose import Compose
+from nodes.decompose import Decompose
+from nodes.gate import Gate
+from nodes.prune import Prune
+from nodes.review import Review
+from nodes.rewrite import Rewrite
+from nodes.route import Route
+from nodes.schema_plan import SchemaPlan
+from nodes.search import Search
+from nodes.verify_citations import VerifyCitations
+from tools.services import Services
+
+Graph = StateGraph[State, Context, Input, Output]
+
+
+def build(services: Services) -> Graph:
+    """Return the graph over `services`, ready to be compiled with or without a checkpointer."""
+    graph: Graph = StateGraph(State, context_schema=Context, input_schema=Input, output_schema=Output)
+
+    def add(name: str, node: Any, onward: Callable[[State], Any], **policy: Any) -> None:
+        graph.add_node(name, node, retry_policy=RETRY, error_handler=fallback(name, node, onward), **policy)
+
+    add("gate", Gate(services), lambda state: "rewrite")
+    add("rewrite", Rewrite(services), lambda state: "decompose")
+    add("decompose", Decompose(services), lambda state: "route")
+    add("route", Route(services), lambda state: "schema_plan")
+    add("schema_plan", SchemaPlan(services), plan_target)
+    add("search", Search(services), lambda state: "prune")
+    add("prune", Prune(services), lambda state: "review", defer=True)
+    add("review", Review(services), review_target)
+    graph.add_node("clarify", Clarify())
+    add("compose", Compose(services), lambda state: "verify_citations")
+    add("verify_citations", VerifyCitations(services), lambda state: END)
+
+    graph.add_edge(START, "gate")
+    graph.add_conditional_edges("gate", after_gate, {"retrieve": "rewrite", "skip": "compose"})
+    graph.add_edge("rewrite", "decompose")
+    graph.add_edge("decompose", "route")
+    graph.add_edge("route", "schema_plan")
+    graph.add_conditional_edges("schema_plan", plan_edge, {"search": "search", "none": "prune"})
+    graph.add_edge("search", "prune")
+    graph.add_edge("prune", "review")
+    graph.add_conditional_edges("review", review_edge, {"enough": "compose", "more": "search", "clarify": "clarify"})
+    graph.add_edge("clarify", "schema_plan")
+    graph.add_edge("compose", "verify_citations")
+    graph.add_conditional_edges("verify_citations", after_verify, {"correct": "compose", "done": END})
+    return graph
+
+
+def plan_target(state: State) -> Any:
+    """Return where a failed schema_plan goes on after its twin."""
+    target = plan_edge(state)
+    return "prune" if target == "none" else target
+
+
+def review_target(state: State) -> Any:
+    """Return where a failed review goes on after its twin."""
+    target = review_edge(state)
+    return {"enough": "compose", "clarify": "clarify"}[target] if isinstance(target, str) else target
+
+
+def fallback(name: str, node: Any, onward: Callable[[State], Any]) -> Callable[..., Any]:
+    """Return the error handler of a node: its twin answers, a note says so, and the node's edges are followed.
+
+    LangGraph does not follow the edges of a failed node, so the handler says where to go. A node without a twin
+    goes on with what is there; the note names the step and the kind of failure, never a stack trace.
+    """
+
+    async def handler(state: State, error: NodeError, runtime: Runtime[Context]) -> Command[Any]:
+        update: dict[str, Any] = {}
+        twin = getattr(node, "twin", None)
+        if twin is not None:
+            update = await twin(state, runtime.context or Context())
+        failed = note(name, "fallback" if twin else "failed", explain(error.error))
+        usage = update.get("usage", {}) | {"fallbacks": 1}
+        calls = getattr(error.error, "calls", ())
+        if calls:
+            usage = usage | spent_on(calls)
+        update = update | {"notes": [*update.get("notes", []), failed], "usage": usage}
+        return Command(update=update, goto=onward({**state, **update}))  # type: ignore[typeddict-item]
+
+    handler.__name__ = f"{name}_fallback"
+    return handler
+
+
+def explain(error: BaseException) -> str:
+    """Return what may be said of an error: our own messages are safe to show, of others only the kind is."""
+    if isinstance(error, CitegraphError):
+        return str(error)[:300]
+    return f"unexpected {type(error).__name__}"

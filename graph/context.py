@@ -1,0 +1,71 @@
+"""The settings of one run: what a caller, an assistant or Studio's form may choose."""
+
+from datetime import date
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+StepSettings = dict[str, str | int | float]
+
+
+class Context(BaseModel):
+    """Per-run settings with bounds; every field has a default, so an empty form runs.
+
+    Live objects never go in here: LangGraph builds Studio's form from this JSON schema.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    buckets: Annotated[list[str], Field(description="Search only these buckets; empty: the router chooses.")] = []
+    filters: Annotated[
+        list[str],
+        Field(
+            description="Hard filters such as 'total_amount>=100' or 'vendor_name=Acme'; never relaxed.",
+            max_length=20,
+        ),
+    ] = []
+    today: Annotated[
+        str | None,
+        Field(description="ISO date that 'last year' and 'before June' refer to; empty: the current date."),
+    ] = None
+    max_rounds: Annotated[int, Field(ge=1, le=20, description="Review rounds before the run composes.")] = 3
+    max_tool_calls: Annotated[int, Field(ge=1, le=100, description="Tool calls of the whole run.")] = 5
+    max_llm_calls: Annotated[int, Field(ge=0, le=200, description="Model calls of the whole run.")] = 12
+    max_seconds: Annotated[
+        float, Field(gt=0, le=3600, description="Seconds for the whole run; each call gets what remains.")
+    ] = 60.0
+    evidence_tokens: Annotated[
+        int, Field(ge=200, le=200_000, description="Tokens of evidence kept for the answer.")
+    ] = 6000
+    max_clarifications: Annotated[
+        int, Field(ge=0, le=5, description="Questions back to the user per question; 0 never asks.")
+    ] = 2
+    max_corrections: Annotated[
+        int, Field(ge=0, le=5, description="Times that unsupported claims go back to compose.")
+    ] = 1
+    top_k: Annotated[int, Field(ge=1, le=100, description="Hits returned by one search.")] = 10
+    score_threshold: Annotated[
+        float,
+        Field(ge=0, le=1, description="Share of the question's rare words that a hit must cover to count."),
+    ] = 0.3
+    overload: Annotated[
+        int, Field(ge=2, le=100_000, description="Matching documents from which a list asks to be narrowed.")
+    ] = 100
+    list_limit: Annotated[int, Field(ge=1, le=1000, description="Rows printed in a list answer.")] = 100
+    strict_search: Annotated[
+        bool, Field(description="One failing bucket fails the search; off: partial results with a notice.")
+    ] = False
+    models: Annotated[
+        dict[str, StepSettings],
+        Field(description='Model overrides per step, e.g. {"compose": {"model": "gpt-5"}}.'),
+    ] = {}
+
+    @field_validator("today")
+    @classmethod
+    def _iso_date(cls, value: str | None) -> str | None:
+        return date.fromisoformat(value).isoformat() if value else None
+
+    @property
+    def now(self) -> date:
+        """Return the date that relative dates refer to."""
+        return date.fromisoformat(self.today) if self.today else date.today()

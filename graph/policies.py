@@ -1,0 +1,67 @@
+"""Failure policy and budgets of the graph: what is retried, how long, and how often."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from langgraph.types import RetryPolicy
+
+from graph.context import Context
+from llm.errors import TimedOut, Unavailable
+
+STEPS_BEFORE_LOOP = 7
+STEPS_PER_ROUND = 3
+STEPS_PER_CLARIFICATION = 5
+STEPS_PER_CORRECTION = 2
+
+
+def retry_on(error: Exception) -> bool:
+    """Retry only what may work later; a spent deadline (`TimedOut`) is not retried.
+
+    LangGraph's default would retry OpenAI's 400 and 401 and would not retry a time-out or a 429.
+    """
+    return isinstance(error, Unavailable) and not isinstance(error, TimedOut)
+
+
+RETRY = RetryPolicy(initial_interval=0.1, backoff_factor=2.0, max_interval=2.0, max_attempts=2, retry_on=retry_on)
+
+
+def recursion_limit(context: Context) -> int:
+    """Return the number of super-steps that the budgets can need at most, with a small reserve.
+
+    LangGraph's default of about 10,000 would let a broken router loop for minutes.
+    """
+    return (
+        STEPS_BEFORE_LOOP
+        + STEPS_PER_ROUND * (context.max_rounds + 1) * (context.max_clarifications + 1)
+        + STEPS_PER_CLARIFICATION * context.max_clarifications
+        + STEPS_PER_CORRECTION * (context.max_corrections + 1)
+        + 5
+    )
+
+
+def seconds_left(state: Mapping[str, Any], now: float | None = None) -> float:
+    """Return the seconds until the run's deadline, negative when it has passed; 1 hour when none is set."""
+    deadline = state.get("deadline")
+    return 3600.0 if deadline is None else float(deadline) - (time.time() if now is None else now)
+
+
+def tool_calls_left(state: Mapping[str, Any], context: Context) -> int:
+    """Return how many tool calls the run may still make, never below 0."""
+    return max(0, context.max_tool_calls - int(state.get("usage", {}).get("tool_calls", 0)))
+
+
+def llm_calls_left(state: Mapping[str, Any], context: Context) -> int:
+    """Return how many model calls the run may still make, never below 0."""
+    return max(0, context.max_llm_calls - int(state.get("usage", {}).get("llm_calls", 0)))
+
+
+def spent(state: Mapping[str, Any], context: Context) -> str | None:
+    """Return which budget is spent ("seconds", "tool calls", "rounds"), or None while work may go on."""
+    if seconds_left(state) <= 0:
+        return "seconds"
+    if tool_calls_left(state, context) <= 0:
+        return "tool calls"
+    if int(state.get("rounds", 0)) >= context.max_rounds:
+        return "rounds"
+    return None

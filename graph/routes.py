@@ -1,0 +1,45 @@
+"""Pure decisions between nodes: each reads the state and names the next edge."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from langgraph.types import Send
+
+from graph.state import SearchTask, State
+
+
+def after_gate(state: State) -> Literal["retrieve", "skip"]:
+    """Skip retrieval when the gate answered without it (greetings, arithmetic, help)."""
+    return "retrieve" if state.get("gate", {}).get("retrieve", True) else "skip"
+
+
+def after_review(state: State) -> Literal["enough", "more", "clarify"]:
+    """Follow the review's decision; "more" without a next call is "enough"."""
+    status = state.get("decision", {}).get("status", "enough")
+    if status == "clarify":
+        return "clarify"
+    return "more" if status == "more" and state.get("calls") else "enough"
+
+
+def after_verify(state: State) -> Literal["done", "correct"]:
+    """Send unsupported claims back to compose while corrections are left."""
+    return "correct" if state.get("draft", {}).get("feedback") else "done"
+
+
+def search_tasks(state: State) -> list[Send]:
+    """Return one `Send` to `search` per planned tool call, each with the run's deadline."""
+    return [
+        Send("search", SearchTask(call=call, plan=state["plan"], deadline=state.get("deadline", 0.0)))
+        for call in state.get("calls", [])
+    ]
+
+
+def plan_edge(state: State) -> Sequence[Send] | Literal["none"]:
+    """Start the plan's first searches; a plan without a call goes on to be pruned and reviewed."""
+    return search_tasks(state) or "none"
+
+
+def review_edge(state: State) -> Sequence[Send] | Literal["enough", "clarify"]:
+    """Turn `after_review` into an edge: "more" becomes the searches themselves."""
+    decision = after_review(state)
+    return search_tasks(state) if decision == "more" else decision

@@ -1,0 +1,86 @@
+"""The state of a run: plain JSON data and ids, with pure named reducers."""
+
+from typing import Annotated, Any, TypedDict
+
+from langchain_core.messages import AnyMessage
+from langgraph.graph.message import add_messages
+
+STATE_VERSION = 1
+
+Json = dict[str, Any]
+
+
+def collect(left: list[Json], right: list[Json] | None) -> list[Json]:
+    """Append `right` to `left`; None empties the channel (a new question, a new round)."""
+    return [] if right is None else [*left, *right]
+
+
+def add_usage(left: Json, right: Json | None) -> Json:
+    """Add counters key by key, nested one level (`seconds` per step); None starts from zero."""
+    if right is None:
+        return {}
+    total = dict(left)
+    for key, value in right.items():
+        if isinstance(value, dict):
+            total[key] = add_usage(total.get(key, {}), value)
+        else:
+            total[key] = round(total.get(key, 0) + value, 6)
+    return total
+
+
+class Input(TypedDict, total=False):
+    """What a caller sends: a `query`, or chat `messages` whose last one is the question."""
+
+    query: str
+    messages: Annotated[list[AnyMessage], add_messages]
+
+
+class Output(TypedDict, total=False):
+    """What a caller gets: the typed answer (`graph.answer.Answer` as JSON) and the chat messages."""
+
+    answer: Json
+    messages: Annotated[list[AnyMessage], add_messages]
+
+
+class State(TypedDict, total=False):
+    """Everything between question and answer.
+
+    Texts stay in the corpus: `evidence` holds references `{"id", "doc", "bucket", "score"}` and is
+    hydrated when a prompt or an extract is made. Every key but `messages`, `turns` and
+    `state_version` belongs to the current question; `gate` clears them.
+    """
+
+    state_version: int
+    query: str
+    messages: Annotated[list[AnyMessage], add_messages]
+    turns: list[Json]
+    asked: str
+    asked_id: str
+    question: str
+    gate: Json
+    decomposition: Json
+    routes: list[Json]
+    plan: Json
+    calls: list[Json]
+    found: Annotated[list[Json], collect]
+    evidence: list[Json]
+    seen: list[str]
+    tried: list[str]
+    rounds: int
+    dropped: int
+    decision: Json
+    clarifications: list[Json]
+    draft: Json
+    corrections: list[Json]
+    notes: Annotated[list[Json], collect]
+    usage: Annotated[Json, add_usage]
+    deadline: float
+    answer: Json
+
+
+class SearchTask(TypedDict, total=False):
+    """The payload of one `Send` to `search`: one tool call with what it may cost."""
+
+    call: Json
+    plan: Json
+    deadline: float

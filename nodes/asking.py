@@ -1,0 +1,113 @@
+"""The questions that a clarification asks: what was found, what was tried, and options with counts."""
+
+from collections.abc import Sequence
+
+from corpus.buckets import Bucket
+from graph.state import Json
+from nodes.candidates import Candidate
+from nodes.search import bucket_filters
+from tools.services import Corpus
+
+MAX_OPTIONS = 6
+
+
+def printed(clause: Json) -> str:
+    """Return a clause as people read it."""
+    if "clauses" in clause:
+        return f" {'or' if clause['mode'] == 'any' else 'and'} ".join(printed(item) for item in clause["clauses"])
+    value = clause.get("value")
+    if isinstance(value, dict):
+        value = " ".join(str(item) for item in value.values() if item)
+    if isinstance(value, list):
+        joined = ", ".join(str(item) if not isinstance(item, dict) else " ".join(map(str, item.values())) for item in value[:5])
+        value = joined + (f" and {len(value) - 5} more" if len(value) > 5 else "")
+    name = clause["field"].replace("_", " ")
+    return f"{name} {clause['operator']}" + ("" if value is None else f" {value}")
+
+
+def no_results_question(corpus: Corpus, plan: Json, unknown: Sequence[str]) -> Json:
+    """Return the question when nothing matches, with the number of documents under each relaxation; blocking."""
+    name = plan["buckets"][0]
+    part = plan["per_bucket"][name]
+    filters = part["filters"]
+    tried = [printed(clause) for clause in filters]
+    options = relaxed_options(corpus, name, filters)
+    what = " and ".join(tried)
+    if unknown:
+        names = ", ".join(f"“{word}”" for word in unknown)
+        question = f"Nothing in {name} mentions {names}" + (f" ({what})" if what else "") + ". Is it written differently, or shall I look for something else?"
+    elif what:
+        question = f"I found no document in {name} with {what}."
+        question += " Shall I relax one of these, or did you mean something else?" if options else " What should I look for instead?"
+    else:
+        question = f"I found nothing about that in {', '.join(plan['buckets'])}. Can you name a document, a party or a date?"
+    return {"type": "no_results", "question": question, "options": options, "tried": tried or [plan["queries"][0]]}
+
+
+def relaxed_options(corpus: Corpus, name: str, filters: list[Json]) -> list[Json]:
+    """Return an option per inferred clause whose absence matches something, in the declared order of relaxation."""
+    if not filters:
+        return []
+    typed = bucket_filters({"per_bucket": {name: {"filters": filters}}}, name)
+    options = []
+    for relaxation, count in corpus.annotations.relaxations(name, typed):
+        if not count:
+            continue
+        left = [clause for place, clause in enumerate(filters) if place not in relaxation.dropped]
+        without = [printed(clause) for place, clause in enumerate(filters) if place in relaxation.dropped]
+        options.append({"id": str(len(options) + 1), "label": f"without “{' and '.join(without)}”", "count": count, "effect": {"filters": {name: left}}})
+    return options[:MAX_OPTIONS]
+
+
+def facets_question(corpus: Corpus, plan: Json, matched: int) -> Json:
+    """Return the question when too many documents match, with the most telling values and their counts; blocking."""
+    name = plan["buckets"][0]
+    bucket: Bucket = corpus.buckets[name]
+    filters = plan["per_bucket"][name]["filters"]
+    typed = bucket_filters(plan, name)
+    options: list[Json] = []
+    for facet in corpus.annotations.facets(name, typed, limit=3)[:3]:
+        for value, count in facet.values[:2]:
+            clause = facet.clause(value).model_dump()
+            options.append(
+                {
+                    "id": str(len(options) + 1),
+                    "label": f"{facet.field.replace('_', ' ')}: {facet.shown(value)}",
+                    "count": count,
+                    "effect": {"filters": {name: [*filters, clause]}},
+                }
+            )
+    options = options[:MAX_OPTIONS]
+    options.append({"id": "all", "label": "export all as CSV", "count": matched, "effect": {"export": True}})
+    noun = bucket.nouns[0]
+    question = f"{matched:,} documents match in {name}. Narrow them down ({noun} date, name, amount …), or take all as CSV?"
+    return {"type": "overload", "question": question, "options": options, "tried": [printed(clause) for clause in filters]}
+
+
+def ambiguous_question(corpus: Corpus, plan: Json, tied: Sequence[Candidate]) -> Json | None:
+    """Return the question when several documents fit equally, one option each with what tells them apart; blocking."""
+    if len(tied) < 2:
+        return None
+    bucket = corpus.buckets[tied[0].bucket]
+    telling = telling_fields(bucket, tied)
+    options = []
+    for number, candidate in enumerate(tied, 1):
+        document = corpus.documents.get(candidate.doc_id)
+        label = candidate.title or (document.title if document else "") or candidate.doc_id
+        details = [candidate.value(name) for name in telling if candidate.value(name) and candidate.value(name) not in label]
+        shown = f"{label} ({', '.join(details)})" if details else label
+        options.append({"id": str(number), "label": f"{shown[:160]} [{candidate.doc_id}]", "count": 1, "effect": {"only": [candidate.doc_id]}})
+    question = f"{len(tied)} documents in {tied[0].bucket} fit that equally well. Which one do you mean?"
+    tried = [printed(clause) for clause in plan["per_bucket"][tied[0].bucket]["filters"]]
+    return {"type": "ambiguous", "question": question, "options": options, "tried": tried}
+
+
+def telling_fields(bucket: Bucket, tied: Sequence[Candidate]) -> list[str]:
+    """Return up to three fields whose values differ most between the candidates, dates and names first."""
+    ranked = []
+    for place, declared in enumerate(bucket.fields):
+        values = [candidate.value(declared.name) for candidate in tied]
+        distinct = len({value for value in values if value})
+        if distinct > 1 and all(len(value) < 80 for value in values):
+            ranked.append((-distinct, place, declared.name))
+    return [name for _, _, name in sorted(ranked)[:3]]

@@ -1,0 +1,96 @@
+"""How a node asks its model: within the run's budgets, counted, named by step; and how it falls back."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from pydantic import BaseModel
+
+from graph.context import Context
+from graph.policies import llm_calls_left, seconds_left
+from graph.state import Json, State
+from llm.budget import CallBudget, ModelCall
+
+if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
+
+    from tools.services import Services
+
+T = TypeVar("T", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply(Generic[T]):
+    """A parsed reply and the state update that accounts for it."""
+
+    parsed: T
+    update: Json
+
+
+def wants_model(services: "Services", step: Any, state: State, context: Context) -> bool:
+    """Tell whether `step` has a model and the run's budgets allow a call of it."""
+    if not services.chat.configured(step, context.models):
+        return False
+    return llm_calls_left(state, context) > 0 and seconds_left(state) > 0
+
+
+def budget_of(state: State, context: Context) -> CallBudget:
+    """Return what this run may still spend on model calls."""
+    return CallBudget.of(llm_calls_left(state, context), seconds_left(state))
+
+
+async def call_model(
+    services: "Services",
+    step: Any,
+    messages: "Sequence[BaseMessage]",
+    schema: type[T],
+    *,
+    state: State,
+    context: Context,
+    prompt_version: str = "",
+) -> Reply[T]:
+    """Return the model's structured reply.
+
+    Raises:
+        Unavailable, TimedOut, Rejected, BudgetSpent: the node's error handler runs its twin.
+    """
+    from llm.chat import Call
+    from llm.structured import structured
+
+    call = Call(
+        step=step,
+        messages=messages,
+        budget=budget_of(state, context),
+        overrides=context.models,
+        prompt_version=prompt_version,
+    )
+    parsed = await structured(services.chat, call, schema)
+    return Reply(parsed.value, {"usage": spent_on(parsed.calls)})
+
+
+def spent_on(calls: Sequence[ModelCall]) -> Json:
+    """Return the usage counters of some model calls."""
+    return {
+        "llm_calls": len(calls),
+        "input_tokens": sum(call.tokens_in for call in calls),
+        "output_tokens": sum(call.tokens_out for call in calls),
+    }
+
+
+def note(step: str, kind: str, message: str) -> Json:
+    """Return a note for the reader of the answer."""
+    return {"step": step, "kind": kind, "message": message}
+
+
+class Stopwatch:
+    """Measures one node; `update` adds its seconds to the usage of the state."""
+
+    def __init__(self, step: str) -> None:
+        self.step = step
+        self.started = time.perf_counter()
+
+    def update(self, usage: Json | None = None) -> Json:
+        """Return the usage counters with the seconds since the start under `steps`."""
+        seconds = round(time.perf_counter() - self.started, 4)
+        return {**(usage or {}), "steps": {self.step: seconds}}

@@ -1,0 +1,443 @@
+"""Read a question against one bucket's declaration: typed clauses, fields asked for, and the words that remain."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+from corpus import terms
+from corpus.amounts import Amount, find_amounts, find_quantities
+from corpus.buckets import Bucket
+from corpus.fields import Field
+from corpus.filters import Clause, Group, Operator
+from corpus.linking import Link, ValueLinker
+from corpus.periods import Period, find_periods
+from nodes import lexicon
+from nodes.phrases import find_phrase
+
+MIN_SPECIFICITY = 0.3
+COMPARE = re.compile(
+    r"""(?<!\w)(?P<op>more\s+than|greater\s+than|bigger\s+than|larger\s+than|higher\s+than|over|above|exceed(?:s|ing|ed)?|upwards\s+of
+    |at\s+least|from|minimum(?:\s+of)?|no\s+less\s+than|less\s+than|smaller\s+than|lower\s+than|cheaper\s+than|under|below|at\s+most|up\s+to
+    |no\s+more\s+than|maximum(?:\s+of)?|exactly|worth|of|>=|<=|>|<|≥|≤|=|über|mehr\s+als|mindestens|ab|unter|weniger\s+als|höchstens|bis(?:\s+zu)?|von
+    |plus\s+de|au\s+moins|moins\s+de|au\s+plus)\s*(?:the\s+)?$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+ONWARD = re.compile(r"^\s*(?:(?:or|oder|ou)\s+(?P<more>more|above|mehr|plus)|(?P<plus>\+)|(?:or|oder|ou)\s+(?:less|below|weniger|moins))(?!\w)", re.IGNORECASE)
+OPERATORS: tuple[tuple[str, Operator], ...] = (
+    (r"at\s+least|from|minimum|no\s+less|>=|≥|mindestens|^ab$|au\s+moins|upwards", ">="),
+    (r"at\s+most|up\s+to|no\s+more|maximum|<=|≤|höchstens|bis\s+zu|au\s+plus", "<="),
+    (r"more|greater|bigger|larger|higher|over|above|exceed|^>$|über|mehr|plus\s+de", ">"),
+    (r"less|smaller|lower|cheaper|under|below|^<$|unter|weniger|moins", "<"),
+)
+REACH_BACK = 34
+"""Characters before a mention in which a negation still belongs to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Characters of the question that were understood, and as what."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mentioned(Span):
+    """A name in the question that exists as a value: field and the values that it stands for."""
+
+    field: str = ""
+    values: tuple[str, ...] = ()
+    negated: bool = False
+    specificity: float = 1.0
+    how: str = "exact"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A question as one bucket understands it.
+
+    Attributes:
+        clauses: typed conditions, all must hold.
+        mentions: the names that were linked, in order.
+        asked: fields that the question asks the value of, most likely first.
+        terms: content words that no clause, field or cue used: what a search must find.
+        names: capitalised or coded words among `terms` (somebody or something in particular).
+        identifiers: identifiers for the index's exact match, lower case.
+        nouns: whether the bucket's documents are named, "plural", "singular" or "".
+        notes: ambiguities that were resolved and should be said.
+    """
+
+    bucket: str
+    clauses: tuple[Clause | Group, ...] = ()
+    mentions: tuple[Mentioned, ...] = ()
+    periods: tuple[Period, ...] = ()
+    asked: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    noun: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass
+class _Reader:
+    bucket: Bucket
+    question: str
+    today: date
+    used: list[Span] = field(default_factory=list)
+    clauses: list[Clause | Group] = field(default_factory=list)
+    mentions: list[Mentioned] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def free(self, start: int, end: int) -> bool:
+        return all(end <= span.start or start >= span.end for span in self.used)
+
+    def use(self, start: int, end: int) -> None:
+        self.used.append(Span(start, end, self.question[start:end]))
+
+    def add(self, name: str, operator: Operator, value: object, start: int, end: int) -> None:
+        raw = self.question[start:end].strip()
+        self.clauses.append(Clause(field=name, operator=operator, value=value, raw=raw))  # type: ignore[arg-type]
+
+
+def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: date) -> Reading:
+    """Return how `bucket` understands `question`; blocking (value linking asks the store)."""
+    reader = _Reader(bucket, question, today)
+    identifiers = read_identifiers(reader, linker)
+    read_mentions(reader, linker.find_mentions(question, bucket.name))
+    read_sizes(reader)
+    periods = read_periods(reader)
+    read_amounts(reader)
+    asked = read_asked(reader)
+    noun = read_noun(reader)
+    left = remaining(reader)
+    return Reading(
+        bucket=bucket.name,
+        clauses=tuple(reader.clauses),
+        mentions=tuple(reader.mentions),
+        periods=tuple(periods),
+        asked=tuple(asked),
+        terms=tuple(left),
+        names=tuple(names_among(question, left)),
+        identifiers=tuple(identifiers),
+        noun=noun,
+        notes=tuple(reader.notes),
+    )
+
+
+def read_identifiers(reader: _Reader, linker: ValueLinker) -> list[str]:
+    """Turn identifiers that exist as values into clauses; return all of them for the index's exact match."""
+    found = []
+    for kind, text, start, end in reader.bucket.find_identifiers(reader.question):
+        found.append(text.lower())
+        declared = reader.bucket.field(kind.field) if kind.field else None
+        if declared is None or not reader.free(start, end):
+            continue
+        links = [link for link in linker.link(reader.bucket.name, text, fields=[declared.name]) if link.how in {"exact", "folded"}]
+        if links:
+            add_mention(reader, declared, links[0].values, (start, end), how="exact")
+    return list(dict.fromkeys(found))
+
+
+def read_mentions(reader: _Reader, links: Sequence[Link]) -> None:
+    """Turn linked names into clauses, the longest and rarest first; names joined by "or" become one group."""
+    for link in sorted(links, key=lambda item: (-(item.end - item.start) * item.score, item.start)):
+        declared = reader.bucket.field(link.field)
+        if declared is None or not reader.free(link.start, link.end):
+            continue
+        rare = link.specificity >= MIN_SPECIFICITY
+        if rare or declared.canonical or declared.kind in {"country", "jurisdiction"}:
+            add_mention(reader, declared, link.values, (link.start, link.end), how=link.how, specificity=link.specificity)
+    join_alternatives(reader)
+
+
+def add_mention(
+    reader: _Reader, declared: Field, values: Sequence[str], span: tuple[int, int], *, how: str, specificity: float = 1.0
+) -> None:
+    """Add the clause of one mention, negated when a negation stands right before it."""
+    start, end = span
+    negated = is_negated(reader.question, start, reader.used)
+    listed = declared.type == "keywords"
+    operator: Operator
+    value: object
+    if listed:
+        operator, value = ("not in" if negated else "in"), list(values)
+        if len(values) == 1 and not negated:
+            operator, value = "contains", values[0]
+    elif len(values) == 1:
+        operator, value = ("!=" if negated else "="), values[0]
+    else:
+        operator, value = ("not in" if negated else "in"), list(values)
+    reader.add(declared.name, operator, value, start, end)
+    reader.use(start, end)
+    text = reader.question[start:end]
+    reader.mentions.append(Mentioned(start, end, text, declared.name, tuple(values), negated, specificity, how))
+    if how not in {"exact", "folded"} and len(values) >= 1:
+        shown = ", ".join(values[:4]) + (f" and {len(values) - 4} more" if len(values) > 4 else "")
+        reader.notes.append(f"“{text}” was matched with {shown} ({declared.name}).")
+
+
+def is_negated(question: str, start: int, used: Sequence[Span]) -> bool:
+    """Tell whether a negation stands shortly before `start`, with no other mention or comma between."""
+    floor = max([span.end for span in used if span.end <= start], default=0)
+    before = question[max(floor, start - REACH_BACK) : start]
+    before = re.split(r"[,;:](?!\s*(?:but|except|without|excluding|not|leave|ohne|sauf))", before)[-1]
+    return bool(lexicon.NEGATION.search(before))
+
+
+def join_alternatives(reader: _Reader) -> None:
+    """Join clauses of one field whose mentions are linked by "or" or a comma list into one `in` clause."""
+    kept: list[Clause | Group] = []
+    for clause in reader.clauses:
+        twin = next(
+            (
+                other
+                for other in kept
+                if isinstance(other, Clause) and isinstance(clause, Clause) and other.field == clause.field
+                and other.operator in {"=", "in", "contains"} and clause.operator in {"=", "in", "contains"}
+                and (reader.bucket.field(clause.field) or _NO_FIELD).type != "keywords"
+            ),
+            None,
+        )
+        if twin is None or not isinstance(clause, Clause):
+            kept.append(clause)
+            continue
+        values = [*_listed(twin.value), *_listed(clause.value)]
+        joined = Clause(field=clause.field, operator="in", value=list(dict.fromkeys(values)), raw=f"{twin.raw}, {clause.raw}")
+        kept[kept.index(twin)] = joined
+    reader.clauses[:] = kept
+
+
+def _listed(value: object) -> list[str]:
+    return [str(item) for item in value] if isinstance(value, list) else [str(value)]
+
+
+_NO_FIELD = Field(name="none", type="text", description="no such field")
+
+
+def read_sizes(reader: _Reader) -> None:
+    """Read numbers with the unit of an integer or quantity field ("2048 bit", "over 60 V", "RSA-2048")."""
+    for declared in reader.bucket.fields:
+        if declared.type not in {"integer", "quantity"} or not declared.unit:
+            continue
+        for value, (start, end) in find_quantities(reader.question, declared.unit):
+            if not reader.free(start, end) or not belongs(reader, declared, start, end):
+                continue
+            operator, begin, finish = compared(reader.question, start, end)
+            written: object = int(value) if declared.type == "integer" and value == int(value) else f"{value:g} {declared.unit}"
+            reader.add(declared.name, operator, written, begin, finish)
+            reader.use(begin, finish)
+    sized = next((item for item in reader.bucket.fields if item.type == "integer" and item.unit), None)
+    for mention in list(reader.mentions):
+        joined = re.match(r"-(\d{3,5})(?![\w.])", reader.question[mention.end :])
+        if joined and sized and reader.free(mention.end, mention.end + joined.end()):
+            start, end = mention.end + joined.start(1), mention.end + joined.end(1)
+            reader.add(sized.name, "=", int(joined[1]), start, end)
+            reader.use(mention.end, end)
+
+
+def belongs(reader: _Reader, declared: Field, start: int, end: int) -> bool:
+    """Tell whether a quantity is meant for `declared`: it alone has that dimension, or one of its words stands near."""
+    rivals = [
+        item
+        for item in reader.bucket.fields
+        if item.type == declared.type and item.unit == declared.unit and item.name != declared.name
+    ]
+    compares = bool(COMPARE.search(reader.question[:start])) or declared.type == "integer"
+    near = any(
+        0 <= start - stop <= 30 or 0 <= begin - end <= 20
+        for word in declared.words
+        for begin, stop in find_phrase(reader.question, word)
+    )
+    return near or (compares and not rivals)
+
+
+def compared(question: str, start: int, end: int) -> tuple[Operator, int, int]:
+    """Return the operator of the number at `start:end` with the span of the words that say it included."""
+    after = ONWARD.match(question[end:])
+    if after:
+        return (">=" if after["more"] or after["plus"] else "<="), start, end + after.end()
+    before = COMPARE.search(question[:start])
+    return (comparison(before["op"]), before.start(), end) if before else ("=", start, end)
+
+
+def comparison(words: str) -> Operator:
+    """Return the operator that comparison words mean; "=" when none is known."""
+    for pattern, operator in OPERATORS:
+        if re.search(pattern, words.strip(), re.IGNORECASE):
+            return operator
+    return "="
+
+
+def read_periods(reader: _Reader) -> list[Period]:
+    """Bind each period to the date field whose words stand nearest, else to the bucket's main date."""
+    bound = []
+    for period in find_periods(reader.question, today=reader.today, order=reader.bucket.date_order):
+        start, end = period.span
+        declared = date_field(reader, start, end)
+        if declared is None or not reader.free(start, end):
+            continue
+        bound.append(period)
+        operator, value = period_clause(period)
+        reader.add(declared.name, operator, value, start, end)
+        reader.use(start, end)
+        if period.note:
+            reader.notes.append(period.note)
+    return bound
+
+
+def period_clause(period: Period) -> tuple[Operator, object]:
+    """Return operator and value of a period, both ends included; an open end makes a comparison."""
+    first = period.start.isoformat() if period.start else None
+    last = period.end.isoformat() if period.end else None
+    if first is None:
+        return "<=", last
+    if last is None:
+        return ">=", first
+    return ("=", first) if first == last else ("between", [first, last])
+
+
+def date_field(reader: _Reader, start: int, end: int) -> Field | None:
+    """Return the date field whose words stand nearest to the period, else the main date of the bucket."""
+    best: tuple[int, Field] | None = None
+    for declared in reader.bucket.fields:
+        if declared.type != "date":
+            continue
+        for word in declared.words:
+            for begin, stop in find_phrase(reader.question, word):
+                distance = start - stop if stop <= start else begin - end + 5
+                if 0 <= distance <= 60 and (best is None or distance < best[0]):
+                    best = (distance, declared)
+    if best:
+        return best[1]
+    return reader.bucket.field(reader.bucket.main_date) if reader.bucket.main_date else None
+
+
+def read_amounts(reader: _Reader) -> None:
+    """Read amounts: compared ("over RM 1k"), a range ("between 5 and 10 EUR"), or equal when a currency is written."""
+    if not reader.bucket.main_amount:
+        return
+    amounts = [amount for amount in find_amounts(reader.question) if reader.free(*amount.span)]
+    pair = range_of(reader.question, amounts)
+    if pair:
+        low, high = pair
+        begin = re.search(r"(?:between|zwischen|entre|from|von|de)\s+$", reader.question[: low.span[0]], re.IGNORECASE)
+        start = begin.start() if begin else low.span[0]
+        currency = high.money.currency or low.money.currency
+        declared = amount_field(reader, start)
+        reader.add(declared, "between", [written_amount(low, currency), written_amount(high, currency)], start, high.span[1])
+        reader.use(start, high.span[1])
+    for amount in amounts:
+        start, end = amount.span
+        operator, begin_at, finish = compared(reader.question, start, end)
+        plain = begin_at == start and finish == end
+        if not reader.free(start, end) or (plain and amount.money.currency is None):
+            continue
+        weak = reader.question[begin_at:start].strip().lower() in {"of", "from", "ab", "von", "bis", "worth", "exactly"}
+        unit = re.match(r"\s*[^\W\d_]+", reader.question[end:])
+        if amount.money.currency is None and (weak or (unit and terms.bare(unit[0].strip()) not in terms.STOP_WORDS and not reader.free(end, end + 1))):
+            continue
+        reader.add(amount_field(reader, start), operator, written_amount(amount, None), begin_at, finish)
+        reader.use(begin_at, finish)
+
+
+def range_of(question: str, amounts: Sequence[Amount]) -> tuple[Amount, Amount] | None:
+    """Return the two amounts of "between A and B", or None."""
+    for low, high in zip(amounts, amounts[1:], strict=False):
+        gap = question[low.span[1] : high.span[0]]
+        lead = re.search(r"(?:between|zwischen|entre|from|von)\s+$", question[: low.span[0]], re.IGNORECASE)
+        if lead and re.fullmatch(r"\s*(?:and|und|et|to|bis|à|-|–)\s*", gap, re.IGNORECASE):
+            return low, high
+    return None
+
+
+def written_amount(amount: Amount, currency: str | None) -> str:
+    """Return an amount as a clause's value, "12.50 EUR", without currency when none was written."""
+    code = amount.money.currency or currency
+    return f"{amount.money.amount:f} {code}" if code else f"{amount.money.amount:f}"
+
+
+def amount_field(reader: _Reader, start: int) -> str:
+    """Return the money field whose word stands within 25 characters before `start`, else the main amount."""
+    best: tuple[int, int, str] | None = None
+    for declared in reader.bucket.fields:
+        if declared.type != "money":
+            continue
+        for word in declared.words:
+            for begin, stop in find_phrase(reader.question, word):
+                distance = start - stop
+                if 0 <= distance <= 25 and (best is None or (distance, begin - stop) < best[:2]):
+                    best = (distance, begin - stop, declared.name)
+    return best[2] if best else str(reader.bucket.main_amount)
+
+
+def read_asked(reader: _Reader) -> list[str]:
+    """Return the fields whose words stand in the unused part of the question, longest phrase first."""
+    found: list[tuple[int, int, str]] = []
+    for declared in reader.bucket.fields:
+        best: tuple[int, int] | None = None
+        for word in (*declared.words, declared.name.replace("_", " ")):
+            for start, end in find_phrase(reader.question, word):
+                if reader.free(start, end) and (best is None or end - start > best[1] - best[0]):
+                    best = (start, end)
+        if best and best[1] - best[0] >= 3:
+            found.append((best[0] - best[1], best[0], declared.name))
+    return [name for _, _, name in sorted(found)]
+
+
+def read_noun(reader: _Reader) -> str:
+    """Return "plural" or "singular" when the question names the bucket's documents, else ""."""
+    result = ""
+    forms = [*reader.bucket.nouns, *(form for item in reader.bucket.fields for form in item.canonical if item.type == "keyword" and "type" in item.name)]
+    for noun in forms:
+        for start, end in find_phrase(reader.question, noun):
+            if re.search(r"(?:s|ien|en|er|e|a)$", reader.question[start:end].lower()) and len(reader.question[start:end]) > len(noun):
+                return "plural"
+            result = result or "singular"
+    generic = re.search(r"\b(?:documents|files|entries|records|papers|ones|items|Dokumente|Unterlagen)\b", reader.question, re.IGNORECASE)
+    return "plural" if generic else result
+
+
+def remaining(reader: _Reader) -> list[str]:
+    """Return the content words outside of every used span, without the bucket's nouns and cue words."""
+    text = list(reader.question)
+    for span in reader.used:
+        text[span.start : span.end] = " " * (span.end - span.start)
+    rest = "".join(text)
+    nouns = {form for noun in reader.bucket.nouns for form in terms.words(noun)}
+    nouns |= {f"{form}s" for form in nouns} | {f"{form[:-1]}ies" for form in nouns if form.endswith("y")}
+    cues = {word for word in terms.words(" ".join(match.group() for pattern in CUES for match in pattern.finditer(rest)))}
+    return [word for word in terms.content_words(rest) if word not in nouns and word not in cues and len(word) > 1]
+
+
+CUES = (
+    lexicon.LIST,
+    lexicon.COUNT,
+    lexicon.SUM,
+    lexicon.AVERAGE,
+    lexicon.SUMMARIZE,
+    lexicon.EXISTENCE,
+    lexicon.NEGATION,
+)
+
+
+def names_among(question: str, left: Sequence[str]) -> list[str]:
+    """Return those of the words that name something particular: written with a capital inside the sentence, or with a digit.
+
+    In a question of title case or capitals only, nothing can be told from capitals and only codes count.
+    """
+    written = {terms.bare(raw): raw for raw in re.findall(r"[^\W_]+", question)}
+    raws = [raw for raw in re.findall(r"[^\W\d_]{2,}", question)]
+    capitals = sum(raw[0].isupper() for raw in raws)
+    telling = raws and capitals <= 0.7 * len(raws)
+    first = raws[0] if raws else ""
+    names = []
+    for word in left:
+        raw = written.get(word, word)
+        coded = any(char.isdigit() for char in raw) and any(char.isalpha() for char in raw)
+        capital = telling and raw[0].isupper() and (raw != first or raw[1:] != raw[1:].lower())
+        if coded or capital:
+            names.append(word)
+    return names

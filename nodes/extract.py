@@ -1,0 +1,149 @@
+"""Find the passage of a document that answers a question, without a model: units of text, rarity and kind of answer."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from citations.facts import hard_facts
+from corpus.terms import STOP_WORDS, TermWeights, bare, stem, words
+
+FACT_WINDOW = 60_000
+UNIT = 320
+"""Characters of a passage at most; a short line is shown with its neighbours up to this size."""
+SENTENCE = re.compile(r"(?<=[.!?;:])\s+(?=[A-ZÀ-ÖØ-Þ0-9“\"(•-])")
+NUMBER = re.compile(r"\d")
+DURATION = re.compile(
+    r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|eighteen|twenty|thirty|sixty|ninety)\b[^.\n]{0,14}"
+    r"\b(?:business\s+days?|days?|weeks?|months?|years?|hours?|tage?n?|wochen?|monaten?|jahren?|jours?|mois|ans?)\b",
+    re.IGNORECASE,
+)
+DATE = re.compile(
+    r"\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b|\b\d{4}-\d\d-\d\d\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|januar|februar|märz|mai|juni|juli|okt|dez)[a-zäéû]*\.?\s+\d{1,2}"
+    r"|\b\d{1,2}(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mär|mai|okt|dez|juillet|août|janvier|février|avril|juin)",
+    re.IGNORECASE,
+)
+MONEY = re.compile(r"(?:[$€£]|\b(?:usd|eur|rm|myr|gbp|chf|rmb|dollars?|euros?)\b)\s*\d|\d[\d.,]*\s*(?:[$€£]|(?:usd|eur|rm|myr|gbp|dollars?|euros?)\b)", re.IGNORECASE)
+NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-ZÀ-ÖØ-Þ][\w’'-]+(?:\s+[A-ZÀ-ÖØ-Þ][\w.’'-]+)+")
+KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
+    (re.compile(r"\bhow\s+long|length\s+of|duration|how\s+(?:far\s+ahead|soon)|\bterm\b|notice|how\s+many\s+(?:days|months|years|weeks)|wie\s+lange|frist|durée|combien\s+de\s+temps", re.I), DURATION),
+    (re.compile(r"\bwhen\b|\bdate\b|by\s+when|\bday\b|deadline|expire|wann|bis\s+wann|datum|quand|date\s+limite", re.I), DATE),
+    (re.compile(r"\bhow\s+much|amount|price|cost|fee|total|cover(?:age)?|\bpay|insurance|penalt|dollar|change\b|betrag|kostet|preis|combien|montant", re.I), MONEY),
+    (re.compile(r"\bwho\b|\bwhose\b|\bwhom\b|\bname\b|which\s+(?:company|person|celebrity|lab|test)|\bwer\b|\bwen\b|\bqui\b", re.I), NAME),
+    (re.compile(r"\bhow\s+(?:many|high|far|fast|big|large|heavy|thick|wide)|number|maximum|minimum|max\b|min\b|weigh|voltage|current|power|frequency|wavelength|resistance|temperature|resolution|wie\s*viele?|wie\s+hoch|anzahl|nummer|klasse|punkt|combien|\bno\.?\b|version|\bid\b|\bnm\b|\bkg\b|\bmhz\b|release", re.I), NUMBER),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A span of a document's text that may answer, with its score."""
+
+    start: int
+    end: int
+    text: str
+    score: float
+
+
+@lru_cache(maxsize=256)
+def units(text: str) -> tuple[tuple[int, int], ...]:
+    """Return the spans of lines, long ones cut at sentence ends, blank ones left out."""
+    spans = []
+    for match in re.finditer(r"[^\n\f]+", text):
+        start, line = match.start(), match.group()
+        if len(line) <= UNIT:
+            pieces = [(0, len(line))]
+        else:
+            cuts = [0, *(cut.end() for cut in SENTENCE.finditer(line)), len(line)]
+            pieces = list(zip(cuts, cuts[1:], strict=False))
+        for begin, end in pieces:
+            piece = line[begin:end]
+            if piece.strip():
+                lead = len(piece) - len(piece.lstrip())
+                spans.append((start + begin + lead, start + begin + len(piece.rstrip())))
+    return tuple(spans)
+
+
+def best_passages(text: str, question: str, weights: TermWeights, *, skip: Sequence[str] = (), limit: int = 2) -> list[Passage]:
+    """Return the passages of `text` that answer `question` best, best first, without overlaps.
+
+    Args:
+        skip: words that only say which document is meant (its name); they count little inside of it.
+        limit: passages returned; later ones reach at least 0.55 of the best score.
+    """
+    language = weights.language
+    ignored = {stem(bare(word), language) for word in skip}
+    wanted = {stem(word, language): weights.weight(word) * (0.15 if stem(word, language) in ignored else 1.0) for word in weights.counts}
+    kind = next((answer for asked, answer in KINDS if asked.search(question)), None)
+    spans = units(text)
+    held = [frozenset(stem(word, language) for word in words(text[start:end]) if word not in STOP_WORDS) & wanted.keys() for start, end in spans]
+    scored = []
+    for place, (start, end) in enumerate(spans):
+        own = sum(wanted[word] for word in held[place])
+        near = frozenset().union(*held[max(0, place - 2) : place + 3]) - held[place]
+        if not own and not near:
+            continue
+        score = own + 0.4 * sum(wanted[word] for word in near)
+        if kind is not None and kind.search(text[start:end]):
+            score *= 1.35
+        elif kind is not None and end - start < 80 and place + 1 < len(spans) and kind.search(text[spans[place + 1][0] : spans[place + 1][1]]):
+            score *= 1.2
+        scored.append((score * length_factor(end - start), place))
+    scored.sort(key=lambda item: (-item[0], item[1]))
+    return chosen(text, spans, scored, limit)
+
+
+def length_factor(size: int) -> float:
+    """Return a mild penalty for long units, whose many words match by chance."""
+    return 1.0 if size <= UNIT else UNIT / (UNIT + 0.35 * (size - UNIT))
+
+
+def chosen(text: str, spans: Sequence[tuple[int, int]], scored: Sequence[tuple[float, int]], limit: int) -> list[Passage]:
+    """Return the best units, each widened to its neighbours while it is short, without overlaps."""
+    passages: list[Passage] = []
+    for score, place in scored:
+        if passages and score < 0.55 * passages[0].score:
+            break
+        start, end = widened(text, spans, place)
+        if all(end <= other.start or start >= other.end for other in passages):
+            passages.append(Passage(start, end, text[start:end], score))
+        if len(passages) == limit:
+            break
+    return passages
+
+
+def widened(text: str, spans: Sequence[tuple[int, int]], place: int) -> tuple[int, int]:
+    """Return the unit's span with following, then preceding lines while it stays short and on the same page."""
+    first = last = place
+    start, end = spans[place]
+    while last + 1 < len(spans) and spans[last + 1][1] - start <= UNIT * 0.7 and "\f" not in text[end : spans[last + 1][0]] and last - place < 4:
+        last += 1
+        end = spans[last][1]
+    while first > 0 and end - spans[first - 1][0] <= UNIT * 0.7 and "\f" not in text[spans[first - 1][1] : start] and place - first < 1:
+        first -= 1
+        start = spans[first][0]
+    return start, end
+
+
+def locate(text: str, value: str) -> tuple[int, int] | None:
+    """Return the span in `text` that says `value`: literally, by words, as the same number or as the same date."""
+    literal = re.search(re.escape(value), text, re.IGNORECASE)
+    if literal:
+        return literal.span()
+    loose = r"[\s\W_]+".join(re.escape(part) for part in re.findall(r"[^\W_]+", value))
+    if loose and (found := re.search(rf"(?<!\w){loose}(?!\w)", text, re.IGNORECASE)):
+        return found.span()
+    return same_fact(text, value)
+
+
+def same_fact(text: str, value: str) -> tuple[int, int] | None:
+    """Return the first span of `text` with the number or date that `value` is, in whatever form."""
+    wanted = hard_facts(value)
+    if not wanted:
+        return None
+    for fact in hard_facts(text[:FACT_WINDOW]):
+        if wanted[0].date is not None:
+            if fact.date is not None and wanted[0].date.agrees(fact.date):
+                return fact.start, fact.end
+        elif wanted[0].kind == fact.kind and set(wanted[0].amounts) & set(fact.amounts):
+            return fact.start, fact.end
+    return None

@@ -1,0 +1,154 @@
+"""gate: decide whether the question needs the documents at all, and start every question clean."""
+
+import ast
+import asyncio
+import operator
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from langgraph.runtime import Runtime
+from langgraph.types import Overwrite
+
+from corpus import terms
+from graph.context import Context
+from graph.state import STATE_VERSION, Json, State
+from nodes import lexicon
+from tools.services import Services
+
+MAX_QUESTION = 8_000
+PERCENT = re.compile(r"(\d[\d.,]*)\s*(?:%|percent|prozent)\s*(?:of|von|de)\s*(\d[\d.,]*)", re.IGNORECASE)
+EXPRESSION = re.compile(r"^[\d\s.+*/()x×÷^-]+$")
+ASKING = re.compile(r"^\s*(?:what(?:'|’)?s|what\s+is|calculate|compute|how\s+much\s+is|was\s+ist|wieviel\s+ist|combien\s+font)\b", re.IGNORECASE)
+OPERATIONS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+CAPABILITIES = (
+    "I search document collections sorted into buckets ({buckets}) and answer with citations that are checked "
+    "against the cited text. Ask for a fact (“what does clause 7 say about notice?”), a list (“invoices over "
+    "1,000 EUR in 2023”), a sum or a count, a comparison of two documents, or a short summary of one."
+)
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Node: reads `query` or the last chat message; clears what belongs to the previous question."""
+
+    services: Services
+
+    async def __call__(self, state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+        """Return the cleared channels with `asked`, `gate` and `deadline` of this question."""
+        context = runtime.context or Context()
+        asked, message_id = asked_question(state)
+        problem = unusable(asked)
+        if problem:
+            verdict: Json = {"retrieve": False, "reason": "bad input", "reply": problem}
+        else:
+            verdict = judge(asked, await asyncio.to_thread(self.services.bucket_names))
+        return fresh_question(asked[:MAX_QUESTION], context) | {"asked_id": message_id, "gate": verdict}
+
+
+def asked_question(state: State) -> tuple[str, str]:
+    """Return the question of this run and the id of the chat message that held it ("" for `query`).
+
+    A human message that no earlier run has taken is newer than `query`, which stays in the state.
+    """
+    messages = state.get("messages") or []
+    last = messages[-1] if messages else None
+    if last is not None and last.type == "human" and (last.id or "") != state.get("asked_id"):
+        return str(last.text).strip(), last.id or ""
+    return (state.get("query") or "").strip(), state.get("asked_id", "")
+
+
+def unusable(question: str) -> str | None:
+    """Return what to do about a question that cannot be read, or None when it can."""
+    if not question:
+        return "There is no question: send `query`, or `messages` that end with one from the user."
+    if len(question) > MAX_QUESTION:
+        return f"The question has {len(question):,} characters; at most {MAX_QUESTION:,} are read. Shorten it."
+    return None
+
+
+def fresh_question(asked: str, context: Context) -> dict[str, Any]:
+    """Return an update that empties every channel of the previous question and sets the deadline."""
+    empty: Json = {}
+    return {
+        "state_version": STATE_VERSION,
+        "asked": asked,
+        "question": asked,
+        "decomposition": empty,
+        "routes": [],
+        "plan": empty,
+        "calls": [],
+        "found": None,
+        "evidence": [],
+        "seen": [],
+        "tried": [],
+        "rounds": 0,
+        "dropped": 0,
+        "decision": empty,
+        "clarifications": [],
+        "draft": empty,
+        "corrections": [],
+        "notes": None,
+        "usage": Overwrite({"started": time.time()}),
+        "deadline": time.time() + context.max_seconds,
+        "answer": empty,
+    }
+
+
+def judge(question: str, buckets: list[str]) -> Json:
+    """Return `{"retrieve": bool, "reason", "reply"}`; `reply` is set when no document is needed."""
+    rest = lexicon.THANKS.sub(" ", lexicon.GREETING.sub(" ", question))
+    small_talk = rest != question
+    left = [word for word in terms.content_words(rest) if word not in {"day", "heute", "today", "morning", "help", "great"}]
+    if small_talk and not left:
+        return {"retrieve": False, "reason": "small talk", "reply": "You are welcome. Ask me about your documents whenever you like."}
+    if lexicon.CAPABILITY.search(question) and not re.search(r"\d", question):
+        reply = CAPABILITIES.format(buckets=", ".join(buckets))
+        return {"retrieve": False, "reason": "capabilities", "reply": reply}
+    result = arithmetic(question)
+    if result is not None:
+        return {"retrieve": False, "reason": "arithmetic", "reply": f"{result} (calculated, no document was read)"}
+    return {"retrieve": True, "reason": "documents needed", "reply": ""}
+
+
+def arithmetic(question: str) -> str | None:
+    """Return the value of a plain calculation ("17% of 2340", "(3+4)*2"), or None when it is not one."""
+    body = lexicon.FILLER.sub(" ", ASKING.sub("", question)).strip(" ?=.!")
+    percent = PERCENT.fullmatch(body)
+    try:
+        if percent:
+            value = _number(percent[1]) * _number(percent[2]) / 100
+            return f"{percent[0]} = {_plain(value)}"
+        if EXPRESSION.match(body) and re.search(r"\d\s*[-+*/x×÷]\s*\(?\s*\d", body) and not re.fullmatch(r"[\d-]+|[\d/]+|[\d.]+", body):
+            tree = ast.parse(re.sub(r"[x×]", "*", body).replace("÷", "/"), mode="eval")
+            return f"{body} = {_plain(_evaluate(tree.body))}"
+    except (InvalidOperation, SyntaxError, ZeroDivisionError, ValueError, RecursionError):
+        return None
+    return None
+
+
+def _number(text: str) -> Decimal:
+    return Decimal(text.replace(",", ""))
+
+
+def _plain(value: Decimal) -> str:
+    rounded = round(value, 6)
+    return f"{rounded.normalize():f}" if rounded % 1 else f"{int(rounded)}"
+
+
+def _evaluate(node: ast.AST) -> Decimal:
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return Decimal(str(node.value))
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_evaluate(node.operand)
+    if isinstance(node, ast.BinOp) and type(node.op) in OPERATIONS:
+        return Decimal(OPERATIONS[type(node.op)](_evaluate(node.left), _evaluate(node.right)))
+    raise ValueError("not arithmetic")

@@ -1,0 +1,88 @@
+"""Words by which people signal what they want, in English, German and French; read by the deterministic twins."""
+
+import re
+
+GREETING = re.compile(
+    r"""^(?:\s*(?:hi|hey|hello|dear\s+\w+|good\s+(?:morning|afternoon|evening|day)|morning|hallo|guten\s+(?:tag|morgen|abend)
+    |moin|servus|bonjour|bonsoir|salut|hope\s+you(?:'|’)?(?:re|\s+are)\s+(?:well|fine|doing\s+well)|how\s+are\s+you)
+    (?:\s+(?:there|all|team|everyone|zusammen))?\b\s*(?:[:;]-?[)D(]|[,.!?–-])*\s*)+""",
+    re.IGNORECASE | re.VERBOSE,
+)
+THANKS = re.compile(
+    r"""\b(?:thanks?(?:\s+(?:you|a\s+lot|so\s+much))?|thx|cheers|bye|goodbye|see\s+you|danke(?:\s+(?:dir|ihnen|schön|sehr))?|vielen\s+dank
+    |tschüss|auf\s+wiedersehen|merci(?:\s+beaucoup)?|au\s+revoir|that(?:'|’)?s\s+(?:all|it)|das\s+war(?:'|’)?s)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+FILLER = re.compile(
+    r"""\b(?:please|pls|plz|kindly|bitte|s(?:'|’)il\s+vous\s+pla[iî]t|thanks\s+in\s+advance|many\s+thanks|danke\s+im\s+voraus
+    |(?:could|can|would|will)\s+you\s+(?:please\s+)?(?=\w)|i\s+(?:would|'d)\s+like\s+(?:you\s+)?to\s+(?:know|see)
+    |i\s+was\s+wondering(?:\s+(?:if|whether))?|just\s+wondering|would\s+you(?=\s*[?.!]*$)|for\s+me(?=\s*[?.!]*$))\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+CAPABILITY = re.compile(
+    r"""\b(?:what|which|how)\b.{0,40}\b(?:can|could|do)\s+you\b.{0,20}\b(?:do|answer|help|know|offer|search|work)\b
+    |^\s*(?:help|hilfe|aide)\s*[?!.]*$|\bwho\s+are\s+you\b|\bwhat\s+are\s+you\b|\bwas\s+kannst\s+du\b|\bwie\s+funktionierst\s+du\b
+    |\bque\s+(?:peux|sais)[- ]tu\b|\bhow\s+(?:do|can)\s+i\s+use\s+(?:you|this|citegraph)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+SUMMARIZE = re.compile(
+    r"\b(?:summar\w+|gist|overview|tl;?\s?dr|in\s+a\s+nutshell|key\s+points|main\s+points|fasse?\b.*\bzusammen|zusammenfass\w*"
+    r"|überblick|résum\w+|resume[rz]?|synthèse)\b|tl;dr",
+    re.IGNORECASE,
+)
+COMPARE = re.compile(
+    r"\b(?:compar\w+|vs\.?|versus|side\s+by\s+side|differ(?:s|ence|ent)?|how\s+much\s+(?:less|more|longer|cheaper)\b.*\bthan|"
+    r"(?:same|identical)\b.*\?|vergleich\w*|unterschied\w*|gegenüber|différence)\b"
+    r"|\b(?:which|who|whose|welche[rs]?|hat|does|do|is|are|did|quel(?:le)?)\b.*\b\w+(?:er|est|first|earlier|later|longer|more|less)\b.*\b(?:or|oder|ou)\b",
+    re.IGNORECASE,
+)
+COUNT = re.compile(
+    r"\b(?:how\s+many|number\s+of|count(?:\s+of)?|head\s?count(?:\s+of)?|(?:receipt|invoice|document|contract)s?\s+count"
+    r"|wie\s?viele|anzahl(?:\s+der)?|combien\s+de|nombre\s+de)\b",
+    re.IGNORECASE,
+)
+SUM = re.compile(
+    r"\b(?:sum(?:\s+of)?|add\s+up|adds?\s+up\s+to|combined|altogether|in\s+total|total(?:s|led)?|grand\s+total|spen[dt]|spending|expenditure"
+    r"|(?:have|did)\s+we\s+pa(?:y|id)|paid|summe|gesamt\w*|insgesamt|addiere|zusammen(?:gerechnet)?|ausgegeben|bezahlt"
+    r"|somme|montant\s+total|dépens\w+)\b",
+    re.IGNORECASE,
+)
+AVERAGE = re.compile(r"\b(?:average|mean|avg|typical\s+bill|durchschnitt\w*|im\s+schnitt|mittelwert|moyenne?)\b", re.IGNORECASE)
+MAXIMUM = re.compile(
+    r"\b(?:biggest|largest|highest|most\s+expensive|dearest|maximum|greatest|priciest|höchste[nrs]?|größte[nrs]?|teuerste[nrs]?|plus\s+(?:grande?|élevée?|chère?))\b",
+    re.IGNORECASE,
+)
+MINIMUM = re.compile(
+    r"\b(?:cheapest|smallest|lowest|least\s+expensive|minimum|niedrigste[nrs]?|kleinste[nrs]?|billigste[nrs]?|günstigste[nrs]?|moins\s+chère?|plus\s+(?:petite?|basse?))\b",
+    re.IGNORECASE,
+)
+LATEST = re.compile(r"\b(?:latest|newest|most\s+recent|last|neueste[nrs]?|jüngste[nrs]?|letzte[nrs]?|dernière?|plus\s+récente?)\b", re.IGNORECASE)
+OLDEST = re.compile(r"\b(?:oldest|earliest|first|älteste[nrs]?|früheste[nrs]?|erste[nrs]?|première?|plus\s+ancienne?)\b", re.IGNORECASE)
+LIST = re.compile(
+    r"^\s*(?:list|show|find|give\s+me|get|pull|print|name|enumerate|display|export|fetch|look\s+up\s+all|everything|all|every|each"
+    r"|liste|zeige?|nenne|finde|gib|alle|sämtliche|trouve|montre|donne|tou(?:s|tes))\b"
+    r"|\b(?:list|all|every|everything|each|complete\s+list|full\s+list|every\s+single|one\s+line\s+per|name\s+them|which\s+ones"
+    r"|alle|sämtliche|liste|tous|toutes)\b",
+    re.IGNORECASE,
+)
+EXISTENCE = re.compile(
+    r"\b(?:are\s+there|is\s+there|do\s+we\s+(?:have|hold|own)|have\s+we\s+got|any|gibt\s+es|haben\s+wir|existe(?:nt)?|y\s+a-t-il|avons-nous)\b",
+    re.IGNORECASE,
+)
+WHICH = re.compile(r"\b(?:which|what|welche[mnrs]?|in\s+welchen|quel(?:le)?s?)\b", re.IGNORECASE)
+FOLLOW_UP = re.compile(
+    r"^\s*(?:and|und|et|what\s+about|how\s+about|was\s+ist\s+mit|wie\s+(?:ist|sieht)\s+es\s+mit|now|only|just|without|except|also|same|then|but"
+    r"|nur|ohne|auch|sans|seulement)\b",
+    re.IGNORECASE,
+)
+LEAD_IN = re.compile(
+    r"^\s*(?:(?:and|und|et|now|then|but|so|ok(?:ay)?|hm+|oh|sorry)\b[\s,]*)*(?:(?:what|how)\s+about\b|was\s+ist\s+mit\b)?[\s,]*(?:and\b|for\b|für\b|pour\b)?\s*",
+    re.IGNORECASE,
+)
+POSSESSIVE = re.compile(r"\b(?:its|it|their|theirs|them|they|this|that|his|her|dessen|deren|seine?[nrsm]?|ihre?[nrsm]?|es|sie|davon|son|sa|ses|leur)\b", re.IGNORECASE)
+NEGATION = re.compile(
+    r"\b(?:not|no|non|without|except(?:\s+for)?|excluding|exclude[sd]?|other\s+than|leave\s+out|leaving\s+out|but\s+not|aren(?:'|’)t|isn(?:'|’)t|never"
+    r"|nicht|kein\w*|ohne|außer|sauf|sans|hormis)\b",
+    re.IGNORECASE,
+)

@@ -1,0 +1,112 @@
+"""prune: join the searches of a round, keep the best evidence within the token budget, never a needed name."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from corpus import terms
+from corpus.types import Chunk
+from graph.context import Context
+from graph.state import Json, State
+from nodes.calling import Stopwatch, note
+from tools.services import Corpus, Services
+
+CHARACTERS_PER_TOKEN = 4
+MAX_EVIDENCE = 24
+SHORT_ID = 8
+
+
+@dataclass(frozen=True)
+class Prune:
+    """Node: reads `found`, writes `evidence` (best first), `seen`, `tried` and what was dropped."""
+
+    services: Services
+
+    async def __call__(self, state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+        """Merge, order and cut the evidence; empties `found` for the next round."""
+        context = runtime.context or Context()
+        watch = Stopwatch("prune")
+        found = state.get("found", [])
+        merged = merge(state.get("evidence", []), [hit for entry in found for hit in entry["hits"]])
+        corpus = await self.services.corpus()
+        chunks = await hydrate(corpus, merged)
+        kept, dropped = within_budget(merged, chunks, required_words(state), context.evidence_tokens)
+        seen = state.get("seen", [])
+        fresh = [ref["id"][:SHORT_ID] for ref in merged if ref["id"][:SHORT_ID] not in seen]
+        counts = {name: number for entry in found for name, number in entry.get("matched", {}).items()}
+        update: Json = {
+            "evidence": kept,
+            "seen": [*seen, *fresh],
+            "tried": [*state.get("tried", []), *(signature(entry["call"]) for entry in found)],
+            "rounds": state.get("rounds", 0) + 1,
+            "dropped": state.get("dropped", 0) + len(dropped),
+            "found": None,
+            "calls": [],
+            "decision": {"fresh": len(fresh), "matched": state.get("decision", {}).get("matched", {}) | counts},
+            "usage": watch.update({"rounds": 1}),
+        }
+        if dropped:
+            update["notes"] = [note("prune", "evidence dropped", f"{len(dropped)} passages did not fit the evidence budget.")]
+        return update
+
+
+def signature(call: Json) -> str:
+    """Return what makes two calls the same: tool, folded query words, buckets, filters lifted or not."""
+    arguments = call["args"]
+    where = ",".join(arguments.get("buckets", [arguments.get("bucket", "")]))
+    words = " ".join(sorted(terms.content_words(str(arguments.get("query", "")))))
+    only = ",".join(arguments.get("only") or [])
+    return f"{call['tool']}|{where}|{words}|{arguments.get('filtered', True)}|{only}|{call.get('side', '')}"[:200]
+
+
+def merge(old: Sequence[Json], new: Sequence[Json]) -> list[Json]:
+    """Return the references of both by falling score, one per chunk and side; of equals the first stays first."""
+    best: dict[tuple[str, Any], Json] = {}
+    for reference in [*old, *new]:
+        key = (reference["id"], reference.get("side"))
+        if key not in best or reference["score"] > best[key]["score"]:
+            best[key] = reference
+    return sorted(best.values(), key=lambda reference: -reference["score"])
+
+
+async def hydrate(corpus: Corpus, references: Sequence[Json]) -> dict[str, Chunk]:
+    """Return the chunks of evidence references by id; one that is gone from the index is left out."""
+    by_bucket: dict[str, list[str]] = {}
+    for reference in references:
+        by_bucket.setdefault(reference["bucket"], []).append(reference["id"])
+    chunks: dict[str, Chunk] = {}
+    for name, ids in by_bucket.items():
+        for chunk in await corpus.index.retrieve(name, list(dict.fromkeys(ids))):
+            chunks[chunk.chunk_id] = chunk
+    return chunks
+
+
+def required_words(state: State) -> list[str]:
+    """Return the names that the question gives: evidence that holds the last mention of one is never cut."""
+    plan = state.get("plan", {})
+    return list(dict.fromkeys(word for part in plan.get("per_bucket", {}).values() for word in part.get("names", [])))
+
+
+def within_budget(
+    references: Sequence[Json], chunks: dict[str, Chunk], required: Sequence[str], tokens: int
+) -> tuple[list[Json], list[Json]]:
+    """Return (kept, dropped): by rank until the budget is full, then those that alone hold a required word."""
+    kept: list[Json] = []
+    dropped: list[Json] = []
+    left = tokens * CHARACTERS_PER_TOKEN
+    missing = set(required)
+    for reference in references:
+        chunk = chunks.get(reference["id"])
+        if chunk is None:
+            continue
+        held = missing & set(terms.words(chunk.text))
+        fits = len(kept) < MAX_EVIDENCE and (len(chunk.text) <= left or not kept)
+        if fits or held:
+            kept.append(reference)
+            left -= len(chunk.text)
+            missing -= held
+        else:
+            dropped.append(reference)
+    return kept, dropped

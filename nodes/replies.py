@@ -1,0 +1,184 @@
+"""What a reply to a clarification changes in the plan: it picks an option, names a document or edits the filters."""
+
+import re
+from typing import Any
+
+from corpus import terms
+from corpus.filters import Clause, check
+from graph.context import Context
+from graph.state import Json
+from llm.errors import BadInput
+from nodes import lexicon
+from nodes.clauses import Reading, read_question
+from tools.services import Corpus
+
+DROP = re.compile(r"\b(?:any|all|every|whatever|regardless|egal|beliebig\w*|alle|toutes?|tous|n['’]importe)\b", re.IGNORECASE)
+LARGER = re.compile(r"\b(?:larger|bigger|higher|greater|largest|biggest|highest|more\s+expensive|größere\w*|höhere\w*|plus\s+(?:grande?|élevée?))\b", re.IGNORECASE)
+SMALLER = re.compile(r"\b(?:smaller|lower|cheaper|smallest|lowest|less|kleinere\w*|niedrigere\w*|günstigere\w*|plus\s+petite?)\b", re.IGNORECASE)
+LATER = re.compile(r"\b(?:later|latest|newer|newest|most\s+recent|last|neuere\w*|neueste\w*|spätere\w*|plus\s+récente?)\b", re.IGNORECASE)
+EARLIER = re.compile(r"\b(?:earlier|earliest|older|oldest|first\s+one\s+signed|ältere\w*|frühere\w*|älteste\w*|plus\s+ancienne?)\b", re.IGNORECASE)
+ORDINALS = ("first", "second", "third", "fourth", "fifth")
+
+
+def apply_reply(corpus: Corpus, plan: Json, clarification: Json, context: Context) -> tuple[Json, list[str]]:
+    """Return the plan after a reply and a line about what changed; blocking.
+
+    `clarification` holds `type`, `options` (each `{"id", "label", "effect"}`) and `reply` (text or an option's id).
+    """
+    reply = str(clarification["reply"]).strip()
+    option = chosen_option(clarification.get("options", []), reply)
+    if option is not None:
+        return apply_effect(plan, option["effect"]), [f"You chose “{option['label']}”."]
+    if clarification["type"] == "ambiguous":
+        only = pick_documents(corpus, clarification.get("options", []), reply)
+        if only:
+            return plan | {"only": only}, [f"“{reply}” was taken to mean {', '.join(only)}."]
+    return edit_plan(corpus, plan, reply, context)
+
+
+def chosen_option(options: list[Json], reply: str) -> Json | None:
+    """Return the option whose id or whole label was given, or that an ordinal names, else None."""
+    wanted = reply.casefold()
+    for option in options:
+        if wanted in {str(option["id"]).casefold(), option["label"].casefold()}:
+            return option
+    for place, word in enumerate(ORDINALS):
+        if re.fullmatch(rf"(?:the\s+)?{word}(?:\s+one)?[.!]?", wanted) and place < len(options):
+            return options[place]
+    return None
+
+
+def apply_effect(plan: Json, effect: Json) -> Json:
+    """Return the plan with an option's effect: filters replaced per bucket, documents picked, or the limit lifted."""
+    changed = dict(plan)
+    if "only" in effect:
+        changed["only"] = effect["only"]
+    for name, filters in effect.get("filters", {}).items():
+        changed["per_bucket"] = changed["per_bucket"] | {name: changed["per_bucket"][name] | {"filters": filters}}
+    if "drop_names" in effect:
+        changed["per_bucket"] = {
+            name: part | {"names": [], "identifiers": []} for name, part in changed["per_bucket"].items()
+        }
+    if effect.get("export"):
+        changed["export"] = True
+    return changed
+
+
+def pick_documents(corpus: Corpus, options: list[Json], reply: str) -> list[str]:
+    """Return the documents that a free-text reply points at among the options: by extreme, else by shared rare words."""
+    documents = [option["effect"]["only"][0] for option in options if option.get("effect", {}).get("only")]
+    if not documents:
+        return []
+    extreme = pick_extreme(corpus, documents, reply)
+    if extreme:
+        return [extreme]
+    asked = terms.content_words(reply)
+    if not asked:
+        return []
+    described = {doc_id: describe(corpus, doc_id) for doc_id in documents}
+    heads = {doc_id: terms.words(text) for doc_id, text in described.items()}
+    rarity = {word: 1 + sum(word not in held for held in heads.values()) for word in asked}
+    scores = {doc_id: sum(rarity[word] for word in asked if word in held and rarity[word] > 1) for doc_id, held in heads.items()}
+    best = max(scores.values())
+    return [doc_id for doc_id, score in scores.items() if score == best] if best else []
+
+
+def describe(corpus: Corpus, doc_id: str) -> str:
+    """Return file, title, printed values and text of a document, for matching a reply against it."""
+    document = corpus.documents.get(doc_id)
+    if document is None:
+        return doc_id
+    bucket = corpus.buckets[document.bucket]
+    values = corpus.annotations.get(document.bucket, doc_id) or {}
+    return "\n".join([doc_id, document.source_file, document.title, bucket.document_fields_text(values), document.text])
+
+
+def pick_extreme(corpus: Corpus, doc_ids: list[str], reply: str) -> str | None:
+    """Return the document with the largest or smallest amount, or the latest or earliest date, as the reply says."""
+    for pattern, role, descending in (
+        (LARGER, "main_amount", True),
+        (SMALLER, "main_amount", False),
+        (LATER, "main_date", True),
+        (EARLIER, "main_date", False),
+    ):
+        if not pattern.search(reply):
+            continue
+        ranked: list[tuple[Any, str]] = []
+        for doc_id in doc_ids:
+            document = corpus.documents.get(doc_id)
+            name = getattr(corpus.buckets[document.bucket], role) if document else None
+            value = (corpus.annotations.get(document.bucket, doc_id) or {}).get(name) if document and name else None
+            if value is not None:
+                ranked.append((getattr(value, "amount", value), doc_id))
+        if ranked:
+            return sorted(ranked, reverse=descending)[0][1]
+    return None
+
+
+def edit_plan(corpus: Corpus, plan: Json, reply: str, context: Context) -> tuple[Json, list[str]]:
+    """Return the plan with the reply's clauses put in place of those on the same field; the rest stays.
+
+    "any year" drops the clause on the main date, "X not Y" drops Y.
+    """
+    lines: list[str] = []
+    per_bucket = dict(plan["per_bucket"])
+    for name, part in plan["per_bucket"].items():
+        bucket = corpus.buckets[name]
+        reading = read_question(bucket, corpus.linker, reply, context.now)
+        changed, said = edit_filters(corpus, name, part, reading, context)
+        if DROP.search(reply) and re.search(r"\b(?:year|years|date|time|month|jahr|zeit|année|date)\b", reply, re.IGNORECASE):
+            changed = [clause for clause in changed if clause.get("field") != bucket.main_date or clause.get("origin") != "inferred"]
+            said.append("The period was dropped.")
+        per_bucket[name] = part | {
+            "filters": changed,
+            "names": [word for word in part["names"] if word not in terms.words(reply)] if negated_names(reply, part) else reading_names(part, reading),
+            "terms": list(dict.fromkeys([*kept_terms(part, reply), *reading.terms])),
+            "noun": reading.noun or part["noun"],
+        }
+        lines += said
+    intent = "list" if plan["intent"] == "list" or lexicon.LIST.search(reply) else plan["intent"]
+    first = plan["queries"][0]
+    return plan | {"per_bucket": per_bucket, "intent": intent, "queries": [f"{first} {reply}", *plan["queries"][1:]]}, lines
+
+
+def negated_names(reply: str, part: Json) -> bool:
+    """Tell whether the reply takes back a name of the question ("Gilead not Amgen")."""
+    return bool(lexicon.NEGATION.search(reply)) and any(word in terms.words(reply) for word in part["names"])
+
+
+def reading_names(part: Json, reading: Reading) -> list[str]:
+    """Return the names of the question, unless the reply linked a name instead."""
+    return [] if reading.mentions else list(dict.fromkeys([*part["names"], *reading.names]))
+
+
+def kept_terms(part: Json, reply: str) -> list[str]:
+    """Return the question's search words without those that the reply takes back."""
+    if not lexicon.NEGATION.search(reply):
+        return list(part["terms"])
+    tail = lexicon.NEGATION.split(reply)[-1]
+    return [word for word in part["terms"] if word not in terms.words(tail)]
+
+
+def edit_filters(corpus: Corpus, bucket: str, part: Json, reading: Reading, context: Context) -> tuple[list[Json], list[str]]:
+    """Return the filters with those of the reply in place of inferred ones on the same field."""
+    fresh, said = [], []
+    for clause in reading.clauses:
+        if not isinstance(clause, Clause):
+            fresh.append(clause.model_dump())
+            continue
+        if clause.operator in {"!=", "not in"} and not any(clause.field == old.get("field") for old in part["filters"]):
+            continue
+        try:
+            fresh.append(check(corpus.buckets[bucket], clause, context.now).model_dump())
+        except BadInput as error:
+            said.append(str(error))
+    taken = {clause.get("field") for clause in fresh}
+    listed = {field.name for field in corpus.buckets[bucket].fields if field.type == "keywords"}
+    kept = [
+        clause
+        for clause in part["filters"]
+        if clause.get("origin", "inferred") != "inferred" or clause.get("field") not in taken or clause.get("field") in listed
+    ]
+    unique = [clause for clause in fresh if clause not in kept]
+    said += [f"Now applied: {clause.get('field')} {clause.get('operator')} {clause.get('value')}" for clause in unique]
+    return kept + unique, said

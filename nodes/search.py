@@ -1,0 +1,120 @@
+"""search: run one planned tool call and report its hits; several run in parallel, one `Send` each."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from langgraph.runtime import Runtime
+
+from corpus.filters import Filters
+from corpus.terms import TermWeights, term_weights
+from corpus.types import Hit
+from graph.context import Context
+from graph.state import Json, SearchTask
+from llm.errors import TimedOut
+from nodes.calling import Stopwatch, note
+from tools.metadata import document_metadata
+from tools.search import PassageQuery, search_passages, typed_filters
+from tools.services import Corpus, Services
+
+
+@dataclass(frozen=True)
+class Search:
+    """Node: takes a `SearchTask`, appends one entry to `found`: the call, its hits or its count."""
+
+    services: Services
+
+    async def __call__(self, state: SearchTask, runtime: Runtime[Context]) -> dict[str, Any]:
+        """Run the call within the time that remains; failures of single buckets become notes."""
+        context = runtime.context or Context()
+        watch = Stopwatch("search")
+        left = state["deadline"] - time.time()
+        if left <= 0:
+            raise TimedOut("search: no time is left in this run")
+        corpus = await self.services.corpus()
+        timeout = min(left, self.services.settings.search_timeout)
+        found, notes = await run_call(corpus, state["call"], state["plan"], context, timeout=timeout)
+        _tell(runtime.stream_writer, found)
+        return {"found": [found], "notes": notes, "usage": watch.update({"tool_calls": 1})}
+
+
+async def run_call(
+    corpus: Corpus, call: Json, plan: Json, context: Context, *, timeout: float
+) -> tuple[Json, list[Json]]:
+    """Run one tool call of a plan; return its entry for `found` and the notes about what failed.
+
+    Raises:
+        Unavailable: nothing answered (in strict mode: one bucket did not answer).
+        BadInput: the call names no such tool or bucket.
+    """
+    if call["tool"] == "query_documents":
+        name = call["args"]["bucket"]
+        filters = bucket_filters(plan, name, call)
+        matched = await asyncio.to_thread(corpus.annotations.count, name, filters)
+        return {"call": call, "hits": [], "matched": {name: matched}}, []
+    if call["tool"] == "get_document_metadata":
+        shown = await asyncio.to_thread(document_metadata, corpus, call["args"]["doc_id"])
+        return {"call": call, "hits": [], "metadata": shown}, []
+    query = passage_query(plan, call, context)
+    result = await search_passages(corpus, query, timeout=timeout, strict=context.strict_search)
+    weights = await bucket_weights(corpus, query)
+    hits = [hit_reference(hit, weights[hit.chunk.bucket], call.get("side")) for hit in result.hits]
+    notes = [note("search", "bucket failed", f"{failed.bucket}: {failed.reason}") for failed in result.failed]
+    notes += [note("search", "clause dropped", line) for line in result.dropped]
+    return {"call": call, "hits": hits}, notes
+
+
+def passage_query(plan: Json, call: Json, context: Context) -> PassageQuery:
+    """Return the typed search of a call; the plan's filters apply unless the call lifts them."""
+    arguments = call["args"]
+    filters: tuple[tuple[str, Filters], ...] = ()
+    if arguments.get("filtered", True):
+        filters = tuple((name, bucket_filters(plan, name, call)) for name in arguments["buckets"])
+    parts = [plan["per_bucket"].get(name, {}) for name in arguments["buckets"]]
+    identifiers = arguments.get("identifiers") or [code for part in parts for code in part.get("identifiers", [])]
+    return PassageQuery(
+        buckets=tuple(arguments["buckets"]),
+        query=arguments["query"],
+        mode=arguments.get("mode", "hybrid"),
+        filters=filters,
+        doc_ids=tuple(arguments.get("only") or ()),
+        identifiers=tuple(dict.fromkeys(identifiers)),
+        top_k=arguments.get("top_k", context.top_k),
+    )
+
+
+def bucket_filters(plan: Json, bucket: str, call: Json | None = None) -> Filters:
+    """Return the plan's filters for a bucket as typed clauses; a call may bring its own instead."""
+    own = (call or {}).get("args", {}).get("filters")
+    raw = own.get(bucket, []) if own is not None else plan["per_bucket"].get(bucket, {}).get("filters", [])
+    return typed_filters(raw)
+
+
+async def bucket_weights(corpus: Corpus, query: PassageQuery) -> dict[str, TermWeights]:
+    """Return the rarity of the query's words in each bucket."""
+    weights = await asyncio.gather(
+        *(term_weights(corpus.index, name, query.query, corpus.buckets[name].language) for name in query.buckets)
+    )
+    return dict(zip(query.buckets, weights, strict=True))
+
+
+def hit_reference(hit: Hit, weights: TermWeights, side: int | None) -> Json:
+    """Return what the state keeps of a hit: ids and a score between 0 and 1 (the share of rare words held)."""
+    score = round(weights.coverage(f"{hit.chunk.title} {hit.chunk.text}"), 3)
+    reference: Json = {"id": hit.chunk.chunk_id, "doc": hit.chunk.doc_id, "bucket": hit.chunk.bucket, "score": score}
+    return reference if side is None else reference | {"side": side}
+
+
+def _tell(write: Callable[[Any], None], found: Json) -> None:
+    matched = found.get("matched")
+    count = sum(matched.values()) if matched else len(found["hits"])
+    write(
+        {
+            "event": "tool",
+            "tool": found["call"]["tool"],
+            "query": str(found["call"]["args"].get("query") or found["call"]["args"].get("bucket", "")),
+            "hits": count,
+        }
+    )

@@ -1,0 +1,347 @@
+"""The statements that code can write: rows of a set, computed numbers, field values and extracted passages."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from citations.types import Derivation
+from corpus.buckets import Bucket, show
+from corpus.query import Aggregate, DocumentQuery, OrderBy, run_query
+from corpus.terms import TermWeights, content_words, term_weights, words
+from corpus.types import Document
+from graph.context import Context
+from graph.state import Json, State
+from nodes.asking import printed
+from nodes.extract import Passage, best_passages, locate
+from nodes.search import bucket_filters
+from tools.services import Corpus
+
+MAX_COLUMNS = 6
+CITED_INPUTS = 100
+COVERED = 0.34
+"""A document that holds less than this share of the asked words' rarity does not answer."""
+
+
+def nothing_text(plan: Json, clarifications: Sequence[Json]) -> Json:
+    """Return the draft of an answer that found nothing, with what was tried."""
+    tried = "; ".join(printed(clause) for part in plan["per_bucket"].values() for clause in part["filters"])
+    asked = " Nothing else was said when asked." if any(item.get("declined") for item in clarifications) else ""
+    where = ", ".join(plan["buckets"])
+    return {"text": f"I found no document in {where}" + (f" with {tried}" if tried else " about that") + f".{asked}", "unanswerable": True}
+
+
+def compose_set(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Json:
+    """Return the draft for a set of documents: a list with one line each, or a computed number; blocking."""
+    if plan["intent"] == "compute" and plan["aggregate"]["function"] != "none":
+        return computed(corpus, plan, decision, context)
+    return listed(corpus, plan, decision, context)
+
+
+def set_query(corpus: Corpus, plan: Json, decision: Json, **more: Any) -> DocumentQuery:
+    """Return the typed query for the plan's set, limited to the documents that the review chose, if it did."""
+    name = plan["buckets"][0]
+    only = decision.get("targets") or plan.get("only") or None
+    return DocumentQuery(bucket=name, filters=bucket_filters(plan, name), doc_ids=tuple(only) if only else None, **more)
+
+
+def listed(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Json:
+    """Return the draft of a list: title, the telling fields and a marker per document."""
+    name = plan["buckets"][0]
+    bucket = corpus.buckets[name]
+    order = plan.get("order_by")
+    limit = min(context.list_limit, order["limit"]) if order and order["limit"] else context.list_limit
+    by = [OrderBy(field=order["field"], descending=order["descending"])] if order else default_order(bucket)
+    columns = row_columns(bucket, plan)
+    result = run_query(corpus.annotations, set_query(corpus, plan, decision, select=tuple(columns), order_by=tuple(by), limit=limit))
+    columns = [column for column in columns if any(row.get(column) is not None for row in result.rows)]
+    lines = [row_line(bucket, row, columns) for row in result.rows]
+    shown = f"showing {len(lines)} of {result.matched:,}" if len(lines) < result.matched else f"{result.matched:,}"
+    noun = "documents" if result.matched != 1 else "document"
+    basis = " (by evidence in their text, not by a field)" if decision.get("targets") else ""
+    head = f"{shown} {noun} in {name}{basis}:"
+    doc_ids = [str(row["doc_id"]) for row in result.rows]
+    documents = doc_ids if order and order["limit"] else document_ids(corpus, plan, decision)
+    return {
+        "text": "\n".join([head, *lines]),
+        "table": {"columns": ["document", *columns], "rows": [table_row(bucket, row, columns) for row in result.rows], "doc_ids": doc_ids},
+        "documents": documents,
+        "matched": result.matched,
+        "cited": cited_values(corpus, name, result.rows, columns),
+    }
+
+
+def default_order(bucket: Bucket) -> list[OrderBy]:
+    """Return the order of a list: by main date, the newest last."""
+    return [OrderBy(field=bucket.main_date)] if bucket.main_date else []
+
+
+def document_ids(corpus: Corpus, plan: Json, decision: Json) -> list[str]:
+    """Return the ids of every document of the set, at most 5,000."""
+    if decision.get("targets"):
+        return list(decision["targets"])
+    name = plan["buckets"][0]
+    return list(corpus.annotations.document_ids(name, bucket_filters(plan, name), limit=5000))
+
+
+def row_columns(bucket: Bucket, plan: Json) -> list[str]:
+    """Return the fields to show: title fields, main date and amount, what was filtered and what was asked."""
+    part = plan["per_bucket"][bucket.name]
+    wanted = [*bucket.title_fields, bucket.main_date, bucket.main_amount, *(clause.get("field") for clause in part["filters"]), *part["asked"]]
+    known = {field.name: field for field in bucket.fields}
+    return [name for name in dict.fromkeys(wanted) if name in known][:MAX_COLUMNS]
+
+
+def row_line(bucket: Bucket, row: Json, columns: Sequence[str]) -> str:
+    """Return one document as a list item with its marker."""
+    values = [cell(row[column]) for column in columns if row.get(column) is not None]
+    return f"- {', '.join(values) or row['doc_id']} [{row['doc_id']}]"
+
+
+def cell(value: Any) -> str:
+    """Return a value as a short text."""
+    text = value if isinstance(value, str) else show(value)
+    return text if len(text) <= 120 else text[:117] + "..."
+
+
+def table_row(bucket: Bucket, row: Json, columns: Sequence[str]) -> list[Any]:
+    """Return the cells of one row: document id, then printed values."""
+    return [row["doc_id"], *("" if row.get(column) is None else cell(row[column]) for column in columns)]
+
+
+def cited_values(corpus: Corpus, bucket: str, rows: Sequence[Json], columns: Sequence[str]) -> list[Json]:
+    """Return one cited span per row: where a value of the row stands in the document, else the document's head."""
+    cited = []
+    for row in rows:
+        document = corpus.documents.get(row["doc_id"])
+        if document is not None:
+            values = [cell(row[column]) for column in columns if row.get(column) is not None]
+            cited.append(cite_values(document, values))
+    return cited
+
+
+def cite_values(document: Document, values: Sequence[str]) -> Json:
+    """Return the span of a document to cite for some of its values: the line of the last value that is found."""
+    for value in reversed(values):
+        span = locate(document.text, value)
+        if span:
+            return {"doc": document.doc_id, "start": line_start(document.text, span[0]), "end": line_end(document.text, span[1])}
+    return {"doc": document.doc_id, "start": 0, "end": min(len(document.text), 200)}
+
+
+def line_start(text: str, at: int) -> int:
+    """Return where the line around `at` begins, at most 160 characters before."""
+    begin = max(text.rfind("\n", 0, at), text.rfind("\f", 0, at)) + 1
+    return max(begin, at - 160)
+
+
+def line_end(text: str, at: int) -> int:
+    """Return where the line around `at` ends, at most 160 characters after."""
+    ends = [place for place in (text.find("\n", at), text.find("\f", at)) if place >= 0]
+    return min(min(ends, default=len(text)), at + 160)
+
+
+def computed(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Json:
+    """Return the draft of a count, sum, average or extreme over all matching documents, with its coverage."""
+    name = plan["buckets"][0]
+    function, field = plan["aggregate"]["function"], plan["aggregate"]["field"]
+    ids = document_ids(corpus, plan, decision)
+    if function == "count":
+        return counted(corpus, plan, ids)
+    query = set_query(corpus, plan, decision, aggregate=Aggregate(function=function, field=field))
+    result = run_query(corpus.annotations, query)
+    inputs = set_query(corpus, plan, decision, select=(field,), limit=5000)
+    values = {str(row["doc_id"]): row[field] for row in run_query(corpus.annotations, inputs).rows if row.get(field) is not None}
+    lines, derivations = [], []
+    for row in result.rows:
+        unit = row.get("currency") or ""
+        members = [doc_id for doc_id, value in values.items() if (getattr(value, "currency", None) or "") == unit]
+        cited = extreme_of(values, members, function) if function in {"min", "max"} else members
+        number = number_text(row["value"])
+        label = LABELS[function].format(field=field.replace("_", " "))
+        marks = " ".join(f"[{doc_id}]" for doc_id in cited[:CITED_INPUTS])
+        lines.append(f"{label} over {len(members)} of {result.matched} documents: {number} {unit} {marks}".replace("  ", " "))
+        derivations.append(derivation(function, field, number, unit, members, values))
+    if not lines:
+        lines = [f"None of the {result.matched} matching documents states a {field.replace('_', ' ')}."]
+    missing = result.matched - len(values)
+    if missing and values:
+        lines.append(f"{missing} of {result.matched} documents have no {field.replace('_', ' ')} and are not included.")
+    return {
+        "text": "\n".join(lines),
+        "documents": ids,
+        "matched": result.matched,
+        "derivations": derivations,
+        "cited": value_spans(corpus, values),
+        "table": {"columns": ["document", field], "rows": [[doc_id, cell(value)] for doc_id, value in list(values.items())[: context.list_limit]], "doc_ids": list(values)[: context.list_limit]},
+        "unanswerable": not values,
+    }
+
+
+LABELS = {"sum": "Sum of {field}", "average": "Average {field}", "min": "Lowest {field}", "max": "Highest {field}"}
+
+
+def extreme_of(values: Json, members: Sequence[str], function: str) -> list[str]:
+    """Return the documents that hold the smallest or largest value."""
+    amounts = {doc_id: getattr(values[doc_id], "amount", values[doc_id]) for doc_id in members}
+    if not amounts:
+        return []
+    best = (min if function == "min" else max)(amounts.values())
+    return [doc_id for doc_id, amount in amounts.items() if amount == best]
+
+
+def number_text(value: Any) -> str:
+    """Return a computed number with at least two decimals and thousands separators."""
+    return f"{value:,.2f}"
+
+
+def derivation(function: str, field: str, number: str, unit: str, members: Sequence[str], values: Json) -> Json:
+    """Return how a number was computed, for verification to recompute."""
+    inputs = [f"{getattr(values[doc_id], 'amount', values[doc_id])}" for doc_id in members]
+    return {"value": number, "formula": f"{function}({field}) over {len(members)} documents", "operation": function, "inputs": inputs, "doc_ids": list(members), "unit": unit}
+
+
+def value_spans(corpus: Corpus, values: Json) -> list[Json]:
+    """Return the cited span of each input value, at most `CITED_INPUTS`."""
+    cited = []
+    for doc_id, value in list(values.items())[:CITED_INPUTS]:
+        document = corpus.documents.get(doc_id)
+        if document is not None:
+            cited.append(cite_values(document, [cell(value)]))
+    return cited
+
+
+def counted(corpus: Corpus, plan: Json, ids: Sequence[str]) -> Json:
+    """Return the draft of a count, with the documents that were counted."""
+    name = plan["buckets"][0]
+    conditions = " and ".join(printed(clause) for clause in plan["per_bucket"][name]["filters"])
+    marks = " ".join(f"[{doc_id}]" for doc_id in ids[:CITED_INPUTS])
+    noun = "documents" if len(ids) != 1 else "document"
+    text = f"{len(ids)} {noun} in {name}" + (f" with {conditions}" if conditions else "") + f": {marks}"
+    documents = [document for doc_id in ids[:CITED_INPUTS] if (document := corpus.documents.get(doc_id))]
+    cited = [{"doc": document.doc_id, "start": 0, "end": min(160, len(document.text))} for document in documents]
+    made = {"value": str(len(ids)), "formula": f"count of {len(ids)} documents", "operation": "count", "inputs": [], "doc_ids": list(ids), "unit": ""}
+    return {"text": text, "documents": list(ids), "matched": len(ids), "derivations": [made], "cited": cited}
+
+
+async def compose_passages(corpus: Corpus, state: State, context: Context) -> Json:
+    """Return the draft for a fact, a comparison or a summary: values and extracts of the target documents."""
+    plan, decision = state["plan"], state.get("decision", {})
+    targets = [doc_id for doc_id in decision.get("targets", []) if doc_id]
+    if plan.get("only"):
+        targets = list(plan["only"])
+    if not targets:
+        targets = list(dict.fromkeys(reference["doc"] for reference in state.get("evidence", [])))[:1]
+    if plan.get("sides"):
+        return await compose_sides(corpus, plan, decision)
+    several = 1 if plan["intent"] != "compare" else 2
+    parts = [await answer_from(corpus, plan, doc_id, state["question"]) for doc_id in targets[:several]]
+    parts = [part for part in parts if part]
+    return joined(parts) if parts else nothing_text(plan, [])
+
+
+def joined(parts: Sequence[Json]) -> Json:
+    """Return several drafts as one; unanswerable only when each of them is."""
+    return {
+        "text": "\n".join(part["text"] for part in parts),
+        "documents": [],
+        "cited": [span for part in parts for span in part["cited"]],
+        "unanswerable": all(part.get("unanswerable") for part in parts),
+    }
+
+
+async def compose_sides(corpus: Corpus, plan: Json, decision: Json) -> Json:
+    """Return the draft of a comparison: each side's value or extract under its name."""
+    parts = []
+    for side, doc_id in zip(plan["sides"], decision.get("targets", []), strict=False):
+        if not doc_id:
+            parts.append({"text": f"{side['label']}: nothing was found.", "cited": [], "unanswerable": True})
+            continue
+        part = await answer_from(corpus, plan | side, doc_id, side["question"])
+        if part:
+            parts.append(part)
+    return joined(parts)
+
+
+async def answer_from(corpus: Corpus, plan: Json, doc_id: str, question: str) -> Json | None:
+    """Return what one document says to the question: field values that are asked, then the best passages."""
+    document = await asyncio.to_thread(corpus.documents.get, doc_id)
+    if document is None:
+        return None
+    bucket = corpus.buckets[document.bucket]
+    weights = await term_weights(corpus.index, bucket.name, question, bucket.language)
+    return await asyncio.to_thread(read_document, corpus, bucket, document, plan, question, weights)
+
+
+def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Json, question: str, weights: TermWeights) -> Json:
+    """Return the draft from one document; it says so when the document lacks what is asked."""
+    values = corpus.annotations.get(bucket.name, document.doc_id) or {}
+    part = plan["per_bucket"].get(bucket.name, {})
+    lines: list[str] = []
+    cited: list[Json] = []
+    if plan["intent"] != "summarize":
+        for name in part.get("asked", [])[:2]:
+            if name in values and name not in {clause.get("field") for clause in part.get("filters", [])}:
+                printed_value = cell(values[name])
+                lines.append(f"{name.replace('_', ' ').capitalize()}: {printed_value} [{document.doc_id}]")
+                cited.append(cite_values(document, [printed_value]))
+    named = identifying(bucket, document, values, part)
+    limit = 4 if plan["intent"] == "summarize" else 2 if not lines else 1
+    passages = best_passages(document.text, question, weights, skip=named, limit=limit)
+    if plan["intent"] == "summarize":
+        passages = summary(document, passages)
+    if not lines and lacks(document, values, question, weights, named, passages):
+        title = bucket.title(values) or document.title or document.doc_id
+        return {"text": f"{title} was found, but it does not say that. [{document.doc_id}]", "cited": [{"doc": document.doc_id, "start": 0, "end": min(200, len(document.text))}], "unanswerable": True}
+    for passage in passages:
+        lines.append(f"{tidy(passage.text)} [{document.doc_id}]")
+        cited.append({"doc": document.doc_id, "start": passage.start, "end": passage.end})
+    return {"text": "\n".join(lines), "cited": cited, "unanswerable": not lines}
+
+
+def identifying(bucket: Bucket, document: Document, values: Json, part: Json) -> list[str]:
+    """Return the words of the question that only say which document is meant."""
+    names = " ".join([*(mention["text"] for mention in part.get("mentions", [])), bucket.title(values), document.title, document.doc_id])
+    return words(names)
+
+
+def lacks(document: Document, values: Json, question: str, weights: TermWeights, named: Sequence[str], passages: Sequence[Passage]) -> bool:
+    """Tell whether the document holds too little of what is asked about it to answer."""
+    asked = [word for word in content_words(question) if word not in set(named)]
+    if not asked:
+        return False
+    held = weights.coverage(f"{document.text} {' '.join(show(value) for value in values.values())}", asked)
+    return not passages or held < COVERED
+
+
+def summary(document: Document, passages: Sequence[Passage]) -> list[Passage]:
+    """Return the document's opening, then the passages, in reading order without overlaps."""
+    body = re.search(r"\S", document.text)
+    start = body.start() if body else 0
+    end = line_end(document.text, min(len(document.text), start + 240))
+    opening = Passage(start, end, document.text[start:end], 0.0)
+    rest = [passage for passage in passages if passage.start >= end]
+    return sorted([opening, *rest], key=lambda passage: passage.start)
+
+
+def tidy(text: str) -> str:
+    """Return a passage on one line; brackets that could be taken for a marker become parentheses."""
+    flat = re.sub(r"\s+", " ", text).strip()
+    return flat.replace("[", "(").replace("]", ")")
+
+
+def derivations_of(draft: Json) -> tuple[Derivation, ...]:
+    """Return the draft's computed numbers as typed derivations."""
+    return tuple(
+        Derivation(
+            value=item["value"],
+            formula=item["formula"],
+            operation=item["operation"],
+            inputs=tuple(item["inputs"]),
+            doc_ids=tuple(item["doc_ids"]),
+            unit=item["unit"],
+        )
+        for item in draft.get("derivations", [])
+    )
+
+

@@ -1,0 +1,291 @@
+"""verify_citations: hold each claim against its cited span, repair or send back, and build the one `Answer`."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.runtime import Runtime
+
+from citations.repair import repair
+from citations.types import Claim, Evidence, Report
+from citations.verify import verify
+from corpus.buckets import show
+from corpus.types import Chunk, Document
+from graph.answer import Answer, AnswerClaim, AppliedFilter, Citation, Note, Table, Usage
+from graph.context import Context
+from graph.policies import llm_calls_left, seconds_left
+from graph.state import Json, State
+from nodes.asking import printed
+from nodes.calling import Stopwatch, note
+from nodes.compose import search_quality
+from nodes.prune import hydrate
+from nodes.search import bucket_filters
+from nodes.statements import derivations_of
+from tools.services import Corpus, Services
+
+AROUND = 120
+"""Characters of context around a cited span that verification may look at."""
+KEPT_TURNS = 6
+BACKED = frozenset({"supported", "derived"})
+
+
+@dataclass(frozen=True)
+class VerifyCitations:
+    """Node: reads `draft`; writes feedback for one more compose, or `answer`, `turns` and the chat reply."""
+
+    services: Services
+
+    async def __call__(self, state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+        """Verify the draft, then correct or finish."""
+        context = runtime.context or Context()
+        watch = Stopwatch("verify_citations")
+        draft = state.get("draft", {})
+        if not state.get("gate", {}).get("retrieve", True):
+            return finish(state, draft["text"], status="failed" if draft.get("failed") else "answered", watch=watch)
+        corpus = await self.services.corpus()
+        chunks = await hydrate(corpus, state.get("evidence", []))
+        evidence = await asyncio.to_thread(gather_evidence, corpus, state, chunks)
+        report = await asyncio.to_thread(verify, draft["text"], evidence, derivations=derivations_of(draft))
+        feedback = correction(report)
+        if feedback and may_correct(state, context, draft):
+            correction_entry = {"feedback": feedback, "claims": len(report.claims)}
+            return {
+                "draft": draft | {"feedback": feedback},
+                "corrections": [*state.get("corrections", []), correction_entry],
+                "notes": [note("verify_citations", "correction", "The first answer had unsupported claims and was written again.")],
+                "usage": watch.update(),
+            }
+        return await asyncio.to_thread(conclude, corpus, state, evidence, report, watch)
+
+    async def twin(self, state: State, context: Context) -> dict[str, Any]:
+        """Finish without verification: nothing is stated that was not checked, so only the failure is."""
+        text = "The answer could not be verified, so it is not shown. Ask again, or look at the listed documents."
+        return finish(state, text, status="failed", watch=Stopwatch("verify_citations"))
+
+
+def may_correct(state: State, context: Context, draft: Json) -> bool:
+    """Tell whether an answer of the model goes back once more; the twin would write the same again."""
+    left = len(state.get("corrections", [])) < context.max_corrections
+    return draft.get("by") == "model" and left and llm_calls_left(state, context) > 0 and seconds_left(state) > 0
+
+
+def correction(report: Report) -> str:
+    """Return what is wrong with the claims, one line each, "" when all are backed."""
+    bad = [claim for claim in report.claims if claim.verdict in {"unsupported", "contradicted"}]
+    return "\n".join(f"- “{claim.text[:200]}”: {claim.reason}" for claim in bad)
+
+
+def gather_evidence(corpus: Corpus, state: State, chunks: dict[str, Chunk]) -> list[Evidence]:
+    """Return every span that the draft may cite: its own cited spans first, then the retrieved chunks; blocking."""
+    spans = [(item["doc"], item["start"], item["end"]) for item in state.get("draft", {}).get("cited", [])]
+    spans += [(chunk.doc_id, chunk.start, chunk.end) for chunk in chunks.values()]
+    documents: dict[str, Document | None] = {}
+    evidence: dict[tuple[str, int, int], Evidence] = {}
+    for place, (doc_id, start, end) in enumerate(spans):
+        if doc_id not in documents:
+            documents[doc_id] = corpus.documents.get(doc_id)
+        document = documents[doc_id]
+        if document is None:
+            continue
+        wide = place < len(state.get("draft", {}).get("cited", []))
+        begin, stop = (max(0, start - AROUND), min(len(document.text), end + AROUND)) if wide else (start, end)
+        evidence.setdefault((doc_id, begin, stop), as_evidence(corpus, document, begin, stop))
+    return list(evidence.values())
+
+
+def as_evidence(corpus: Corpus, document: Document, start: int, end: int) -> Evidence:
+    """Return a span of a document with its pages and the values known of the document."""
+    values = corpus.annotations.get(document.bucket, document.doc_id) or {}
+    pages = [page for page in document.pages if page.end > start and page.start < end]
+    return Evidence(
+        evidence_id=f"{document.doc_id}:{start}",
+        doc_id=document.doc_id,
+        text=document.text[start:end],
+        start=start,
+        page=pages[0].number if pages else None,
+        page_breaks=tuple((page.start, page.number) for page in pages[1:]),
+        facts=tuple((name, show(value)) for name, value in values.items()),
+    )
+
+
+def conclude(corpus: Corpus, state: State, evidence: Sequence[Evidence], report: Report, watch: Stopwatch) -> dict[str, Any]:
+    """Repair what is left, resolve the citations for people and build the final update; blocking."""
+    draft = state["draft"]
+    text, lines = repair(draft["text"], report)
+    changed = text != draft["text"]
+    if changed:
+        report = verify(text, evidence, derivations=derivations_of(draft))
+    claims = list(report.claims)
+    citations, places = resolve_all(corpus, claims, evidence, draft.get("cited", []))
+    nothing = not any(claim.verdict in BACKED for claim in claims)
+    unanswerable = bool(draft.get("unanswerable")) or (nothing and not draft.get("documents"))
+    if not text.strip():
+        text = "No statement of the answer could be verified against the documents."
+    status = "unanswerable" if unanswerable else "partial" if draft.get("partial") or failed_buckets(state) else "answered"
+    notes = [note("verify_citations", "repaired", line) for line in lines]
+    if draft.get("partial"):
+        notes.append(note("compose", "partial", str(draft["partial"])))
+    return finish(
+        state,
+        text,
+        status=status,
+        watch=watch,
+        claims=[answer_claim(claim, places) for claim in claims],
+        citations=citations,
+        report=report,
+        filters=applied_filters(corpus, state),
+        notes=notes,
+    )
+
+
+def failed_buckets(state: State) -> bool:
+    """Tell whether a bucket did not answer a search of this run."""
+    return any(item["kind"] == "bucket failed" for item in state.get("notes", []))
+
+
+def resolve_all(
+    corpus: Corpus, claims: Sequence[Claim], evidence: Sequence[Evidence], cited: Sequence[Json]
+) -> tuple[list[Citation], dict[tuple[str, int, int], int]]:
+    """Return the citations in order of the answer, and each one's number by (document, start, end).
+
+    A marker whose claim was decided elsewhere resolves to the span that compose cited for that document.
+    """
+    spans: dict[tuple[str, int, int], str] = {}
+    own = {item["doc"]: (item["start"], item["end"]) for item in reversed(cited)}
+    first = {item.doc_id: (item.start, item.start + len(item.text)) for item in reversed(evidence)}
+    for claim in claims:
+        if claim.doc_id and claim.quote:
+            spans.setdefault((claim.doc_id, claim.quote_start, claim.quote_end), claim.evidence_id)
+        for marker in claim.markers:
+            if marker != claim.doc_id:
+                span = own.get(marker) or first.get(marker)
+                if span:
+                    spans.setdefault((marker, *span), f"{marker}:{span[0]}")
+    citations: list[Citation] = []
+    places: dict[tuple[str, int, int], int] = {}
+    for (doc_id, start, end), evidence_id in spans.items():
+        citation = resolve(corpus, doc_id, start, end, evidence_id)
+        if citation is not None:
+            places[doc_id, start, end] = len(citations)
+            citations.append(citation)
+    return citations, places
+
+
+def resolve(corpus: Corpus, doc_id: str, start: int, end: int, evidence_id: str) -> Citation | None:
+    """Return a span as people read it, "Contract_A.pdf (page 5)"; None when the document does not hold it."""
+    document = corpus.documents.get(doc_id)
+    if document is None or not 0 <= start < end <= len(document.text):
+        return None
+    page = corpus.documents.page_of(doc_id, start)
+    name = document.source_file.rsplit("/", 1)[-1] or doc_id
+    printed_page = (page.label or str(page.number)) if page else None
+    return Citation(
+        marker=doc_id,
+        doc_id=doc_id,
+        bucket=document.bucket,
+        label=f"{name} (page {printed_page})" if printed_page else name,
+        source_file=document.source_file,
+        title=document.title,
+        page=page.number if page else None,
+        page_label=page.label if page else None,
+        start=start,
+        end=end,
+        quote=document.text[start:end],
+        evidence_id=evidence_id,
+        link=document.url or "",
+    )
+
+
+def answer_claim(claim: Claim, places: dict[tuple[str, int, int], int]) -> AnswerClaim:
+    """Return a claim as the answer shows it, with the numbers of its citations."""
+    numbers = [number for (doc_id, start, _), number in places.items() if doc_id in claim.markers or (doc_id, start) == (claim.doc_id, claim.quote_start)]
+    return AnswerClaim(
+        text=claim.text,
+        start=claim.start,
+        end=claim.end,
+        verdict=claim.verdict,
+        reason=claim.reason,
+        formula=claim.formula,
+        citations=numbers,
+    )
+
+
+def applied_filters(corpus: Corpus, state: State) -> list[AppliedFilter]:
+    """Return each filter with the number of documents that match it alone."""
+    plan = state.get("plan", {})
+    shown = []
+    for name in plan.get("buckets", []):
+        for raw, typed in zip(plan["per_bucket"][name]["filters"], bucket_filters(plan, name), strict=True):
+            first = raw["clauses"][0] if "clauses" in raw else raw
+            shown.append(
+                AppliedFilter(
+                    bucket=name,
+                    field=first["field"],
+                    operator=first["operator"],
+                    value=[item["value"] for item in raw["clauses"]] if "clauses" in raw else raw["value"],
+                    origin=first["origin"],
+                    matched=corpus.annotations.count(name, (typed,)),
+                    text=printed(raw),
+                )
+            )
+    return shown
+
+
+def finish(state: State, text: str, *, status: Any, watch: Stopwatch, **parts: Any) -> dict[str, Any]:
+    """Return the last update of a run: the answer as JSON, the turn for follow-ups and the chat reply."""
+    draft, plan = state.get("draft", {}), state.get("plan", {})
+    report: Report | None = parts.get("report")
+    usage = dict(state.get("usage", {}))
+    started = usage.pop("started", time.time())
+    steps = usage.pop("steps", {}) | watch.update()["steps"]
+    table = draft.get("table")
+    answer = Answer(
+        question=state.get("question") or state.get("asked", ""),
+        text=text,
+        status=status,
+        intent=plan.get("intent") or state.get("decomposition", {}).get("intent") or "qa",
+        retrieval=state.get("gate", {}).get("retrieve", True),
+        buckets=plan.get("buckets", []),
+        citations=parts.get("citations", []),
+        claims=parts.get("claims", []),
+        documents=draft.get("documents", []),
+        matched=draft.get("matched"),
+        table=Table(**table) if table else None,
+        filters=parts.get("filters", []),
+        notes=[Note(**item) for item in unique([*state.get("notes", []), *parts.get("notes", [])])],
+        search_quality=search_quality(state),
+        citation_precision=round(report.precision, 4) if report else None,
+        citation_recall=round(report.recall, 4) if report else None,
+        usage=Usage(**usage, seconds=round(time.time() - started, 4), steps=steps),
+    )
+    turn = {
+        "asked": state.get("asked", ""),
+        "question": answer.question,
+        "answer": text[:400],
+        "buckets": answer.buckets,
+        "mentions": [item for name in plan.get("buckets", [])[:1] for item in plan["per_bucket"][name]["mentions"]],
+    }
+    update: dict[str, Any] = {
+        "answer": answer.model_dump(mode="json"),
+        "draft": {},
+        "evidence": [],
+        "turns": [*(state.get("turns") or []), turn][-KEPT_TURNS:],
+        "messages": chat_reply(state, text),
+    }
+    return update | {"usage": watch.update()}
+
+
+def chat_reply(state: State, text: str) -> list[Any]:
+    """Return the messages to add: the question too when it came as `query`, so that the chat reads whole."""
+    messages = state.get("messages") or []
+    asked = state.get("asked", "")
+    open_question = bool(messages) and messages[-1].type == "human" and str(messages[-1].text).strip() == asked
+    return [AIMessage(text)] if open_question else [HumanMessage(asked), AIMessage(text)]
+
+
+def unique(notes: Sequence[Json]) -> list[Json]:
+    """Return the notes without repeats, in order."""
+    return list({(item["step"], item["kind"], item["message"]): item for item in notes}.values())

@@ -1,0 +1,203 @@
+"""search_text and search_semantic: ranked passages of a bucket, filters checked and pushed down."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Literal
+
+from langchain_core.tools import BaseTool, StructuredTool
+from pydantic import BaseModel, ConfigDict, Field
+
+from corpus.filters import Clause, Filters, Group, check, to_qdrant
+from corpus.index import Mode, SearchRequest
+from corpus.search import FailedSearch, search_buckets
+from corpus.types import Hit
+from llm.errors import BadInput
+from tools.services import Corpus, Services
+
+KEYWORD_CONTEXT = 400
+SEMANTIC_CONTEXT = 500
+
+
+class FilterClause(BaseModel):
+    """One condition: field of the bucket, operator, and the value as text (a list for in, not in, between)."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    field: str = Field(max_length=80)
+    operator: Literal[
+        "=", "!=", "<", "<=", ">", ">=", "between", "in", "not in", "contains", "starts with", "exists", "missing"
+    ] = "="
+    value: str | float | bool | list[str] | None = None
+
+
+class SearchInput(BaseModel):
+    """Arguments of a passage search."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    bucket: str = Field(description="Bucket to search, e.g. invoices or contracts.")
+    query: str = Field(description="Words to look for.", max_length=2000)
+    filters: list[FilterClause] | None = Field(None, description="Conditions on the bucket's fields, all must hold.")
+    top_k: int = Field(10, ge=1, le=100, description="Passages to return.")
+    context_chars: int = Field(KEYWORD_CONTEXT, ge=40, le=8000, description="Characters shown of each passage.")
+    doc_id: str | None = Field(None, description="Search inside this document only.")
+
+
+class SemanticInput(SearchInput):
+    """Arguments of a semantic search."""
+
+    context_chars: int = Field(SEMANTIC_CONTEXT, ge=40, le=8000, description="Characters shown of each passage.")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """Hits best first, the buckets that did not answer, and what became of the filters."""
+
+    hits: tuple[Hit, ...]
+    failed: tuple[FailedSearch, ...] = ()
+    dropped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PassageQuery:
+    """What one search asks of one or several buckets; `filters` are already checked, per bucket."""
+
+    buckets: tuple[str, ...]
+    query: str
+    mode: Mode = "hybrid"
+    filters: tuple[tuple[str, Filters], ...] = ()
+    doc_ids: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    top_k: int = 10
+
+    def requests(self, corpus: Corpus) -> list[SearchRequest]:
+        """Return one engine request per bucket.
+
+        Raises:
+            BadInput: a bucket is not declared.
+        """
+        per_bucket = dict(self.filters)
+        return [
+            SearchRequest(
+                bucket=name,
+                query=self.query,
+                mode=self.mode,
+                filter_json=to_qdrant(known_bucket(corpus, name), per_bucket[name]) if per_bucket.get(name) else None,
+                doc_ids=self.doc_ids,
+                phrases=self.phrases,
+                identifiers=self.identifiers,
+                limit=self.top_k,
+            )
+            for name in self.buckets
+        ]
+
+
+def known_bucket(corpus: Corpus, name: str) -> Any:
+    """Return the declaration of bucket `name`.
+
+    Raises:
+        BadInput: there is no such bucket; the message lists those that exist.
+    """
+    if name not in corpus.buckets:
+        raise BadInput(f"There is no bucket {name!r}; the buckets are {', '.join(corpus.buckets)}.")
+    return corpus.buckets[name]
+
+
+async def search_passages(corpus: Corpus, query: PassageQuery, *, timeout: float, strict: bool = False) -> SearchResult:
+    """Search the buckets of `query` in parallel within `timeout` seconds; dedupe and rerank the hits.
+
+    Raises:
+        Unavailable: every bucket failed, or any of them in strict mode.
+    """
+    hits, failed = await search_buckets(
+        corpus.index, query.requests(corpus), timeout=timeout, strict=strict, reranker=corpus.reranker
+    )
+    return SearchResult(tuple(hits[: query.top_k]), tuple(failed))
+
+
+def checked_filters(
+    corpus: Corpus, bucket: str, clauses: Sequence[FilterClause], today: date
+) -> tuple[Filters, tuple[str, ...]]:
+    """Return the clauses that fit the bucket's schema, typed, and a line about each that was dropped."""
+    kept: list[Clause | Group] = []
+    dropped: list[str] = []
+    for clause in clauses:
+        try:
+            kept.append(check(known_bucket(corpus, bucket), Clause(**clause.model_dump()), today))
+        except BadInput as error:
+            dropped.append(str(error))
+    return tuple(kept), tuple(dropped)
+
+
+def typed_filters(raw: Sequence[dict[str, Any]]) -> Filters:
+    """Return stored clauses and groups as typed ones; they were checked before they were stored."""
+    return tuple(Group.model_validate(item) if "clauses" in item else Clause.model_validate(item) for item in raw)
+
+
+def snippet(hit: Hit, query: str, size: int) -> str:
+    """Return about `size` characters of the hit's text around the first query word that it holds."""
+    text = hit.chunk.text
+    if len(text) <= size:
+        return text
+    folded = text.casefold()
+    places = [folded.find(word.casefold()) for word in query.split() if len(word) > 3]
+    first = min((place for place in places if place >= 0), default=0)
+    start = max(0, min(first - size // 4, len(text) - size))
+    return ("…" if start else "") + text[start : start + size] + ("…" if start + size < len(text) else "")
+
+
+def search_tools(services: Services) -> list[BaseTool]:
+    """Return `search_text` and `search_semantic` as LangChain tools over `services`."""
+
+    def tool(name: str, description: str, mode: Mode, schema: type[SearchInput]) -> BaseTool:
+        async def run(**arguments: Any) -> dict[str, Any]:
+            asked = schema(**arguments)
+            corpus = await services.corpus()
+            filters, dropped = checked_filters(corpus, asked.bucket, asked.filters or [], date.today())
+            result = await search_passages(
+                corpus,
+                PassageQuery(
+                    buckets=(asked.bucket,),
+                    query=asked.query,
+                    mode=mode,
+                    filters=((asked.bucket, filters),),
+                    doc_ids=(asked.doc_id,) if asked.doc_id else (),
+                    top_k=asked.top_k,
+                ),
+                timeout=services.settings.search_timeout,
+            )
+            return {
+                "hits": [described(hit, asked.query, asked.context_chars) for hit in result.hits],
+                "dropped_filters": list(dropped),
+            }
+
+        return StructuredTool.from_function(coroutine=run, name=name, description=description, args_schema=schema)
+
+    return [
+        tool(
+            "search_text",
+            "Keyword and phrase search (BM25) within a bucket; identifiers match as whole tokens.",
+            "keyword",
+            SearchInput,
+        ),
+        tool(
+            "search_semantic",
+            "Search by meaning within a bucket: 100 candidates, reranked, the best returned.",
+            "semantic",
+            SemanticInput,
+        ),
+    ]
+
+
+def described(hit: Hit, query: str, context_chars: int) -> dict[str, Any]:
+    """Return a hit as a tool shows it to a model."""
+    return {
+        "doc_id": hit.chunk.doc_id,
+        "evidence_id": hit.chunk.chunk_id,
+        "source_file": hit.chunk.source_file,
+        "page": hit.chunk.page_first,
+        "score": round(hit.score, 4),
+        "text": snippet(hit, query, context_chars),
+    }
