@@ -17,7 +17,7 @@ from llm.errors import BadInput
 RESERVED = frozenset({"doc_id", "id", "bucket", "file", "source_file", "text"})
 """Columns of an annotation row that say which document it is about; no field may take these names."""
 
-Index = Literal["keyword", "integer", "float", "datetime", "bool", "text"]
+Index = Literal["keyword", "integer", "float", "datetime"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,7 @@ class Bucket(BaseModel):
             "decimal": "float",
             "quantity": "float",
             "date": "datetime",
-            "boolean": "bool",
+            "boolean": "keyword",
         }
         indexes: dict[str, Index] = {"meta._fields": "keyword"}
         for field in self.fields:

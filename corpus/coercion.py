@@ -301,13 +301,18 @@ def derive_values(bucket: Bucket, values: Mapping[str, Value], text: str) -> dic
 
 
 def payload_value(field: Field, value: Value) -> Any:
-    """Return a value as the index compares it: strings folded, dates RFC 3339, amounts as doubles."""
+    """Return a value as the index compares it: strings folded, dates RFC 3339, amounts as doubles.
+
+    Truth values are the words "true" and "false": the embedded engine's binding reads True as 1.
+    """
     match value:
         case Money():
             return {"amount": float(value.amount), "currency": value.currency or ""}
         case Quantity():
             return value.value
-        case bool() | int() | float():
+        case bool():
+            return str(value).lower()
+        case int() | float():
             return value
         case date():
             return day_text(value)

@@ -1,0 +1,319 @@
+"""The annotations of all documents in SQL: one table a bucket, made from its declaration."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ColumnElement,
+    Connection,
+    Engine,
+    Integer,
+    MetaData,
+    Select,
+    String,
+    Table,
+    and_,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
+
+from corpus.annotation_tables import (
+    Annotation,
+    Source,
+    bucket_tables,
+    field_columns,
+    listed_values,
+    to_items,
+    to_row,
+    to_values,
+)
+from corpus.buckets import Bucket
+from corpus.database import open_database, translated
+from corpus.fields import Field, Value
+from corpus.filters import Clause, Filters, Group, to_sql
+from corpus.sql_text import folded_string
+from llm.errors import BadInput
+
+BATCH = 500
+"""Rows that one transaction of `put` writes."""
+
+Order = Sequence[str]
+"""Field names to order by; a leading "-" is descending. Documents without the field come last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """One value of a field within a set of documents, how many have it, and the clause that means it."""
+
+    field: str
+    label: str
+    count: int
+    clause: Clause
+
+
+@dataclass(frozen=True, slots=True)
+class Relaxation:
+    """A weaker version of some filters: what was given up, what remains, and how many documents match."""
+
+    dropped: tuple[Clause | Group, ...]
+    remaining: Filters
+    count: int
+
+
+class AnnotationStore:
+    """The annotations of every bucket, in SQLite or Postgres.
+
+    Beside each bucket's tables, `meta_values` holds the distinct values of keyword fields with the
+    number of documents that have each (for linking and facets), and `meta_versions` a number a bucket
+    that grows with every change.
+    """
+
+    def __init__(self, sql_url: str, buckets: Mapping[str, Bucket]) -> None:
+        """Open the store and make the tables that are not there yet.
+
+        Raises:
+            BadInput: a table exists with other columns than the declaration asks for.
+            Unavailable: the database does not answer.
+        """
+        self.buckets = buckets
+        self.engine: Engine = open_database(sql_url)
+        metadata = MetaData()
+        self.tables = {name: bucket_tables(bucket, metadata) for name, bucket in buckets.items()}
+        self.values = Table(
+            "meta_values",
+            metadata,
+            Column("bucket", String(41), primary_key=True),
+            Column("field", String(41), primary_key=True),
+            Column("folded", folded_string(600 * 4), primary_key=True),
+            Column("value", String(600), nullable=False),
+            Column("count", Integer, nullable=False),
+        )
+        self.versions = Table(
+            "meta_versions",
+            metadata,
+            Column("bucket", String(41), primary_key=True),
+            Column("version", BigInteger, nullable=False),
+        )
+        translated(lambda: metadata.create_all(self.engine))
+        translated(self._check_columns)
+
+    def _check_columns(self) -> None:
+        from sqlalchemy import inspect
+
+        inspector = inspect(self.engine)
+        for name, tables in self.tables.items():
+            there = {column["name"] for column in inspector.get_columns(tables.rows.name)}
+            asked = {column.name for column in tables.rows.columns}
+            if there != asked:
+                changed = ", ".join(sorted(there ^ asked)[:5])
+                raise BadInput(
+                    f"Table {tables.rows.name} was made from another declaration of {name} "
+                    f"(differs in: {changed}). Drop the tables {tables.rows.name} and {tables.items.name}, then ingest {name} again."
+                )
+
+    # --- writing --------------------------------------------------------------------------------
+
+    def put(self, bucket: str, rows: Iterable[Annotation | tuple[str, Mapping[str, Value]]]) -> int:
+        """Store the values of documents, replacing what they had; return how many were stored.
+
+        A document without values is stored too: it counts among those whose field is missing.
+        """
+        annotations = (row if isinstance(row, Annotation) else Annotation(*row) for row in rows)
+        stored = 0
+        while batch := list(islice(annotations, BATCH)):
+            unique = {annotation.doc_id: annotation for annotation in batch}
+            translated(lambda unique=unique: self._replace(bucket, unique))  # type: ignore[misc]
+            stored += len(unique)
+        return stored
+
+    def delete(self, bucket: str, doc_ids: Iterable[str]) -> None:
+        """Forget the values of documents; unknown ids are passed over."""
+        ids = iter(doc_ids)
+        while batch := list(islice(ids, BATCH)):
+            translated(lambda batch=batch: self._replace(bucket, {}, gone=batch))  # type: ignore[misc]
+
+    def _replace(self, bucket: str, new: Mapping[str, Annotation], gone: Sequence[str] = ()) -> None:
+        tables, declared = self.tables[bucket], self.buckets[bucket]
+        ids = [*new, *gone]
+        with self.engine.begin() as connection:
+            counts, shown = self._held(connection, bucket, ids), dict[tuple[str, str], str]()
+            connection.execute(delete(tables.items).where(tables.items.c.doc_id.in_(ids)))
+            connection.execute(delete(tables.rows).where(tables.rows.c.doc_id.in_(ids)))
+            rows = [to_row(declared, annotation) for annotation in new.values()]
+            items = [item for annotation in new.values() for item in to_items(declared, annotation)]
+            if rows:
+                connection.execute(insert(tables.rows), rows)
+            if items:
+                connection.execute(insert(tables.items), items)
+            for name, folded, value in listed_values(declared, rows, items):
+                counts[name, folded] += 1
+                shown[name, folded] = value
+            self._count_values(connection, bucket, counts, shown)
+
+    def _held(self, connection: Connection, bucket: str, ids: Sequence[str]) -> Counter[tuple[str, str]]:
+        """Return, negative, the counts of the listed values that these documents have now."""
+        tables = self.tables[bucket]
+        counts: Counter[tuple[str, str]] = Counter()
+        names = [item.name for item in self.buckets[bucket].fields if item.type == "keyword"]
+        if names:
+            columns = [tables.rows.c[f"{name}__folded"] for name in names]
+            for row in connection.execute(select(*columns).where(tables.rows.c.doc_id.in_(ids))):
+                counts.subtract((name, value) for name, value in zip(names, row, strict=True) if value)
+        held = select(tables.items.c.field, tables.items.c.folded).where(tables.items.c.doc_id.in_(ids))
+        counts.subtract((name, folded) for name, folded in connection.execute(held))
+        return counts
+
+    def _count_values(
+        self,
+        connection: Connection,
+        bucket: str,
+        counts: Mapping[tuple[str, str], int],
+        shown: Mapping[tuple[str, str], str],
+    ) -> None:
+        values = self.values
+        added = [
+            {"bucket": bucket, "field": name, "folded": folded, "value": shown[name, folded], "count": count}
+            for (name, folded), count in counts.items()
+            if count > 0
+        ]
+        if added:
+            statement = self._insert(values)
+            total = values.c.count + statement.excluded.count
+            key = [values.c.bucket, values.c.field, values.c.folded]
+            connection.execute(
+                statement.on_conflict_do_update(index_elements=key, set_={"count": total}), added
+            )
+        fewer = [
+            {"f": name, "v": folded, "n": -count} for (name, folded), count in counts.items() if count < 0
+        ]
+        if fewer:
+            this = and_(
+                values.c.bucket == bucket, values.c.field == bindparam("f"), values.c.folded == bindparam("v")
+            )
+            connection.execute(
+                update(values).where(this).values(count=values.c.count - bindparam("n")), fewer
+            )
+            connection.execute(delete(values).where(values.c.bucket == bucket, values.c.count <= 0))
+        bump = self._insert(self.versions)
+        grown = {"version": self.versions.c.version + 1}
+        connection.execute(
+            bump.on_conflict_do_update(index_elements=[self.versions.c.bucket], set_=grown),
+            [{"bucket": bucket, "version": 1}],
+        )
+
+    def _insert(self, table: Table) -> Any:
+        """Return the dialect's INSERT, which knows ON CONFLICT."""
+        if self.engine.dialect.name == "postgresql":
+            from sqlalchemy.dialects.postgresql import insert as upsert
+        else:
+            from sqlalchemy.dialects.sqlite import insert as upsert  # type: ignore[assignment]
+        return upsert(table)
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def version(self, bucket: str) -> int:
+        """Return the number of changes that the bucket's annotations have seen."""
+        statement = select(self.versions.c.version).where(self.versions.c.bucket == bucket)
+        return int(self._run(statement).scalar() or 0)
+
+    def get(self, doc_id: str, bucket: str | None = None) -> dict[str, Value] | None:
+        """Return a document's typed values; None when no bucket (or not that one) knows it."""
+        for name in [bucket] if bucket else self.buckets:
+            rows = self.tables[name].rows
+            found = self._run(select(rows).where(rows.c.doc_id == doc_id)).mappings().first()
+            if found is not None:
+                return to_values(self.buckets[name], found)
+        return None
+
+    def get_sources(self, doc_id: str, bucket: str) -> dict[str, Source]:
+        """Return where the values of a document were found, for those that were extracted."""
+        rows = self.tables[bucket].rows
+        found = self._run(select(rows.c.sources).where(rows.c.doc_id == doc_id)).scalar()
+        return {name: Source(**place) for name, place in (found or {}).items()}
+
+    def count(self, bucket: str, filters: Filters = ()) -> int:
+        """Return how many documents match checked filters."""
+        statement = (
+            select(func.count()).select_from(self.tables[bucket].rows).where(self.condition(bucket, filters))
+        )
+        return int(self._run(statement).scalar_one())
+
+    def condition(self, bucket: str, filters: Filters) -> ColumnElement[bool]:
+        """Return checked filters as a condition on the bucket's table."""
+        return to_sql(self.buckets[bucket], filters, self.tables[bucket])
+
+    def document_ids(
+        self, bucket: str, filters: Filters = (), order_by: Order = (), limit: int | None = None
+    ) -> list[str]:
+        """Return the ids of the documents that match, ordered (by id where nothing else decides)."""
+        rows = self.tables[bucket].rows
+        statement = select(rows.c.doc_id).where(self.condition(bucket, filters))
+        statement = statement.order_by(*self.ordering(bucket, order_by)).limit(limit)
+        return list(self._run(statement).scalars())
+
+    def rows(
+        self,
+        bucket: str,
+        filters: Filters = (),
+        fields: Sequence[str] | None = None,
+        order_by: Order = (),
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[dict[str, Any]]:
+        """Return matching documents as `{"doc_id": ..., field: typed value}`; absent fields are left out."""
+        statement = self.rows_statement(bucket, filters, fields, order_by).limit(limit).offset(offset)
+        names = None if fields is None else [self._field(bucket, name).name for name in fields]
+        return [
+            {"doc_id": row["doc_id"], **to_values(self.buckets[bucket], row, names)}
+            for row in self._run(statement).mappings()
+        ]
+
+    def rows_statement(
+        self, bucket: str, filters: Filters, fields: Sequence[str] | None, order_by: Order
+    ) -> Select[Any]:
+        """Return the SELECT of `rows`, without its limit."""
+        table = self.tables[bucket].rows
+        if fields is None:
+            columns = list(table.columns)
+        else:
+            declared = [self._field(bucket, name) for name in fields]
+            columns = [
+                table.c.doc_id,
+                *(table.c[column.name] for item in declared for column in field_columns(item)),
+            ]
+        condition = self.condition(bucket, filters)
+        return select(*columns).where(condition).order_by(*self.ordering(bucket, order_by))
+
+    def ordering(self, bucket: str, order_by: Order) -> list[ColumnElement[Any]]:
+        """Return the ORDER BY of field names; a missing value comes last either way."""
+        rows = self.tables[bucket].rows
+        parts: list[ColumnElement[Any]] = []
+        for name in order_by:
+            declared = self._field(bucket, name.removeprefix("-"))
+            column = rows.c[
+                f"{declared.name}__folded" if declared.type in ("text", "keyword") else declared.name
+            ]
+            parts.append(column.desc().nulls_last() if name.startswith("-") else column.asc().nulls_last())
+        return [*parts, rows.c.doc_id]
+
+    def _field(self, bucket: str, name: str) -> Field:
+        declared = self.buckets[bucket].field(name)
+        if declared is None:
+            raise BadInput(f"{name[:60]!r} is not a field of {bucket}")
+        return declared
+
+    def _run(self, statement: Any) -> Any:
+        def execute() -> Any:
+            with self.engine.connect() as connection:
+                return connection.execute(statement).freeze()()
+
+        return translated(execute)
