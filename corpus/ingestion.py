@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from corpus.chunking import DEFAULT_OVERLAP, DEFAULT_TOKENS, chunk_document
 from corpus.readers import NO_TEXT_HINT, Reading, Unread, reader_for, units
@@ -36,15 +36,15 @@ Progress = Callable[[int, int, str], None]
 class AnnotationWriter(Protocol):
     """The part of the annotation store that an ingest needs."""
 
-    def put(self, bucket: str, rows: Iterable[tuple[str, Mapping[str, Value]]]) -> None:
+    def put(self, bucket: str, rows: Iterable[tuple[str, Mapping[str, Value]]]) -> object:
         """Insert or replace the values of documents."""
         ...
 
-    def get(self, doc_id: str) -> Mapping[str, Any] | None:
+    def get(self, doc_id: str) -> Mapping[str, Value] | None:
         """Return the values of a document."""
         ...
 
-    def delete(self, bucket: str, doc_ids: Sequence[str]) -> None:
+    def delete(self, bucket: str, doc_ids: Sequence[str]) -> object:
         """Remove the values of documents."""
         ...
 
@@ -347,18 +347,18 @@ class _Run:
 
     def _values(self, document: Document, row: Row | None) -> dict[str, Value]:
         """Return the typed values of a row, or those stored before, completed from the text."""
-        given = row if row is not None else self._stored_values(document.doc_id)
-        values, problems = self._bucket.validate_row(given or {})
-        for problem in problems if row is not None else ():
+        if row is None:
+            known = document.doc_id in self._known
+            stored = self._stores.annotations.get(document.doc_id) if known else None
+            return self._bucket.derive(stored or {}, document.text)
+        values, problems = self._bucket.validate_row(row)
+        for problem in problems:
             if problem.reason == "unknown column":
                 self.report.unknown_columns[problem.column] += 1
             else:
                 bad = BadValue(document.doc_id, problem.column, problem.value, problem.reason)
                 self.report.bad_values.append(bad)
         return self._bucket.derive(values, document.text)
-
-    def _stored_values(self, doc_id: str) -> Mapping[str, Any] | None:
-        return self._stores.annotations.get(doc_id) if doc_id in self._known else None
 
     def _file_id(self, path: Path, source: str) -> str:
         """Return the id of a file's document: the one that it has, else its name, made unique."""

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -197,7 +198,7 @@ async def test_annotations_are_joined_checked_and_counted(stores: Stores, folder
     assert [(bad.doc_id, bad.column, bad.value) for bad in report.bad_values] == [
         ("two", "sent", "not a date")
     ]
-    assert stores.annotations.get("one") == {"sender": "Chandler", "sent": "2020-02-01", "place": "Brest"}
+    assert stores.annotations.get("one") == {"sender": "Chandler", "sent": date(2020, 2, 1), "place": "Brest"}
     record = stores.documents.record("three")
     assert record is not None
     assert (record.title, record.source_file) == ("Harbour master", "t.pdf")
