@@ -12,7 +12,8 @@ def _pattern(phrase: str) -> re.Pattern[str]:
         parts[-1] = f"(?:{last}|{last[:-1]}ies)"
     else:
         parts[-1] = rf"{last}(?:s|es|e|en|n|er)?"
-    return re.compile(rf"(?<!\w){'[-\\s]+'.join(parts)}(?!\w)", re.IGNORECASE)
+    body = r"[-\s]+".join(parts)
+    return re.compile(rf"(?<!\w){body}(?!\w)", re.IGNORECASE)
 
 
 def find_phrase(text: str, phrase: str) -> list[tuple[int, int]]:
