@@ -13,7 +13,17 @@ class Settings(BaseSettings):
     Each field is read from the environment variable named in its alias, or from `.env`.
     """
 
-    model_config = SettingsConfigDict(env_file=".env", extra="ignore", populate_by_name=True, frozen=True)
+    # By name is for programs (`Settings(home=...)`). pydantic-settings then reads the environment by field
+    # name too: without a prefix and exact case, `home` would be the user's HOME.
+    model_config = SettingsConfigDict(
+        env_file=".env",
+        env_ignore_empty=True,
+        env_prefix="CITEGRAPH_",
+        case_sensitive=True,
+        extra="ignore",
+        populate_by_name=True,
+        frozen=True,
+    )
 
     home: Path = Field(
         Path(".citegraph"),
@@ -96,7 +106,10 @@ class Settings(BaseSettings):
         description='Overrides per step as JSON, e.g. {"compose": {"model": "gpt-5", "timeout": 60}}.',
     )
     model_timeout: float = Field(
-        30.0, gt=0, validation_alias="CITEGRAPH_MODEL_TIMEOUT", description="Seconds allowed for one model call."
+        30.0,
+        gt=0,
+        validation_alias="CITEGRAPH_MODEL_TIMEOUT",
+        description="Seconds allowed for one model call.",
     )
 
     @property
