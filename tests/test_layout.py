@@ -1,0 +1,146 @@
+"""The house rules of ../shared/design: names that are ours, empty `__init__`, nothing opened at import."""
+
+import ast
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("graph", "nodes", "tools", "corpus", "llm", "citations", "server", "cli", "evals", "buckets")
+NAMES = (*PACKAGES, "settings")
+SHADOW = set(NAMES) | {f"{name}.py" for name in NAMES}
+FORBIDDEN_FILES = {"utils.py", "helpers.py", "common.py"}
+
+# Imported by a first run, never by an import: they are slow, or they open something.
+LAZY = (
+    "openai",
+    "langchain_openai",
+    "langchain_qdrant",
+    "qdrant_client",
+    "qdrant_edge",
+    "wordllama",
+    "onnxruntime",
+    "tokenizers",
+    "sqlite3",
+    "psycopg",
+    "pypdfium2",
+    "fastapi",
+)
+
+# Runs in a fresh interpreter: an audit hook refuses every connection, write and child process.
+IMPORT_QUIETLY = """
+import os, sys
+
+def guard(event, arguments):
+    if event == "open":
+        path, mode, flags = arguments
+        if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            raise SystemExit(f"import opens {path!r} for writing")
+    elif event in {"os.mkdir", "os.rename", "sqlite3.connect", "subprocess.Popen"}:
+        raise SystemExit(f"import calls {event}{arguments!r}")
+    elif event in {"socket.connect", "socket.sendto", "socket.sendmsg", "socket.getaddrinfo"}:
+        raise SystemExit(f"import calls {event}")
+
+sys.addaudithook(guard)
+import graph.main
+heavy = [name for name in sys.argv[1:] if name in sys.modules]
+print(type(graph.main.agent).__name__, ",".join(heavy))
+"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_name_resolves_inside_the_repository(name: str) -> None:
+    spec = importlib.util.find_spec(name)
+    assert spec is not None
+    assert spec.origin is not None
+    expected = ROOT / name / "__init__.py" if name in PACKAGES else ROOT / f"{name}.py"
+    assert Path(spec.origin).resolve() == expected
+
+
+def test_no_installed_distribution_ships_our_names() -> None:
+    ours = metadata.distribution("citegraph").metadata["Name"]
+    shipped = {
+        (file.parts[0], distribution.metadata["Name"])
+        for distribution in metadata.distributions()
+        if distribution.metadata["Name"] != ours
+        for file in distribution.files or ()
+        if file.parts[0] in SHADOW
+    }
+    assert shipped == set()
+    owners = metadata.packages_distributions()
+    assert {name: owners[name] for name in NAMES if set(owners.get(name, [])) - {ours}} == {}
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_init_holds_only_a_docstring(name: str) -> None:
+    for path in sorted((ROOT / name).rglob("__init__.py")):
+        body = ast.parse(path.read_text("utf-8")).body
+        assert len(body) == 1, path
+        assert isinstance(body[0], ast.Expr)
+        assert isinstance(body[0].value, ast.Constant)
+        assert isinstance(body[0].value.value, str)
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_modules_open_with_a_docstring_and_carry_a_telling_name(name: str) -> None:
+    for path in sorted((ROOT / name).rglob("*.py")):
+        assert ast.get_docstring(ast.parse(path.read_text("utf-8"))), path
+        assert path.name not in FORBIDDEN_FILES, path
+
+
+def test_imports_are_absolute() -> None:
+    relative = [
+        str(path.relative_to(ROOT))
+        for name in PACKAGES
+        for path in (ROOT / name).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.level
+    ]
+    assert relative == []
+
+
+def test_importing_the_served_graphs_opens_nothing(tmp_path: Path) -> None:
+    nowhere = tmp_path / "file"
+    nowhere.write_text("a file where a home would be")
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(nowhere),
+        "CITEGRAPH_HOME": str(nowhere / "home"),
+        "PYTHONPATH": str(ROOT),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    run = subprocess.run(
+        [sys.executable, "-c", IMPORT_QUIETLY, *LAZY],
+        env=environment,
+        cwd=workspace,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout == "CompiledStateGraph \n"
+    assert list(workspace.iterdir()) == []
+
+
+def test_targets_of_langgraph_json_are_dotted_and_exist() -> None:
+    declared = json.loads((ROOT / "langgraph.json").read_text("utf-8"))
+    assert declared["dependencies"] == ["."]
+    assert "agent" in declared["graphs"]
+    for target in declared["graphs"].values():
+        module, _, attribute = target.partition(":")
+        assert "/" not in module, "a path target breaks absolute imports"
+        assert hasattr(importlib.import_module(module), attribute)
+
+
+def test_lint_runs_the_import_contract() -> None:
+    recipe = (ROOT / "Makefile").read_text("utf-8").split("\nlint:", 1)[1].split("\n\n", 1)[0]
+    assert "importlinter" in recipe or "lint-imports" in recipe
