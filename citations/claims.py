@@ -33,6 +33,8 @@ class Statement:
         markers: the ids it cites, in order, each once.
         context: words that belong to it but stand elsewhere: the lead-in of a list, header and row label of a cell.
         cell: it is a table cell.
+        nearby: for a sentence without markers, those of the next cited sentence of its paragraph: one citation at
+            the end of a paragraph may stand for its sentences.
     """
 
     text: str
@@ -41,6 +43,7 @@ class Statement:
     markers: tuple[str, ...] = ()
     context: str = ""
     cell: bool = False
+    nearby: tuple[str, ...] = ()
 
 
 _BRACKET = re.compile(r"\[([^\[\]\n]{1,300})\](?!\()")
@@ -213,11 +216,18 @@ def _read_prose(walk: _Splitter, start: int, end: int, context: str = "") -> Non
             a += lead.end()
         if a < b:
             pieces.append((a, b))
+    found: list[Statement] = []
     for a, b in pieces:
         for part in _split_sentence(walk, a, b):
             text = walk.clean(part[0], part[1])
             ids = walk.ids(*part[:2]) or part[2]
-            walk.out.append(Statement(text, part[0], part[1], ids, context))
+            found.append(Statement(text, part[0], part[1], ids, context))
+    nearby: tuple[str, ...] = ()
+    for i in range(len(found) - 1, -1, -1):
+        nearby = found[i].markers or nearby
+        if not found[i].markers:
+            found[i] = replace(found[i], nearby=nearby)
+    walk.out.extend(found)
 
 
 _PART_START = re.compile(
@@ -345,6 +355,15 @@ _NOT_FOUND = re.compile(
     r"|aucune?\s+(?:information|document|donnée|mention|résultat)|n['’](?:a|ont)\s+pas\s+(?:été\s+)?trouvée?s?|introuvable)",
     re.IGNORECASE,
 )
+# what a cited sentence must say to be no claim: the speaker or the evidence is its subject
+_CITED_NOT_FOUND = re.compile(
+    r"^\W*(?:(?:i|we)\s+(?:could|can|did)(?:\s+not|n['’]t)\s+(?:find|locate|determine)"
+    r"|(?:unfortunately,?\s+)?(?:no|keine|aucune?)\s+(?:\w+\s+)?(?:information|evidence|mention|answer|angaben?|informationen?|donnée|mention)\b.{0,60}\b(?:found|given|provided|available|gefunden|enthalten|trouvée?s?)"
+    r"|(?:the\s+)?(?:\w+\s+)?(?:evidence|documents?|sources?|passages?|excerpts?|texts?)\s+(?:provided\s+)?(?:does|do|did)(?:\s+not|n['’]t)\s+(?:state|mention|specify|contain|give|provide|include|name|say|disclose|address|cover)\b"
+    r"|.{0,80}\b(?:is|are|was|were)\s+not\s+(?:found|stated|specified|mentioned|given)\s+in\s+the\s+(?:evidence|documents?|sources?|passages?|excerpts?)"
+    r"|.{0,80}\b(?:ist|sind|wurde|wurden)\s+(?:im|in\s+den|in\s+dem)\s+(?:dokument\w*|beleg\w*|quelle\w*)\s+nicht\s+(?:gefunden|angegeben|enthalten|genannt))",
+    re.IGNORECASE,
+)
 _NOTE = re.compile(
     r"\s*(?:(?:note|notes|hint|caution|caveat|hinweis|anmerkung|remarque|sources?|quellen?|citations?)\s*:"
     r"|(?:please\s+)?(?:let\s+me\s+know|note\s+that|feel\s+free)|i\s+(?:searched|looked|found|have|could|can|cannot|am|would|do|did|will)\b|here\s+(?:is|are)\b|hope\b|hier\s+(?:ist|sind)\b|voici\b"
@@ -371,9 +390,9 @@ def _is_claim(statement: Statement) -> bool:
     bare = text.strip("*_ \t")
     if not re.search(r"\w", text) or bare.endswith(("?", "？", ":")):
         return False
-    if _NOT_FOUND.search(text) and not _quoted(text):
+    cited = bool(statement.markers or statement.nearby)
+    if (_CITED_NOT_FOUND if cited else _NOT_FOUND).search(text) and not _quoted(text):
         return False
-    cited = bool(statement.markers)
     if not cited and (_NOTE.match(text) or _HEDGE.search(text) or _COVERAGE.search(text)):
         return False
     if cited and re.match(r"\s*(?:note|sources?|quellen?|citations?)\s*:\s*$", text, re.IGNORECASE):

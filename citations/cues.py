@@ -139,6 +139,11 @@ def cues(text: str) -> tuple[Cue, ...]:
     return tuple(sorted(found, key=lambda c: c.start))
 
 
+def is_soft_negation(word: str) -> bool:
+    """Tell whether a word amounts to a negation: "prohibited", "unable"."""
+    return _kind(fold(word)) == ("negation", "soft")
+
+
 _CueKind = Literal["negation", "modality", "quantifier"]
 
 

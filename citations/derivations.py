@@ -117,6 +117,8 @@ def _from_derivations(fact: Fact, derivations: Sequence[Derivation]) -> Derived 
 
 def _from_passages(fact: Fact, stated: Sequence[Fact]) -> Derived | None:
     """Try sum, difference, ratio and average of two cited values, then the sum and average of all alike."""
+    if not stated:
+        return None
     alike = [s for s in stated if s.amounts and s.kind == "number" and _comparable(fact, s)]
     unique = list({s.amounts[0]: s for s in alike}.values())[:24]
     target = fact.amounts[0]
@@ -151,7 +153,10 @@ def _ratio(fact: Fact, stated: Sequence[Fact]) -> Derived | None:
 
 
 def _comparable(fact: Fact, source: Fact) -> bool:
-    return family(fact) == family(source) or not source.dimension or not fact.dimension
+    """A sum has terms of its own kind; a bare number stands for one only among amounts of a table."""
+    return family(fact) == family(source) or (
+        family(fact) == "money" and not source.dimension and "." in source.printed
+    )
 
 
 def _from_markers(fact: Fact, markers: Sequence[str]) -> Derived | None:

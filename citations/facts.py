@@ -116,6 +116,7 @@ _GERMAN = {
     if t[-2:] in ("ig", "ßig")
 }
 _WORD_VALUES = {**_ONES, **_TENS, **_GERMAN}
+NUMBER_WORDS = frozenset(stem(w) for w in (*_WORD_VALUES, *_BIG))
 _ARTICLES = frozenset(
     {"one", "un", "une", "ein", "eine", "einen", "einem", "einer", "a", "cent", "cents", "null"}
 )
@@ -150,7 +151,7 @@ def _spelled_value(text: str) -> int | None:
 
 # ---------------------------------------------------------------- numbers in digits
 
-_DIGITS = r"(?:\d{1,3}(?:[,.'’\u00a0\u202f\u2009]\d{3})+(?:[.,]\d+)?|\d{1,3}(?:\ \d{3})+(?=[,.]\d\d?\s?€|\s?(?:€|EUR|CHF|euros))(?:[,.]\d+)?|\d+(?:[.,]\d+)?|(?<![\w])[.,]\d+)"
+_DIGITS = r"(?:\d{1,3}(?:[,.'’\u00a0\u202f\u2009]\d{3})+(?!\d)(?:[.,]\d+)?|\d{1,3}(?:\ \d{3})+(?=[,.]\d\d?\s?€|\s?(?:€|EUR|CHF|euros))(?:[,.]\d+)?|\d+(?:[.,]\d+)?|(?<![\w])[.,]\d+)"
 _CURRENCY_PREFIX = r"(?:US\s?\$|CA?\$|AU?\$|NZ\$|HK\$|S\$|R\$|[$€£¥₹₩₽₺₪]|USD|EUR|GBP|CHF|RM|MYR|INR|JPY|CNY|CAD|AUD|SGD|HKD|SEK|NOK|DKK|PLN|Rs\.?)"
 _NUMBER = re.compile(
     rf"(?P<currency>(?<![A-Za-z]){_CURRENCY_PREFIX})?(?P<gap>[ \u00a0]?)(?P<sign>(?<![\w)])[-−+](?=\d))?(?<![\w.,])(?P<digits>{_DIGITS})(?P<rest>)",

@@ -147,7 +147,8 @@ def _mentions_unit(text: str, dimension: str, printed_unit: str) -> bool:
         return bool(_NEAR_UNIT[dimension].search(text))
     spelled = printed_unit.strip(" -)").casefold()
     return (
-        bool(spelled) and re.search(rf"(?<!\w){re.escape(spelled.rstrip('s'))}", text.casefold()) is not None
+        bool(spelled)
+        and re.search(rf"(?<![^\W\d_]){re.escape(spelled.rstrip('s'))}s?(?!\w)", text.casefold()) is not None
     )
 
 

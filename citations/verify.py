@@ -156,8 +156,8 @@ def _windows(pool: Pool, roots: dict[str, float], evidence: Iterable[int], limit
     order = list(roots)
     masks: dict[int, int] = {}
     for bit, root in enumerate(order):
-        for unit in pool.postings.get(root, ()):
-            masks[unit] = masks.get(unit, 0) | (1 << bit)
+        for member in pool.postings.get(root, ()):
+            masks[member] = masks.get(member, 0) | (1 << bit)
     total = sum(roots.values()) or 1.0
     cache: dict[int, float] = {}
 
@@ -356,10 +356,18 @@ class _Run:
         """Return the claim with its verdict."""
         query = make_query(self.pool, statement.text, statement.context)
         cited = list(dict.fromkeys(i for m in statement.markers for i in self.spans_of(m)))
+        if not statement.markers and statement.nearby:
+            near = list(dict.fromkeys(i for m in statement.nearby for i in self.spans_of(m)))
+            shared = replace(statement, markers=statement.nearby)
+            verdict, finding, reason = self._try(query, near)
+            if verdict == "supported":
+                return self._claim(shared, "supported", finding, reason)
         verdict, finding, reason = self._try(query, cited)
         if verdict == "supported":
             return self._claim(statement, "supported", finding, reason)
-        derived = derive(query.view, self._passages(query, cited), self.derivations, statement.markers)
+        clear = verdict == "contradicted" and finding is not None and finding.assessment.coverage >= 0.75
+        passages = [] if clear else self._passages(query, cited)
+        derived = derive(query.view, passages, self.derivations, statement.markers)
         if derived is not None:
             return replace(
                 self._claim(statement, "derived", finding, derived.reason), formula=derived.formula
@@ -416,18 +424,19 @@ class _Run:
 
     def _stitched(self, query: Query, evidence: Sequence[int]) -> str:
         """Return why a claim is glued from verbatim halves of two sentences, "" when it is not."""
-        tokens = tuple(fold(w) for w in words(query.view.text))
+        quote = max(query.quotes, key=len, default=query.view.text)
+        tokens = tuple(fold(w) for w in words(quote))
         if len(tokens) < 8:
             return ""
         for doc_id in dict.fromkeys(self.pool.evidence[e].doc_id for e in evidence):
             rows = [
-                (m, _folded_words(self.pool.units[m].text))
+                _folded_words(self.pool.units[m].text)
                 for e in evidence
                 if self.pool.evidence[e].doc_id == doc_id
                 for m in self.pool.by_evidence.get(e, [])
                 if self.pool.units[m].start >= 0
             ]
-            glued = stitched(tokens, [r for _, r in rows])
+            glued = stitched(tokens, rows)
             if glued:
                 return f'glued from two places of the source: "{glued[0]}" and "{glued[1]}"'
         return ""
@@ -542,44 +551,60 @@ def _folded_words(text: str) -> tuple[str, ...]:
 
 # Four words in a row, function words included, are rarely shared by chance.
 _PIECE = 4
+# Pieces that stand closer than this in their document are one statement with words left out.
+_FAR = 8
 
 
-def stitched(tokens: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> tuple[str, str] | None:
+def stitched(claim: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> tuple[str, str] | None:
     """Return the two pieces of which a text is glued, None when it is not glued.
 
-    A text is glued when it begins with a verbatim run of one sentence, ends with a verbatim run of another, the two
-    make up nearly all of it, the first run breaks off inside its sentence or the second begins inside its own, and
-    no sentence has both.
+    A text is glued when a verbatim run of the document begins it and another ends it, the two make up nearly all
+    of it, no two such runs stand in one sentence or next to each other, and one of them breaks a sentence.
 
     Args:
-        tokens: the folded words of the claim.
-        rows: the folded words of each sentence of the document.
+        claim: the folded words of the claim.
+        rows: the folded words of each sentence of the document in order.
     """
-    n = len(tokens)
-    heads = [(_longest(tokens, r), i) for i, r in enumerate(rows)]
-    tails = [(_longest(tokens[::-1], r[::-1]), i) for i, r in enumerate(rows)]
-    head, first = max(heads, default=((0, True), -1))
-    tail, second = max(tails, default=((0, True), -1))
-    if first == second or head[0] < _PIECE or tail[0] < _PIECE or head[0] >= n or tail[0] >= n:
+    text = [w for row in rows for w in row]
+    row_of = [i for i, row in enumerate(rows) for _ in row]
+    n = len(claim)
+    heads = _runs(claim, text, backwards=False)
+    tails = _runs(claim, text, backwards=True)
+    head, tail = max(heads.values(), default=0), max(tails.values(), default=0)
+    if head < _PIECE or tail < _PIECE or head >= n or tail >= n or head + tail < 0.85 * n:
         return None
-    if head[0] + tail[0] < 0.85 * n:
-        return None
-    if head[1] and tail[1]:
-        return None
-    return " ".join(tokens[: head[0]]), " ".join(tokens[n - tail[0] :])
+    broken = False
+    for a, long in heads.items():
+        for b, short in tails.items():
+            if long + short < 0.85 * n:
+                continue
+            stop, start = a + long, b - short + 1
+            gap = start - stop if start >= a else a - b - 1
+            if gap < _FAR or row_of[stop - 1] == row_of[start]:
+                return None
+            ends = stop == len(text) or row_of[stop] != row_of[stop - 1]
+            begins = start == 0 or row_of[start - 1] != row_of[start]
+            broken = broken or not (ends and begins)
+    return (" ".join(claim[:head]), " ".join(claim[n - tail :])) if broken else None
 
 
-def _longest(tokens: tuple[str, ...], row: tuple[str, ...]) -> tuple[int, bool]:
-    """Return how far the beginning of a text runs along a sentence and whether the run reaches the sentence's end."""
-    best = (0, True)
-    for i, word in enumerate(row):
-        if word != tokens[0]:
+def _runs(claim: tuple[str, ...], text: list[str], *, backwards: bool) -> dict[int, int]:
+    """Return where the beginning (or the end, backwards) of a claim runs along a text, with the length of the run."""
+    step, origin = (-1, len(claim) - 1) if backwards else (1, 0)
+    found: dict[int, int] = {}
+    for at, word in enumerate(text):
+        if word != claim[origin]:
             continue
         k = 0
-        while k < len(tokens) and i + k < len(row) and row[i + k] == tokens[k]:
+        while (
+            k < len(claim)
+            and 0 <= at + step * k < len(text)
+            and text[at + step * k] == claim[origin + step * k]
+        ):
             k += 1
-        best = max(best, (k, i + k == len(row)))
-    return best
+        if k >= _PIECE:
+            found[at] = k
+    return found
 
 
 _CLAUSE = re.compile(
