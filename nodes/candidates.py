@@ -92,7 +92,7 @@ def rank(
     """Return the candidates by coverage of the question by text, title and values together; ties keep search order."""
     found = []
     for (name, doc_id), parts in texts.items():
-        values = corpus.annotations.get(name, doc_id) or {}
+        values = corpus.annotations.get(doc_id, name) or {}
         bucket: Bucket = corpus.buckets[name]
         described = bucket.document_fields_text(values)
         score = weights[name].coverage("\n".join([doc_id, described, *parts])) if name in weights else 0.0

@@ -1,15 +1,21 @@
 """Find the passage of a document that answers a question, without a model: units of text, rarity and kind of answer."""
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from citations.facts import hard_facts
-from corpus.terms import STOP_WORDS, TermWeights, bare, stem, words
+from corpus.terms import bare, content_words, stem, words
 
 FACT_WINDOW = 60_000
 UNIT = 320
+NEAR, NAMED, HEAD, SECOND = 0.45, 0.1, 0.35, 0.5
+"""Weights: a word in a neighbouring line, in the document's name, in its head; the score of a second passage."""
+HEAD_UNITS = 6
+SEMANTIC, SEMANTIC_POOL = 0.5, 120
+Similar = Callable[[Sequence[str]], Sequence[float]]
 """Characters of a passage at most; a short line is shown with its neighbours up to this size."""
 SENTENCE = re.compile(r"(?<=[.!?;:])\s+(?=[A-ZÀ-ÖØ-Þ0-9“\"(•-])")
 NUMBER = re.compile(r"\d")
@@ -63,33 +69,80 @@ def units(text: str) -> tuple[tuple[int, int], ...]:
     return tuple(spans)
 
 
-def best_passages(text: str, question: str, weights: TermWeights, *, skip: Sequence[str] = (), limit: int = 2) -> list[Passage]:
+def best_passages(
+    text: str,
+    question: str,
+    language: str,
+    *,
+    skip: Sequence[str] = (),
+    limit: int = 2,
+    similar: Similar | None = None,
+) -> list[Passage]:
     """Return the passages of `text` that answer `question` best, best first, without overlaps.
 
+    A word counts by its rarity among the units of this document, little when it only says which document is
+    meant: it stands in `skip` or in the document's head. Neighbouring lines count in part, since a table's value
+    stands beside its label.
+
     Args:
-        skip: words that only say which document is meant (its name); they count little inside of it.
-        limit: passages returned; later ones reach at least 0.55 of the best score.
+        skip: words that name the document.
+        limit: passages returned; later ones reach at least `SECOND` of the best score.
+        similar: semantic similarity of the question to each of some texts, -1 to 1.
     """
-    language = weights.language
-    ignored = {stem(bare(word), language) for word in skip}
-    wanted = {stem(word, language): weights.weight(word) * (0.15 if stem(word, language) in ignored else 1.0) for word in weights.counts}
-    kind = next((answer for asked, answer in KINDS if asked.search(question)), None)
     spans = units(text)
-    held = [frozenset(stem(word, language) for word in words(text[start:end]) if word not in STOP_WORDS) & wanted.keys() for start, end in spans]
-    scored = []
+    wanted = asked_weights(text, question, language, skip, spans)
+    if not spans or not wanted:
+        return []
+    held = [frozenset(stem(word, language) for word in words(text[start:end])) & wanted.keys() for start, end in spans]
+    kind = next((answer for asked, answer in KINDS if asked.search(question)), None)
+    whole = sum(wanted.values())
+    scores = []
     for place, (start, end) in enumerate(spans):
         own = sum(wanted[word] for word in held[place])
-        near = frozenset().union(*held[max(0, place - 2) : place + 3]) - held[place]
-        if not own and not near:
-            continue
-        score = own + 0.4 * sum(wanted[word] for word in near)
-        if kind is not None and kind.search(text[start:end]):
-            score *= 1.35
-        elif kind is not None and end - start < 80 and place + 1 < len(spans) and kind.search(text[spans[place + 1][0] : spans[place + 1][1]]):
-            score *= 1.2
-        scored.append((score * length_factor(end - start), place))
-    scored.sort(key=lambda item: (-item[0], item[1]))
-    return chosen(text, spans, scored, limit)
+        near = sum(wanted[word] for word in frozenset().union(*held[max(0, place - 2) : place + 3]) - held[place])
+        scores.append((own + NEAR * near) * length_factor(end - start) * kind_factor(text, spans, place, kind))
+    order = sorted(range(len(spans)), key=lambda place: (-scores[place], place))
+    if similar is not None:
+        order = with_similarity(text, spans, scores, order[:SEMANTIC_POOL], whole, similar)
+    return chosen(text, spans, [(scores[place], place) for place in order if scores[place] > 0], limit)
+
+
+def asked_weights(
+    text: str, question: str, language: str, skip: Sequence[str], spans: Sequence[tuple[int, int]]
+) -> dict[str, float]:
+    """Return the stems of the question's words with their rarity in this document; names of the document count little."""
+    head = {stem(word, language) for start, end in spans[:HEAD_UNITS] for word in words(text[start:end])}
+    named = {stem(bare(word), language) for word in skip}
+    count: dict[str, int] = {}
+    for start, end in spans:
+        for word in {stem(word, language) for word in words(text[start:end])}:
+            count[word] = count.get(word, 0) + 1
+    weights = {}
+    for word in dict.fromkeys(stem(word, language) for word in content_words(question)):
+        rarity = math.log(1 + len(spans) / (1 + count.get(word, 0)))
+        weights[word] = rarity * (NAMED if word in named else HEAD if word in head else 1.0)
+    return weights
+
+
+def kind_factor(text: str, spans: Sequence[tuple[int, int]], place: int, kind: re.Pattern[str] | None) -> float:
+    """Return how well a unit's form fits the kind of answer asked for: it or the lines beside it hold one."""
+    if kind is None:
+        return 1.0
+    start, end = spans[place]
+    if kind.search(text[start:end]):
+        return 1.5
+    after = text[spans[place][0] : spans[min(place + 2, len(spans) - 1)][1]]
+    return 1.2 if end - start < 90 and kind.search(after) else 0.7
+
+
+def with_similarity(
+    text: str, spans: Sequence[tuple[int, int]], scores: list[float], pool: Sequence[int], whole: float, similar: Similar
+) -> list[int]:
+    """Add semantic similarity to the scores of the pool, in place; return the pool best first."""
+    windows = [text[slice(*widened(text, spans, place))] for place in pool]
+    for place, value in zip(pool, similar(windows), strict=True):
+        scores[place] += SEMANTIC * whole * max(0.0, value)
+    return sorted(pool, key=lambda place: (-scores[place], place))
 
 
 def length_factor(size: int) -> float:
@@ -101,7 +154,7 @@ def chosen(text: str, spans: Sequence[tuple[int, int]], scored: Sequence[tuple[f
     """Return the best units, each widened to its neighbours while it is short, without overlaps."""
     passages: list[Passage] = []
     for score, place in scored:
-        if passages and score < 0.55 * passages[0].score:
+        if passages and score < SECOND * passages[0].score:
             break
         start, end = widened(text, spans, place)
         if all(end <= other.start or start >= other.end for other in passages):

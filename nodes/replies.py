@@ -4,10 +4,9 @@ import re
 from typing import Any
 
 from corpus import terms
-from corpus.filters import Clause, check
+from corpus.filters import Clause, check_filters
 from graph.context import Context
 from graph.state import Json
-from llm.errors import BadInput
 from nodes import lexicon
 from nodes.clauses import Reading, read_question
 from tools.services import Corpus
@@ -89,7 +88,7 @@ def describe(corpus: Corpus, doc_id: str) -> str:
     if document is None:
         return doc_id
     bucket = corpus.buckets[document.bucket]
-    values = corpus.annotations.get(document.bucket, doc_id) or {}
+    values = corpus.annotations.get(doc_id, document.bucket) or {}
     return "\n".join([doc_id, document.source_file, document.title, bucket.document_fields_text(values), document.text])
 
 
@@ -107,7 +106,7 @@ def pick_extreme(corpus: Corpus, doc_ids: list[str], reply: str) -> str | None:
         for doc_id in doc_ids:
             document = corpus.documents.get(doc_id)
             name = getattr(corpus.buckets[document.bucket], role) if document else None
-            value = (corpus.annotations.get(document.bucket, doc_id) or {}).get(name) if document and name else None
+            value = (corpus.annotations.get(doc_id, document.bucket) or {}).get(name) if document and name else None
             if value is not None:
                 ranked.append((getattr(value, "amount", value), doc_id))
         if ranked:
@@ -168,10 +167,9 @@ def edit_filters(corpus: Corpus, bucket: str, part: Json, reading: Reading, cont
             continue
         if clause.operator in {"!=", "not in"} and not any(clause.field == old.get("field") for old in part["filters"]):
             continue
-        try:
-            fresh.append(check(corpus.buckets[bucket], clause, context.now).model_dump())
-        except BadInput as error:
-            said.append(str(error))
+        checked = check_filters(corpus.buckets[bucket], [clause], today=context.now)
+        fresh += [one.model_dump() for one in checked.filters]
+        said += [str(problem) for problem in checked.problems]
     taken = {clause.get("field") for clause in fresh}
     listed = {field.name for field in corpus.buckets[bucket].fields if field.type == "keywords"}
     kept = [

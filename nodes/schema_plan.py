@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from corpus import terms
 from corpus.buckets import Bucket
-from corpus.filters import Clause, Filters, Group, check
+from corpus.filters import Clause, Filters, Group, check_filters
 from graph.context import Context
 from graph.policies import tool_calls_left
 from graph.state import Json, State
@@ -20,7 +20,7 @@ from nodes import lexicon
 from nodes.calling import call_model, note, wants_model
 from nodes.clauses import Reading, read_question
 from nodes.replies import apply_reply
-from tools.search import FilterClause
+from nodes.sides import split_sides
 from tools.services import Corpus, Services
 
 Strategy = Literal["keyword", "semantic", "hybrid"]
@@ -131,6 +131,8 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Json, lis
         problems += [note("schema_plan", "clause dropped", line) for line in plans[name].pop("dropped")]
         problems += [note("schema_plan", "linked value", line) for line in reading.notes]
     plan = settle(corpus, question, state, plans)
+    if plan["intent"] == "compare":
+        plan = plan | {"sides": plan_sides(corpus, plan, question, hard, context)}
     for clarification in state.get("clarifications") or []:
         if "reply" in clarification:
             plan, lines = apply_reply(corpus, plan, clarification, context)
@@ -140,15 +142,10 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Json, lis
 
 def bucket_plan(bucket: Bucket, reading: Reading, hard: Filters, context: Context) -> Json:
     """Return one bucket's part of the plan as plain data; clauses that do not fit fall alone."""
-    kept, dropped = [], []
-    for clause in reading.clauses:
-        try:
-            kept.append(check_all(bucket, clause, context).model_dump())
-        except BadInput as error:
-            dropped.append(str(error))
+    checked = check_filters(bucket, reading.clauses, today=context.now)
     return {
-        "filters": [clause.model_dump() for clause in hard] + kept,
-        "dropped": dropped,
+        "filters": [clause.model_dump() for clause in (*hard, *checked.filters)],
+        "dropped": [str(problem) for problem in checked.problems],
         "mentions": [
             {"text": item.text, "field": item.field, "values": list(item.values[:20]), "start": item.start, "negated": item.negated}
             for item in reading.mentions
@@ -159,17 +156,6 @@ def bucket_plan(bucket: Bucket, reading: Reading, hard: Filters, context: Contex
         "identifiers": list(reading.identifiers),
         "noun": reading.noun,
     }
-
-
-def check_all(bucket: Bucket, clause: Clause | Group, context: Context) -> Clause | Group:
-    """Check a clause, or every clause of a group, against the bucket's schema.
-
-    Raises:
-        BadInput: it does not fit; the message names the clause, the reason and the nearest valid choice.
-    """
-    if isinstance(clause, Group):
-        return Group(mode=clause.mode, clauses=tuple(check(bucket, item, context.now) for item in clause.clauses))
-    return check(bucket, clause, context.now)
 
 
 def caller_filters(corpus: Corpus, buckets: list[str], context: Context) -> tuple[dict[str, Filters], list[Json]]:
@@ -186,7 +172,10 @@ def caller_filters(corpus: Corpus, buckets: list[str], context: Context) -> tupl
             fields = ", ".join(field.name for name in buckets for field in corpus.buckets[name].fields)
             raise BadInput(f"Filter {text!r}: no field {clause.field!r} in {', '.join(buckets)}. Fields: {fields}.")
         for name in homes:
-            hard[name].append(check(corpus.buckets[name], clause, context.now))
+            checked = check_filters(corpus.buckets[name], [clause], today=context.now)
+            if checked.problems:
+                raise BadInput(f"Filter {text!r}: {checked.problems[0]}")
+            hard[name].extend(checked.filters)
     return {name: tuple(clauses) for name, clauses in hard.items()}, []
 
 
@@ -230,6 +219,19 @@ def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Json]) 
         "relaxed": [],
         "order_by": superlative(corpus.buckets[best[0]], question) if whole_set else None,
     }
+
+
+def plan_sides(corpus: Corpus, plan: Json, question: str, hard: dict[str, Filters], context: Context) -> list[Json]:
+    """Return one small plan per side of a comparison: label, question and what each bucket reads in it."""
+    lead = corpus.buckets[plan["buckets"][0]]
+    sides = []
+    for side in split_sides(lead, corpus.linker, question, today=context.now):
+        per_bucket = {}
+        for name in plan["buckets"]:
+            reading = read_question(corpus.buckets[name], corpus.linker, side.question, context.now)
+            per_bucket[name] = bucket_plan(corpus.buckets[name], reading, hard.get(name, ()), context)
+        sides.append({"label": side.label, "question": side.question, "per_bucket": per_bucket})
+    return sides
 
 
 def order_buckets(names: list[str], plans: dict[str, Json]) -> list[str]:
@@ -344,6 +346,11 @@ def first_calls(plan: Json, context: Context, state: State) -> list[Json]:
     allowed = tool_calls_left(state, context)
     if plan["kind"] == "documents":
         calls = [{"tool": "query_documents", "args": {"bucket": name}} for name in plan["buckets"]]
+    elif plan.get("sides"):
+        calls = [
+            {"tool": "search", "side": number, "args": {"buckets": plan["buckets"], "query": side["question"], "mode": plan["strategy"], "filters": {name: part["filters"] for name, part in side["per_bucket"].items()}}}
+            for number, side in enumerate(plan["sides"])
+        ]
     else:
         calls = [
             {"tool": "search", "args": {"buckets": plan["buckets"], "query": query, "mode": plan["strategy"], "filtered": True, "only": plan["only"]}}
@@ -363,11 +370,10 @@ def adopt(corpus: Corpus, plan: Json, reply: SearchPlan, context: Context) -> tu
         kept = [clause for clause in base["filters"] if clause.get("origin") != "inferred"]
         for written in item.filters:
             values: Any = written.values if written.operator in {"in", "not in", "between"} else (written.values or [None])[0]
-            try:
-                clause = FilterClause(field=written.field, operator=written.operator, value=values)
-                kept.append(check(corpus.buckets[item.bucket], Clause(**clause.model_dump()), context.now).model_dump())
-            except BadInput as error:
-                notes.append(note("schema_plan", "clause dropped", str(error)))
+            clause = Clause(field=written.field, operator=written.operator, value=values)
+            checked = check_filters(corpus.buckets[item.bucket], [clause], today=context.now)
+            kept += [one.model_dump() for one in checked.filters]
+            notes += [note("schema_plan", "clause dropped", str(problem)) for problem in checked.problems]
         per_bucket[item.bucket] = base | {"filters": kept}
     if not per_bucket:
         return plan, notes

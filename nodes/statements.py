@@ -13,7 +13,7 @@ from corpus.types import Document
 from graph.context import Context
 from graph.state import Json, State
 from nodes.asking import printed
-from nodes.extract import Passage, best_passages, locate
+from nodes.extract import Passage, Similar, best_passages, locate
 from nodes.search import bucket_filters
 from tools.services import Corpus
 
@@ -275,7 +275,7 @@ async def answer_from(corpus: Corpus, plan: Json, doc_id: str, question: str) ->
 
 def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Json, question: str, weights: TermWeights) -> Json:
     """Return the draft from one document; it says so when the document lacks what is asked."""
-    values = corpus.annotations.get(bucket.name, document.doc_id) or {}
+    values = corpus.annotations.get(document.doc_id, bucket.name) or {}
     part = plan["per_bucket"].get(bucket.name, {})
     lines: list[str] = []
     cited: list[Json] = []
@@ -287,7 +287,8 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Json
                 cited.append(cite_values(document, [printed_value]))
     named = identifying(bucket, document, values, part)
     limit = 4 if plan["intent"] == "summarize" else 2 if not lines else 1
-    passages = best_passages(document.text, question, weights, skip=named, limit=limit)
+    similar = similarity_to(corpus, question)
+    passages = best_passages(document.text, question, bucket.language, skip=named, limit=limit, similar=similar)
     if plan["intent"] == "summarize":
         passages = summary(document, passages)
     if not lines and lacks(document, values, question, weights, named, passages):
@@ -297,6 +298,15 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Json
         lines.append(f"{tidy(passage.text)} [{document.doc_id}]")
         cited.append({"doc": document.doc_id, "start": passage.start, "end": passage.end})
     return {"text": "\n".join(lines), "cited": cited, "unanswerable": not lines}
+
+
+def similarity_to(corpus: Corpus, question: str) -> Similar | None:
+    """Return the cosine similarity of texts to the question, None without a model that is fast enough for lines."""
+    embedder = corpus.lines
+    if embedder is None:
+        return None
+    query = embedder.embed_query(question)
+    return lambda texts: [float(value) for value in embedder.embed_documents(list(texts)) @ query]
 
 
 def identifying(bucket: Bucket, document: Document, values: Json, part: Json) -> list[str]:

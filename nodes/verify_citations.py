@@ -98,7 +98,7 @@ def gather_evidence(corpus: Corpus, state: State, chunks: dict[str, Chunk]) -> l
 
 def as_evidence(corpus: Corpus, document: Document, start: int, end: int) -> Evidence:
     """Return a span of a document with its pages and the values known of the document."""
-    values = corpus.annotations.get(document.bucket, document.doc_id) or {}
+    values = corpus.annotations.get(document.doc_id, document.bucket) or {}
     pages = [page for page in document.pages if page.end > start and page.start < end]
     return Evidence(
         evidence_id=f"{document.doc_id}:{start}",

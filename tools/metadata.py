@@ -28,7 +28,7 @@ def document_metadata(corpus: Corpus, doc_id: str) -> dict[str, Any]:
     document = corpus.documents.get(doc_id)
     if document is None:
         raise BadInput(f"There is no document {doc_id!r}; copy the doc_id from a search result.")
-    values = corpus.annotations.get(document.bucket, doc_id) or {}
+    values = corpus.annotations.get(doc_id, document.bucket) or {}
     return {
         "doc_id": document.doc_id,
         "bucket": document.bucket,

@@ -8,9 +8,9 @@ from typing import Any, Literal
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, ConfigDict, Field
 
-from corpus.filters import Clause, Filters, Group, check, to_qdrant
+from corpus.filters import Clause, Filters, Group, check_filters, to_qdrant
 from corpus.index import Mode, SearchRequest
-from corpus.search import FailedSearch, search_buckets
+from corpus.search import SearchFailure, search_buckets
 from corpus.types import Hit
 from llm.errors import BadInput
 from tools.services import Corpus, Services
@@ -55,7 +55,7 @@ class SearchResult:
     """Hits best first, the buckets that did not answer, and what became of the filters."""
 
     hits: tuple[Hit, ...]
-    failed: tuple[FailedSearch, ...] = ()
+    failed: tuple[SearchFailure, ...] = ()
     dropped: tuple[str, ...] = ()
 
 
@@ -121,14 +121,9 @@ def checked_filters(
     corpus: Corpus, bucket: str, clauses: Sequence[FilterClause], today: date
 ) -> tuple[Filters, tuple[str, ...]]:
     """Return the clauses that fit the bucket's schema, typed, and a line about each that was dropped."""
-    kept: list[Clause | Group] = []
-    dropped: list[str] = []
-    for clause in clauses:
-        try:
-            kept.append(check(known_bucket(corpus, bucket), Clause(**clause.model_dump()), today))
-        except BadInput as error:
-            dropped.append(str(error))
-    return tuple(kept), tuple(dropped)
+    asked = [Clause(**clause.model_dump()) for clause in clauses]
+    checked = check_filters(known_bucket(corpus, bucket), asked, today=today)
+    return checked.filters, tuple(str(problem) for problem in checked.problems)
 
 
 def typed_filters(raw: Sequence[dict[str, Any]]) -> Filters:

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Corpus:
-    """The open stores and the index behind every tool."""
+    """The open stores and the index behind every tool.
+
+    `lines` is a model that embeds a line in microseconds, for comparing many of them; None when there is none.
+    """
 
     buckets: "dict[str, Bucket]"
     documents: "DocumentStore"
@@ -28,6 +31,7 @@ class Corpus:
     linker: "ValueLinker"
     index: "Index"
     reranker: "Reranker | None" = None
+    lines: "Embedder | None" = None
 
 
 def open_corpus(settings: Settings) -> Corpus:
@@ -54,19 +58,20 @@ def open_corpus(settings: Settings) -> Corpus:
         annotations=annotations,
         linker=ValueLinker(annotations),
         index=open_index(settings, embedder),
-        reranker=load_reranker(settings, embedder),
+        reranker=load_reranker(settings),
+        lines=embedder if settings.embeddings == "static" else None,
     )
 
 
 def open_index(settings: Settings, embedder: "Embedder") -> "Index":
     """Return the Qdrant server's index when `QDRANT_URL` is set, else the embedded one."""
     if settings.qdrant_url:
-        from corpus.qdrant_index import QdrantIndex
+        from corpus.qdrant_index import QdrantIndex, connect
 
-        return QdrantIndex.connect(settings, embedder)
+        return QdrantIndex(connect(settings), embedder, weights=settings.fusion)
     from corpus.edge_index import EdgeIndex
 
-    return EdgeIndex(settings.home / "index", embedder, fusion=settings.fusion)
+    return EdgeIndex(settings.home / "index", embedder, weights=settings.fusion)
 
 
 @dataclass(frozen=True)
