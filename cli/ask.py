@@ -1,0 +1,109 @@
+"""The command `ask`: one question through the graph, with live steps and an interactive clarification."""
+
+import asyncio
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cli.answer_text import answer_text, chosen_reply, clarification_text
+from cli.exits import BY_STATUS
+from cli.options import check_scope
+from cli.terminal import Steps, interactive, make_steps, say, write
+from graph.answer import Answer, Clarification
+from graph.context import Context
+from llm.errors import BadInput
+
+if TYPE_CHECKING:
+    from graph.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What was asked on the command line; `reply` without `thread` answers the clarification of this question."""
+
+    question: str | None
+    thread: str | None = None
+    reply: str | None = None
+    new: bool = False
+
+
+def run(request: Request, context: Context, *, as_json: bool, quiet: bool) -> int:
+    """Ask, print the answer on stdout and return the exit code.
+
+    Raises:
+        BadInput: the request cannot be run as given.
+    """
+    request = _complete(request)
+    answer = asyncio.run(
+        _run(request, context, make_steps(quiet=quiet or as_json), may_ask=not as_json and interactive())
+    )
+    write(answer.model_dump_json() if as_json else shown(answer))
+    if answer.thread_id and not quiet:
+        say(f"thread: {answer.thread_id}")
+        if answer.status == "needs_clarification":
+            say(f"reply with: citegraph ask --thread {answer.thread_id} --reply TEXT")
+    return BY_STATUS[answer.status]
+
+
+def shown(answer: Answer) -> str:
+    """Return the answer, or the question back, as text."""
+    return clarification_text(answer.clarification) if answer.clarification else answer_text(answer)
+
+
+def _complete(request: Request) -> Request:
+    """Return the request with its question read from stdin where it says so."""
+    question = sys.stdin.read() if request.question == "-" else request.question
+    if question is not None and not question.strip():
+        raise BadInput("The question is empty.")
+    if question is None and (request.thread is None or request.reply is None):
+        raise BadInput("Give a question, or --thread and --reply to answer a clarification.")
+    if request.reply is not None and not request.reply.strip():
+        raise BadInput("The reply is empty.")
+    return Request(question.strip() if question else None, request.thread, request.reply, request.new)
+
+
+async def _run(request: Request, context: Context, steps: Steps, *, may_ask: bool) -> Answer:
+    from graph.session import open_session
+    from tools.services import Services
+
+    services = Services()
+    if context.buckets or context.filters:
+        from corpus.buckets import load_buckets
+
+        check_scope(context, load_buckets(services.settings.buckets_dir))
+    async with open_session(services) as session:
+        try:
+            answer = await _first(session, request, context, steps)
+            while may_ask and answer.clarification and answer.thread_id:
+                steps.pause()
+                reply = await asyncio.to_thread(ask_person, answer.clarification)
+                if not reply:
+                    break
+                answer = await session.reply(answer.thread_id, reply, context=context, on_event=steps)
+        finally:
+            steps.pause()
+    return answer
+
+
+async def _first(session: "Session", request: Request, context: Context, steps: Steps) -> Answer:
+    """Ask the question or give the reply; a reply without a thread is kept for the question's clarification."""
+    if request.thread and request.reply and not request.new:
+        return await session.reply(request.thread, request.reply, context=context, on_event=steps)
+    assert request.question is not None
+    answer = await session.ask(
+        request.question, thread_id=request.thread, context=context, new=request.new, on_event=steps
+    )
+    if request.reply and answer.clarification and answer.thread_id:
+        reply = chosen_reply(answer.clarification, request.reply)
+        answer = await session.reply(answer.thread_id, reply, context=context, on_event=steps)
+    return answer
+
+
+def ask_person(clarification: Clarification) -> str:
+    """Ask at the terminal and return the reply, "" when none is given."""
+    say(clarification_text(clarification))
+    print("Your reply (number or text; empty to leave it open): ", end="", file=sys.stderr, flush=True)
+    try:
+        return chosen_reply(clarification, input())
+    except EOFError:
+        return ""

@@ -1,0 +1,83 @@
+"""The command `buckets`: which buckets there are, and everything about one of them."""
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from cli.exits import ANSWERED
+from cli.terminal import write
+from settings import load_settings
+
+if TYPE_CHECKING:
+    from corpus.buckets import Bucket
+    from settings import Settings
+
+EXAMPLES = 5
+"""Stored values shown for each field."""
+
+
+def run(name: str | None, *, as_json: bool = False) -> int:
+    """Print the list of buckets, or the documentation of one with its document count and frequent values.
+
+    Raises:
+        BadInput: there is no such bucket, or a declaration is invalid.
+    """
+    from corpus.buckets import load_buckets
+    from llm.errors import BadInput
+
+    settings = load_settings()
+    buckets = load_buckets(settings.buckets_dir)
+    counts = _counts(settings, buckets)
+    if name is None:
+        rows = [
+            {"name": item.name, "documents": counts[item.name], "description": item.description}
+            for item in buckets.values()
+        ]
+        write(json.dumps(rows, ensure_ascii=False) if as_json else _list_text(rows))
+        return ANSWERED
+    if name not in buckets:
+        raise BadInput(f"There is no bucket {name!r}; the buckets are {', '.join(buckets)}.")
+    values = _frequent(settings, buckets, name) if counts[name] else {}
+    if as_json:
+        data = buckets[name].model_dump(mode="json") | {"documents": counts[name], "frequent_values": values}
+        write(json.dumps(data, ensure_ascii=False))
+    else:
+        write(_bucket_text(buckets[name], counts[name], values))
+    return ANSWERED
+
+
+def _counts(settings: "Settings", buckets: "dict[str, Bucket]") -> dict[str, int]:
+    """Return the documents of each bucket; a home without a database has none, and none is made."""
+    if settings.database_url is None and not (settings.home / "citegraph.sqlite").exists():
+        return dict.fromkeys(buckets, 0)
+    from corpus.documents import DocumentStore
+
+    store = DocumentStore(settings.sql_url)
+    return {name: store.count(name) for name in buckets}
+
+
+def _frequent(settings: "Settings", buckets: "dict[str, Bucket]", name: str) -> dict[str, list[list[Any]]]:
+    """Return the most frequent stored values of a bucket's fields with their document counts."""
+    from corpus.annotations import AnnotationStore
+
+    facets = AnnotationStore(settings.sql_url, buckets).facets(name, (), limit=EXAMPLES)
+    return {facet.field: [[facet.shown(value), count] for value, count in facet.values] for facet in facets}
+
+
+def _list_text(rows: list[dict[str, Any]]) -> str:
+    wide = max(len(row["name"]) for row in rows)
+    digits = max(len(f"{row['documents']:,}") for row in rows)
+    return "\n".join(
+        f"{row['name']:<{wide}}  {row['documents']:>{digits},} documents  {' '.join(row['description'].split())}"
+        for row in rows
+    )
+
+
+def _bucket_text(bucket: "Bucket", count: int, values: dict[str, list[list[Any]]]) -> str:
+    lines = [bucket.describe(), "", f"Documents: {count:,}"]
+    if values:
+        lines += ["", "Frequent values:"]
+        lines += [
+            f"- {field}: {'; '.join(f'{value} ({n:,})' for value, n in found)}"
+            for field, found in values.items()
+        ]
+    return "\n".join(lines)

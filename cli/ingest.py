@@ -1,0 +1,130 @@
+"""The commands `ingest` and `reembed`: files into a bucket, and its index anew from what is stored."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from cli.exits import ANSWERED, FAILED
+from cli.terminal import Progress, progress, write
+from tools.services import Services
+
+if TYPE_CHECKING:
+    from corpus.buckets import Bucket
+    from corpus.ingestion import IngestOptions, IngestReport, Stores
+
+SHOWN = 20
+"""Skipped files and bad values that the report lists."""
+T = TypeVar("T")
+Work = Callable[["Bucket", "Stores", "IngestOptions", Progress | None], Awaitable[T]]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to bring into which bucket."""
+
+    paths: Sequence[Path]
+    bucket: str
+    annotations: Sequence[Path] = ()
+    prune: bool = False
+
+
+def run(request: Request, *, as_json: bool = False, quiet: bool = False) -> int:
+    """Ingest and print the report; returns 5 when nothing could be read.
+
+    Raises:
+        BadInput: the bucket is unknown, or an annotation file cannot be read.
+    """
+    services = Services()
+    with progress(f"ingest {request.bucket}", quiet=quiet or as_json) as show:
+        report = asyncio.run(ingest_into(services, request, show))
+    write(json.dumps(report_json(report), ensure_ascii=False) if as_json else report_text(report))
+    return ANSWERED if report.documents else FAILED
+
+
+async def ingest_into(services: Services, request: Request, show: Progress | None = None) -> "IngestReport":
+    """Ingest into the stores of `services` and release the index."""
+    from corpus.ingestion import ingest
+
+    async def work(
+        bucket: "Bucket", stores: "Stores", options: "IngestOptions", shown: Progress | None
+    ) -> "IngestReport":
+        return await ingest(
+            request.paths,
+            bucket,
+            stores=stores,
+            annotations=request.annotations,
+            options=options,
+            progress=shown,
+        )
+
+    return await _with_stores(services, request.bucket, work, show, prune=request.prune)
+
+
+def run_reembed(bucket: str, *, quiet: bool = False) -> int:
+    """Build the index of a bucket anew and print how many documents it holds."""
+    from corpus.ingestion import reembed
+
+    async def work(
+        declared: "Bucket", stores: "Stores", options: "IngestOptions", shown: Progress | None
+    ) -> int:
+        return await reembed(declared, stores=stores, options=options, progress=shown)
+
+    with progress(f"reembed {bucket}", quiet=quiet) as show:
+        count = asyncio.run(_with_stores(Services(), bucket, work, show))
+    write(f"{bucket}: {count:,} documents indexed anew")
+    return ANSWERED
+
+
+async def _with_stores(
+    services: Services, name: str, work: Work[T], show: Progress | None, *, prune: bool = False
+) -> T:
+    """Run work on a bucket's stores; the chunk sizes come from the settings."""
+    from corpus.ingestion import IngestOptions, Stores
+    from tools.search import known_bucket
+
+    settings = services.settings
+    corpus = await services.corpus()
+    try:
+        bucket = known_bucket(corpus, name)
+        stores = Stores(corpus.documents, corpus.annotations, corpus.index)
+        options = IngestOptions(
+            chunk_tokens=settings.chunk_tokens, chunk_overlap=settings.chunk_overlap, prune=prune
+        )
+        return await work(bucket, stores, options, show)
+    finally:
+        await services.close()
+
+
+def report_json(report: "IngestReport") -> dict[str, Any]:
+    """Return a report as JSON data, with the number of documents read."""
+    return asdict(report) | {"documents": report.documents, "unknown_columns": dict(report.unknown_columns)}
+
+
+def report_text(report: "IngestReport") -> str:
+    """Return a report for people: counts, then what was skipped, refused or unknown."""
+    head = (
+        f"{report.bucket}: {report.documents:,} documents read in {report.seconds:.1f} s: {report.new:,} new, "
+        f"{report.changed:,} changed, {report.unchanged:,} unchanged; {report.deleted:,} deleted, "
+        f"{report.chunks:,} chunks written, {report.annotated:,} annotated"
+    )
+    lines = [head]
+    if report.missing > report.deleted:
+        lines.append(f"{report.missing:,} stored documents have no source any more (--prune removes them)")
+    if report.unused_annotations:
+        lines.append(f"{report.unused_annotations:,} annotation rows belong to no document that was read")
+    lines += _section("skipped", [f"{item.path}: {item.reason}" for item in report.skipped])
+    bad = [f"{item.doc_id}: {item.column} = {item.value[:80]!r}: {item.reason}" for item in report.bad_values]
+    lines += _section("bad values (not stored)", bad)
+    unknown = [f"{name} ({count:,} rows)" for name, count in report.unknown_columns.most_common()]
+    lines += _section("unknown columns", unknown)
+    return "\n".join(lines)
+
+
+def _section(title: str, items: Sequence[str]) -> list[str]:
+    if not items:
+        return []
+    more = [f"  … and {len(items) - SHOWN:,} more (--json lists all)"] if len(items) > SHOWN else []
+    return [f"{title}: {len(items):,}", *(f"  {item}" for item in items[:SHOWN]), *more]

@@ -1,0 +1,148 @@
+"""The command line `citegraph`: declares every command; what a command needs is imported when it runs."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.exits import report
+
+app = typer.Typer(
+    name="citegraph",
+    help="Answer questions over document collections, with citations that are checked.",
+    epilog="Data lives in CITEGRAPH_HOME (default .citegraph/).",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+BucketName = Annotated[str, typer.Option("--bucket", "-b", help="Name of the bucket.", show_default=False)]
+BucketNames = Annotated[
+    list[str] | None, typer.Option("--bucket", "-b", help="Search only this bucket; may be repeated.")
+]
+FilterTexts = Annotated[
+    list[str] | None,
+    typer.Option("--filter", "-f", help="Hard filter such as 'total_amount>=100'; may be repeated."),
+]
+ContextTexts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--context", "-c", help="Setting of the run as key=value, e.g. max_rounds=2; may be repeated."
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit; an error is one line on stderr, never a stack trace."""
+    try:
+        app(None if arguments is None else list(arguments))
+    except (Exception, KeyboardInterrupt) as error:
+        sys.exit(report(error))
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"citegraph {version('citegraph')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders.", show_default=False)],
+    bucket: BucketName,
+    annotations: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--annotations", "-a", help="CSV or JSONL with metadata by document id or file; may be repeated."
+        ),
+    ] = None,
+    prune: Annotated[bool, typer.Option("--prune", help="Remove documents whose source is gone.")] = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Bring documents into a bucket; safe to repeat, to kill and to resume."""
+    from cli.ingest import Request, run
+
+    raise typer.Exit(run(Request(paths, bucket, annotations or [], prune), as_json=as_json, quiet=quiet))
+
+
+@app.command()
+def ask(
+    question: Annotated[
+        str | None, typer.Argument(help="The question; - reads it from stdin.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+    thread: Annotated[str | None, typer.Option("--thread", "-t", help="Go on in this thread.")] = None,
+    reply: Annotated[
+        str | None,
+        typer.Option("--reply", "-r", help="Reply to the thread's clarification (text or option)."),
+    ] = None,
+    new: Annotated[
+        bool,
+        typer.Option("--new", help="Take the text as a new question, though the thread waits for a reply."),
+    ] = False,
+    bucket: BucketNames = None,
+    filters: FilterTexts = None,
+    context: ContextTexts = None,
+    quiet: Quiet = False,
+) -> None:
+    """Answer a question; exits with 0 answered, 3 needs clarification, 4 unanswerable or partial, 5 failed."""
+    from cli.ask import Request, run
+    from cli.options import make_context
+
+    settings = make_context(context or [], buckets=bucket or [], filters=filters or [])
+    raise typer.Exit(run(Request(question, thread, reply, new), settings, as_json=as_json, quiet=quiet))
+
+
+@app.command()
+def buckets(
+    name: Annotated[
+        str | None, typer.Argument(help="Show everything about this bucket.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the buckets, or document one of them."""
+    from cli.buckets import run
+
+    raise typer.Exit(run(name, as_json=as_json))
+
+
+@app.command()
+def verify(
+    answer: Annotated[Path, typer.Argument(help="Text or Markdown with [doc_id] markers; - reads stdin.")],
+    evidence: Annotated[Path, typer.Option("--evidence", "-e", help="Folder of .txt, .md and .jsonl files.")],
+    as_json: AsJson = False,
+) -> None:
+    """Hold each claim of an answer against the spans that it cites; exits with 4 when one is not backed."""
+    from cli.verify import run
+
+    raise typer.Exit(run(answer, evidence, as_json=as_json))
+
+
+@app.command()
+def reembed(bucket: Annotated[str, typer.Argument(help="Name of the bucket.")], quiet: Quiet = False) -> None:
+    """Build a bucket's index anew from the stored documents, e.g. after a change of the embedding model."""
+    from cli.ingest import run_reembed
+
+    raise typer.Exit(run_reembed(bucket, quiet=quiet))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""Options of a question read into the typed `Context` of its run, with errors that name field and range."""
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from graph.context import Context
+from llm.errors import BadInput
+
+if TYPE_CHECKING:
+    from corpus.buckets import Bucket
+
+BOUNDS = {"minimum": ">= {}", "exclusiveMinimum": "> {}", "maximum": "<= {}", "exclusiveMaximum": "< {}"}
+
+
+def make_context(
+    pairs: Sequence[str], *, buckets: Sequence[str] = (), filters: Sequence[str] = ()
+) -> Context:
+    """Return the run's settings from `key=value` texts and the repeated options.
+
+    Raises:
+        BadInput: a key is unknown or a value does not fit; the message names the field and what it takes.
+    """
+    given: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        name = name.strip()
+        if not equals or not name:
+            raise BadInput(f"--context {pair!r}: write key=value, e.g. max_rounds=2.")
+        if name not in Context.model_fields:
+            raise BadInput(
+                f"--context {name!r} is no setting of a run; there are {', '.join(Context.model_fields)}."
+            )
+        given[name] = _parsed(name, text.strip())
+    for name, values in (("buckets", buckets), ("filters", filters)):
+        if values:
+            given[name] = [*given.get(name, []), *values]
+    try:
+        return Context.model_validate(given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0])
+        raise BadInput(f"--context {name}={given.get(name)}: {first['msg']} ({accepts(name)}).") from error
+
+
+def accepts(name: str) -> str:
+    """Return what a setting takes, "integer, >= 1, <= 20"."""
+    schema = Context.model_json_schema()["properties"][name]
+    kinds = [schema, *schema.get("anyOf", [])]
+    kind = next((item["type"] for item in kinds if item.get("type", "null") != "null"), "text")
+    bounds = [text.format(schema[key]) for key, text in BOUNDS.items() if key in schema]
+    return ", ".join([kind, *bounds])
+
+
+def _parsed(name: str, text: str) -> Any:
+    """Return a list or object as JSON says (a list also as "a,b"), anything else as the text that pydantic reads."""
+    kind = Context.model_json_schema()["properties"][name].get("type")
+    if kind not in {"array", "object"}:
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        if kind == "array":
+            return [part.strip() for part in text.split(",") if part.strip()]
+        raise BadInput(f"--context {name}: write a JSON object, e.g. {name}={{}}.") from None
+
+
+def check_scope(context: Context, buckets: "dict[str, Bucket]") -> None:
+    """Refuse unknown buckets, and filters that fit none of the buckets that will be searched.
+
+    Raises:
+        BadInput: the message says which bucket or filter, and what there is instead.
+    """
+    from corpus.filters import FilterProblem, check
+    from nodes.schema_plan import parse_filter
+
+    for name in context.buckets:
+        if name not in buckets:
+            raise BadInput(f"There is no bucket {name!r}; the buckets are {', '.join(buckets)}.")
+    searched = [buckets[name] for name in context.buckets or buckets]
+    for text in context.filters:
+        clause = parse_filter(text)
+        results = [check(bucket, clause, today=context.now) for bucket in searched]
+        problems = [result for result in results if isinstance(result, FilterProblem)]
+        if len(problems) == len(searched):
+            known = [
+                item for bucket, item in zip(searched, problems, strict=True) if bucket.field(clause.field)
+            ]
+            raise BadInput(f"Filter {text!r}: {(known or problems)[0]}.")

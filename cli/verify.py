@@ -1,0 +1,52 @@
+"""The command `verify`: the claims of a finished answer held against a folder of evidence."""
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from citations.types import Claim, Report
+from cli.exits import ANSWERED, NOT_ANSWERED
+from cli.terminal import write
+from llm.errors import BadInput
+
+BACKED = frozenset({"supported", "derived"})
+
+
+def run(answer: Path, evidence: Path, *, as_json: bool = False) -> int:
+    """Print each claim with its verdict; returns 4 when one is not supported by what it cites.
+
+    Raises:
+        BadInput: the answer or the evidence cannot be read.
+    """
+    from citations.evidence import load_evidence
+    from citations.verify import verify
+
+    try:
+        text = (
+            sys.stdin.read() if str(answer) == "-" else answer.read_text(encoding="utf-8", errors="replace")
+        )
+    except OSError as error:
+        raise BadInput(f"{answer}: cannot be read ({error.strerror or type(error).__name__})") from error
+    report = verify(text, load_evidence(evidence))
+    write(json.dumps(asdict(report), ensure_ascii=False) if as_json else report_text(report))
+    return ANSWERED if all(claim.verdict in BACKED for claim in report.claims) else NOT_ANSWERED
+
+
+def report_text(report: Report) -> str:
+    """Return the claims, one block each, then the two measures."""
+    blocks = [_claim_text(claim) for claim in report.claims]
+    tail = f"citation precision {report.precision:.2f}, recall {report.recall:.2f} over {len(report.claims)} claims"
+    if report.unknown_markers:
+        tail += f"; markers that name no evidence: {', '.join(report.unknown_markers)}"
+    return "\n".join([*blocks, tail])
+
+
+def _claim_text(claim: Claim) -> str:
+    lines = [f"{claim.verdict}: {' '.join(claim.text.split())}"]
+    if claim.reason:
+        lines.append(f"  {claim.reason}")
+    if claim.quote:
+        place = f"{claim.doc_id}, page {claim.page}" if claim.page is not None else claim.doc_id
+        lines.append(f"  {place}: “{' '.join(claim.quote.split())[:200]}”")
+    return "\n".join(lines)
