@@ -1,7 +1,8 @@
 """The served graphs. Importing this module opens nothing: stores and models are opened by the first run."""
 
 from graph.build import build
+from graph.draw import drawable
 from tools.services import Services
 
-agent = build(Services()).compile(name="agent")
+agent = drawable(build(Services()).compile(name="agent"))
 """The search agent, for `langgraph dev` and LangGraph Server, which bring their own checkpointer."""
