@@ -15,8 +15,18 @@ if TYPE_CHECKING:
 WORD = re.compile(r"[^\W_]+", re.UNICODE)
 LANGUAGES = {"en": "english", "de": "german", "fr": "french", "es": "spanish", "it": "italian", "nl": "dutch"}
 
+
+
+@lru_cache(maxsize=65536)
+def bare(text: str) -> str:
+    """Return `text` case-folded and without accents, for comparing, never for showing."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(char for char in decomposed if not unicodedata.combining(char))
+
+
 STOP_WORDS = frozenset(
-    """a about above across after again against ago all almost along already also although always am among an and another any anybody anyone
+    bare(word)
+    for word in """a about above across after again against ago all almost along already also although always am among an and another any anybody anyone
     anything are around as at available away back be became because been before behind being below between both but by came can cannot come
     could did do does doing done down during each either else enough even ever every everybody everyone everything find for from full further
     get gets give given go going gone got had has have having he held her here hers him his how however i if in into is it its itself just
@@ -32,13 +42,6 @@ STOP_WORDS = frozenset(
     le la les un une du de et ou mais dans par pour sur avec sans est sont aux au ce cette ces qui que quoi quel quelle quels quelles il elle
     nous vous ils elles se sa son ses leur leurs ne pas plus en""".split()
 )
-
-
-@lru_cache(maxsize=65536)
-def bare(text: str) -> str:
-    """Return `text` case-folded and without accents, for comparing, never for showing."""
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(char for char in decomposed if not unicodedata.combining(char))
 
 
 def words(text: str) -> list[str]:

@@ -138,7 +138,8 @@ def classify(question: str) -> tuple[Intent, str]:
     if lexicon.SUMMARIZE.search(question):
         return "summarize", "none"
     aggregate = aggregate_of(question)
-    if lexicon.COMPARE.search(question) and aggregate in {"none", "max", "min"}:
+    chooses = lexicon.CHOICE.search(question) and lexicon.COMPARATIVE.search(question)
+    if chooses or (lexicon.COMPARE.search(question) and aggregate in {"none", "max", "min"}):
         return "compare", "none"
     if aggregate != "none":
         return "compute", aggregate

@@ -32,9 +32,16 @@ SUMMARIZE = re.compile(
     re.IGNORECASE,
 )
 COMPARE = re.compile(
-    r"\b(?:compar\w+|vs\.?|versus|side\s+by\s+side|differ(?:s|ence|ent)?|how\s+much\s+(?:less|more|longer|cheaper)\b.*\bthan|"
-    r"(?:same|identical)\b.*\?|vergleich\w*|unterschied\w*|gegenüber|différence)\b"
-    r"|\b(?:which|who|whose|welche[rs]?|hat|does|do|is|are|did|quel(?:le)?)\b.*\b\w+(?:er|est|first|earlier|later|longer|more|less)\b.*\b(?:or|oder|ou)\b",
+    r"\b(?:compare[ds]?|comparing|comparison\s+(?:of|between|to|with)|vs\.?|versus|side\s+by\s+side|differ(?:s|ence|ent)?|how\s+much\s+(?:less|more|longer|cheaper)\b.*\bthan"
+    r"|vergleich\w*|unterschied\w*|gegenüber|différence|comparez?)\b"
+    r"|\b(?:and|und|et|or|oder|ou)\b.*\b(?:same|identical|gleiche[nrs]?|même)\b|\b(?:same|identical)\b.*\b(?:as|or)\b",
+    re.IGNORECASE,
+)
+CHOICE = re.compile(r"\b(?:or|oder|ou)\b", re.IGNORECASE)
+COMPARATIVE = re.compile(
+    r"\b(?:first|earlier|later|longer|shorter|more|less|fewer|higher|lower|bigger|larger|greater|smaller|cheaper|older|newer|sooner|faster|slower"
+    r"|heavier|lighter|better|longest|shortest|highest|lowest|höher\w*|niedriger\w*|größer\w*|kleiner\w*|länger\w*|kürzer\w*|früher\w*|später\w*"
+    r"|älter\w*|neuer\w*|mehr|weniger|zuerst|plus|moins|premier)\b",
     re.IGNORECASE,
 )
 COUNT = re.compile(

@@ -295,7 +295,7 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Json
         title = bucket.title(values) or document.title or document.doc_id
         return {"text": f"{title} was found, but it does not say that. [{document.doc_id}]", "cited": [{"doc": document.doc_id, "start": 0, "end": min(200, len(document.text))}], "unanswerable": True}
     for passage in passages:
-        lines.append(f"{tidy(passage.text)} [{document.doc_id}]")
+        lines.append(f"“{tidy(passage.text)}” [{document.doc_id}]")
         cited.append({"doc": document.doc_id, "start": passage.start, "end": passage.end})
     return {"text": "\n".join(lines), "cited": cited, "unanswerable": not lines}
 
@@ -335,9 +335,9 @@ def summary(document: Document, passages: Sequence[Passage]) -> list[Passage]:
 
 
 def tidy(text: str) -> str:
-    """Return a passage on one line; brackets that could be taken for a marker become parentheses."""
+    """Return a passage on one line, ready to be quoted; brackets that could be taken for a marker become parentheses."""
     flat = re.sub(r"\s+", " ", text).strip()
-    return flat.replace("[", "(").replace("]", ")")
+    return flat.replace("[", "(").replace("]", ")").replace("“", "‘").replace("”", "’")
 
 
 def derivations_of(draft: Json) -> tuple[Derivation, ...]:
