@@ -1,0 +1,91 @@
+"""What is retried, how many steps a run may take, and which budget is spent."""
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from graph.context import Context
+from graph.policies import (
+    RETRY,
+    llm_calls_left,
+    recursion_limit,
+    retry_on,
+    seconds_left,
+    spent,
+    tool_calls_left,
+)
+from llm.errors import BadInput, CitegraphError, Rejected, TimedOut, Unavailable
+
+
+def invalid() -> ValidationError:
+    class Number(BaseModel):
+        value: int
+
+    with pytest.raises(ValidationError) as caught:
+        Number.model_validate({"value": "x"})
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("error", "retried"),
+    [
+        (Unavailable("429"), True),
+        (TimedOut("no time is left"), False),
+        (Rejected("401"), False),
+        (BadInput("no such bucket"), False),
+        (CitegraphError("other"), False),
+        (TimeoutError(), False),
+        (asyncio.CancelledError(), False),
+        (ValueError("a bug"), False),
+        (ConnectionError("not translated at the seam"), False),
+        (invalid(), False),
+    ],
+)
+def test_retry_table(error: Any, retried: bool) -> None:
+    assert retry_on(error) is retried
+
+
+def test_the_graph_uses_the_table() -> None:
+    assert RETRY.retry_on is retry_on
+    assert RETRY.max_attempts == 2
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        ({}, None),
+        ({"usage": {"tool_calls": 4}, "rounds": 2}, None),
+        ({"usage": {"tool_calls": 5}}, "tool calls"),
+        ({"usage": {"tool_calls": 9}}, "tool calls"),
+        ({"rounds": 3}, "rounds"),
+        ({"deadline": 1.0, "usage": {"tool_calls": 5}}, "seconds"),
+        ({"deadline": 4e9}, None),
+    ],
+)
+def test_which_budget_is_spent(state: dict[str, Any], expected: str | None) -> None:
+    assert spent(state, Context()) == expected
+
+
+def test_counters_never_fall_below_zero() -> None:
+    state = {"usage": {"tool_calls": 8, "llm_calls": 40}}
+    assert (tool_calls_left(state, Context()), llm_calls_left(state, Context())) == (0, 0)
+    assert (tool_calls_left({}, Context()), llm_calls_left({}, Context(max_llm_calls=0))) == (5, 0)
+
+
+def test_seconds_left() -> None:
+    assert seconds_left({"deadline": 110.0}, now=100.0) == 10.0
+    assert seconds_left({"deadline": 90.0}, now=100.0) == -10.0
+    assert seconds_left({}) == 3600.0
+    assert 0 < seconds_left({"deadline": time.time() + 5}) <= 5
+
+
+@pytest.mark.parametrize("field", ["max_rounds", "max_clarifications", "max_corrections"])
+def test_the_limit_grows_with_every_loop(field: str) -> None:
+    assert recursion_limit(Context(**{field: 4})) > recursion_limit(Context(**{field: 1}))
+
+
+def test_the_limit_is_far_below_the_default_of_langgraph() -> None:
+    assert recursion_limit(Context()) < 100
