@@ -1,4 +1,4 @@
-"""A PostgreSQL server for tests: the one that TEST_POSTGRES_URL names, else one of our own in a temporary folder."""
+"""A PostgreSQL server for tests: the one that TEST_POSTGRES_URL names, else one in a temporary folder."""
 
 import getpass
 import os
@@ -97,7 +97,6 @@ def run_as(command: list[str], user: str | None) -> None:
         NoPostgres: it failed; the message holds the end of what it said.
     """
     entry = pwd.getpwnam(user) if user else None
-    identity = {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []} if entry else {}
     # Files, not pipes: the server keeps what pg_ctl hands down, and a pipe would never end.
     with tempfile.TemporaryFile("w+") as said:
         done = subprocess.run(
@@ -109,7 +108,9 @@ def run_as(command: list[str], user: str | None) -> None:
             env={"PATH": os.environ.get("PATH", ""), "LC_ALL": "C.UTF-8"},
             timeout=STARTUP * 2,
             check=False,
-            **identity,  # type: ignore[arg-type]
+            user=entry.pw_uid if entry else None,
+            group=entry.pw_gid if entry else None,
+            extra_groups=[] if entry else None,
         )
         said.seek(0)
         text = said.read()

@@ -1,4 +1,4 @@
-"""The drawing shows the nodes of the requirement and a label on every conditional edge; README shows the same."""
+"""The drawing shows every node and a label on each conditional edge; README shows the same."""
 
 from pathlib import Path
 
