@@ -41,6 +41,7 @@ class Assessment:
         facts: number of hard facts of the claim; `found` of them stand in the passage, `elsewhere` only in
             other parts of the same document.
         gap: the longest run of content words of the claim that the passage lacks.
+        tight: how far the claim runs along one sentence of the passage word by word, 0 to 1.
     """
 
     coverage: float
@@ -48,6 +49,7 @@ class Assessment:
     found: int
     elsewhere: int
     gap: int
+    tight: float = 0.0
     problems: tuple[Problem, ...] = ()
 
     @property
@@ -105,9 +107,11 @@ def assess(claim: View, passage: Passage, weights: dict[str, float]) -> Assessme
     coverage, gap = _coverage(claim, passage, weights)
     _check_values(work)
     _check_names(work)
+    tight = 0.0
     if coverage >= 0.45:
         _check_slots(work)
-        found = differences.compare(claim.text, passage.view.text)
+        found = _closest(claim, passage)
+        tight = found.tight
         if found.share >= NEAR_VERBATIM:
             _check_differences(work, found)
         else:
@@ -115,7 +119,20 @@ def assess(claim: View, passage: Passage, weights: dict[str, float]) -> Assessme
         if coverage >= 0.6:
             _check_quantifiers(work, claim.cues, passage.view.cues)
             _check_opposites(work)
-    return Assessment(coverage, len(claim.facts), work.found, work.elsewhere, gap, tuple(work.problems))
+    return Assessment(
+        coverage, len(claim.facts), work.found, work.elsewhere, gap, tight, tuple(work.problems)
+    )
+
+
+def _closest(claim: View, passage: Passage) -> differences.Differences:
+    """Align the claim with the sentence of the passage that it repeats, else with the whole passage."""
+    whole = differences.compare(claim.text, passage.view.text)
+    if len(passage.parts) < 2 or whole.share < NEAR_VERBATIM:
+        return whole
+    text = passage.view.text
+    parts = [differences.compare(claim.text, text[a:b]) for a, b in passage.parts]
+    best = max(parts, key=lambda d: (d.share >= NEAR_VERBATIM, d.tight))
+    return best if best.share >= NEAR_VERBATIM else whole
 
 
 def _coverage(claim: View, passage: Passage, weights: dict[str, float]) -> tuple[float, int]:

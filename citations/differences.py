@@ -35,11 +35,13 @@ class Differences:
 
     Attributes:
         share: share of the claim's words that run along the passage in order, or in one moved block.
+        tight: share of the claim's words that match in order, lowered by what the passage has in between.
         hunks: the differing places in order, before moved blocks are paired.
         added, dropped: words of the claim without a partner, and words of the passage inside the aligned stretch.
     """
 
     share: float
+    tight: float
     hunks: tuple[Hunk, ...]
     added: tuple[Token, ...]
     dropped: tuple[Token, ...]
@@ -76,46 +78,58 @@ def tokens(text: str) -> tuple[Token, ...]:
     return tuple(out)
 
 
+# A longer stretch of the source without a trace in the claim is other text, not words left out of the claim.
+_LEFT_OUT = 8
+
+
 @lru_cache(maxsize=4096)
 def compare(claim: str, source: str) -> Differences:
     """Align a claim with a passage; one moved block (a clause put first) is paired in a second pass."""
     mine, theirs = tokens(claim), tokens(source)
     if not mine or not theirs:
-        return Differences(0.0, (), mine, ())
-    matched, hunks = _align(theirs, mine)
+        return Differences(0.0, 0.0, (), mine, ())
+    matched, hunks, inner = _align(theirs, mine)
     added = [t for h in hunks for t in h.claim]
-    dropped = [t for h in hunks for t in h.source]
-    again = 0
+    dropped = [t for h in hunks[inner] for t in h.source]
+    again, between = 0, len(dropped)
     if added:
         rest = list(theirs)
         moved = _moved(rest, added, dropped)
         again = len(added) - len(moved[0])
         added, dropped = moved
-    return Differences((matched + again) / len(mine), tuple(hunks), tuple(added), tuple(dropped))
+    near = [t for h in hunks[inner] if len(h.source) <= _LEFT_OUT for t in h.source]
+    dropped = [t for t in dropped if t in near]
+    tight = matched / (len(mine) + 0.5 * between)
+    return Differences((matched + again) / len(mine), tight, tuple(hunks), tuple(added), tuple(dropped))
 
 
-def _align(theirs: tuple[Token, ...], mine: tuple[Token, ...]) -> tuple[int, list[Hunk]]:
-    """Return how many words match in order and where the two differ; the source's ends outside the match do not count."""
+def _align(theirs: tuple[Token, ...], mine: tuple[Token, ...]) -> tuple[int, list[Hunk], slice]:
+    """Return how many words match in order, where the two differ, and which hunks lie between matches.
+
+    Outside of the matched stretch a hunk holds only as many words of the source as the claim has there.
+    """
     codes = LCSseq.opcodes([t.key for t in theirs], [t.key for t in mine])
     equal = [c for c in codes if c.tag == "equal"]
     if not equal:
-        return 0, [Hunk((), mine)]
-    first, last = equal[0].src_start, equal[-1].src_end
-    hunks: list[Hunk] = []
-    source: list[Token] = []
-    claim: list[Token] = []
+        return 0, [Hunk((), mine)], slice(0, 0)
+    start, end = equal[0].src_start, equal[-1].src_end
+    head, tail = mine[: equal[0].dest_start], mine[equal[-1].dest_end :]
+    hunks = [Hunk(theirs[max(0, start - len(head)) : start], head)] if head else []
+    source: tuple[Token, ...] = ()
+    claim: tuple[Token, ...] = ()
     for code in codes:
-        if code.tag == "equal":
-            if source or claim:
-                hunks.append(Hunk(tuple(source), tuple(claim)))
-                source, claim = [], []
-            continue
-        if first <= code.src_start and code.src_end <= last:
-            source.extend(theirs[code.src_start : code.src_end])
-        claim.extend(mine[code.dest_start : code.dest_end])
-    if source or claim:
-        hunks.append(Hunk(tuple(source), tuple(claim)))
-    return sum(c.src_end - c.src_start for c in equal), hunks
+        if code.tag != "equal":
+            if start <= code.src_start and code.src_end <= end:
+                source += theirs[code.src_start : code.src_end]
+            if equal[0].dest_start <= code.dest_start and code.dest_end <= equal[-1].dest_end:
+                claim += mine[code.dest_start : code.dest_end]
+        elif source or claim:
+            hunks.append(Hunk(source, claim))
+            source, claim = (), ()
+    inner = slice(1 if head else 0, len(hunks))
+    if tail:
+        hunks.append(Hunk(theirs[end : end + len(tail)], tail))
+    return sum(c.src_end - c.src_start for c in equal), hunks, inner
 
 
 def _moved(theirs: list[Token], added: list[Token], dropped: list[Token]) -> tuple[list[Token], list[Token]]:
@@ -127,7 +141,7 @@ def _moved(theirs: list[Token], added: list[Token], dropped: list[Token]) -> tup
     left: list[Token] = []
     for i, token in enumerate(added):
         key = _identity(token)
-        beside = [t for t in (*added[max(0, i - 1) : i], *added[i + 1 : i + 2]) if t.content]
+        beside = [t for t in (*added[max(0, i - 3) : i], *added[i + 1 : i + 4]) if t.content]
         alone = (token.negation or token.modal) and not any(outside.get(_identity(t)) for t in beside)
         if pool.get(key):
             pool[key] -= 1

@@ -180,7 +180,7 @@ _NO_IDENTIFIER = re.compile(
 
 def _readings(digits: str, comma_decimal: bool) -> tuple[Decimal, ...]:
     """Return the possible values of printed digits, the one that fits the text's convention first."""
-    plain = re.sub(r"['’\u00a0\u202f\u2009 ]", "", digits)
+    plain = re.sub(r"[^\d.,]", "", digits)
     commas, dots = plain.count(","), plain.count(".")
     if commas and dots:
         decimal_mark = max(",", ".", key=plain.rfind)
@@ -410,8 +410,7 @@ def _twin_units(text: str, facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
 
 
 def _factor(fact: Fact) -> Decimal:
-    readings = _readings(fact.printed, False)
-    return fact.amounts[0] / readings[0] if readings and readings[0] else Decimal(1)
+    return fact.amounts[0] / fact.raw[0] if fact.raw and fact.raw[0] else Decimal(1)
 
 
 # ---------------------------------------------------------------- names

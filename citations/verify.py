@@ -20,7 +20,6 @@ from citations.types import Claim, Derivation, Evidence, Report, Verdict
 ENOUGH = 0.62
 # As many content words in a row without a trace in the passage are a part of the claim that nothing backs.
 GAP = 4
-_CLOSE = 0.12
 _WINDOW_CHARS = 700
 
 
@@ -275,25 +274,28 @@ def _rank(finding: Finding) -> tuple[float, float]:
 def decide(findings: list[Finding]) -> tuple[Verdict, Finding | None]:
     """Return supported, contradicted or unsupported with the finding that decides.
 
-    A passage that agrees counts only when no passage that speaks of the claim's words at least as fully disagrees.
+    A passage that agrees counts only when no passage that runs closer along the claim, or has clearly more of its
+    words, disagrees.
     """
-    clean = next((f for f in findings if f.clean), None)
-    clashing = [f for f in findings if f.assessment.conflict]
-    closest = max(clashing, key=lambda f: f.assessment.coverage, default=None)
-    if clean is not None:
-        if closest is None or clean.assessment.coverage >= closest.assessment.coverage - _CLOSE:
-            if closest is None or clean.assessment.coverage >= closest.assessment.coverage:
-                return "supported", clean
-            if not _settles(closest, clean):
-                return "supported", clean
-    if closest is not None and closest.assessment.coverage >= 0.5:
-        return "contradicted", closest
+    clean = max((f for f in findings if f.clean), key=_closeness, default=None)
+    clash = max((f for f in findings if f.assessment.conflict), key=_closeness, default=None)
+    if clean is not None and (clash is None or not _outweighs(clash.assessment, clean.assessment)):
+        return "supported", clean
+    if clash is not None and clash.assessment.coverage >= 0.5:
+        return "contradicted", clash
     return "unsupported", findings[0] if findings else None
 
 
-def _settles(clash: Finding, clean: Finding) -> bool:
-    """Tell whether a clash outweighs a passage that agrees but has fewer of the claim's words."""
-    return clash.assessment.coverage > clean.assessment.coverage + 0.05
+def _closeness(finding: Finding) -> tuple[float, float, int]:
+    found = finding.assessment
+    return found.coverage + found.tight, found.found, finding.window.first - finding.window.last
+
+
+def _outweighs(clash: Assessment, clean: Assessment) -> bool:
+    """Tell whether a passage that disagrees speaks of the claim more closely than one that agrees."""
+    if clash.tight >= 0.75 or clean.tight >= 0.75:
+        return clash.tight > clean.tight + 0.05
+    return clash.coverage > clean.coverage + 0.05
 
 
 def _exact(pool: Pool, query: Query, evidence: Sequence[int]) -> Window | None:
@@ -396,7 +398,7 @@ class _Run:
             return "unsupported", None, "no evidence is cited"
         window = _exact(self.pool, query, evidence)
         if window is not None:
-            whole = Assessment(1.0, 0, 0, 0, 0)
+            whole = Assessment(1.0, 0, 0, 0, 0, 1.0)
             return "supported", Finding(window, whole), "word for word in the source"
         broken = self._broken_quote(query, evidence) or self._stitched(query, evidence)
         findings = examine(self.pool, query, evidence)

@@ -46,7 +46,9 @@ def judge_case(case: Case) -> tuple[bool, str, str]:
     return all(c.verdict in ("supported", "derived") for c in claims), worst.verdict, worst.reason
 
 
-def corruption(seed: int = 7, each: int = 200, folders: Sequence[Path] = (), show: str = "") -> dict[str, Any]:
+def corruption(
+    seed: int = 7, each: int = 200, folders: Sequence[Path] = (), show: str = ""
+) -> dict[str, Any]:
     """Run the corruption benchmark and return rates per kind with their targets.
 
     Args:
@@ -115,8 +117,12 @@ def _table(result: dict[str, Any]) -> str:
     lines = [f"{'kind':16} {'cases':>6} {'rate':>8} {'target':>8}"]
     for kind, row in result["kinds"].items():
         rate = row.get("caught", row.get("false alarms"))
-        lines.append(f"{kind:16} {row['cases']:6} {rate:8.3f} {row['target']:8.2f} {'' if row['met'] else 'MISSED'}")
-    lines.append(f"false alarms on all supported claims: {result['false_alarm_rate']}; {result['milliseconds_per_answer']} ms an answer")
+        lines.append(
+            f"{kind:16} {row['cases']:6} {rate:8.3f} {row['target']:8.2f} {'' if row['met'] else 'MISSED'}"
+        )
+    lines.append(
+        f"false alarms on all supported claims: {result['false_alarm_rate']}; {result['milliseconds_per_answer']} ms an answer"
+    )
     return "\n".join(lines)
 
 

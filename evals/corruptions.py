@@ -72,7 +72,11 @@ def _documents(folder: Path) -> Iterator[tuple[str, str]]:
         if path.suffix in (".txt", ".md") and path.name != "README.md":
             yield path.name, path.read_text(encoding="utf-8", errors="replace")
         elif re.fullmatch(r"(?:docs|pages)[\w-]*\.jsonl(?:\.gz)?", path.name):
-            opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
+            opened = (
+                gzip.open(path, "rt", encoding="utf-8")
+                if path.suffix == ".gz"
+                else path.open(encoding="utf-8")
+            )
             with opened as lines:
                 for line in lines:
                     row = json.loads(line)
@@ -174,7 +178,9 @@ def _reformat_values(sentence: str) -> str:
         sentence,
     )
     out = re.sub(r"\b[a-z]+(?:-[a-z]+)? \((\d{1,3})\) (?=days|months|years)", r"\1 ", out)
-    out = re.sub(r"(?<![\w.,$€-])(\d{1,2}) (?=(?:days|months|years)\b)", lambda m: f"{_SMALL.get(m[1], m[1])} ", out)
+    out = re.sub(
+        r"(?<![\w.,$€-])(\d{1,2}) (?=(?:days|months|years)\b)", lambda m: f"{_SMALL.get(m[1], m[1])} ", out
+    )
     out = re.sub(r"\$(\d{1,3})(?:,(\d)00),000\b(?!,)", lambda m: f"${m[1]}.{m[2]} million", out)
     out = re.sub(r"(\d)%", r"\1 percent", out)
     return re.sub(r"\$(\d+)\.(\d) billion", lambda m: f"${m[1]},{m[2]}00 million", out)
@@ -193,7 +199,9 @@ _FRONT = re.compile(
     r"^((?:If|When|Upon|Unless|In case|In the event|Subject to|Except as|After|Before|During|For purposes of|Under|As of|On|In|At|"
     r"Wenn|Bei|Nach|Vor|Im)\b[^,]{10,120}), (.+)\.$"
 )
-_BACK = re.compile(r"^(.{20,}?),? ((?:if|when|upon|unless|provided that|in the event|subject to|except as|wenn|falls|sofern) [^,]{10,120})\.$")
+_BACK = re.compile(
+    r"^(.{20,}?),? ((?:if|when|upon|unless|provided that|in the event|subject to|except as|wenn|falls|sofern) [^,]{10,120})\.$"
+)
 
 
 def _reorder(sentence: str) -> str | None:
@@ -205,7 +213,9 @@ def _reorder(sentence: str) -> str | None:
         return f"{main[0].upper()}{main[1:]}, {opener}."
     if back and back[2].split()[0] != "provided":
         main, clause = back[1], back[2]
-        return f"{clause[0].upper()}{clause[1:]}, {main if main[:2].isupper() else main[0].lower() + main[1:]}."
+        return (
+            f"{clause[0].upper()}{clause[1:]}, {main if main[:2].isupper() else main[0].lower() + main[1:]}."
+        )
     return None
 
 
@@ -266,7 +276,11 @@ def _scale(sentence: str, text: str, rng: random.Random) -> str | None:
         if re.fullmatch(r"\d{1,3},000(?:,000)*", old):
             new = rng.choice([old + ",000", old[:-4] if len(old) > 5 else old + ",000"])
         elif re.fullmatch(r"\d+\.\d+", old):
-            new = old.replace(".", "") + "0" if rng.random() < 0.5 else f"{float(old) / 10:.{len(old.split('.')[1]) + 1}f}"
+            new = (
+                old.replace(".", "") + "0"
+                if rng.random() < 0.5
+                else f"{float(old) / 10:.{len(old.split('.')[1]) + 1}f}"
+            )
         elif len(old) >= 2:
             new = old + "0"
         else:
@@ -285,7 +299,11 @@ _UNIT_PAIRS = {
     "Tage": "Monate", "Monate": "Jahre", "Jahre": "Monate", "Tagen": "Monaten", "Stunden": "Tagen", "%": "basis points",
     "percent": "basis points", "dB": "W", "hectares": "acres", "tonnes": "kg", "pounds": "ounces",
 }  # fmt: skip
-_WITH_UNIT = re.compile(r"(?<=[\d)]) ?((?:" + "|".join(sorted(map(re.escape, _UNIT_PAIRS), key=len, reverse=True)) + r"))(?![\w/%³²])")
+_WITH_UNIT = re.compile(
+    r"(?<=[\d)]) ?((?:"
+    + "|".join(sorted(map(re.escape, _UNIT_PAIRS), key=len, reverse=True))
+    + r"))(?![\w/%³²])"
+)
 _MONEY = re.compile(r"(US\$|\$|€|£|EUR|USD|RM)(?= ?\d)")
 
 
@@ -294,7 +312,9 @@ def _unit(sentence: str, text: str, rng: random.Random) -> str | None:
     money = list(_MONEY.finditer(sentence))
     if money and (not spots or rng.random() < 0.4):
         match = rng.choice(money)
-        others = [c for c in ("€", "£", "CHF ", "$") if c.strip() not in text and not (c == "€" and "EUR" in text)]
+        others = [
+            c for c in ("€", "£", "CHF ", "$") if c.strip() not in text and not (c == "€" and "EUR" in text)
+        ]
         others = [c for c in others if not (c == "$" and re.search(r"USD|US\$", text))]
         return _swap_at(sentence, match, others[0]) if others and match[1].strip() != others[0] else None
     if not spots:
@@ -348,7 +368,9 @@ _CODE = re.compile(r"(?<![\w-])(?=[\w./-]*\d)(?=[\w./-]*[A-Za-z])[A-Za-z0-9]+(?:
 def _identifier(sentence: str, text: str, rng: random.Random) -> str | None:
     for match in _CODE.finditer(sentence):
         code = match.group()
-        if len(code) < 4 or re.fullmatch(r"\d+[\d.,]*-?[a-zA-ZµΩ°%]{1,9}|\d+(?:st|nd|rd|th)|\d+-[a-z-]+|[A-Z]?[a-z]+-\d{1,2}", code):
+        if len(code) < 4 or re.fullmatch(
+            r"\d+[\d.,]*-?[a-zA-ZµΩ°%]{1,9}|\d+(?:st|nd|rd|th)|\d+-[a-z-]+|[A-Z]?[a-z]+-\d{1,2}", code
+        ):
             continue
         if not re.search(r"[A-Z]|\d{3,}|\.\d", code):
             continue
@@ -366,7 +388,9 @@ _ROLE_WORDS = (
     "Auftraggeber Auftragnehmer Verkäufer Käufer Lieferant Kunde Mieter Vermieter"
 ).split()
 _NAME_RE = re.compile(r"(?<![\w.])(?:[A-Z][a-zäöü]+(?: [A-Z][a-zäöü]+){0,2})(?![\w])")
-_LEADS = frozenset("The This That These Those In On At If When Upon Any All Each Such For And But No Not As To Its It We Our You Your They He She".split())
+_LEADS = frozenset(
+    "The This That These Those In On At If When Upon Any All Each Such For And But No Not As To Its It We Our You Your They He She".split()
+)
 
 
 def _party_swap(sentence: str, text: str, rng: random.Random) -> str | None:
@@ -377,8 +401,12 @@ def _party_swap(sentence: str, text: str, rng: random.Random) -> str | None:
         names = [
             m
             for m in _NAME_RE.finditer(sentence)
-            if m.group().split()[0] not in _LEADS and (" " in m.group() or m.start() > 0) and m.group() not in _EN_MONTHS
-            and not re.search(r"\bAgreement|Section|Article|Act|State|Law|Date|Information|Product|Service", m.group())
+            if m.group().split()[0] not in _LEADS
+            and (" " in m.group() or m.start() > 0)
+            and m.group() not in _EN_MONTHS
+            and not re.search(
+                r"\bAgreement|Section|Article|Act|State|Law|Date|Information|Product|Service", m.group()
+            )
         ]
     for one in names:
         for other in names:
@@ -396,12 +424,23 @@ def _party_swap(sentence: str, text: str, rng: random.Random) -> str | None:
 
 def _negate(sentence: str, text: str, rng: random.Random) -> str | None:
     """Take a negation out, or put one behind the first auxiliary."""
-    if re.search(r"\b(?:shall|may|will|must|is|are|was|were|does|do|can) not\b", sentence) and rng.random() < 0.7:
+    if (
+        re.search(r"\b(?:shall|may|will|must|is|are|was|were|does|do|can) not\b", sentence)
+        and rng.random() < 0.7
+    ):
         return re.sub(r"\b(shall|may|will|must|is|are|was|were|does|do|can) not\b", r"\1", sentence, count=1)
     if re.search(r"\b(?:nicht|kein\w*)\b", sentence):
-        out = re.sub(r"\bnicht |\bkein(?=e[mnrs]?\b)", lambda m: "" if m.group() == "nicht " else "ein", sentence, count=1)
+        out = re.sub(
+            r"\bnicht |\bkein(?=e[mnrs]?\b)",
+            lambda m: "" if m.group() == "nicht " else "ein",
+            sentence,
+            count=1,
+        )
         return out if out != sentence else None
-    match = re.search(r"\b(shall|may|will|must|is|are|was|were|has been|have been|can|kann|darf|muss|ist|sind|wird|werden)\b(?! not| nicht| no\b)", sentence)
+    match = re.search(
+        r"\b(shall|may|will|must|is|are|was|were|has been|have been|can|kann|darf|muss|ist|sind|wird|werden)\b(?! not| nicht| no\b)",
+        sentence,
+    )
     if not match or re.search(r"\b(?:no|not|never|neither|nor|kein\w*|nicht|none)\b", sentence):
         return None
     word = "nicht" if match[1] in ("kann", "darf", "muss", "ist", "sind", "wird", "werden") else "not"
@@ -410,7 +449,9 @@ def _negate(sentence: str, text: str, rng: random.Random) -> str | None:
     return sentence[: match.end()] + f" {word}" + sentence[match.end() :]
 
 
-_MODAL = re.compile(r"\b(shall|must|may|should|is required to|are required to|muss|müssen|darf|kann|können)\b(?! not| nicht)")
+_MODAL = re.compile(
+    r"\b(shall|must|may|should|is required to|are required to|muss|müssen|darf|kann|können)\b(?! not| nicht)"
+)
 _OTHER_MODAL = {
     "shall": "may", "must": "may", "may": "must", "should": "must", "is required to": "may", "are required to": "may",
     "muss": "kann", "müssen": "können", "darf": "muss", "kann": "muss", "können": "müssen",
