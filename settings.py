@@ -71,7 +71,7 @@ class Settings(BaseSettings):
     fusion_weights: tuple[float, float] | None = Field(
         None,
         validation_alias="CITEGRAPH_FUSION_WEIGHTS",
-        description="RRF weights as JSON [dense, sparse]; default: [1, 3] static, [1, 1] other models.",
+        description="RRF weights as JSON [dense, sparse]; default: [1, 6] static, [1, 1] other models.",
     )
     chunk_tokens: int = Field(
         900, ge=50, le=8000, validation_alias="CITEGRAPH_CHUNK_TOKENS", description="Chunk size in tokens."
@@ -119,8 +119,12 @@ class Settings(BaseSettings):
 
     @property
     def fusion(self) -> tuple[float, float]:
-        """Return the RRF weights (dense, sparse); static vectors are fused 1:3, see docs of the index."""
-        return self.fusion_weights or ((1.0, 3.0) if self.embeddings == "static" else (1.0, 1.0))
+        """Return the RRF weights (dense, sparse); static vectors are fused 1:6.
+
+        Measured on five judged collections: 5 to 8 is never worse than BM25 alone by more than 0.005
+        nDCG@10 and mostly better; 3 costs 0.02 where the questions are claims.
+        """
+        return self.fusion_weights or ((1.0, 6.0) if self.embeddings == "static" else (1.0, 1.0))
 
 
 def load_settings() -> Settings:

@@ -283,15 +283,18 @@ def _query(request: SearchRequest, fused: Sequence[Leg]) -> edge.QueryRequest:
     }
     if len(fused) == 1:
         return edge.QueryRequest(query=_nearest(fused[0]), filter=edge_filter(fused[0].filter_json), **common)
+    alone: Any = edge.Fusion.Rrf(k=RRF_K)
     lists = [
-        edge.Prefetch(request.candidates, query=_nearest(leg), filter=edge_filter(leg.filter_json))
+        edge.Prefetch(
+            request.candidates,
+            prefetches=[
+                edge.Prefetch(request.candidates, query=_nearest(leg), filter=edge_filter(leg.filter_json))
+            ],
+            query=alone,
+        )
         for leg in fused
     ]
-    fusion: Any = edge.Fusion.Rrf(k=RRF_K, weights=[leg.weight for leg in fused])
-    if not request.identifiers:
-        return edge.QueryRequest(prefetches=lists, query=fusion, **common)
-    inner = edge.Prefetch(request.candidates, prefetches=lists, query=fusion)
-    return edge.QueryRequest(prefetches=[inner], query=_identifiers_first(request.identifiers), **common)
+    return edge.QueryRequest(prefetches=lists, query=_formula(request.identifiers, fused), **common)
 
 
 def _nearest(leg: Leg) -> edge.Query:
@@ -299,12 +302,16 @@ def _nearest(leg: Leg) -> edge.Query:
     return edge.Query.Nearest(vector, using=leg.using)
 
 
-def _identifiers_first(identifiers: Sequence[str]) -> edge.Formula:
-    """Add 1, more than any fused score, to the chunks that carry a wanted identifier."""
-    carried = edge_condition(identifier_condition(identifiers))
-    return edge.Formula(
-        edge.Expression.Sum([edge.Expression.Variable("$score"), edge.Expression.Condition(carried)])
-    )
+def _formula(identifiers: Sequence[str], fused: Sequence[Leg]) -> edge.Formula:
+    """Add the weighted scores of the lists, and 1 for a wanted identifier: more than they can reach."""
+    scores = [f"$score[{place}]" for place in range(len(fused))]
+    terms = [
+        edge.Expression.Mult([edge.Expression.Constant(leg.weight), edge.Expression.Variable(score)])
+        for leg, score in zip(fused, scores, strict=True)
+    ]
+    if identifiers:
+        terms.append(edge.Expression.Condition(edge_condition(identifier_condition(identifiers))))
+    return edge.Formula(edge.Expression.Sum(terms), dict.fromkeys(scores, 0.0))
 
 
 def _scroll(shard: edge.EdgeShard, chosen: edge.Filter | None) -> list[Chunk]:

@@ -178,7 +178,12 @@ class CollectionRecord:
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """One ranked list that a search fuses: a vector, where it is compared, what is let through."""
+    """One ranked list that a search fuses: a vector, where it is compared, what is let through.
+
+    Several legs are fused to the sum of weight / (RRF_K - 1 + rank). The engine's own weights of RRF
+    divide the rank instead, which leaves a list's first hits as strong as ever: measured 0.05 nDCG
+    worse. So each leg becomes a prefetch with RRF over itself, and a formula adds the weighted scores.
+    """
 
     using: str
     vector: list[float] | SparseVector

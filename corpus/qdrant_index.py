@@ -269,20 +269,33 @@ def _query(request: SearchRequest, fused: Sequence[Leg]) -> dict[str, Any]:
     if len(fused) == 1:
         only = fused[0]
         return {"query": _vector(only), "using": only.using, "query_filter": _filter(only.filter_json)}
+    alone = models.RrfQuery(rrf=models.Rrf(k=RRF_K))
     lists = [
         models.Prefetch(
-            query=_vector(leg), using=leg.using, filter=_filter(leg.filter_json), limit=request.candidates
+            prefetch=models.Prefetch(
+                query=_vector(leg),
+                using=leg.using,
+                filter=_filter(leg.filter_json),
+                limit=request.candidates,
+            ),
+            query=alone,
+            limit=request.candidates,
         )
         for leg in fused
     ]
-    fusion = models.RrfQuery(rrf=models.Rrf(k=RRF_K, weights=[leg.weight for leg in fused]))
-    if not request.identifiers:
-        return {"prefetch": lists, "query": fusion}
-    carried = models.FieldCondition.model_validate(identifier_condition(request.identifiers))
-    # One more, above any fused score, for the chunks that carry a wanted identifier.
-    formula = models.FormulaQuery(formula=models.SumExpression(sum=["$score", carried]))
-    inner = models.Prefetch(prefetch=lists, query=fusion, limit=request.candidates)
-    return {"prefetch": [inner], "query": formula}
+    return {"prefetch": lists, "query": _formula(request.identifiers, fused)}
+
+
+def _formula(identifiers: Sequence[str], fused: Sequence[Leg]) -> models.FormulaQuery:
+    """Add the weighted scores of the lists, and 1 for a wanted identifier: more than they can reach."""
+    scores = [f"$score[{place}]" for place in range(len(fused))]
+    terms: list[Any] = [
+        models.MultExpression(mult=[float(leg.weight), score])
+        for leg, score in zip(fused, scores, strict=True)
+    ]
+    if identifiers:
+        terms.append(models.FieldCondition.model_validate(identifier_condition(identifiers)))
+    return models.FormulaQuery(formula=models.SumExpression(sum=terms), defaults=dict.fromkeys(scores, 0.0))
 
 
 def _vector(leg: Leg) -> Any:

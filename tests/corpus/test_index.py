@@ -134,8 +134,10 @@ class TestContract:
     async def test_hybrid_fuses_both_lists_by_rank(self, filled: Index) -> None:
         hits = await filled.search(SearchRequest("letters", "ropes of the tug", limit=2))
         assert hits[0].chunk.doc_id == "ropes"
-        # Rank 1 in both lists: sum of 1 / (k - 1 + 1 / weight) with k = 60 and weights 1 and 3.
-        assert hits[0].score == pytest.approx(1 / 60 + 1 / (59 + 1 / 3), abs=1e-6)
+        # Rank 1 in both lists: sum of weight / (k - 1 + rank) with k = 60 and weights 1 and 3.
+        assert hits[0].score == pytest.approx(1 / 60 + 3 / 60, abs=1e-6)
+        # The second is not found by a word of the question, but by the vectors.
+        assert hits[1].score == pytest.approx(1 / 61, abs=1e-6)
         assert len(hits) == 2
         assert hits[0].similarity is not None
 
