@@ -15,6 +15,7 @@ from llm.errors import BadInput
 
 if TYPE_CHECKING:
     from corpus.buckets import Bucket
+    from settings import Settings
 
 Mode = Literal["keyword", "semantic", "hybrid"]
 FilterJSON = dict[str, Any]
@@ -120,6 +121,20 @@ class Index(Protocol):
     async def close(self) -> None:
         """Release every handle and connection."""
         ...
+
+
+def load_index(settings: Settings, embedder: Embedder) -> Index:
+    """Return the index that the settings name: a Qdrant server by URL, else the embedded engine.
+
+    Nothing is opened or sent before the first call.
+    """
+    if settings.qdrant_url:
+        from corpus.qdrant_index import QdrantIndex, connect
+
+        return QdrantIndex(connect(settings), embedder, weights=settings.fusion)
+    from corpus.edge_index import EdgeIndex
+
+    return EdgeIndex(settings.home / "index", embedder, weights=settings.fusion)
 
 
 @dataclass(frozen=True, slots=True)
