@@ -73,7 +73,7 @@ def source_line(number: int, citation: Citation) -> str:
 def filter_line(item: AppliedFilter) -> str:
     """Return a filter with what happened to it and how many documents match it alone."""
     text = item.text or f"{item.field} {item.operator} {item.value}"
-    extra = [] if item.status == "applied" else [item.status]
+    extra: list[str] = [] if item.status == "applied" else [item.status]
     extra += [] if item.matched is None else [f"{item.matched:,} document{'s' if item.matched != 1 else ''}"]
     return f"{item.bucket}: {text}" + (f" ({', '.join(extra)})" if extra else "")
 

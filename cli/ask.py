@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What was asked on the command line; `reply` without `thread` answers the clarification of this question."""
+    """What was asked; a `reply` without `thread` answers the clarification of this very question."""
 
     question: str | None
     thread: str | None = None
@@ -86,7 +86,7 @@ async def _run(request: Request, context: Context, steps: Steps, *, may_ask: boo
 
 
 async def _first(session: "Session", request: Request, context: Context, steps: Steps) -> Answer:
-    """Ask the question or give the reply; a reply without a thread is kept for the question's clarification."""
+    """Ask, or give the reply; without a thread it is kept for the question's own clarification."""
     if request.thread and request.reply and not request.new:
         return await session.reply(request.thread, request.reply, context=context, on_event=steps)
     assert request.question is not None

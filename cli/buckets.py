@@ -67,7 +67,8 @@ def _list_text(rows: list[dict[str, Any]]) -> str:
     wide = max(len(row["name"]) for row in rows)
     digits = max(len(f"{row['documents']:,}") for row in rows)
     return "\n".join(
-        f"{row['name']:<{wide}}  {row['documents']:>{digits},} documents  {' '.join(row['description'].split())}"
+        f"{row['name']:<{wide}}  {row['documents']:>{digits},} documents  "
+        f"{' '.join(row['description'].split())}"
         for row in rows
     )
 

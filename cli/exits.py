@@ -24,7 +24,7 @@ BY_STATUS = {
 
 
 def report(error: BaseException) -> int:
-    """Print an error as one line on stderr (with its trace when CITEGRAPH_DEBUG=1) and return the exit code."""
+    """Print an error as one line on stderr (with CITEGRAPH_DEBUG=1 its trace) and return the exit code."""
     if os.environ.get("CITEGRAPH_DEBUG") == "1":
         traceback.print_exception(error)
     print(f"citegraph: {_line(error)}", file=sys.stderr)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 SHOWN = 20
 """Skipped files and bad values that the report lists."""
 T = TypeVar("T")
-Work = Callable[["Bucket", "Stores", "IngestOptions", Progress | None], Awaitable[T]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,63 +36,63 @@ def run(request: Request, *, as_json: bool = False, quiet: bool = False) -> int:
     Raises:
         BadInput: the bucket is unknown, or an annotation file cannot be read.
     """
-    services = Services()
     with progress(f"ingest {request.bucket}", quiet=quiet or as_json) as show:
-        report = asyncio.run(ingest_into(services, request, show))
+        report = asyncio.run(_closing(Services(), lambda services: ingest_into(services, request, show)))
     write(json.dumps(report_json(report), ensure_ascii=False) if as_json else report_text(report))
     return ANSWERED if report.documents else FAILED
 
 
-async def ingest_into(services: Services, request: Request, show: Progress | None = None) -> "IngestReport":
-    """Ingest into the stores of `services` and release the index."""
-    from corpus.ingestion import ingest
-
-    async def work(
-        bucket: "Bucket", stores: "Stores", options: "IngestOptions", shown: Progress | None
-    ) -> "IngestReport":
-        return await ingest(
-            request.paths,
-            bucket,
-            stores=stores,
-            annotations=request.annotations,
-            options=options,
-            progress=shown,
-        )
-
-    return await _with_stores(services, request.bucket, work, show, prune=request.prune)
-
-
 def run_reembed(bucket: str, *, quiet: bool = False) -> int:
     """Build the index of a bucket anew and print how many documents it holds."""
-    from corpus.ingestion import reembed
-
-    async def work(
-        declared: "Bucket", stores: "Stores", options: "IngestOptions", shown: Progress | None
-    ) -> int:
-        return await reembed(declared, stores=stores, options=options, progress=shown)
-
     with progress(f"reembed {bucket}", quiet=quiet) as show:
-        count = asyncio.run(_with_stores(Services(), bucket, work, show))
+        count = asyncio.run(_closing(Services(), lambda services: _reembed(services, bucket, show)))
     write(f"{bucket}: {count:,} documents indexed anew")
     return ANSWERED
 
 
-async def _with_stores(
-    services: Services, name: str, work: Work[T], show: Progress | None, *, prune: bool = False
-) -> T:
-    """Run work on a bucket's stores; the chunk sizes come from the settings."""
-    from corpus.ingestion import IngestOptions, Stores
+async def ingest_into(services: Services, request: Request, show: Progress | None = None) -> "IngestReport":
+    """Ingest into the stores of `services`, with the chunk sizes of its settings."""
+    from corpus.ingestion import ingest
+
+    bucket, stores = await _stores(services, request.bucket)
+    return await ingest(
+        request.paths,
+        bucket,
+        stores=stores,
+        annotations=request.annotations,
+        options=_options(services, prune=request.prune),
+        progress=show,
+    )
+
+
+async def _reembed(services: Services, name: str, show: Progress | None) -> int:
+    from corpus.ingestion import reembed
+
+    bucket, stores = await _stores(services, name)
+    return await reembed(bucket, stores=stores, options=_options(services), progress=show)
+
+
+async def _stores(services: Services, name: str) -> "tuple[Bucket, Stores]":
+    from corpus.ingestion import Stores
     from tools.search import known_bucket
 
-    settings = services.settings
     corpus = await services.corpus()
+    return known_bucket(corpus, name), Stores(corpus.documents, corpus.annotations, corpus.index)
+
+
+def _options(services: Services, *, prune: bool = False) -> "IngestOptions":
+    from corpus.ingestion import IngestOptions
+
+    settings = services.settings
+    return IngestOptions(
+        chunk_tokens=settings.chunk_tokens, chunk_overlap=settings.chunk_overlap, prune=prune
+    )
+
+
+async def _closing(services: Services, work: Callable[[Services], Awaitable[T]]) -> T:
+    """Run work and release the index, whatever happens."""
     try:
-        bucket = known_bucket(corpus, name)
-        stores = Stores(corpus.documents, corpus.annotations, corpus.index)
-        options = IngestOptions(
-            chunk_tokens=settings.chunk_tokens, chunk_overlap=settings.chunk_overlap, prune=prune
-        )
-        return await work(bucket, stores, options, show)
+        return await work(services)
     finally:
         await services.close()
 
@@ -106,9 +105,9 @@ def report_json(report: "IngestReport") -> dict[str, Any]:
 def report_text(report: "IngestReport") -> str:
     """Return a report for people: counts, then what was skipped, refused or unknown."""
     head = (
-        f"{report.bucket}: {report.documents:,} documents read in {report.seconds:.1f} s: {report.new:,} new, "
-        f"{report.changed:,} changed, {report.unchanged:,} unchanged; {report.deleted:,} deleted, "
-        f"{report.chunks:,} chunks written, {report.annotated:,} annotated"
+        f"{report.bucket}: {report.documents:,} documents read in {report.seconds:.1f} s: "
+        f"{report.new:,} new, {report.changed:,} changed, {report.unchanged:,} unchanged, "
+        f"{report.deleted:,} deleted; {report.chunks:,} chunks written, {report.annotated:,} annotated"
     )
     lines = [head]
     if report.missing > report.deleted:

@@ -84,7 +84,7 @@ def ingest(
 
 
 @app.command()
-def ask(
+def ask(  # noqa: PLR0913, PLR0917
     question: Annotated[
         str | None, typer.Argument(help="The question; - reads it from stdin.", show_default=False)
     ] = None,
@@ -103,7 +103,10 @@ def ask(
     context: ContextTexts = None,
     quiet: Quiet = False,
 ) -> None:
-    """Answer a question; exits with 0 answered, 3 needs clarification, 4 unanswerable or partial, 5 failed."""
+    """Answer a question.
+
+    Exits with 0 answered, 3 needs clarification, 4 unanswerable or partial, 5 failed.
+    """
     from cli.ask import Request, run
     from cli.options import make_context
 
@@ -124,6 +127,31 @@ def buckets(
     raise typer.Exit(run(name, as_json=as_json))
 
 
+@app.command("eval")
+def evaluate(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(help="Question files, folders of them, retrieval sets.", show_default=False),
+    ],
+    as_json: AsJson = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Keep each answer in this JSONL file.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", "-n", min=1, help="Only the first questions.")
+    ] = None,
+    misses: Annotated[bool, typer.Option("--misses", help="List what went wrong, by question.")] = False,
+    context: ContextTexts = None,
+    quiet: Quiet = False,
+) -> None:
+    """Measure question sets and retrieval sets: routing, documents, answers, behaviour, calls, seconds."""
+    from cli.evaluate import Request, run
+    from cli.options import make_context
+
+    settings = make_context(context or [])
+    raise typer.Exit(run(Request(paths, out, limit, misses), settings, as_json=as_json, quiet=quiet))
+
+
 @app.command()
 def verify(
     answer: Annotated[Path, typer.Argument(help="Text or Markdown with [doc_id] markers; - reads stdin.")],
@@ -134,6 +162,14 @@ def verify(
     from cli.verify import run
 
     raise typer.Exit(run(answer, evidence, as_json=as_json))
+
+
+@app.command()
+def demo(quiet: Quiet = False) -> None:
+    """Ingest the sample corpus and ask it three questions, one of which asks back."""
+    from cli.demo import run
+
+    raise typer.Exit(run(quiet=quiet))
 
 
 @app.command()

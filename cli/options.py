@@ -55,7 +55,7 @@ def accepts(name: str) -> str:
 
 
 def _parsed(name: str, text: str) -> Any:
-    """Return a list or object as JSON says (a list also as "a,b"), anything else as the text that pydantic reads."""
+    """Return a list or object as JSON says (a list also as "a,b"), anything else as text for pydantic."""
     kind = Context.model_json_schema()["properties"][name].get("type")
     if kind not in {"array", "object"}:
         return text

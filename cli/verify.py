@@ -36,7 +36,8 @@ def run(answer: Path, evidence: Path, *, as_json: bool = False) -> int:
 def report_text(report: Report) -> str:
     """Return the claims, one block each, then the two measures."""
     blocks = [_claim_text(claim) for claim in report.claims]
-    tail = f"citation precision {report.precision:.2f}, recall {report.recall:.2f} over {len(report.claims)} claims"
+    tail = f"citation precision {report.precision:.2f}, recall {report.recall:.2f}"
+    tail += f" over {len(report.claims)} claims"
     if report.unknown_markers:
         tail += f"; markers that name no evidence: {', '.join(report.unknown_markers)}"
     return "\n".join([*blocks, tail])

@@ -1,0 +1,91 @@
+"""The command `demo`: the sample corpus ingested, and three questions asked, one of which asks back."""
+
+import asyncio
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import buckets
+from cli.answer_text import answer_text, chosen_reply, clarification_text
+from cli.exits import ANSWERED, BY_STATUS
+from cli.ingest import Request, ingest_into
+from cli.terminal import make_steps, progress, say, write
+from settings import load_settings
+from tools.services import Services
+
+if TYPE_CHECKING:
+    from cli.terminal import Steps
+    from graph.answer import Answer
+    from graph.session import Session
+
+SAMPLE = Path(buckets.__file__).parent / "sample"
+SCRIPT = ("sample-005", "sample-024", "sample-049")
+"""A value of a datasheet with its page, a sum over invoices, and a question that fits two receipts."""
+
+
+def run(*, quiet: bool = False) -> int:
+    """Ingest what is new of the sample and ask the scripted questions; returns the worst exit code."""
+    return asyncio.run(_run(quiet=quiet))
+
+
+def demo_services() -> Services:
+    """Return services over a home of the demo's own, never over the user's stores."""
+    settings = load_settings()
+    own = {"home": settings.home / "demo", "database_url": None, "qdrant_url": None, "buckets_dir": None}
+    return Services(settings.model_copy(update=own))
+
+
+async def _run(*, quiet: bool) -> int:
+    from graph.session import open_session
+
+    services = demo_services()
+    async with open_session(services) as session:
+        await ingest_sample(services, quiet=quiet)
+        codes = [await _ask(session, row, quiet=quiet) for row in _scripted()]
+    write("Ask your own: citegraph ingest PATH --bucket NAME, then citegraph ask “…”")
+    return max(codes, default=ANSWERED)
+
+
+async def ingest_sample(services: Services, *, quiet: bool = False) -> int:
+    """Ingest the five folders of the sample with their annotations; returns the number of documents."""
+    began = time.monotonic()
+    documents = new = 0
+    for name in (await services.corpus()).buckets:
+        folder = SAMPLE / name
+        request = Request([folder], name, sorted(folder.glob("annotations.*")))
+        with progress(f"ingest {name}", quiet=quiet) as show:
+            report = await ingest_into(services, request, show)
+        documents, new = documents + report.documents, new + report.new + report.changed
+    if not quiet:
+        say(f"sample corpus: {documents} documents, {new} of them new, {time.monotonic() - began:.1f} s")
+    return documents
+
+
+def _scripted() -> list[dict[str, Any]]:
+    """Return the scripted questions with the replies that the demo gives."""
+    lines = (SAMPLE / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = {row["id"]: row for row in map(json.loads, lines)}
+    return [rows[name] for name in SCRIPT]
+
+
+async def _ask(session: "Session", row: dict[str, Any], *, quiet: bool) -> int:
+    """Ask one question, give the scripted reply when it asks back, and print both as they come."""
+    steps = make_steps(quiet=quiet)
+    write(f"Question: {row['turns'][0]}")
+    answer = await session.ask(row["turns"][0], on_event=steps)
+    if answer.clarification and answer.thread_id and row.get("reply"):
+        answer = await _reply(session, answer, row["reply"], steps)
+    steps.pause()
+    write(
+        f"\n{answer_text(answer)}\n\n({answer.usage.seconds:.2f} s, {answer.usage.llm_calls} model calls)\n{'-' * 72}"
+    )
+    return BY_STATUS[answer.status]
+
+
+async def _reply(session: "Session", answer: "Answer", reply: str, steps: "Steps") -> "Answer":
+    assert answer.clarification is not None
+    assert answer.thread_id is not None
+    steps.pause()
+    write(f"\nIt asks back: {clarification_text(answer.clarification)}\n\nThe demo replies: {reply}")
+    return await session.reply(answer.thread_id, chosen_reply(answer.clarification, reply), on_event=steps)

@@ -1,0 +1,166 @@
+"""The command `eval`: question sets and retrieval sets measured, as a table or as JSON."""
+
+import asyncio
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cli.exits import ANSWERED, FAILED
+from cli.terminal import progress, say, write
+from evals.question_files import read_questions
+from evals.questions import is_question_set, keep_in, run_questions
+from evals.scoring import MEASURES, Outcome, misses, summarise
+from llm.errors import BadInput
+from tools.services import Services
+
+if TYPE_CHECKING:
+    from graph.context import Context
+
+COLUMNS = ("rows", *MEASURES, "failed", "bad_citations")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to measure; `out` keeps each answer as JSON lines."""
+
+    paths: Sequence[Path]
+    out: Path | None = None
+    limit: int | None = None
+    list_misses: bool = False
+
+
+def run(request: Request, context: "Context", *, as_json: bool, quiet: bool) -> int:
+    """Print the measures; returns 5 when any run failed.
+
+    Raises:
+        BadInput: a path holds neither questions nor a retrieval set, or a row is broken.
+    """
+    questions, collections = _sorted_out(request.paths)
+    results: dict[str, Any] = {}
+    outcomes: list[Outcome] = []
+    if questions:
+        outcomes = asyncio.run(_questions(questions, request, context, quiet=quiet))
+        results |= summarise(outcomes)
+    for folder in collections:
+        results[folder.name] = asyncio.run(_retrieval(folder, request.limit))
+    if as_json:
+        write(json.dumps(results, ensure_ascii=False))
+    else:
+        _print_tables(results, [folder.name for folder in collections])
+    if request.list_misses:
+        (say if as_json else write)(misses_text(outcomes))
+    return FAILED if results.get("overall", {}).get("failed") else ANSWERED
+
+
+def _sorted_out(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """Return the question files and the retrieval sets among the paths."""
+    from evals.retrieval import is_retrieval_set
+
+    questions: list[Path] = []
+    collections: list[Path] = []
+    for path in paths:
+        if not path.exists():
+            raise BadInput(f"{path}: no such file or folder")
+        if path.is_dir() and is_retrieval_set(path):
+            collections.append(path)
+        elif is_question_set(path):
+            questions.append(path)
+        else:
+            raise BadInput(
+                f"{path}: neither questions (*.jsonl) nor a retrieval set (corpus, queries, qrels)"
+            )
+    return questions, collections
+
+
+async def _questions(
+    paths: Sequence[Path], request: Request, context: "Context", *, quiet: bool
+) -> list[Outcome]:
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    from graph.session import open_session
+
+    questions = read_questions(paths)[: request.limit]
+    services = Services()
+    with ExitStack() as stack:
+        keep: Callable[[Outcome], None] | None = None
+        if request.out:
+            keep = keep_in(stack.enter_context(request.out.open("w", encoding="utf-8")))
+        show = stack.enter_context(progress("eval", quiet=quiet))
+        async with open_session(services, InMemorySaver()) as session:
+            documents = (await services.corpus()).documents
+            return await run_questions(
+                questions, session, documents, context=context, keep=keep, progress=show
+            )
+
+
+async def _retrieval(folder: Path, limit: int | None) -> dict[str, Any]:
+    """Return the measures of a retrieval set: those of the default search, and of each mode under "modes"."""
+    from evals.retrieval import evaluate, load_retrieval_set
+    from settings import load_settings
+
+    try:
+        import ir_measures  # noqa: F401
+    except ImportError as error:
+        raise BadInput("A retrieval set needs ir-measures: pip install -e '.[eval]'.") from error
+    with tempfile.TemporaryDirectory() as home:
+        modes = await evaluate(load_retrieval_set(folder), load_settings(), Path(home), limit=limit)
+    corpus = modes.pop("corpus", {})
+    default = modes.get("hybrid+rerank") or modes["hybrid"]
+    return {**default, **corpus, "modes": modes}
+
+
+def _print_tables(results: dict[str, Any], collections: Sequence[str]) -> None:
+    scored = {name: values for name, values in results.items() if name not in collections}
+    if scored:
+        rows = [
+            [name, *(number_text(values[column]) for column in COLUMNS)] for name, values in scored.items()
+        ]
+        print_table(["category", *COLUMNS], rows)
+    for name in collections:
+        modes = results[name]["modes"]
+        columns = list(next(iter(modes.values())))
+        rows = [
+            [mode, *(number_text(values[column]) for column in columns)] for mode, values in modes.items()
+        ]
+        print_table([name, *columns], rows)
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table on stdout: drawn on a terminal, tab-separated when piped."""
+    if not sys.stdout.isatty():
+        write("\n".join("\t".join(row) for row in [columns, *rows]))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, header_style="bold")
+    for place, column in enumerate(columns):
+        table.add_column(column.replace("document_", "doc "), justify="left" if place == 0 else "right")
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table)
+
+
+def number_text(value: float | int | None) -> str:
+    """Return a measure with up to three decimals, "-" when it does not apply."""
+    if value is None:
+        return "-"
+    return str(value) if isinstance(value, int) else f"{value:.3f}"
+
+
+def misses_text(outcomes: Sequence[Outcome]) -> str:
+    """Return every question that was not answered as expected, with the causes."""
+    lines: list[str] = []
+    for outcome in outcomes:
+        causes = misses(outcome)
+        if causes:
+            lines.append(
+                f"{outcome.question.id} ({outcome.question.category}): {' / '.join(outcome.question.turns)}"
+            )
+            lines += [f"    {cause}" for cause in causes]
+    return "\n".join(lines) or "no misses"
