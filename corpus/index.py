@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
+from corpus.fields import fold
 from corpus.sparse import SparseEncoder, SparseVector, mean_length
 from corpus.types import Chunk, Hit
 from llm.embeddings import Embedder, Vectors
@@ -288,7 +289,7 @@ def request_filter(request: SearchRequest) -> FilterJSON | None:
 
 def identifier_condition(identifiers: Iterable[str]) -> FilterJSON:
     """Return the condition that a chunk carries one of `identifiers`."""
-    return {"key": "identifiers", "match": {"any": [value.lower() for value in identifiers]}}
+    return {"key": "identifiers", "match": {"any": [fold(value) for value in identifiers]}}
 
 
 def documents_condition(doc_ids: Iterable[str]) -> FilterJSON:

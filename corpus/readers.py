@@ -147,7 +147,7 @@ class PdfReader:
             with pypdfium2.PdfDocument(path) as pdf:
                 texts = [_pdf_page(page) for page in pdf]
                 labels = [pdf.get_page_label(number) for number in range(len(texts))]
-                title = cleaned(pdf.get_metadata_value("Title")).strip()
+                title = _pdf_title(pdf.get_metadata_value("Title"))
         except pypdfium2.PdfiumError as error:
             reason = "needs a password" if "password" in str(error).lower() else "is damaged or no PDF"
             raise BadInput(f"the PDF {reason}") from error
@@ -155,6 +155,15 @@ class PdfReader:
             raise BadInput("no text layer: a scan needs OCR")
         text = PAGE_BREAK.join(texts)
         yield Reading(text, pages_of(text, labels, single=True), "application/pdf", title)
+
+
+def _pdf_title(declared: str) -> str:
+    """Return the declared title unless it is what a program put there: a path, a file name, "untitled"."""
+    title = " ".join(cleaned(declared).split())
+    machine = (
+        r"untitled|(microsoft \w+ - )?\S*\.\w{2,5}|.*\.(docx?|xlsx?|pptx?|pdf|html?|indd|qxd|fm|tmp)|\w+://.*"
+    )
+    return "" if re.fullmatch(machine, title, re.IGNORECASE) else title
 
 
 def _pdf_page(page: Any) -> str:

@@ -127,6 +127,22 @@ def test_pdf_pages_labels_and_title(tmp_path: Path) -> None:
     assert reading.media_type == "application/pdf"
 
 
+@pytest.mark.parametrize(
+    ("declared", "kept"),
+    [
+        ("Annual report 2024", True),
+        ("Rev. B", True),
+        ("Microsoft Word - letter.doc", False),
+        ("file:///C:/tmp/x 1.htm", False),
+        ("letter.pdf", False),
+        ("Untitled", False),
+    ],
+)
+def test_pdf_titles_that_a_program_made_up(tmp_path: Path, declared: str, kept: bool) -> None:
+    reading = only(pdf(tmp_path / "a.pdf", [["text"]], declared))
+    assert reading.title == (declared if kept else "")
+
+
 def test_pdf_that_gives_no_text(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no text layer"):
         read(pdf(tmp_path / "scan.pdf", [[], []]))
