@@ -1,4 +1,4 @@
-"""Dates and periods as people write them ("Q3 2023", "before June", "18. Juli 2042"), as first and last day."""
+"""Dates and periods as people write them ("Q3 2023", "before June"), as first and last day."""
 
 import re
 from calendar import monthrange
@@ -120,17 +120,21 @@ _UNITS = {
     ),
     **dict.fromkeys(("year", "years", "jahr", "jahre", "jahren", "année", "an", "ans", "années"), "year"),
 }
-_LAST = "last|past|previous|letzten|letztes|letzter|letzte|letztem|vergangenen|vergangenes|vorigen|voriges|vergangene"
+_LAST = "last|past|previous|letzte[nsrm]?|vergangene[nsrm]?|vorige[nsrm]?"
 _THIS = "this|current|diesen|dieses|diese|diesem|dieser|aktuellen|laufenden|ce|cette|cet"
 _NEXT = "next|coming|following|nächsten|nächstes|nächste|nächster|kommenden|kommendes|kommende"
 _YEAR = r"(?:19|20|21)\d\d"
 _ANY_YEAR = rf"(?:{_YEAR}|['’]\d\d)"
 
 
-_NOT_A_YEAR = r"(?:eur|usd|gbp|chf|myr|rm|euros?|dollars?|ringgit|pounds?|€|\$|£|v|a|mv|ma|w|mw|hz|khz|mhz|ghz|bits?|ppm|nm|mm|cm|m|kg|g|pcs|pages)\b"
+_NOT_A_YEAR = (
+    r"(?:(?:eur|usd|gbp|chf|myr|rm|euros?|dollars?|ringgit|pounds?|[mk]?[vawg]|[kmg]?hz|bits?|ppm|[nmc]?m"
+    r"|pcs|pages)\b|[€$£])"
+)
 _AMOUNT_LEAD = re.compile(
-    r"(?:\b(?:rm|usd|eur|gbp|chf|myr|over|above|more than|less than|under|below|exceeding|at least|at most|up to|über|mehr als"
-    r"|weniger als|unter|mindestens|höchstens|plus de|moins de|no|nr|number|nummer|part|model|type|un|cve|iso|en|iec)\.?[\s-]*|\d[\s,])$",
+    r"(?:\b(?:rm|usd|eur|gbp|chf|myr|over|above|more than|less than|under|below|exceeding|at least|at most"
+    r"|up to|über|mehr als|weniger als|unter|mindestens|höchstens|plus de|moins de|no|nr|number|nummer|part"
+    r"|model|type|un|cve|iso|en|iec)\.?[\s-]*|\d[\s,])$",
     re.IGNORECASE,
 )
 
@@ -208,7 +212,8 @@ def _rolling(found: re.Match[str], read: _Read) -> Period | None:
 
 def _part(period: Period, part: int) -> Period:
     """Return the first, middle or last third of a month, or of a year (four months)."""
-    assert period.start is not None and period.end is not None
+    assert period.start is not None
+    assert period.end is not None
     if (period.end - period.start).days > 40:
         return _months_span(period.start.year, 1 + 4 * part, 4)
     first = (1, 11, 21)[part]
@@ -256,9 +261,11 @@ def _rules() -> tuple[Rule, ...]:
         rule(r"(?P<a>\d{1,2})\s?[-/.]\s?(?P<b>\d{1,2})\s?[-/.]\s?(?P<y>\d{4}|\d{2})", _numeric),
         rule(
             rf"(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s*(?:-|–|to|bis|and|und|et|au)\s*(?P<e>\d{{1,2}})(?:st|nd|rd|th|\.)?(?:\s+of)?\s+{month}{of}{year}",
-            lambda f, r: _days(f, r),
+            _days,
         ),
-        rule(rf"{day}[\s-]*{month}[\s,-]*{year}", lambda f, r: _day(year_of(f, r), _month(f["m"]), int(f["d"]))),
+        rule(
+            rf"{day}[\s-]*{month}[\s,-]*{year}", lambda f, r: _day(year_of(f, r), _month(f["m"]), int(f["d"]))
+        ),
         rule(
             rf"{month}[\s-]*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?:,\s*|\s+){year}",
             lambda f, r: _day(year_of(f, r), _month(f["m"]), int(f["d"])),
@@ -283,9 +290,7 @@ def _rules() -> tuple[Rule, ...]:
         rule(rf"(?P<y>{_YEAR})[\s,-]+{month}", lambda f, r: _month_span(year_of(f, r), _month(f["m"]))),
         rule(
             rf"(?:q|t)(?P<q>[1-4])(?:{of}|\s*['’]?){year}|(?P<y2>{_YEAR})[\s/-]*(?:q|t)(?P<q2>[1-4])",
-            lambda f, r: _months_span(
-                _year(f["y"] or f["y2"], r.today), 3 * int(f["q"] or f["q2"]) - 2, 3
-            ),
+            lambda f, r: _months_span(_year(f["y"] or f["y2"], r.today), 3 * int(f["q"] or f["q2"]) - 2, 3),
         ),
         rule(
             rf"{ordinal}\s+(?:quarter|quartal|trimestre){of}{year}",
@@ -311,27 +316,46 @@ def _rules() -> tuple[Rule, ...]:
             rf"(?:the\s+)?(?P<p>{_words(_PARTS)})[\s-]+(?:of\s+)?(?:the\s+year\s+)?{year}",
             lambda f, r: _part(_year_span(year_of(f, r)), _PARTS[f["p"].lower()]),
         ),
-        rule(r"(?P<m>0?[1-9]|1[0-2])/(?P<y>(?:19|20)\d\d)", lambda f, r: _month_span(int(f["y"]), int(f["m"]))),
-        rule(r"(?P<y>(?:19|20)\d\d)-(?P<m>0[1-9]|1[0-2])", lambda f, r: _month_span(int(f["y"]), int(f["m"]))),
-        rule(r"(?P<y>(?:19|20)\d)0s", lambda f, r: Period(date(int(f["y"]) * 10, 1, 1), date(int(f["y"]) * 10 + 9, 12, 31))),
+        rule(
+            r"(?P<m>0?[1-9]|1[0-2])/(?P<y>(?:19|20)\d\d)", lambda f, r: _month_span(int(f["y"]), int(f["m"]))
+        ),
+        rule(
+            r"(?P<y>(?:19|20)\d\d)-(?P<m>0[1-9]|1[0-2])", lambda f, r: _month_span(int(f["y"]), int(f["m"]))
+        ),
+        rule(
+            r"(?P<y>(?:19|20)\d)0s",
+            lambda f, r: Period(date(int(f["y"]) * 10, 1, 1), date(int(f["y"]) * 10 + 9, 12, 31)),
+        ),
         rule(
             rf"(?:the\s+|den\s+|les\s+)?(?:{_LAST})\s+(?P<n>\d{{1,4}}|{'|'.join(_NUMBERS)})\s+(?P<unit>{_words(_UNITS)})",
             _rolling,
         ),
         rule(
-            rf"(?P<n>\d{{1,4}}|{'|'.join(_NUMBERS)})\s+derni(?:er|ère)s?\s+(?P<unit>{_words(_UNITS)})", _rolling
+            rf"(?P<n>\d{{1,4}}|{'|'.join(_NUMBERS)})\s+derni(?:er|ère)s?\s+(?P<unit>{_words(_UNITS)})",
+            _rolling,
         ),
-        rule(rf"(?:{_LAST})\s+(?P<unit>{_words(_UNITS)})", lambda f, r: _whole(r.today, _UNITS[f["unit"].lower()], -1)),
+        rule(
+            rf"(?:{_LAST})\s+(?P<unit>{_words(_UNITS)})",
+            lambda f, r: _whole(r.today, _UNITS[f["unit"].lower()], -1),
+        ),
         rule(
             rf"(?:l['’]|la\s+|le\s+)(?P<unit>{_words(_UNITS)})\s+(?:derni(?:er|ère)|passée?)",
             lambda f, r: _whole(r.today, _UNITS[f["unit"].lower()], -1),
         ),
-        rule(rf"(?:{_THIS})\s+(?P<unit>{_words(_UNITS)})", lambda f, r: _whole(r.today, _UNITS[f["unit"].lower()], 0)),
-        rule(rf"(?:{_NEXT})\s+(?P<unit>{_words(_UNITS)})", lambda f, r: _whole(r.today, _UNITS[f["unit"].lower()], 1)),
+        rule(
+            rf"(?:{_THIS})\s+(?P<unit>{_words(_UNITS)})",
+            lambda f, r: _whole(r.today, _UNITS[f["unit"].lower()], 0),
+        ),
+        rule(
+            rf"(?:{_NEXT})\s+(?P<unit>{_words(_UNITS)})",
+            lambda f, r: _whole(r.today, _UNITS[f["unit"].lower()], 1),
+        ),
         rule(r"today|heute|aujourd['’]hui", lambda f, r: Period(r.today, r.today)),
         rule(
             r"yesterday|gestern|hier",
-            lambda f, r: Period(r.today - timedelta(days=1), r.today - timedelta(days=1)) if f[0] != "hier" else None,
+            lambda f, r: (
+                Period(r.today - timedelta(days=1), r.today - timedelta(days=1)) if f[0] != "hier" else None
+            ),
         ),
         rule(
             rf"(?:the\s+)?(?:year|calendar\s+year|fiscal\s+year|fy|jahr|l['’]année)\s?(?P<y>{_YEAR})",
@@ -347,10 +371,11 @@ def _rules() -> tuple[Rule, ...]:
         ),
         rule(
             rf"(?<=in )(?:the\s+)?{month}|(?<=before ){month}|(?<=after ){month}".replace("(?P<m>", "(?:")
-            + rf"|(?:since|until|till|by|during|for|im|seit|bis|vor|nach|en|depuis|avant|après|last|this|of|from)\s+(?:{months})\b",
-            lambda f, r: _named_month(f, r),
+            + rf"|(?:since|until|till|by|during|for|last|this|of|from|im|seit|bis|vor|nach)\s+(?:{months})\b"
+            + rf"|(?:en|depuis|avant|après)\s+(?:{months})\b",
+            _named_month,
         ),
-    )  # fmt: skip
+    )
 
 
 def _years(first: int, last: int) -> Period | None:
@@ -376,10 +401,13 @@ def _christmas_to_new_year(found: re.Match[str], read: _Read) -> Period:
 
 _BEFORE = r"before|earlier than|prior to|older than|vor(?: dem)?|avant(?: le)?"
 _AFTER = r"after|later than|newer than|beyond|nach(?: dem)?|après(?: le)?"
-_SINCE = r"since|from|as of|starting(?: in| from)?|ab(?: dem)?|seit(?: dem)?|depuis(?: le)?|à partir (?:de|du)|on or after|not before"
+_SINCE = (
+    r"since|from|as of|starting(?: in| from)?|on or after|not before|ab(?: dem)?|seit(?: dem)?"
+    r"|depuis(?: le)?|à partir (?:de|du)"
+)
 _UNTIL = (
-    r"until|till|up to|through|by(?: the end of)?|no later than|not later than|not after|on or before|bis(?: zum| ende)?"
-    r"|spätestens|jusqu['’](?:à|au|en)|au plus tard"
+    r"until|till|up to|through|by(?: the end of)?|no later than|not later than|not after|on or before"
+    r"|bis(?: zum| ende)?|spätestens|jusqu['’](?:à|au|en)|au plus tard"
 )
 _LINK = re.compile(r"\s*(?:and|to|until|till|through|und|bis|et|à|au|-|–|—)\s*(?:the\s+)?", re.IGNORECASE)
 _ONWARDS = re.compile(
@@ -439,7 +467,8 @@ def _bare() -> re.Pattern[str]:
 def _yearless() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return "August that year", and "March and" as it stands before "April 2018"."""
     names = rf"(?<!\w)(?:(?P<m>{_words(month_names())})\.?|q(?P<q>[1-4]))"
-    that = r"\s+(?:of\s+|in\s+)?(?:that|the\s+same|desselben|des\s+gleichen|de\s+la\s+même)\s+(?:year|jahres|année)\b"
+    same = r"(?:that|the\s+same|desselben|des\s+gleichen|de\s+la\s+même)"
+    that = rf"\s+(?:of\s+|in\s+)?{same}\s+(?:year|jahres|année)\b"
     also = r"\s*(?:and|or|und|oder|et|ou|&|,)\s*$"
     return re.compile(names + that, re.IGNORECASE), re.compile(names + also, re.IGNORECASE)
 
@@ -504,7 +533,7 @@ def _over(text: str, begin: int, last: Period, start: date) -> Period:
 
 
 def _is_range(text: str, before: Period, gap: str) -> bool:
-    """Return whether two periods beside each other are one: "2016 and 2017" are two unless "between" leads."""
+    """Return whether neighbouring periods are one: "2016 and 2017" are two unless "between" leads."""
     if gap.strip().lower() in ("and", "und", "et"):
         lead = text[: before.span[0]].rstrip().lower()
         return lead.endswith(("between", "zwischen", "entre"))

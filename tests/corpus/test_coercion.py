@@ -239,7 +239,8 @@ def test_payload_values_are_what_the_index_compares():
 def test_a_row_becomes_typed_values_and_problems():
     bucket = load_buckets()["invoices"]
     row = {
-        "doc_id": "d1", "seller": "Example Ltd", "date": "14/03/2018", "total": "8.20", "currency_assumed": "MYR",
+        "doc_id": "d1", "seller": "Example Ltd", "date": "14/03/2018", "total": "8.20",
+        "currency_assumed": "MYR",
         "due_date": "someday", "type_code": "381", "colour": "red", "net": None, "in_text": {"total": True},
     }  # fmt: skip
     values, problems = bucket.validate_row(row, today=TODAY)
