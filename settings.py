@@ -111,6 +111,11 @@ class Settings(BaseSettings):
         validation_alias="CITEGRAPH_MODEL_TIMEOUT",
         description="Seconds allowed for one model call.",
     )
+    debug: bool = Field(
+        False,
+        validation_alias="CITEGRAPH_DEBUG",
+        description="Show where an error of the command line came from: true or false.",
+    )
 
     @property
     def sql_url(self) -> str:

@@ -77,9 +77,8 @@ async def _ask(session: "Session", row: dict[str, Any], *, quiet: bool) -> int:
     if answer.clarification and answer.thread_id and row.get("reply"):
         answer = await _reply(session, answer, row["reply"], steps)
     steps.pause()
-    write(
-        f"\n{answer_text(answer)}\n\n({answer.usage.seconds:.2f} s, {answer.usage.llm_calls} model calls)\n{'-' * 72}"
-    )
+    spent = f"({answer.usage.seconds:.2f} s, {answer.usage.llm_calls} model calls)"
+    write(f"\n{answer_text(answer)}\n\n{spent}\n{'-' * 72}")
     return BY_STATUS[answer.status]
 
 

@@ -1,6 +1,5 @@
 """Exit codes of the command line, and how an error becomes one of them."""
 
-import os
 import sys
 import traceback
 
@@ -25,12 +24,22 @@ BY_STATUS = {
 
 def report(error: BaseException) -> int:
     """Print an error as one line on stderr (with CITEGRAPH_DEBUG=1 its trace) and return the exit code."""
-    if os.environ.get("CITEGRAPH_DEBUG") == "1":
+    if _debugging():
         traceback.print_exception(error)
     print(f"citegraph: {_line(error)}", file=sys.stderr)
     if isinstance(error, KeyboardInterrupt):
         return INTERRUPTED
     return USAGE if isinstance(error, BadInput) or _is_validation(error) else FAILED
+
+
+def _debugging() -> bool:
+    """Tell whether the trace is wanted; settings that cannot be read want none."""
+    from settings import load_settings
+
+    try:
+        return load_settings().debug
+    except ValueError:
+        return False
 
 
 def _line(error: BaseException) -> str:

@@ -1,0 +1,75 @@
+"""What every test shares: closed sockets, strict checkpoints, and the sample corpus ingested once."""
+
+import asyncio
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import pytest_socket
+
+# Before langgraph is imported: checkpoints may hold plain data only.
+os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
+
+if TYPE_CHECKING:
+    from settings import Settings
+    from tools.services import Services
+
+LOOPBACK = ["127.0.0.1", "::1", "localhost"]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Close every socket but those of this machine, before any fixture runs."""
+    pytest_socket.socket_allow_hosts(LOOPBACK, allow_unix_socket=True)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Take no setting from the shell or from `.env`: no key, no model, a home of the tests' own."""
+    from settings import Settings
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith(("CITEGRAPH_", "OPENAI_", "LANGSMITH_")) and name != "CITEGRAPH_CORPORA":
+                patch.delenv(name)
+        patch.setitem(Settings.model_config, "env_file", None)
+        patch.setenv("CITEGRAPH_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
+
+
+@pytest.fixture(scope="session")
+def sample_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a home into which the sample corpus was ingested once; tests read it and leave it as it is."""
+    from cli.demo import ingest_sample
+    from tools.services import Services
+
+    home = tmp_path_factory.mktemp("sample")
+
+    async def fill() -> None:
+        services = Services(_embedded(home))
+        try:
+            assert await ingest_sample(services, quiet=True) >= 40
+        finally:
+            await services.close()
+
+    asyncio.run(fill())
+    return home
+
+
+@pytest.fixture
+def sample_services(sample_home: Path) -> "Iterator[Services]":
+    """Return services over the sample corpus, closed after the test."""
+    from tools.services import Services
+
+    services = Services(_embedded(sample_home))
+    yield services
+    asyncio.run(services.close())
+
+
+def _embedded(home: Path) -> "Settings":
+    """Return settings of the embedded stores in a home, though a Qdrant server may be set for other tests."""
+    from settings import load_settings
+
+    return load_settings().model_copy(update={"home": home, "qdrant_url": None, "database_url": None})
