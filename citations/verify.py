@@ -195,10 +195,11 @@ def _windows(pool: Pool, roots: dict[str, float], evidence: Iterable[int], limit
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The outcome of one claim against one window."""
+    """The outcome of one claim against one window, or against several sentences of which the window is the best."""
 
     window: Window
     assessment: Assessment
+    sentences: tuple[int, ...] = ()
 
     @property
     def clean(self) -> bool:
@@ -263,6 +264,101 @@ def examine(pool: Pool, query: Query, evidence: Sequence[int], limit: int = 4) -
         for w in _windows(pool, query.roots, evidence, limit)
     ]
     return sorted(findings, key=_rank)
+
+
+# A sentence joins the others when it says at least a tenth of the claim that they do not say.
+_SHARE = 0.1
+_SENTENCES = 6
+
+
+def supporting_sentences(pool: Pool, query: Query, evidence: Sequence[int]) -> list[int]:
+    """Return the units that together have most of a claim's weighted words and numbers, the best first."""
+    total = sum(query.roots.values()) or 1.0
+    members = [m for e in evidence for m in pool.by_evidence.get(e, [])]
+    has = {m: [r for r in query.roots if r in pool.units[m].stems] for m in members}
+    left = dict(query.roots)
+    chosen: list[int] = []
+    while len(chosen) < _SENTENCES and has:
+        # what others have said already still speaks a little for a sentence that says all of it again
+        best = max(has, key=lambda m: sum(left.get(r, 0.0) + 0.15 * query.roots[r] for r in has[m]))
+        gain = sum(left.get(r, 0.0) for r in has[best]) / total
+        if not gain or (chosen and gain < _SHARE):
+            break
+        chosen.append(best)
+        for root in has.pop(best):
+            left.pop(root, None)
+    return chosen
+
+
+# Several sentences have a word more easily than one: together they must have more of the claim.
+_TOGETHER = 0.75
+
+
+def _together(pool: Pool, query: Query, evidence: Sequence[int], findings: list[Finding]) -> Finding | None:
+    """Judge a claim by all sentences that speak of it, unless one passage is about the claim and does not back it."""
+    found = joint(pool, query, evidence)
+    if found is None or any(f.assessment.problems and f.assessment.coverage >= ENOUGH for f in findings):
+        return None
+    ok = found.assessment.coverage >= _TOGETHER and found.assessment.gap < GAP
+    return found if ok and not found.assessment.problems else None
+
+
+def joint(pool: Pool, query: Query, evidence: Sequence[int]) -> Finding | None:
+    """Hold a claim against the sentences that together say most of it, None when fewer than two do."""
+    chosen = supporting_sentences(pool, query, evidence)
+    if len(chosen) < 2:
+        return None
+    documents = [
+        pool.document(d) for d in dict.fromkeys(pool.evidence[pool.units[m].evidence].doc_id for m in chosen)
+    ]
+    text = "\n".join(pool.units[m].text for m in chosen)
+    passage = Passage(
+        view(text, documents[0].comma),
+        "\n".join(d.text for d in documents),
+        tuple(f for d in documents for f in d.facts),
+        frozenset().union(*(d.known for d in documents)),
+        frozenset().union(*(d.vocabulary for d in documents)),
+        tuple(f for d in documents for f in d.annotations),
+    )
+    best = pool.units[chosen[0]]
+    window = Window(best.evidence, chosen[0], chosen[0], 0.0)
+    return Finding(window, assess(query.view, passage, query.weights), tuple(chosen))
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """How far evidence backs one claim, without a decision.
+
+    Attributes:
+        score: weighted share of the claim's words in the best passage, less one for each fact that fails there.
+        problems: what fails in the passage that is closest to the claim.
+        sentences: (index of the evidence, start, end) of the sentences that together say most of the claim.
+    """
+
+    verdict: Verdict
+    score: float
+    problems: tuple[Problem, ...]
+    sentences: tuple[tuple[int, int, int], ...]
+
+
+def support(claim: str, evidence: Sequence[Evidence]) -> Support:
+    """Return how far evidence backs one claim: the ladder's values for those who decide by a threshold of their own."""
+    pool = build_pool(evidence)
+    query = make_query(pool, claim)
+    everything = range(len(evidence))
+    findings = examine(pool, query, everything, 6)
+    together = joint(pool, query, everything)
+    scores = [f.assessment.coverage - len(f.assessment.problems) for f in findings]
+    if together is not None:
+        scores.append(together.assessment.coverage - len(together.assessment.problems))
+    closest = max(findings, key=_closeness, default=None)
+    units = [pool.units[m] for m in supporting_sentences(pool, query, everything)]
+    return Support(
+        decide(findings)[0],
+        max(scores, default=-float(len(query.view.facts))),
+        closest.assessment.problems if closest else (),
+        tuple((u.evidence, u.start, u.end) for u in units),
+    )
 
 
 def _rank(finding: Finding) -> tuple[float, float]:
@@ -408,7 +504,7 @@ class _Run:
         if verdict == "supported" and finding is not None:
             return self._ask(query, verdict, finding, _praise(finding))
         if not broken and verdict == "unsupported":
-            together = self._by_clause(query, evidence) or self._jointly(findings)
+            together = self._by_clause(query, evidence) or _together(self.pool, query, evidence, findings)
             if together is not None:
                 return "supported", together, "each part is said in the source"
         reason = broken or (_blame(finding) if finding else "nothing in the evidence speaks of this")
@@ -455,10 +551,6 @@ class _Run:
                 return None
             best = best or finding
         return best
-
-    def _jointly(self, findings: list[Finding]) -> Finding | None:
-        """Not yet: facts of several cited documents in one claim."""
-        return None
 
     def _ask(
         self, query: Query, verdict: Verdict, finding: Finding | None, reason: str
@@ -702,6 +794,8 @@ def _with_backing(run: _Run, claim: Claim) -> Claim:
 
 def _backs(run: _Run, claim: Claim, marker: str) -> bool:
     if len(claim.markers) == 1 or marker in (claim.doc_id, claim.evidence_id):
+        return True
+    if any(d.formula == claim.formula and marker in d.doc_ids for d in run.derivations):
         return True
     spans = run.spans_of(marker)
     if not spans:
