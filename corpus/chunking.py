@@ -45,6 +45,7 @@ def chunk_document(
     *,
     tokens: int = DEFAULT_TOKENS,
     overlap: int = DEFAULT_OVERLAP,
+    context: str = "",
 ) -> list[Chunk]:
     """Return the chunks of a document in order; `text[start:end] == chunk.text` holds for each.
 
@@ -54,6 +55,7 @@ def chunk_document(
     Args:
         tokens: most tokens of a chunk, counted with the tokenizer of the static vectors.
         overlap: tokens that a chunk repeats of the one before, fewer where a seam is near.
+        context: what each chunk is to be indexed with beside its text; default: the title.
     """
     chunks: list[Chunk] = []
     for start, end in _spans(document.text, tokens, min(overlap, tokens // 2)):
@@ -75,6 +77,7 @@ def chunk_document(
                 page_last=last.number if last else None,
                 identifiers=_identifiers(bucket, text),
                 title=document.title,
+                context=context,
             )
         )
     return chunks

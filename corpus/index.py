@@ -232,18 +232,18 @@ def legs(
 def encode_chunks(
     chunks: Sequence[Chunk], embedder: Embedder, record: CollectionRecord
 ) -> tuple[Vectors, list[SparseVector]]:
-    """Return the dense (n, d) and sparse vectors of chunks, titles included."""
+    """Return the dense (n, d) and sparse vectors of chunks, their contexts included."""
     texts = [indexed_text(chunk) for chunk in chunks]
     encoder = record.encoder()
     return embedder.embed_documents(texts), [encoder.document(text) for text in texts]
 
 
 def indexed_text(chunk: Chunk) -> str:
-    """Return the chunk's text with its document's title in front, unless it begins with it."""
-    title = chunk.title.strip()
-    if not title or title.casefold() in chunk.text[: 2 * len(title) + 200].casefold():
+    """Return the chunk's text with its context, or title, in front, unless it begins with it."""
+    context = chunk.context.strip() or chunk.title.strip()
+    if not context or context.casefold() in chunk.text[: 2 * len(context) + 200].casefold():
         return chunk.text
-    return f"{title}\n{chunk.text}"
+    return f"{context}\n{chunk.text}"
 
 
 def payload_of(chunk: Chunk, metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -271,6 +271,7 @@ def chunk_from(point_id: object, payload: Mapping[str, Any]) -> Chunk:
         page_last=payload.get("page_last"),
         identifiers=tuple(payload.get("identifiers") or ()),
         title=payload.get("title") or "",
+        context=payload.get("context") or "",
     )
 
 

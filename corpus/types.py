@@ -61,7 +61,9 @@ class Chunk:
         page_first, page_last: page numbers that the span touches; None when the format has none.
         content_hash: SHA-256 of the text, hexadecimal.
         identifiers: whole identifiers found by the bucket's patterns, folded to lower case.
-        title: the document's title, indexed with the text so that each chunk says what it belongs to.
+        title: the document's title.
+        context: title and names from the annotations, indexed with the text so that each chunk says
+            what it belongs to; not part of the document's text.
     """
 
     chunk_id: str
@@ -77,6 +79,7 @@ class Chunk:
     page_last: int | None = None
     identifiers: tuple[str, ...] = ()
     title: str = ""
+    context: str = ""
 
 
 @dataclass(frozen=True, slots=True)

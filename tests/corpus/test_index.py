@@ -60,6 +60,7 @@ def chunk(doc_id: str, text: str, ordinal: int = 0) -> Chunk:
         page_last=3 if doc_id == "tides" else None,
         identifiers=IDENTIFIERS.get(doc_id, ()),
         title=f"Letter about {doc_id}",
+        context=f"Letter about {doc_id} | archive",
     )
 
 
@@ -219,6 +220,14 @@ class TestContract:
         await filled.ensure(BUCKET)
         await filled.upsert("letters", CHUNKS[:1], METADATA)
         assert await filled.count("letters") == 1
+
+
+def test_context_or_title_stand_before_the_text_once() -> None:
+    plain = replace(CHUNKS[0], title="", context="")
+    assert indexed_text(plain) == plain.text
+    assert indexed_text(replace(plain, title="Harbour")) == f"Harbour\n{plain.text}"
+    assert indexed_text(replace(plain, title="Harbour", context="Brest")) == f"Brest\n{plain.text}"
+    assert indexed_text(replace(plain, title="the anchors of the Ferry")) == plain.text
 
 
 class OtherModel:

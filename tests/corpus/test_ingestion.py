@@ -38,6 +38,7 @@ BUCKET = Bucket(
     ),
     identifiers=(Identifier(name="reference", pattern=r"\bHB-\d{4}\b"),),
     title_fields=("sender",),
+    entity_fields=("sender", "place"),
 )
 STATIC = StaticEmbedder()
 
@@ -231,6 +232,34 @@ async def test_annotations_alone_can_change(stores: Stores, folder: Path) -> Non
     late = {"must": [{"key": "meta.sent", "range": {"gte": "2022-01-01T00:00:00Z"}}]}
     assert await stores.index.count("letters", late) == 1
     assert await stores.index.document_chunks("letters", "one") == before
+
+
+async def test_chunks_are_found_by_the_names_in_their_annotations(stores: Stores, folder: Path) -> None:
+    table = folder.parent / "a.csv"
+    table.write_text("doc_id,sender\none,Chandler\n")
+    await ingest([folder], BUCKET, stores=stores, annotations=[table])
+    (chunk,) = await stores.index.document_chunks("letters", "one")
+    assert (chunk.title, chunk.context) == ("Chandler", "Chandler | Brest")
+    assert await found(stores, "chandler") == ["one"]
+    assert chunk.text == stores.documents.text("one", chunk.start, chunk.end)
+    table.write_text("doc_id,sender\none,Rigger\n")
+    report = await ingest([folder], BUCKET, stores=stores, annotations=[table])
+    assert (report.changed, report.chunks) == (1, 1)
+    assert await found(stores, "rigger") == ["one"]
+    assert await found(stores, "chandler") == []
+
+
+async def test_a_changed_declaration_is_followed(stores: Stores, folder: Path) -> None:
+    await ingest([folder], BUCKET, stores=stores)
+    town = Field(
+        name="town", type="keyword", description="Town.", from_text=(TextRule(pattern=r"of (Brest)"),)
+    )
+    wider = BUCKET.model_copy(update={"fields": (*BUCKET.fields, town)})
+    report = await ingest([folder], wider, stores=stores)
+    assert (report.changed, report.chunks) == (5, 0)
+    brest = {"must": [{"key": "meta.town", "match": {"value": "brest"}}]}
+    assert await stores.index.count("letters", brest) == 1
+    assert numbers(await ingest([folder], wider, stores=stores)) == (0, 0, 5, 0, 0)
 
 
 async def test_an_id_of_another_bucket_is_refused(stores: Stores, folder: Path) -> None:
