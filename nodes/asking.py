@@ -49,13 +49,20 @@ def relaxed_options(corpus: Corpus, name: str, filters: list[Json]) -> list[Json
     if not filters:
         return []
     typed = bucket_filters({"per_bucket": {name: {"filters": filters}}}, name)
-    options = []
-    for relaxation, count in corpus.annotations.relaxations(name, typed):
-        if not count:
+    options: list[Json] = []
+    for relaxation in corpus.annotations.relaxations(name, typed):
+        if not relaxation.count or not relaxation.remaining:
             continue
-        left = [clause for place, clause in enumerate(filters) if place not in relaxation.dropped]
-        without = [printed(clause) for place, clause in enumerate(filters) if place in relaxation.dropped]
-        options.append({"id": str(len(options) + 1), "label": f"without “{' and '.join(without)}”", "count": count, "effect": {"filters": {name: left}}})
+        without = " and ".join(printed(clause.model_dump(mode="json")) for clause in relaxation.dropped)
+        left = [clause.model_dump(mode="json") for clause in relaxation.remaining]
+        options.append(
+            {
+                "id": str(len(options) + 1),
+                "label": f"without “{without}”",
+                "count": relaxation.count,
+                "effect": {"filters": {name: left}},
+            }
+        )
     return options[:MAX_OPTIONS]
 
 
@@ -66,14 +73,14 @@ def facets_question(corpus: Corpus, plan: Json, matched: int) -> Json:
     filters = plan["per_bucket"][name]["filters"]
     typed = bucket_filters(plan, name)
     options: list[Json] = []
-    for facet in corpus.annotations.facets(name, typed, limit=3)[:3]:
-        for value, count in facet.values[:2]:
-            clause = facet.clause(value).model_dump()
+    for facets in corpus.annotations.telling_facets(name, typed).values():
+        for facet in facets[:2]:
+            clause = facet.clause.model_dump(mode="json")
             options.append(
                 {
                     "id": str(len(options) + 1),
-                    "label": f"{facet.field.replace('_', ' ')}: {facet.shown(value)}",
-                    "count": count,
+                    "label": f"{facet.field.replace('_', ' ')}: {facet.label}",
+                    "count": facet.count,
                     "effect": {"filters": {name: [*filters, clause]}},
                 }
             )

@@ -15,7 +15,6 @@ from corpus.periods import Period, find_periods
 from nodes import lexicon
 from nodes.phrases import find_phrase
 
-MIN_SPECIFICITY = 0.3
 COMPARE = re.compile(
     r"""(?<!\w)(?P<op>more\s+than|greater\s+than|bigger\s+than|larger\s+than|higher\s+than|over|above|exceed(?:s|ing|ed)?|upwards\s+of
     |at\s+least|from|minimum(?:\s+of)?|no\s+less\s+than|less\s+than|smaller\s+than|lower\s+than|cheaper\s+than|under|below|at\s+most|up\s+to
@@ -50,8 +49,9 @@ class Mentioned(Span):
     field: str = ""
     values: tuple[str, ...] = ()
     negated: bool = False
-    specificity: float = 1.0
+    score: float = 1.0
     how: str = "exact"
+    cued: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +105,11 @@ class _Reader:
 def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: date) -> Reading:
     """Return how `bucket` understands `question`; blocking (value linking asks the store)."""
     reader = _Reader(bucket, question, today)
-    identifiers = read_identifiers(reader, linker)
-    read_mentions(reader, linker.find_mentions(question, bucket.name))
+    identifiers = read_identifiers(reader)
+    periods = read_periods(reader, whole_dates=True)
+    read_mentions(reader, linker.find_mentions(bucket.name, question))
     read_sizes(reader)
-    periods = read_periods(reader)
+    periods += read_periods(reader, whole_dates=False)
     read_amounts(reader)
     asked = read_asked(reader)
     noun = read_noun(reader)
@@ -127,38 +128,60 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
     )
 
 
-def read_identifiers(reader: _Reader, linker: ValueLinker) -> list[str]:
-    """Turn identifiers that exist as values into clauses; return all of them for the index's exact match."""
+def read_identifiers(reader: _Reader) -> list[str]:
+    """Return the identifiers of the question, lower case, for the index's exact match."""
     found = []
-    for kind, text, start, end in reader.bucket.find_identifiers(reader.question):
+    for _, text, _, _ in reader.bucket.find_identifiers(reader.question):
         found.append(text.lower())
-        declared = reader.bucket.field(kind.field) if kind.field else None
-        if declared is None or not reader.free(start, end):
-            continue
-        links = [link for link in linker.link(reader.bucket.name, text, fields=[declared.name]) if link.how in {"exact", "folded"}]
-        if links:
-            add_mention(reader, declared, links[0].values, (start, end), how="exact")
     return list(dict.fromkeys(found))
 
 
 def read_mentions(reader: _Reader, links: Sequence[Link]) -> None:
     """Turn linked names into clauses, the longest and rarest first; names joined by "or" become one group."""
-    for link in sorted(links, key=lambda item: (-(item.end - item.start) * item.score, item.start)):
+    entities = reader.bucket.entity_fields
+
+    def order(link: Link) -> tuple[float, bool, int, int]:
+        place = entities.index(link.field) if link.field in entities else len(entities)
+        return -(link.end - link.start) * link.score, not link.cued, place, link.start
+
+    for link in sorted(links, key=order):
         declared = reader.bucket.field(link.field)
         if declared is None or not reader.free(link.start, link.end):
             continue
-        rare = link.specificity >= MIN_SPECIFICITY
-        if rare or declared.canonical or declared.kind in {"country", "jurisdiction"}:
-            add_mention(reader, declared, link.values, (link.start, link.end), how=link.how, specificity=link.specificity)
-    join_alternatives(reader)
+        if is_additive(reader, declared, link) or is_common_word(reader, declared, link):
+            continue
+        add_mention(reader, declared, link.values, (link.start, link.end), how=link.how, score=link.score, cued=link.cued)
+    settle_rivals(reader)
+
+
+ADDED = re.compile(r"(?:plus|including|incl\.?|as\s+well\s+as|and\s+also|sowie|inklusive|einschließlich|y\s+compris)\s+(?:the\s+|die\s+|les\s+)?$", re.IGNORECASE)
+ADDED_AFTER = re.compile(r"^\s*(?:included|too|as\s+well|inklusive|eingeschlossen|inbegriffen|compris\w*)\b", re.IGNORECASE)
+
+
+def is_additive(reader: _Reader, declared: Field, link: Link) -> bool:
+    """Tell whether a kind of document is named in addition to all of them ("contracts, NDAs included")."""
+    if not declared.canonical:
+        return False
+    return bool(ADDED.search(reader.question[: link.start]) or ADDED_AFTER.search(reader.question[link.end :]))
+
+
+def is_common_word(reader: _Reader, declared: Field, link: Link) -> bool:
+    """Tell whether a lone lower-case word is a common noun although a name is written like it ("a target company").
+
+    Only where the question writes another name of that field with a capital; a question in lower case tells nothing.
+    """
+    lone = link.text.islower() and link.text.isalpha() and not link.cued and declared.kind in {"organization", "person"}
+    proper = link.values[0][:1].isupper()
+    others = any(mention.field == declared.name and mention.text[:1].isupper() for mention in reader.mentions)
+    return lone and proper and others
 
 
 def add_mention(
-    reader: _Reader, declared: Field, values: Sequence[str], span: tuple[int, int], *, how: str, specificity: float = 1.0
+    reader: _Reader, declared: Field, values: Sequence[str], span: tuple[int, int], *, how: str, score: float, cued: bool
 ) -> None:
     """Add the clause of one mention, negated when a negation stands right before it."""
     start, end = span
-    negated = is_negated(reader.question, start, reader.used)
+    negated = is_negated(reader.question, start, reader.used) or bool(EXCLUDED_AFTER.search(reader.question[end:]))
     listed = declared.type == "keywords"
     operator: Operator
     value: object
@@ -173,7 +196,7 @@ def add_mention(
     reader.add(declared.name, operator, value, start, end)
     reader.use(start, end)
     text = reader.question[start:end]
-    reader.mentions.append(Mentioned(start, end, text, declared.name, tuple(values), negated, specificity, how))
+    reader.mentions.append(Mentioned(start, end, text, declared.name, tuple(values), negated, score, how, cued))
     if how not in {"exact", "folded"} and len(values) >= 1:
         shown = ", ".join(values[:4]) + (f" and {len(values) - 4} more" if len(values) > 4 else "")
         reader.notes.append(f"“{text}” was matched with {shown} ({declared.name}).")
@@ -187,34 +210,52 @@ def is_negated(question: str, start: int, used: Sequence[Span]) -> bool:
     return bool(lexicon.NEGATION.search(before))
 
 
-def join_alternatives(reader: _Reader) -> None:
-    """Join clauses of one field whose mentions are linked by "or" or a comma list into one `in` clause."""
-    kept: list[Clause | Group] = []
-    for clause in reader.clauses:
-        twin = next(
-            (
-                other
-                for other in kept
-                if isinstance(other, Clause) and isinstance(clause, Clause) and other.field == clause.field
-                and other.operator in {"=", "in", "contains"} and clause.operator in {"=", "in", "contains"}
-                and (reader.bucket.field(clause.field) or _NO_FIELD).type != "keywords"
-            ),
-            None,
-        )
-        if twin is None or not isinstance(clause, Clause):
-            kept.append(clause)
+EXCLUDED_AFTER = re.compile(
+    r"^\s*(?:(?:are|is|be|to\s+be|should\s+be)\s+)?(?:excluded|left\s+out|not\s+included|not\s+counted|aside|apart|ausgeschlossen|ausgenommen|nicht\s+mitgezählt|exclus?e?s?)\b",
+    re.IGNORECASE,
+)
+
+
+CONNECTED = re.compile(r"^[\s,;/&]*(?:(?:or|and|oder|und|ou|et|plus|as\s+well\s+as|sowie)[\s,;]*)?(?:the\s+|in\s+|from\s+|under\s+|der\s+|die\s+)?$", re.IGNORECASE)
+
+
+def settle_rivals(reader: _Reader) -> None:
+    """Join mentions of one single-valued field that "or", "and" or a comma connects; of others keep the best one.
+
+    Two names side by side without a connecting word ("unmaintained notice") cannot both be meant.
+    """
+    by_field: dict[str, list[Mentioned]] = {}
+    for mention in sorted(reader.mentions, key=lambda item: item.start):
+        declared = reader.bucket.field(mention.field)
+        if declared is not None and not mention.negated and (declared.type != "keywords" or declared.canonical):
+            by_field.setdefault(mention.field, []).append(mention)
+    for name, mentions in by_field.items():
+        if len(mentions) < 2:
             continue
-        values = [*_listed(twin.value), *_listed(clause.value)]
-        joined = Clause(field=clause.field, operator="in", value=list(dict.fromkeys(values)), raw=f"{twin.raw}, {clause.raw}")
-        kept[kept.index(twin)] = joined
-    reader.clauses[:] = kept
+        best = max(mentions, key=lambda item: (item.cued, item.score, item.end - item.start))
+        joined = [item for item in mentions if item is best or connected(reader.question, item, best, mentions)]
+        values = list(dict.fromkeys(value for item in joined for value in item.values))
+        spans = {reader.question[item.start : item.end].strip() for item in mentions}
+        reader.clauses[:] = [
+            clause
+            for clause in reader.clauses
+            if not (isinstance(clause, Clause) and clause.field == name and clause.raw in spans and clause.operator in {"=", "in", "contains"})
+        ]
+        start, end = (best.start, best.end) if len(values) == len(best.values) else (joined[0].start, joined[-1].end)
+        reader.add(name, "in" if len(values) > 1 else "=", values if len(values) > 1 else values[0], start, end)
+        reader.mentions[:] = [item for item in reader.mentions if item.field != name or item.negated or item in joined]
 
 
-def _listed(value: object) -> list[str]:
-    return [str(item) for item in value] if isinstance(value, list) else [str(value)]
-
-
-_NO_FIELD = Field(name="none", type="text", description="no such field")
+def connected(question: str, item: Mentioned, best: Mentioned, mentions: Sequence[Mentioned]) -> bool:
+    """Tell whether a mention is an alternative to `best`: joined to it by a connecting word, or the same value."""
+    if set(item.values) & set(best.values):
+        return True
+    first, last = sorted((item, best), key=lambda mention: mention.start)
+    gap = question[first.end : last.start]
+    for between in mentions:
+        if first.end <= between.start and between.end <= last.start:
+            gap = gap.replace(between.text, "")
+    return bool(gap.strip()) and all(CONNECTED.match(part) for part in re.split(r"(?<=,)", gap))
 
 
 def read_sizes(reader: _Reader) -> None:
@@ -271,10 +312,19 @@ def comparison(words: str) -> Operator:
     return "="
 
 
-def read_periods(reader: _Reader) -> list[Period]:
-    """Bind each period to the date field whose words stand nearest, else to the bucket's main date."""
+BARE_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+def read_periods(reader: _Reader, *, whole_dates: bool) -> list[Period]:
+    """Bind each period to the date field whose words stand nearest, else to the bucket's main date.
+
+    Dates and months are read before names are (a month may look like a name); bare years after them, since a name
+    may hold one.
+    """
     bound = []
     for period in find_periods(reader.question, today=reader.today, order=reader.bucket.date_order):
+        if bool(BARE_YEAR.fullmatch(period.text.strip())) is whole_dates:
+            continue
         start, end = period.span
         declared = date_field(reader, start, end)
         if declared is None or not reader.free(start, end):

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from corpus import terms
+from corpus.buckets import Bucket
 from corpus.filters import Clause, check_filters
 from graph.context import Context
 from graph.state import Json
@@ -158,6 +159,15 @@ def kept_terms(part: Json, reply: str) -> list[str]:
     return [word for word in part["terms"] if word not in terms.words(tail)]
 
 
+def same_date_field(bucket: Bucket, part: Json, clause: Clause) -> Clause:
+    """Return a reply's period on the date field that the question already filters, when the reply names none itself."""
+    if clause.field != bucket.main_date:
+        return clause
+    dates = {field.name for field in bucket.fields if field.type == "date"}
+    used = [old["field"] for old in part["filters"] if old.get("field") in dates]
+    return clause.model_copy(update={"field": used[0]}) if used and bucket.main_date not in used else clause
+
+
 def edit_filters(corpus: Corpus, bucket: str, part: Json, reading: Reading, context: Context) -> tuple[list[Json], list[str]]:
     """Return the filters with those of the reply in place of inferred ones on the same field."""
     fresh, said = [], []
@@ -165,6 +175,7 @@ def edit_filters(corpus: Corpus, bucket: str, part: Json, reading: Reading, cont
         if not isinstance(clause, Clause):
             fresh.append(clause.model_dump())
             continue
+        clause = same_date_field(corpus.buckets[bucket], part, clause)
         if clause.operator in {"!=", "not in"} and not any(clause.field == old.get("field") for old in part["filters"]):
             continue
         checked = check_filters(corpus.buckets[bucket], [clause], today=context.now)

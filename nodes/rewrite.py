@@ -99,7 +99,7 @@ def merge(corpus: Corpus, turn: Json, question: str, today: date) -> str:
     left = [word for word in terms.content_words(rest) if word not in {"one", "ones", "same", "them"}]
     if not left:
         return merged
-    linked = [link for bucket in turn.get("buckets", []) for link in corpus.linker.find_mentions(rest, bucket)]
+    linked = [link for bucket in turn.get("buckets", []) for link in corpus.linker.find_mentions(bucket, rest)]
     if linked or (names and re.search(r"\bones?\b", rest)):
         swapped = re.sub(r"\bthe\b|\bones?\b", " ", rest).strip()
         for index, name in enumerate(names):

@@ -103,7 +103,7 @@ def score_bucket(corpus: Corpus, bucket: Bucket, question: str, probe: Probe) ->
         "its documents are named": NOUN * min(2, len(named(asked, bucket.nouns))),
         "its topics are named": TOPIC * min(2, len(named(asked, bucket.topics))),
         "its fields are named": FIELD_WORD * min(3, sum(bool(named(asked, field.words)) for field in bucket.fields)),
-        "it holds a name of the question": MENTION * min(1.5, sum(link.specificity for link in corpus.linker.find_mentions(question, bucket.name))),
+        "it holds a name of the question": MENTION * min(1.5, sum(link.score for link in corpus.linker.find_mentions(bucket.name, question))),
         "it holds identifiers like that": IDENTIFIER * min(1, len(bucket.find_identifiers(question))) * (1.0 if probe.identifier else 0.3),
         "its texts hold the question's rare words": PROBE * probe.coverage,
     }

@@ -144,7 +144,7 @@ def bucket_plan(bucket: Bucket, reading: Reading, hard: Filters, context: Contex
     """Return one bucket's part of the plan as plain data; clauses that do not fit fall alone."""
     checked = check_filters(bucket, reading.clauses, today=context.now)
     return {
-        "filters": [clause.model_dump() for clause in (*hard, *checked.filters)],
+        "filters": [clause.model_dump(mode="json") for clause in (*hard, *checked.filters)],
         "dropped": [str(problem) for problem in checked.problems],
         "mentions": [
             {"text": item.text, "field": item.field, "values": list(item.values[:20]), "start": item.start, "negated": item.negated}

@@ -54,7 +54,7 @@ def split_sides(bucket: Bucket, linker: ValueLinker, question: str, *, today: ob
 
 def comparable(bucket: Bucket, linker: ValueLinker, question: str, today: object) -> list[Item]:
     """Return linked names, identifiers, periods and capitalised runs, the strongest where they overlap."""
-    found = [Item(link.start, link.end, 10) for link in linker.find_mentions(question, bucket.name) if link.specificity >= 0.3]
+    found = [Item(link.start, link.end, 10) for link in linker.find_mentions(bucket.name, question)]
     found += [Item(start, end, 9) for _, _, start, end in bucket.find_identifiers(question)]
     found += [Item(*period.span, 6) for period in find_periods(question, today=today)]  # type: ignore[arg-type]
     found += [Item(run.start(), run.end(), 4) for run in RUN.finditer(question) if run.start() > 0 and run.end() - run.start() > 1]

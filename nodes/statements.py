@@ -3,11 +3,13 @@
 import asyncio
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 from citations.types import Derivation
 from corpus.buckets import Bucket, show
-from corpus.query import Aggregate, DocumentQuery, OrderBy, run_query
+from corpus.fields import Money
+from corpus.query import Aggregate, DocumentQuery, run_query
 from corpus.terms import TermWeights, content_words, term_weights, words
 from corpus.types import Document
 from graph.context import Context
@@ -38,11 +40,22 @@ def compose_set(corpus: Corpus, plan: Json, decision: Json, context: Context) ->
     return listed(corpus, plan, decision, context)
 
 
-def set_query(corpus: Corpus, plan: Json, decision: Json, **more: Any) -> DocumentQuery:
-    """Return the typed query for the plan's set, limited to the documents that the review chose, if it did."""
+def set_rows(corpus: Corpus, plan: Json, decision: Json, columns: Sequence[str], order: Sequence[str], limit: int | None) -> list[Json]:
+    """Return the rows of the plan's set as typed values by field; of the documents that the review chose, if it did."""
     name = plan["buckets"][0]
-    only = decision.get("targets") or plan.get("only") or None
-    return DocumentQuery(bucket=name, filters=bucket_filters(plan, name), doc_ids=tuple(only) if only else None, **more)
+    only = decision.get("targets") or plan.get("only")
+    if not only:
+        return list(corpus.annotations.rows(name, bucket_filters(plan, name), list(columns), list(order), limit))
+    rows = [{"doc_id": doc_id, **(corpus.annotations.get(doc_id, name) or {})} for doc_id in only]
+    for field in reversed(order):
+        key = field.removeprefix("-")
+        rows.sort(key=lambda row: (row.get(key) is None, sortable(row.get(key))), reverse=field.startswith("-"))
+    return rows[:limit]
+
+
+def sortable(value: Any) -> Any:
+    """Return what orders a value: an amount, a number, a day or a text; 0 for a missing one."""
+    return 0 if value is None else getattr(value, "amount", getattr(value, "value", value))
 
 
 def listed(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Json:
@@ -51,29 +64,28 @@ def listed(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Json
     bucket = corpus.buckets[name]
     order = plan.get("order_by")
     limit = min(context.list_limit, order["limit"]) if order and order["limit"] else context.list_limit
-    by = [OrderBy(field=order["field"], descending=order["descending"])] if order else default_order(bucket)
-    columns = row_columns(bucket, plan)
-    result = run_query(corpus.annotations, set_query(corpus, plan, decision, select=tuple(columns), order_by=tuple(by), limit=limit))
-    columns = [column for column in columns if any(row.get(column) is not None for row in result.rows)]
-    lines = [row_line(bucket, row, columns) for row in result.rows]
-    shown = f"showing {len(lines)} of {result.matched:,}" if len(lines) < result.matched else f"{result.matched:,}"
-    noun = "documents" if result.matched != 1 else "document"
+    by = [f"-{order['field']}" if order["descending"] else order["field"]] if order else default_order(bucket)
+    wanted = row_columns(bucket, plan)
+    rows = set_rows(corpus, plan, decision, wanted, by, limit)
+    columns = [column for column in wanted if any(row.get(column) is not None for row in rows)]
+    all_ids = document_ids(corpus, plan, decision)
+    lines = [row_line(row, columns) for row in rows]
+    shown = f"showing {len(lines)} of {len(all_ids):,}" if len(lines) < len(all_ids) else f"{len(all_ids):,}"
+    noun = "documents" if len(all_ids) != 1 else "document"
     basis = " (by evidence in their text, not by a field)" if decision.get("targets") else ""
-    head = f"{shown} {noun} in {name}{basis}:"
-    doc_ids = [str(row["doc_id"]) for row in result.rows]
-    documents = doc_ids if order and order["limit"] else document_ids(corpus, plan, decision)
+    doc_ids = [str(row["doc_id"]) for row in rows]
     return {
-        "text": "\n".join([head, *lines]),
-        "table": {"columns": ["document", *columns], "rows": [table_row(bucket, row, columns) for row in result.rows], "doc_ids": doc_ids},
-        "documents": documents,
-        "matched": result.matched,
-        "cited": cited_values(corpus, name, result.rows, columns),
+        "text": "\n".join([f"{shown} {noun} in {name}{basis}:", *lines]),
+        "table": {"columns": ["document", *columns], "rows": [table_row(row, columns) for row in rows], "doc_ids": doc_ids},
+        "documents": doc_ids if order and order["limit"] else all_ids,
+        "matched": len(all_ids),
+        "cited": cited_values(corpus, rows, columns),
     }
 
 
-def default_order(bucket: Bucket) -> list[OrderBy]:
+def default_order(bucket: Bucket) -> list[str]:
     """Return the order of a list: by main date, the newest last."""
-    return [OrderBy(field=bucket.main_date)] if bucket.main_date else []
+    return [bucket.main_date] if bucket.main_date else []
 
 
 def document_ids(corpus: Corpus, plan: Json, decision: Json) -> list[str]:
@@ -92,7 +104,7 @@ def row_columns(bucket: Bucket, plan: Json) -> list[str]:
     return [name for name in dict.fromkeys(wanted) if name in known][:MAX_COLUMNS]
 
 
-def row_line(bucket: Bucket, row: Json, columns: Sequence[str]) -> str:
+def row_line(row: Json, columns: Sequence[str]) -> str:
     """Return one document as a list item with its marker."""
     values = [cell(row[column]) for column in columns if row.get(column) is not None]
     return f"- {', '.join(values) or row['doc_id']} [{row['doc_id']}]"
@@ -104,29 +116,38 @@ def cell(value: Any) -> str:
     return text if len(text) <= 120 else text[:117] + "..."
 
 
-def table_row(bucket: Bucket, row: Json, columns: Sequence[str]) -> list[Any]:
+def table_row(row: Json, columns: Sequence[str]) -> list[Any]:
     """Return the cells of one row: document id, then printed values."""
     return [row["doc_id"], *("" if row.get(column) is None else cell(row[column]) for column in columns)]
 
 
-def cited_values(corpus: Corpus, bucket: str, rows: Sequence[Json], columns: Sequence[str]) -> list[Json]:
+def cited_values(corpus: Corpus, rows: Sequence[Json], columns: Sequence[str]) -> list[Json]:
     """Return one cited span per row: where a value of the row stands in the document, else the document's head."""
     cited = []
     for row in rows:
         document = corpus.documents.get(row["doc_id"])
         if document is not None:
-            values = [cell(row[column]) for column in columns if row.get(column) is not None]
-            cited.append(cite_values(document, values))
+            cited.append(cite_values(document, [row[column] for column in columns if row.get(column) is not None]))
     return cited
 
 
-def cite_values(document: Document, values: Sequence[str]) -> Json:
+def cite_values(document: Document, values: Sequence[Any]) -> Json:
     """Return the span of a document to cite for some of its values: the line of the last value that is found."""
     for value in reversed(values):
-        span = locate(document.text, value)
-        if span:
-            return {"doc": document.doc_id, "start": line_start(document.text, span[0]), "end": line_end(document.text, span[1])}
+        for form in written_forms(value):
+            span = locate(document.text, form)
+            if span:
+                return {"doc": document.doc_id, "start": line_start(document.text, span[0]), "end": line_end(document.text, span[1])}
     return {"doc": document.doc_id, "start": 0, "end": min(len(document.text), 200)}
+
+
+def written_forms(value: Any) -> list[str]:
+    """Return how a document may print a value: an amount with two decimals in three manners, else as text."""
+    if not isinstance(value, Money):
+        return [cell(value)]
+    plain = f"{value.amount:,.2f}"
+    swapped = plain.replace(",", " ").replace(".", ",").replace(" ", ".")
+    return list(dict.fromkeys([plain.replace(",", ""), plain, swapped, swapped.replace(".", "")]))
 
 
 def line_start(text: str, at: int) -> int:
@@ -142,40 +163,78 @@ def line_end(text: str, at: int) -> int:
 
 
 def computed(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Json:
-    """Return the draft of a count, sum, average or extreme over all matching documents, with its coverage."""
+    """Return the draft of a count, sum, average or extreme over all matching documents, with its coverage.
+
+    The database computes the number; the inputs are read only to be cited.
+    """
     name = plan["buckets"][0]
     function, field = plan["aggregate"]["function"], plan["aggregate"]["field"]
     ids = document_ids(corpus, plan, decision)
+    if plan["aggregate"].get("group_by"):
+        return grouped(corpus, plan, ids)
     if function == "count":
         return counted(corpus, plan, ids)
-    query = set_query(corpus, plan, decision, aggregate=Aggregate(function=function, field=field))
+    query = DocumentQuery(bucket=name, filters=bucket_filters(plan, name), aggregate=(Aggregate(function=function, field=field),))
     result = run_query(corpus.annotations, query)
-    inputs = set_query(corpus, plan, decision, select=(field,), limit=5000)
-    values = {str(row["doc_id"]): row[field] for row in run_query(corpus.annotations, inputs).rows if row.get(field) is not None}
+    rows = set_rows(corpus, plan, decision, [field], [], 5000)
+    values = {str(row["doc_id"]): row[field] for row in rows if row.get(field) is not None}
     lines, derivations = [], []
     for row in result.rows:
-        unit = row.get("currency") or ""
-        members = [doc_id for doc_id, value in values.items() if (getattr(value, "currency", None) or "") == unit]
+        value = row[f"{function}_{field}"]
+        if value is None:
+            continue
+        unit = value.get("currency") or "" if isinstance(value, dict) else ""
+        number = number_text(value["amount"] if isinstance(value, dict) else value)
+        members = [doc_id for doc_id, held in values.items() if (getattr(held, "currency", None) or "") == unit]
         cited = extreme_of(values, members, function) if function in {"min", "max"} else members
-        number = number_text(row["value"])
-        label = LABELS[function].format(field=field.replace("_", " "))
         marks = " ".join(f"[{doc_id}]" for doc_id in cited[:CITED_INPUTS])
-        lines.append(f"{label} over {len(members)} of {result.matched} documents: {number} {unit} {marks}".replace("  ", " "))
+        lines.append(f"{LABELS[function].format(field=field.replace('_', ' '))}: {number} {unit} {marks}".replace("  ", " "))
         derivations.append(derivation(function, field, number, unit, members, values))
+    covered = result.covered.get(field, 0)
     if not lines:
         lines = [f"None of the {result.matched} matching documents states a {field.replace('_', ' ')}."]
-    missing = result.matched - len(values)
-    if missing and values:
-        lines.append(f"{missing} of {result.matched} documents have no {field.replace('_', ' ')} and are not included.")
+    elif covered:
+        lines.append(f"{covered} of {result.matched} documents were included.")
+    if covered and covered < result.matched:
+        lines.append(f"{result.matched - covered} of {result.matched} documents have no {field.replace('_', ' ')}.")
+    shown = list(values)[: context.list_limit]
     return {
         "text": "\n".join(lines),
         "documents": ids,
         "matched": result.matched,
         "derivations": derivations,
         "cited": value_spans(corpus, values),
-        "table": {"columns": ["document", field], "rows": [[doc_id, cell(value)] for doc_id, value in list(values.items())[: context.list_limit]], "doc_ids": list(values)[: context.list_limit]},
+        "table": {"columns": ["document", field], "rows": [[doc_id, cell(values[doc_id])] for doc_id in shown], "doc_ids": shown},
         "unanswerable": not values,
     }
+
+
+def grouped(corpus: Corpus, plan: Json, ids: Sequence[str]) -> Json:
+    """Return the draft of a table of groups ("spend per vendor per month"), computed by the database."""
+    name = plan["buckets"][0]
+    function, field = plan["aggregate"]["function"], plan["aggregate"]["field"]
+    aggregate = Aggregate(function=function, field=field if function != "count" else None)
+    groups = tuple(plan["aggregate"]["group_by"])
+    query = DocumentQuery(bucket=name, filters=bucket_filters(plan, name), aggregate=(aggregate,), group_by=groups, order_by=groups, limit=1000)
+    result = run_query(corpus.annotations, query)
+    rows = [[json_cell(row.get(column)) for column in result.columns] for row in result.rows]
+    head = " | ".join(column.replace("_", " ") for column in result.columns)
+    lines = [f"{len(rows)} groups over {result.matched} documents in {name}:", head, *(" | ".join(map(str, row)) for row in rows)]
+    return {
+        "text": "\n".join([*lines, *result.notes]),
+        "documents": list(ids),
+        "matched": result.matched,
+        "table": {"columns": list(result.columns), "rows": rows, "doc_ids": []},
+        "cited": [],
+        "computed": True,
+    }
+
+
+def json_cell(value: Any) -> Any:
+    """Return a JSON value of a query's result as a cell: money as "12.50 EUR"."""
+    if isinstance(value, dict):
+        return f"{number_text(value['amount'])} {value.get('currency') or ''}".strip()
+    return "" if value is None else value
 
 
 LABELS = {"sum": "Sum of {field}", "average": "Average {field}", "min": "Lowest {field}", "max": "Highest {field}"}
@@ -192,7 +251,7 @@ def extreme_of(values: Json, members: Sequence[str], function: str) -> list[str]
 
 def number_text(value: Any) -> str:
     """Return a computed number with at least two decimals and thousands separators."""
-    return f"{value:,.2f}"
+    return f"{Decimal(str(value)):,.2f}"
 
 
 def derivation(function: str, field: str, number: str, unit: str, members: Sequence[str], values: Json) -> Json:
@@ -207,17 +266,15 @@ def value_spans(corpus: Corpus, values: Json) -> list[Json]:
     for doc_id, value in list(values.items())[:CITED_INPUTS]:
         document = corpus.documents.get(doc_id)
         if document is not None:
-            cited.append(cite_values(document, [cell(value)]))
+            cited.append(cite_values(document, [value]))
     return cited
 
 
 def counted(corpus: Corpus, plan: Json, ids: Sequence[str]) -> Json:
     """Return the draft of a count, with the documents that were counted."""
     name = plan["buckets"][0]
-    conditions = " and ".join(printed(clause) for clause in plan["per_bucket"][name]["filters"])
     marks = " ".join(f"[{doc_id}]" for doc_id in ids[:CITED_INPUTS])
-    noun = "documents" if len(ids) != 1 else "document"
-    text = f"{len(ids)} {noun} in {name}" + (f" with {conditions}" if conditions else "") + f": {marks}"
+    text = f"The number of matching documents in {name} is {len(ids)} {marks}"
     documents = [document for doc_id in ids[:CITED_INPUTS] if (document := corpus.documents.get(doc_id))]
     cited = [{"doc": document.doc_id, "start": 0, "end": min(160, len(document.text))} for document in documents]
     made = {"value": str(len(ids)), "formula": f"count of {len(ids)} documents", "operation": "count", "inputs": [], "doc_ids": list(ids), "unit": ""}
@@ -284,7 +341,7 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Json
             if name in values and name not in {clause.get("field") for clause in part.get("filters", [])}:
                 printed_value = cell(values[name])
                 lines.append(f"{name.replace('_', ' ').capitalize()}: {printed_value} [{document.doc_id}]")
-                cited.append(cite_values(document, [printed_value]))
+                cited.append(cite_values(document, [values[name]]))
     named = identifying(bucket, document, values, part)
     limit = 4 if plan["intent"] == "summarize" else 2 if not lines else 1
     similar = similarity_to(corpus, question)

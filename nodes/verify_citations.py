@@ -160,7 +160,7 @@ def resolve_all(
         if claim.doc_id and claim.quote:
             spans.setdefault((claim.doc_id, claim.quote_start, claim.quote_end), claim.evidence_id)
         for marker in claim.markers:
-            if marker != claim.doc_id:
+            if marker != claim.doc_id or not claim.quote:
                 span = own.get(marker) or first.get(marker)
                 if span:
                     spans.setdefault((marker, *span), f"{marker}:{span[0]}")
