@@ -1,5 +1,6 @@
 """One claim held against one passage: what agrees, what is missing and what the passage says instead."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -65,7 +66,7 @@ class Passage:
     Attributes:
         view: the passage (some adjacent sentences).
         around: the whole evidence text of the document, where a table keeps its units.
-        document: facts of the whole document with its annotations.
+        document: gives the facts of the whole document with its annotations; read only when a fact is missing.
         known: stems known of the document beyond the passage (annotations, title, id).
         vocabulary: all stems of the document's evidence.
         annotations: facts from the annotations alone.
@@ -74,7 +75,7 @@ class Passage:
 
     view: View
     around: str
-    document: tuple[Fact, ...] = ()
+    document: Callable[[], tuple[Fact, ...]] = tuple
     known: frozenset[str] = frozenset()
     vocabulary: frozenset[str] = frozenset()
     annotations: tuple[Fact, ...] = ()
@@ -177,7 +178,7 @@ def _check_values(work: _Work) -> None:
         if (
             not rivals
             and _may_stand_elsewhere(fact)
-            and any(facts_agree(fact, s, passage.around) for s in passage.document)
+            and any(facts_agree(fact, s, passage.around) for s in passage.document())
         ):
             work.elsewhere += 1
             continue

@@ -60,7 +60,7 @@ _MODAL_WORDS = {
 def tokens(text: str) -> tuple[Token, ...]:
     """Return the words of a text for alignment, articles left out."""
     found = cues.cues(text)
-    negated = [c.start for c in found if c.kind == "negation" and not c.soft]
+    negated = {c.start for c in found if c.kind == "negation" and not c.soft}
     modal = {c.start: c.value for c in found if c.kind == "modality"}
     out: list[Token] = []
     matches = list(WORD.finditer(text))
@@ -68,7 +68,7 @@ def tokens(text: str) -> tuple[Token, ...]:
         word = fold(match.group())
         if word in _ARTICLES:
             continue
-        negation = any(match.start() <= n < match.end() for n in negated)
+        negation = not negated.isdisjoint(range(*match.span()))
         force = modal.get(match.start(), "") or _MODAL_WORDS.get(word, "")
         following = fold(matches[i + 1].group()) if i + 1 < len(matches) else ""
         if force and following in ("not", "nicht", "never"):

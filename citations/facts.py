@@ -79,6 +79,7 @@ _TENS = {
         w: 10 * n
         for n, w in enumerate("zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig".split(), 2)
     },
+    "dreißig": 30,
     "dreissig": 30,
     "fourty": 40,
     "vingt": 20,
@@ -372,7 +373,13 @@ def _read_digits(rest: str, comma_decimal: bool, facts: list[Fact]) -> str:
     return rest
 
 
+_SPELLED_PARTS = frozenset((*_WORD_VALUES, *_BIG))
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
 def _read_spelled(rest: str, facts: list[Fact]) -> None:
+    if _SPELLED_PARTS.isdisjoint(_LETTERS.findall(rest.casefold())):
+        return
     for match in _SPELLED.finditer(rest):
         value = _spelled_value(match.group())
         start, end = match.span()

@@ -86,9 +86,11 @@ _QUOTES = str.maketrans(
 )
 
 
+@lru_cache(maxsize=4096)
 def squeeze(text: str) -> str:
-    """Return a text in lower case with single spaces, plain quotes and dashes: the form exact quotes are sought in."""
-    return " ".join(text.translate(_QUOTES).casefold().split())
+    """Return a text in lower case with single spaces, plain quotes and dashes, as exact quotes are sought."""
+    plain = text if text.isascii() else text.translate(_QUOTES)
+    return " ".join(plain.casefold().split())
 
 
 # ---------------------------------------------------------------- values

@@ -92,7 +92,6 @@ class _Document:
         self._spans = spans
         self._facts: tuple[Fact, ...] | None = None
 
-    @property
     def facts(self) -> tuple[Fact, ...]:
         """Return the hard facts of the document's evidence and annotations."""
         if self._facts is None:
@@ -257,11 +256,19 @@ def make_query(pool: Pool, text: str, context: str = "") -> Query:
     return Query(claim, weights, roots, quotes)
 
 
-def examine(pool: Pool, query: Query, evidence: Sequence[int], limit: int = 4) -> list[Finding]:
-    """Hold a claim against the best windows of the given evidence spans, best finding first."""
+def examine(
+    pool: Pool, query: Query, evidence: Sequence[int], limit: int = 4, least: float = 0.0
+) -> list[Finding]:
+    """Hold a claim against the best windows of the given evidence spans, best finding first.
+
+    Args:
+        limit: windows of each document that are looked at.
+        least: lexical score below which a window is not worth a look.
+    """
     findings = [
         Finding(w, assess(query.view, _passage(pool, w), query.weights))
         for w in _windows(pool, query.roots, evidence, limit)
+        if w.score >= least
     ]
     return sorted(findings, key=_rank)
 
@@ -315,7 +322,7 @@ def joint(pool: Pool, query: Query, evidence: Sequence[int]) -> Finding | None:
     passage = Passage(
         view(text, documents[0].comma),
         "\n".join(d.text for d in documents),
-        tuple(f for d in documents for f in d.facts),
+        lambda: tuple(f for d in documents for f in d.facts()),
         frozenset().union(*(d.known for d in documents)),
         frozenset().union(*(d.vocabulary for d in documents)),
         tuple(f for d in documents for f in d.annotations),
@@ -472,7 +479,7 @@ class _Run:
             )
         others = [i for i in range(len(self.pool.evidence)) if i not in set(cited)]
         if others:
-            again, better, why = self._try(query, others)
+            again, better, why = self._try(query, others, least=0.5 if cited else 0.0)
             if again == "supported" and better is not None:
                 place = self.pool.evidence[better.window.evidence].doc_id
                 lead = (
@@ -488,7 +495,9 @@ class _Run:
             reason = f"[{unknown[0]}] names no evidence"
         return self._claim(statement, verdict, finding, reason)
 
-    def _try(self, query: Query, evidence: Sequence[int]) -> tuple[Verdict, Finding | None, str]:
+    def _try(
+        self, query: Query, evidence: Sequence[int], least: float = 0.0
+    ) -> tuple[Verdict, Finding | None, str]:
         """Go up the ladder for one set of evidence spans: exact, quotes, facts and words, clauses, judge."""
         if not evidence:
             return "unsupported", None, "no evidence is cited"
@@ -496,19 +505,21 @@ class _Run:
         if window is not None:
             whole = Assessment(1.0, 0, 0, 0, 0, 1.0)
             return "supported", Finding(window, whole), "word for word in the source"
-        broken = self._broken_quote(query, evidence) or self._stitched(query, evidence)
-        findings = examine(self.pool, query, evidence)
+        findings = examine(self.pool, query, evidence, least=least)
         verdict, finding = decide(findings)
-        if broken and verdict == "supported":
-            return "unsupported", finding, broken
-        if verdict == "supported" and finding is not None:
-            return self._ask(query, verdict, finding, _praise(finding))
-        if not broken and verdict == "unsupported":
+        broken = self._broken_quote(query, evidence) if query.quotes else ""
+        if verdict == "unsupported" and not broken and (findings or not least):
             together = self._by_clause(query, evidence) or _together(self.pool, query, evidence, findings)
             if together is not None:
-                return "supported", together, "each part is said in the source"
-        reason = broken or (_blame(finding) if finding else "nothing in the evidence speaks of this")
-        return self._ask(query, verdict, finding, reason) if not broken else (verdict, finding, reason)
+                verdict, finding = "supported", together
+        if verdict == "supported" and finding is not None:
+            broken = broken or self._stitched(query, evidence)
+            if not broken:
+                return self._ask(query, verdict, finding, _praise(finding))
+        if broken:
+            return "contradicted" if verdict == "contradicted" else "unsupported", finding, broken
+        reason = _blame(finding) if finding else "nothing in the evidence speaks of this"
+        return self._ask(query, verdict, finding, reason)
 
     def _broken_quote(self, query: Query, evidence: Sequence[int]) -> str:
         """Return why a quotation of the claim is not one of the source, "" when all are."""
