@@ -97,7 +97,8 @@ def clarification_text(clarification: Clarification) -> str:
     """Return a clarification with its numbered options."""
     lines = [clarification.question]
     for number, option in enumerate(clarification.options, 1):
-        count = "" if option.count is None else f" ({option.count:,})"
+        known = option.count is not None and clarification.type != "ambiguous"
+        count = f" ({option.count:,})" if known else ""
         lines.append(f"  {number}. {option.label}{count}")
     if clarification.tried:
         lines.append(f"  tried: {'; '.join(clarification.tried)}")

@@ -59,8 +59,8 @@ def _frequent(settings: "Settings", buckets: "dict[str, Bucket]", name: str) -> 
     """Return the most frequent stored values of a bucket's fields with their document counts."""
     from corpus.annotations import AnnotationStore
 
-    facets = AnnotationStore(settings.sql_url, buckets).facets(name, (), limit=EXAMPLES)
-    return {facet.field: [[facet.shown(value), count] for value, count in facet.values] for facet in facets}
+    facets = AnnotationStore(settings.sql_url, buckets).facets(name, limit=EXAMPLES)
+    return {field: [[facet.label, facet.count] for facet in found] for field, found in facets.items()}
 
 
 def _list_text(rows: list[dict[str, Any]]) -> str:

@@ -165,6 +165,23 @@ def verify(
 
 
 @app.command()
+def export(
+    bucket: BucketName,
+    filters: FilterTexts = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write this file instead of stdout.")
+    ] = None,
+    excel: Annotated[
+        bool, typer.Option("--excel", help="Begin with the mark by which Excel knows UTF-8.")
+    ] = False,
+) -> None:
+    """Write the documents of a bucket that match the filters as CSV."""
+    from cli.export import Request, run
+
+    raise typer.Exit(run(Request(bucket, filters or [], out, excel)))
+
+
+@app.command()
 def demo(quiet: Quiet = False) -> None:
     """Ingest the sample corpus and ask it three questions, one of which asks back."""
     from cli.demo import run

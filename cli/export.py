@@ -1,0 +1,65 @@
+"""The command `export`: the documents of a bucket that match filters, as CSV."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from cli.exits import ANSWERED
+from cli.terminal import say
+from llm.errors import BadInput
+from settings import load_settings
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to export; `excel` begins the file with the mark by which Excel knows UTF-8."""
+
+    bucket: str
+    filters: Sequence[str] = ()
+    out: Path | None = None
+    excel: bool = False
+
+
+def run(request: Request) -> int:
+    """Write the rows as they come from the database, to a file or to stdout.
+
+    Raises:
+        BadInput: an unknown bucket, a filter that does not fit it, or a file that cannot be written.
+    """
+    rows = _rows(request)
+    if request.out is None:
+        for row in rows:
+            sys.stdout.write(row)
+        sys.stdout.flush()
+        return ANSWERED
+    try:
+        with request.out.open("w", encoding="utf-8", newline="") as file:
+            count = sum(bool(file.write(row)) for row in rows) - 1
+    except OSError as error:
+        raise BadInput(
+            f"{request.out}: cannot be written ({error.strerror or type(error).__name__})"
+        ) from error
+    say(f"{request.out}: {count:,} documents")
+    return ANSWERED
+
+
+def _rows(request: Request) -> Iterator[str]:
+    from corpus.annotations import AnnotationStore
+    from corpus.buckets import load_buckets
+    from corpus.export import export_csv
+    from corpus.filters import check_filters
+    from nodes.schema_plan import parse_filter
+
+    settings = load_settings()
+    buckets = load_buckets(settings.buckets_dir)
+    if request.bucket not in buckets:
+        raise BadInput(f"There is no bucket {request.bucket!r}; the buckets are {', '.join(buckets)}.")
+    clauses = [parse_filter(text) for text in request.filters]
+    checked = check_filters(buckets[request.bucket], clauses, today=date.today())
+    if checked.problems:
+        raise BadInput(f"Filter {checked.problems[0].clause.raw!r}: {checked.problems[0]}.")
+    settings.home.mkdir(parents=True, exist_ok=True)
+    store = AnnotationStore(settings.sql_url, buckets)
+    return export_csv(store, request.bucket, checked.filters, bom=request.excel)
