@@ -1,5 +1,6 @@
 """The annotations of all documents in SQL: one table a bucket, made from its declaration."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,7 +40,7 @@ from corpus.annotation_tables import (
 from corpus.buckets import Bucket
 from corpus.database import open_database, translated
 from corpus.fields import Field, Value
-from corpus.filters import Clause, Filters, Group, to_sql
+from corpus.filters import Clause, Filters, Group, Operator, to_sql
 from corpus.sql_text import folded_string
 from llm.errors import BadInput
 
@@ -117,7 +118,8 @@ class AnnotationStore:
                 changed = ", ".join(sorted(there ^ asked)[:5])
                 raise BadInput(
                     f"Table {tables.rows.name} was made from another declaration of {name} "
-                    f"(differs in: {changed}). Drop the tables {tables.rows.name} and {tables.items.name}, then ingest {name} again."
+                    f"(differs in: {changed}). Drop the tables {tables.rows.name} and "
+                    f"{tables.items.name}, then ingest {name} again."
                 )
 
     # --- writing --------------------------------------------------------------------------------
@@ -223,13 +225,13 @@ class AnnotationStore:
     def version(self, bucket: str) -> int:
         """Return the number of changes that the bucket's annotations have seen."""
         statement = select(self.versions.c.version).where(self.versions.c.bucket == bucket)
-        return int(self._run(statement).scalar() or 0)
+        return int(self.run(statement).scalar() or 0)
 
     def get(self, doc_id: str, bucket: str | None = None) -> dict[str, Value] | None:
         """Return a document's typed values; None when no bucket (or not that one) knows it."""
         for name in [bucket] if bucket else self.buckets:
             rows = self.tables[name].rows
-            found = self._run(select(rows).where(rows.c.doc_id == doc_id)).mappings().first()
+            found = self.run(select(rows).where(rows.c.doc_id == doc_id)).mappings().first()
             if found is not None:
                 return to_values(self.buckets[name], found)
         return None
@@ -237,7 +239,7 @@ class AnnotationStore:
     def get_sources(self, doc_id: str, bucket: str) -> dict[str, Source]:
         """Return where the values of a document were found, for those that were extracted."""
         rows = self.tables[bucket].rows
-        found = self._run(select(rows.c.sources).where(rows.c.doc_id == doc_id)).scalar()
+        found = self.run(select(rows.c.sources).where(rows.c.doc_id == doc_id)).scalar()
         return {name: Source(**place) for name, place in (found or {}).items()}
 
     def count(self, bucket: str, filters: Filters = ()) -> int:
@@ -245,7 +247,7 @@ class AnnotationStore:
         statement = (
             select(func.count()).select_from(self.tables[bucket].rows).where(self.condition(bucket, filters))
         )
-        return int(self._run(statement).scalar_one())
+        return int(self.run(statement).scalar_one())
 
     def condition(self, bucket: str, filters: Filters) -> ColumnElement[bool]:
         """Return checked filters as a condition on the bucket's table."""
@@ -258,7 +260,7 @@ class AnnotationStore:
         rows = self.tables[bucket].rows
         statement = select(rows.c.doc_id).where(self.condition(bucket, filters))
         statement = statement.order_by(*self.ordering(bucket, order_by)).limit(limit)
-        return list(self._run(statement).scalars())
+        return list(self.run(statement).scalars())
 
     def rows(
         self,
@@ -274,7 +276,7 @@ class AnnotationStore:
         names = None if fields is None else [self._field(bucket, name).name for name in fields]
         return [
             {"doc_id": row["doc_id"], **to_values(self.buckets[bucket], row, names)}
-            for row in self._run(statement).mappings()
+            for row in self.run(statement).mappings()
         ]
 
     def rows_statement(
@@ -305,15 +307,167 @@ class AnnotationStore:
             parts.append(column.desc().nulls_last() if name.startswith("-") else column.asc().nulls_last())
         return [*parts, rows.c.doc_id]
 
+    # --- counts within a set --------------------------------------------------------------------
+
+    def facets(
+        self, bucket: str, filters: Filters = (), fields: Sequence[str] | None = None, limit: int = 10
+    ) -> dict[str, list[Facet]]:
+        """Return, for each field, its most frequent values within the matching documents, with counts.
+
+        Dates are counted by year; fields that are missing throughout are left out.
+
+        Args:
+            fields: default: every field that can be counted (listed values, dates, truth values).
+            limit: values a field.
+        """
+        declared = (
+            [self._field(bucket, name) for name in fields] if fields is not None else self._countable(bucket)
+        )
+        found: dict[str, list[Facet]] = {}
+        for item in declared:
+            rows = self.run(self._facet_statement(bucket, filters, item).limit(limit)).all()
+            if rows:
+                found[item.name] = [
+                    _facet(item, key, value, count) for key, value, count in rows if key is not None
+                ]
+        return found
+
+    def telling_facets(
+        self, bucket: str, filters: Filters = (), *, fields: int = 3, limit: int = 10
+    ) -> dict[str, list[Facet]]:
+        """Return the facets that cut the matching documents best: those of the highest entropy first.
+
+        The entropy is that of the shown values and one rest (other values and missing), in bits; a field
+        with one value for all says nothing, and one with a value a document leaves all in the rest.
+        """
+        total = self.count(bucket, filters)
+        facets = self.facets(bucket, filters, limit=limit)
+        ranked = sorted(facets, key=lambda name: -entropy([facet.count for facet in facets[name]], total))
+        useful = [n for n in ranked if entropy([facet.count for facet in facets[n]], total) > 0.1]
+        return {name: facets[name] for name in useful[:fields]}
+
+    def _countable(self, bucket: str) -> list[Field]:
+        currencies = {item.currency_field for item in self.buckets[bucket].fields}
+        return [
+            item
+            for item in self.buckets[bucket].fields
+            if (item.is_listed or item.type in ("date", "boolean"))
+            and item.facet
+            and item.kind not in ("identifier", "version")
+            and item.name not in currencies
+        ]
+
+    def _facet_statement(self, bucket: str, filters: Filters, declared: Field) -> Select[Any]:
+        tables = self.tables[bucket]
+        rows, items = tables.rows, tables.items
+        if not filters and declared.is_listed:
+            values = self.values
+            return (
+                select(values.c.folded, values.c.value, values.c.count)
+                .where(values.c.bucket == bucket, values.c.field == declared.name)
+                .order_by(values.c.count.desc(), values.c.folded)
+            )
+        condition = self.condition(bucket, filters)
+        key: ColumnElement[Any]
+        value: ColumnElement[Any]
+        if declared.type == "keywords":
+            key, value = items.c.folded, func.min(items.c.value)
+            matching = select(rows.c.doc_id).where(condition)
+            source = select(key, value, func.count()).where(
+                items.c.field == declared.name, items.c.doc_id.in_(matching)
+            )
+        else:
+            column = rows.c[declared.name]
+            if declared.type == "keyword":
+                key, value = rows.c[f"{declared.name}__folded"], func.min(column)
+            else:
+                key = value = func.extract("year", column) if declared.type == "date" else column
+            source = select(key, value, func.count()).select_from(rows).where(condition, column.is_not(None))
+        return source.group_by(key).order_by(func.count().desc(), key)
+
+    def relaxations(self, bucket: str, filters: Filters) -> list[Relaxation]:
+        """Return what weaker filters would find, counted in one statement, in the order of giving up.
+
+        First each soft clause given up alone, least important (`Field.relax`) first; then, one after the
+        other, all of them. Clauses of the user and of access control are never given up.
+        """
+        order = {item.name: item.relax for item in self.buckets[bucket].fields}
+        soft = sorted((item for item in filters if _is_soft(item)), key=lambda item: _importance(item, order))
+        drops = [(item,) for item in soft] + [tuple(soft[:length]) for length in range(2, len(soft) + 1)]
+        if not drops:
+            return []
+        weaker = [tuple(item for item in filters if item not in dropped) for dropped in drops]
+        rows = self.tables[bucket].rows
+        counts = [
+            select(func.count()).select_from(rows).where(self.condition(bucket, remaining)).scalar_subquery()
+            for remaining in weaker
+        ]
+        found = self.run(select(*(count.label(f"n{number}") for number, count in enumerate(counts)))).one()
+        return [Relaxation(*parts) for parts in zip(drops, weaker, found, strict=True)]
+
+    def unknown(self, bucket: str, filters: Filters) -> dict[str, int]:
+        """Return, by field, how many documents fail a clause only because they do not have its field."""
+        rows = self.tables[bucket].rows
+        counts: dict[str, ColumnElement[int]] = {}
+        for item in filters:
+            if (
+                isinstance(item, Clause)
+                and item.operator not in ("exists", "missing")
+                and item.field not in counts
+            ):
+                others = tuple(other for other in filters if other != item)
+                missing = rows.c[self._field(bucket, item.field).name].is_(None)
+                statement = (
+                    select(func.count()).select_from(rows).where(self.condition(bucket, others), missing)
+                )
+                counts[item.field] = statement.scalar_subquery()
+        if not counts:
+            return {}
+        found = self.run(select(*counts.values())).one()
+        return {name: count for name, count in zip(counts, found, strict=True) if count}
+
     def _field(self, bucket: str, name: str) -> Field:
         declared = self.buckets[bucket].field(name)
         if declared is None:
             raise BadInput(f"{name[:60]!r} is not a field of {bucket}")
         return declared
 
-    def _run(self, statement: Any) -> Any:
+    def run(self, statement: Any) -> Any:
+        """Return a statement's result, fetched; failures are `Unavailable` or `Rejected`."""
+
         def execute() -> Any:
             with self.engine.connect() as connection:
                 return connection.execute(statement).freeze()()
 
         return translated(execute)
+
+
+def _is_soft(item: Clause | Group) -> bool:
+    clauses = (item,) if isinstance(item, Clause) else item.clauses
+    return all(clause.origin == "inferred" for clause in clauses)
+
+
+def _importance(item: Clause | Group, order: Mapping[str, int]) -> int:
+    clauses = (item,) if isinstance(item, Clause) else item.clauses
+    return max((order.get(clause.field, 50) for clause in clauses), default=0)
+
+
+def _facet(declared: Field, key: Any, value: Any, count: int) -> Facet:
+    if declared.type == "date":
+        year = int(key)
+        between = Clause(
+            field=declared.name, operator="between", value=[f"{year:04}-01-01", f"{year:04}-12-31"]
+        )
+        return Facet(declared.name, str(year), count, between)
+    if declared.type == "boolean":
+        clause = Clause(field=declared.name, operator="=", value=bool(value))
+        return Facet(declared.name, "yes" if value else "no", count, clause)
+    operator: Operator = "contains" if declared.type == "keywords" else "="
+    return Facet(declared.name, value, count, Clause(field=declared.name, operator=operator, value=value))
+
+
+def entropy(counts: Sequence[int], total: int) -> float:
+    """Return the Shannon entropy, in bits, of counts and the rest up to a total."""
+    rest = total - sum(counts)
+    shares = [count / total for count in (*counts, rest) if count > 0 and total > 0]
+    return -sum(share * math.log2(share) for share in shares)

@@ -98,6 +98,7 @@ class Field(BaseModel):
         item_key: key to take where the list holds objects.
         first_of: fields of which the first present one gives the value when no column does.
         empty: what an empty list says: `unknown` (the field is missing) or `none` (known to hold nothing).
+        facet: whether its values are worth offering when a set is too large to list.
         relax: place in the order in which inferred clauses are given up, lower first.
     """
 
@@ -123,6 +124,7 @@ class Field(BaseModel):
     from_text: tuple[TextRule, ...] = ()
     first_of: tuple[Name, ...] = ()
     empty: Literal["unknown", "none"] = "unknown"
+    facet: bool = True
     relax: int = 50
 
     @property

@@ -309,7 +309,7 @@ class ValueLinker:
         return links
 
 
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_NUMBER = re.compile(r"\d{1,3}|(?:19|20)\d\d")
 _CODE = re.compile(r"(?=[^\s]*\d)[^\W_](?:[\w./:+-]*\w)?")
 
 
@@ -407,7 +407,7 @@ class _Search:
         for match in matches:
             part = match.parts[0]
             word = self.words[match.first].text
-            if match.quality == 1.0 and (self._is_general(word) or _YEAR.fullmatch(word)):
+            if match.quality == 1.0 and (self._is_general(word) or _NUMBER.fullmatch(word)):
                 continue
             if len(match.parts) == 1 and (lexicon.frequent(part) or len(part) < 2):
                 continue
@@ -608,7 +608,7 @@ class _Search:
             start, end = self.words[first].start, self.words[last].end
             count = sum(self.lexicon.entries[n].count for n in self._entries_of(name, value))
             said = self.text[start:end]
-            bare = first == last and self._begins_a_longer_form(name, value)
+            bare = fold(said) == fold(value) and self._begins_a_longer_form(name, value)
             links.append(Link(name, (value,), count, "alias", 0.6 if bare else 0.9, start, end, said))
         return links
 
@@ -679,22 +679,24 @@ class _Search:
             elif (
                 len(telling) == 1 and self._is_ordinary(telling[0]) and not (link.complete and len(named) > 1)
             ):
-                score *= 0.5
+                # A long name that is stored in lower case is less likely an ordinary word.
+                score *= 0.75 if link.how == "exact" and link.complete and len(telling[0].text) >= 8 else 0.5
         return replace(link, score=round(min(1.0, score + (0.1 if cued else 0.0)), 3), cued=cued)
 
     def _is_cued(self, declared: Field, link: Link) -> bool:
         before = self.text[max(0, link.start - 40) : link.start].lower()
         after = self.text[link.end : link.end + 25].lower()
         cues = _cues(declared)
-        return bool(cues and (cues[0].search(before) or cues[1].match(after)))
+        versioned = declared.kind == "product" and re.match(r"\s+v?\d+\.\d", after)
+        return bool(versioned or (cues and (cues[0].search(before) or cues[1].match(after))))
 
     def _quoted(self, link: Link) -> bool:
         around = self.text[max(0, link.start - 1) : link.start], self.text[link.end : link.end + 1]
-        return all(mark and mark in "`'\"“”„«»‘’" for mark in around)
+        return all(mark and mark in "`'\"“”„«»‘’()" for mark in around)
 
     def _is_ordinary(self, word: Token) -> bool:
         """Return whether a word is written as ordinary words are: lower case, letters only."""
-        written = self.text[word.start : word.end]
+        written = re.sub(r"['’]s?$", "", self.text[word.start : word.end])
         return written.islower() and written.isalpha() and not self.text.islower()
 
 

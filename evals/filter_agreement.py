@@ -5,7 +5,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -93,7 +93,7 @@ def _raw(declared: Field) -> st.SearchStrategy[Any]:
         "quantity": _doubles,
         "keywords": _texts,
     }
-    return strategies.get(declared.type) or _values(declared)
+    return strategies[declared.type] if declared.type in strategies else _values(declared)
 
 
 _NAMES = ("alpha", "beta", "gamma", "delta")
@@ -193,15 +193,17 @@ def by_qdrant(case: Case, client: Any) -> set[str]:
     client.upsert("generated", points)
     condition = models.Filter.model_validate(to_qdrant(case.bucket, case.filters))
     found, _ = client.scroll("generated", scroll_filter=condition, limit=100)
-    return {point.payload["doc_id"] for point in found}
+    return {(point.payload or {})["doc_id"] for point in found}
 
 
 class EdgeBackend:
-    """The embedded engine: a shard in a temporary folder, made anew for each schema so its indexes fit."""
+    """The embedded engine: a shard in a temporary folder, made anew for each bucket and set of documents."""
 
     def __init__(self, folder: Path) -> None:
-        """Remember the folder that shards are made in."""
+        """Remember the folder that the shard is made in."""
         self.folder = folder
+        self._held: tuple[Bucket, Mapping[str, Any]] | None = None
+        self._shard: Any = None
 
     def find(self, case: Case) -> set[str]:
         """Return the documents that pass in the embedded engine, with the declared payload indexes."""
@@ -209,22 +211,33 @@ class EdgeBackend:
 
         from corpus.edge_filter import edge_filter
 
+        if self._held != (case.bucket, case.documents):
+            self.close()
+            self._fill(case)
+        condition = edge_filter(to_qdrant(case.bucket, case.filters))
+        found, _ = self._shard.scroll(edge.ScrollRequest(filter=condition, limit=100, with_payload=True))
+        return {point.payload["doc_id"] for point in found}
+
+    def _fill(self, case: Case) -> None:
+        import qdrant_edge as edge
+
         path = self.folder / "shard"
         shutil.rmtree(path, ignore_errors=True)
         path.mkdir(parents=True)
         vectors = {"dense": edge.EdgeVectorParams(size=1, distance=edge.Distance.Dot)}
-        shard = edge.EdgeShard.create(str(path), edge.EdgeConfig(vectors=vectors))
-        try:
-            for key, kind in case.bucket.payload_indexes().items():
-                schema = getattr(edge.PayloadSchemaType, kind.capitalize())
-                shard.update(edge.UpdateOperation.create_field_index(key, schema))
-            points = [edge.Point(number, {"dense": [1.0]}, payload) for number, _, payload in _points(case)]
-            shard.update(edge.UpdateOperation.upsert_points(points))
-            condition = edge_filter(to_qdrant(case.bucket, case.filters))
-            found, _ = shard.scroll(edge.ScrollRequest(filter=condition, limit=100, with_payload=True))
-            return {point.payload["doc_id"] for point in found}
-        finally:
-            shard.close()
+        self._shard = edge.EdgeShard.create(str(path), edge.EdgeConfig(vectors=vectors))
+        self._held = (case.bucket, case.documents)
+        for key, kind in case.bucket.payload_indexes().items():
+            schema = getattr(edge.PayloadSchemaType, kind.capitalize())
+            self._shard.update(edge.UpdateOperation.create_field_index(key, schema))
+        points = [edge.Point(number, {"dense": [1.0]}, payload) for number, _, payload in _points(case)]
+        self._shard.update(edge.UpdateOperation.upsert_points(points))
+
+    def close(self) -> None:
+        """Close the shard, if one is open."""
+        if self._shard is not None:
+            self._shard.close()
+        self._shard, self._held = None, None
 
 
 @dataclass
@@ -234,7 +247,6 @@ class Backends:
     engines: Sequence[Engine]
     client: Any = None
     edge: EdgeBackend | None = None
-    disagreements: list[str] = field(default_factory=list)
 
     def agree(self, case: Case) -> None:
         """Run a case everywhere.
@@ -264,11 +276,13 @@ def open_backends(*, edge: bool = True, postgres_url: str | None = None) -> Iter
         engines.append(create_engine(postgres_url))
     folder = Path(tempfile.mkdtemp(prefix="citegraph-filters-"))
     client = QdrantClient(":memory:")
+    engine_edge = EdgeBackend(folder)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            yield Backends(engines, client, EdgeBackend(folder) if edge else None)
+            yield Backends(engines, client, engine_edge if edge else None)
     finally:
+        engine_edge.close()
         client.close()
         for engine in engines:
             engine.dispose()

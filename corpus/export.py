@@ -1,0 +1,129 @@
+"""Lists as CSV, streamed from the database in constant memory and safe to open in a spreadsheet."""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import column, func, select
+from sqlalchemy import table as named_table
+
+from corpus.annotation_tables import to_values
+from corpus.annotations import AnnotationStore, Order
+from corpus.buckets import show
+from corpus.database import translated
+from corpus.fields import Field, Money, Value
+from corpus.filters import Filters
+
+FETCHED = 1000
+"""Rows that are held in memory at a time."""
+
+BOM = "\ufeff"
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "|", "%")
+
+
+def safe_cell(text: str) -> str:
+    """Return a cell's text with an apostrophe before what a spreadsheet would run as a formula.
+
+    Plain numbers keep their sign.
+    """
+    if text.startswith(_FORMULA) and not _is_number(text):
+        return "'" + text
+    return text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def export_csv(
+    store: AnnotationStore,
+    bucket: str,
+    filters: Filters = (),
+    *,
+    order_by: Order = (),
+    bom: bool = False,
+) -> Iterator[str]:
+    """Yield the matching documents as CSV text, a row of text at a time, the header first.
+
+    Columns: doc_id, source_file, every field (money as amount and currency), and for each field whose
+    place in a document is known for some value "<field>_page".
+
+    Args:
+        filters: checked filters; empty is the whole bucket.
+        bom: begin with a byte order mark, by which Excel knows UTF-8.
+
+    Raises:
+        Unavailable: the database does not answer.
+    """
+    fields = store.buckets[bucket].fields
+    paged = _paged_fields(store, bucket, filters)
+    header = ["doc_id", "source_file", *(name for item in fields for name in _headings(item))]
+    header += [f"{name}_page" for name in paged]
+    yield (BOM if bom else "") + _line(header)
+    for row in _stream(store, bucket, filters, order_by):
+        values = to_values(store.buckets[bucket], row)
+        places: Mapping[str, Any] = row["sources"] or {}
+        cells = [row["doc_id"], row["source_file"] or ""]
+        cells += [cell for item in fields for cell in _cells(item, values.get(item.name))]
+        cells += [_page(places.get(name)) for name in paged]
+        yield _line(cells)
+
+
+def _headings(item: Field) -> tuple[str, ...]:
+    return (item.name, f"{item.name}_currency") if item.type == "money" else (item.name,)
+
+
+def _cells(item: Field, value: Value | None) -> tuple[str, ...]:
+    if item.type == "money":
+        if isinstance(value, Money):
+            return (f"{value.amount:f}", value.currency or "")
+        return ("", "")
+    return ("" if value is None else show(value),)
+
+
+def _page(place: Mapping[str, Any] | None) -> str:
+    page = place.get("page") if place else None
+    return "" if page is None else str(page)
+
+
+def _line(cells: Sequence[str]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\r\n").writerow([safe_cell(cell) for cell in cells])
+    return text.getvalue()
+
+
+def _paged_fields(store: AnnotationStore, bucket: str, filters: Filters) -> list[str]:
+    """Return the fields that have a known place in at least one of the first documents with places."""
+    rows = store.tables[bucket].rows
+    statement = select(rows.c.sources).where(store.condition(bucket, filters), rows.c.sources.is_not(None))
+    known = {name for places in store.run(statement.limit(FETCHED)).scalars() for name in places}
+    return [item.name for item in store.buckets[bucket].fields if item.name in known]
+
+
+def _stream(
+    store: AnnotationStore, bucket: str, filters: Filters, order_by: Order
+) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows through a server-side cursor, each with its document's source file."""
+    rows = store.tables[bucket].rows
+    statement = store.rows_statement(bucket, filters, None, order_by)
+    if translated(lambda: _has_documents(store)):
+        documents = named_table("documents", column("doc_id"), column("source_file"))
+        source = select(documents.c.source_file).where(documents.c.doc_id == rows.c.doc_id).scalar_subquery()
+        statement = statement.add_columns(source.label("source_file"))
+    else:
+        statement = statement.add_columns(func.coalesce(None, "").label("source_file"))
+    with store.engine.connect() as connection:
+        streaming = connection.execution_options(yield_per=FETCHED)
+        for row in translated(lambda: streaming.execute(statement)).mappings():
+            yield dict(row)
+
+
+def _has_documents(store: AnnotationStore) -> bool:
+    from sqlalchemy import inspect
+
+    return inspect(store.engine).has_table("documents")

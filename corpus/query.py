@@ -1,0 +1,362 @@
+"""Typed queries over the annotations: lists, counts, sums and groups over all matching documents, in SQL."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+from pydantic import Field as Declared
+from sqlalchemy import ColumnElement, Select, func, select
+
+from corpus.amounts import rounded
+from corpus.annotations import AnnotationStore
+from corpus.buckets import Bucket
+from corpus.coercion import to_json
+from corpus.fields import Field
+from corpus.filters import Filters
+from llm.errors import BadInput
+
+Function = Literal["count", "sum", "average", "min", "max"]
+Granularity = Literal["year", "quarter", "month", "day"]
+
+_SUMMED = frozenset({"integer", "decimal", "money", "quantity"})
+_ORDERED = _SUMMED | {"date"}
+NO_VALUE = "(missing)"
+"""What a group of documents without the field is called."""
+
+
+class Aggregate(BaseModel):
+    """One number over the matching documents.
+
+    Attributes:
+        function: `count` without a field counts documents; with one, the documents that have it.
+        field: sum and average take numbers, money and quantities; min and max dates too.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    function: Function
+    field: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Return the column's name in the result ("sum_total_amount", "count")."""
+        return f"{self.function}_{self.field}" if self.field else self.function
+
+
+class DocumentQuery(BaseModel):
+    """A query over one bucket's annotations.
+
+    Attributes:
+        filters: checked filters (`corpus.filters.check_filters`).
+        select: fields of a list, besides the document id; ignored when something is aggregated.
+        aggregate: numbers to compute, a column each.
+        group_by: fields, or dates cut to "field.year", "field.quarter", "field.month", "field.day".
+        order_by: fields, or with aggregates column names; a leading "-" is descending.
+        limit: rows at most; None is all.
+        distinct: list each combination of the selected fields once, without document ids.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    bucket: str
+    filters: Filters = ()
+    select: tuple[str, ...] = ()
+    aggregate: tuple[Aggregate, ...] = ()
+    group_by: tuple[str, ...] = ()
+    order_by: tuple[str, ...] = ()
+    limit: int | None = Declared(default=100, ge=1, le=100_000)
+    distinct: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """What a query found.
+
+    Attributes:
+        columns: names of the columns, in order.
+        rows: JSON values by column; money is `{"amount": "12.50", "currency": "EUR"}`.
+        matched: documents that pass the filters.
+        covered: of those, how many have each field that was selected, aggregated or grouped by.
+        currencies: the currencies of the aggregated money; with more than one each has its own row,
+            None stands for amounts whose currency is unknown.
+        truncated: whether more rows exist than `limit` let through.
+        notes: sentences for the answer ("summed 612 of 626; 14 have no total_amount").
+    """
+
+    columns: tuple[str, ...]
+    rows: list[dict[str, Any]]
+    matched: int
+    covered: Mapping[str, int] = field(default_factory=dict)
+    currencies: tuple[str | None, ...] = ()
+    truncated: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def run_query(store: AnnotationStore, query: DocumentQuery) -> QueryResult:
+    """Return the query's result, computed by the database over all matching documents.
+
+    Raises:
+        BadInput: an unknown bucket, field or column, or a function that does not fit a field.
+        Unavailable: the database does not answer.
+    """
+    bucket = store.buckets.get(query.bucket)
+    if bucket is None:
+        raise BadInput(f"no bucket {query.bucket[:60]!r} (buckets: {', '.join(store.buckets)})")
+    if query.aggregate or query.group_by:
+        return _aggregated(store, bucket, query)
+    return _listed(store, bucket, query)
+
+
+def _listed(store: AnnotationStore, bucket: Bucket, query: DocumentQuery) -> QueryResult:
+    names = [_field(bucket, name).name for name in query.select]
+    more = None if query.limit is None else query.limit + 1
+    if query.distinct and names:
+        rows = _distinct(store, bucket, query, names, more)
+    else:
+        found = store.rows(query.bucket, query.filters, names, query.order_by, more)
+        rows = [{"doc_id": row["doc_id"], **{name: _shown(row.get(name)) for name in names}} for row in found]
+    matched, covered = _coverage(store, query, [_field(bucket, name) for name in names])
+    columns = tuple(names) if query.distinct and names else ("doc_id", *names)
+    return QueryResult(
+        columns,
+        rows[: query.limit],
+        matched,
+        covered,
+        truncated=query.limit is not None and len(rows) > query.limit,
+    )
+
+
+def _distinct(
+    store: AnnotationStore, bucket: Bucket, query: DocumentQuery, names: Sequence[str], limit: int | None
+) -> list[dict[str, Any]]:
+    table = store.tables[query.bucket].rows
+    groups = [_Group(bucket, name) for name in names]
+    keys = [group.key(table) for group in groups]
+    statement = select(
+        *(group.shown(table).label(f"g{n}") for n, group in enumerate(groups)), func.count().label("n")
+    )
+    statement = statement.where(store.condition(query.bucket, query.filters)).group_by(*keys).limit(limit)
+    statement = statement.order_by(*keys)
+    return [
+        {group.name: group.value(row) for group, row in zip(groups, line, strict=False)}
+        for line in store.run(statement)
+    ]
+
+
+class _Group:
+    """One thing that rows are grouped by: a field, or a date cut to a year, quarter, month or day."""
+
+    def __init__(self, bucket: Bucket, text: str) -> None:
+        base, _, cut = text.partition(".")
+        self.field = _field(bucket, base)
+        if cut and (self.field.type != "date" or cut not in ("year", "quarter", "month", "day")):
+            raise BadInput(f"cannot group by {text[:60]!r} (dates group by .year, .quarter, .month or .day)")
+        if self.field.type in ("keywords", "text"):
+            raise BadInput(f"cannot group by {self.field.name}, which is {self.field.type}")
+        self.cut = cut
+        self.name = f"{self.field.name}.{cut}" if cut else self.field.name
+
+    def key(self, table: Any) -> ColumnElement[Any]:
+        """Return what makes two rows one group."""
+        column: ColumnElement[Any] = table.c[self.field.name]
+        if self.field.type == "keyword":
+            key: ColumnElement[Any] = table.c[f"{self.field.name}__folded"]
+            return key
+        year: ColumnElement[int] = func.extract("year", column)
+        month: ColumnElement[int] = func.extract("month", column)
+        match self.cut:
+            case "year":
+                return year
+            case "quarter":
+                return year * 10 + (month + 2) // 3
+            case "month":
+                return year * 100 + month
+        return column
+
+    def shown(self, table: Any) -> ColumnElement[Any]:
+        """Return what names the group in the result."""
+        return func.min(table.c[self.field.name]) if self.field.type == "keyword" else self.key(table)
+
+    def value(self, raw: Any) -> Any:
+        """Return the group's name as JSON: "2018", "2018-Q3", "2018-07", a value, or "(missing)"."""
+        if raw is None:
+            return NO_VALUE
+        match self.cut:
+            case "year":
+                return f"{int(raw):04}"
+            case "quarter":
+                return f"{int(raw) // 10:04}-Q{int(raw) % 10}"
+            case "month":
+                return f"{int(raw) // 100:04}-{int(raw) % 100:02}"
+        return _shown(raw)
+
+
+def _aggregated(store: AnnotationStore, bucket: Bucket, query: DocumentQuery) -> QueryResult:
+    table = store.tables[query.bucket].rows
+    groups = [_Group(bucket, text) for text in query.group_by]
+    aggregates = query.aggregate or (Aggregate(function="count"),)
+    fields = [_aggregated_field(bucket, item) for item in aggregates]
+    money = next((item for item in fields if item is not None and item.type == "money"), None)
+    if money and any(item and item.type == "money" and item.name != money.name for item in fields):
+        raise BadInput("one query aggregates one money field, because each may have its own currencies")
+    currency = table.c[f"{money.name}__currency"] if money else None
+    keys = [group.key(table) for group in groups] + ([currency] if currency is not None else [])
+    condition = store.condition(query.bucket, query.filters)
+    if money is not None and all(item.function != "count" for item in aggregates):
+        condition = condition & table.c[money.name].is_not(None)
+    statement: Select[Any] = select(
+        *(group.shown(table).label(f"g{number}") for number, group in enumerate(groups)),
+        *([currency.label("currency")] if currency is not None else []),
+        *(
+            _compute(table, item, on).label(f"a{number}")
+            for number, (item, on) in enumerate(zip(aggregates, fields, strict=True))
+        ),
+    ).where(condition)
+    statement = statement.group_by(*keys) if keys else statement
+    statement = statement.order_by(*_order(query, groups, aggregates, statement, keys))
+    more = None if query.limit is None else query.limit + 1
+    lines = store.run(statement.limit(more)).mappings().all()
+    rows = [_aggregate_row(line, groups, aggregates, fields) for line in lines]
+    matched, covered = _coverage(
+        store, query, [*{item.name: item for item in (*fields, *(g.field for g in groups)) if item}.values()]
+    )
+    counted = [f"a{n}" for n, item in enumerate(fields) if item and item.type == "money"]
+    in_money = [line for line in lines if any(line[name] is not None for name in counted)]
+    codes = tuple(dict.fromkeys(line["currency"] for line in in_money))
+    return QueryResult(
+        columns=(*(group.name for group in groups), *(item.name for item in aggregates)),
+        rows=rows[: query.limit],
+        matched=matched,
+        covered=covered,
+        currencies=codes,
+        truncated=query.limit is not None and len(rows) > query.limit,
+        notes=tuple(_notes(aggregates, fields, matched, covered, codes)),
+    )
+
+
+def _aggregated_field(bucket: Bucket, item: Aggregate) -> Field | None:
+    if item.field is None:
+        if item.function != "count":
+            raise BadInput(f"{item.function} needs a field")
+        return None
+    declared = _field(bucket, item.field)
+    fitting = {"sum": _SUMMED, "average": _SUMMED, "min": _ORDERED, "max": _ORDERED}.get(item.function)
+    if fitting and declared.type not in fitting:
+        raise BadInput(f"{item.function} does not fit {declared.name}, which is {declared.type}")
+    return declared
+
+
+def _compute(table: Any, item: Aggregate, declared: Field | None) -> ColumnElement[Any]:
+    if declared is None:
+        return func.count()
+    column = table.c[declared.name]
+    match item.function:
+        case "count":
+            return func.count(column)
+        case "sum":
+            return func.sum(column)
+        case "average":
+            return func.avg(column)
+        case "min":
+            return func.min(column)
+    return func.max(column)
+
+
+def _order(
+    query: DocumentQuery,
+    groups: Sequence[_Group],
+    aggregates: Sequence[Aggregate],
+    statement: Select[Any],
+    keys: Sequence[ColumnElement[Any]],
+) -> list[ColumnElement[Any]]:
+    """Return the ORDER BY of result columns; groups without an order come in their own."""
+    labels = {group.name: f"g{number}" for number, group in enumerate(groups)}
+    labels |= {item.name: f"a{number}" for number, item in enumerate(aggregates)}
+    parts: list[ColumnElement[Any]] = []
+    for name in query.order_by:
+        label = labels.get(name.removeprefix("-"))
+        if label is None:
+            raise BadInput(f"cannot order by {name[:60]!r} (columns: {', '.join(labels)})")
+        column = statement.selected_columns[label]
+        parts.append(column.desc().nulls_last() if name.startswith("-") else column.asc().nulls_last())
+    return [*parts, *keys]
+
+
+def _aggregate_row(
+    line: Mapping[str, Any],
+    groups: Sequence[_Group],
+    aggregates: Sequence[Aggregate],
+    fields: Sequence[Field | None],
+) -> dict[str, Any]:
+    row: dict[str, Any] = {group.name: group.value(line[f"g{number}"]) for number, group in enumerate(groups)}
+    for number, (item, declared) in enumerate(zip(aggregates, fields, strict=True)):
+        value = line[f"a{number}"]
+        if declared is not None and declared.type == "money" and item.function != "count":
+            amount = None if value is None else rounded(Decimal(value))
+            row[item.name] = (
+                None if amount is None else {"amount": f"{amount:f}", "currency": line["currency"]}
+            )
+        elif isinstance(value, Decimal | float) and not isinstance(value, bool):
+            row[item.name] = float(f"{float(value):.12g}")
+        else:
+            row[item.name] = _shown(value)
+    return row
+
+
+def _coverage(
+    store: AnnotationStore, query: DocumentQuery, fields: Sequence[Field]
+) -> tuple[int, dict[str, int]]:
+    table = store.tables[query.bucket].rows
+    counts = [func.count(table.c[item.name]) for item in fields]
+    statement = (
+        select(func.count(), *counts).select_from(table).where(store.condition(query.bucket, query.filters))
+    )
+    matched, *covered = store.run(statement).one()
+    return int(matched), {item.name: int(count) for item, count in zip(fields, covered, strict=True)}
+
+
+_DONE: Mapping[Function, str] = {
+    "sum": "summed",
+    "average": "averaged",
+    "min": "compared",
+    "max": "compared",
+    "count": "",
+}
+
+
+def _notes(
+    aggregates: Sequence[Aggregate],
+    fields: Sequence[Field | None],
+    matched: int,
+    covered: Mapping[str, int],
+    currencies: Sequence[str | None],
+) -> list[str]:
+    notes: dict[str, None] = {}
+    for item, declared in zip(aggregates, fields, strict=True):
+        if declared is None or item.function == "count":
+            continue
+        have = covered[declared.name]
+        if have < matched:
+            notes[f"{_DONE[item.function]} {have} of {matched}; {matched - have} have no {declared.name}"] = (
+                None
+            )
+        else:
+            notes[f"{_DONE[item.function]} {have} of {matched}"] = None
+    if len(currencies) > 1:
+        shown = ", ".join(code or "unknown currency" for code in currencies)
+        notes[f"amounts in {shown} are not added up"] = None
+    return list(notes)
+
+
+def _field(bucket: Bucket, name: str) -> Field:
+    declared = bucket.field(name) if len(name) <= 100 else None
+    if declared is None:
+        names = ", ".join(item.name for item in bucket.fields)
+        raise BadInput(f"{name[:60]!r} is not a field of {bucket.name} (fields: {names})")
+    return declared
+
+
+def _shown(value: Any) -> Any:
+    return None if value is None else to_json(value)
