@@ -443,9 +443,11 @@ def read_noun(reader: _Reader) -> str:
     forms = [*reader.bucket.nouns, *(form for item in reader.bucket.fields for form in item.canonical if item.type == "keyword" and "type" in item.name)]
     for noun in forms:
         for start, end in find_phrase(reader.question, noun):
-            if re.search(r"(?:s|ien|en|er|e|a)$", reader.question[start:end].lower()) and len(reader.question[start:end]) > len(noun):
+            if re.search(r"(?:s|ien|en|er|e|n|a)$", reader.question[start:end].lower()) and len(reader.question[start:end]) > len(noun):
                 return "plural"
             result = result or "singular"
+    if result and re.search(r"\b(?:welche[mn]?|all(?:e|en)?|sämtliche[nr]?|quelles|quels|toutes|tous)\s", reader.question, re.IGNORECASE):
+        return "plural"
     generic = re.search(r"\b(?:documents|files|entries|records|papers|ones|items|Dokumente|Unterlagen)\b", reader.question, re.IGNORECASE)
     return "plural" if generic else result
 

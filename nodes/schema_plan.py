@@ -17,10 +17,12 @@ from graph.policies import tool_calls_left
 from graph.state import Json, State
 from llm.errors import BadInput
 from nodes import lexicon
+from nodes.asking import printed
 from nodes.calling import call_model, note, wants_model
 from nodes.clauses import Reading, read_question
 from nodes.replies import apply_reply
 from nodes.sides import split_sides
+from tools.search import typed_filters
 from tools.services import Corpus, Services
 
 Strategy = Literal["keyword", "semantic", "hybrid"]
@@ -131,6 +133,9 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Json, lis
         problems += [note("schema_plan", "clause dropped", line) for line in plans[name].pop("dropped")]
         problems += [note("schema_plan", "linked value", line) for line in reading.notes]
     plan = settle(corpus, question, state, plans)
+    if plan["kind"] == "passages":
+        plan, said = narrow(corpus, plan, question)
+        problems += [note("schema_plan", "relaxed", line) for line in said]
     if plan["intent"] == "compare":
         plan = plan | {"sides": plan_sides(corpus, plan, question, hard, context)}
     for clarification in state.get("clarifications") or []:
@@ -147,7 +152,7 @@ def bucket_plan(bucket: Bucket, reading: Reading, hard: Filters, context: Contex
         "filters": [clause.model_dump(mode="json") for clause in (*hard, *checked.filters)],
         "dropped": [str(problem) for problem in checked.problems],
         "mentions": [
-            {"text": item.text, "field": item.field, "values": list(item.values[:20]), "start": item.start, "negated": item.negated}
+            {"text": item.text, "field": item.field, "values": list(item.values[:20]), "start": item.start, "negated": item.negated, "score": round(item.score, 3)}
             for item in reading.mentions
         ],
         "asked": list(reading.asked),
@@ -219,6 +224,51 @@ def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Json]) 
         "relaxed": [],
         "order_by": superlative(corpus.buckets[best[0]], question) if whole_set else None,
     }
+
+
+def narrow(corpus: Corpus, plan: Json, question: str) -> tuple[Json, list[str]]:
+    """Return the plan of a question for a fact with filters that match something, and a line per clause given up.
+
+    A document named by its id is taken alone. Inferred clauses that together match nothing are given up one by one,
+    the least certain first; the words stay in the search, and the review checks that the document holds them.
+    """
+    named = [name for name in dict.fromkeys(DOC_ID.findall(question)) if corpus.documents.record(name)]
+    if named:
+        return plan | {"only": named, "buckets": [corpus.documents.record(named[0]).bucket]}, []  # type: ignore[union-attr]
+    per_bucket, said = dict(plan["per_bucket"]), []
+    for name, part in plan["per_bucket"].items():
+        filters = list(part["filters"])
+        while filters and not corpus.annotations.count(name, typed_filters(filters)):
+            soft = [clause for clause in filters if clause.get("origin", "user") == "inferred"]
+            if not soft:
+                break
+            weakest = min(soft, key=lambda clause: certainty(corpus.buckets[name], part, clause))
+            filters.remove(weakest)
+            said.append(f"{name}: nothing matches all conditions, so “{printed(weakest)}” was not applied.")
+        lost = [clause for clause in part["filters"] if clause not in filters]
+        names = [word for clause in lost if is_entity(corpus.buckets[name], clause) for word in terms.content_words(clause.get("raw", ""))]
+        per_bucket[name] = part | {"filters": filters, "lost": lost, "names": list(dict.fromkeys([*part["names"], *names]))}
+    return plan | {"per_bucket": per_bucket}, said
+
+
+DOC_ID = re.compile(r"(?<![\w-])[\w][\w.\-]*\w(?![\w-])")
+
+
+def is_entity(bucket: Bucket, clause: Json) -> bool:
+    """Tell whether a clause holds a name or an identifier rather than a kind, a keyword or a date."""
+    return clause.get("field") in bucket.entity_fields
+
+
+def certainty(bucket: Bucket, part: Json, clause: Json) -> float:
+    """Return how sure an inferred clause is, 0 to 1: names by the quality of their match, days before loose words."""
+    field = bucket.field(clause.get("field", ""))
+    if field is not None and field.type == "date":
+        exact = clause["operator"] == "=" and re.search(r"\d{4}", clause.get("raw", ""))
+        return 0.95 if exact else 0.75 if re.search(r"\d{4}", clause.get("raw", "")) else 0.2
+    score = next((item["score"] for item in part["mentions"] if item["field"] == clause.get("field") and item["text"] in clause.get("raw", "")), 0.6)
+    if is_entity(bucket, clause):
+        return 0.4 + 0.6 * float(score)
+    return 0.3 * float(score)
 
 
 def plan_sides(corpus: Corpus, plan: Json, question: str, hard: dict[str, Filters], context: Context) -> list[Json]:
@@ -309,7 +359,8 @@ def asks_value(bucket: Bucket, question: str, lead: Json) -> bool:
     from nodes.phrases import find_phrase
 
     head = re.split(r"\b(?:do|does|did|is|are|was|were|has|have|hat|sind|ist|that|which|from|in|of|under|are)\b", after)[0]
-    if any(find_phrase(head, noun) for noun in bucket.nouns) or re.match(r"(?:of|von|de)\b", after):
+    head = head.strip(" ,:;?!")
+    if any(end == len(head) for noun in bucket.nouns for _, end in find_phrase(head, noun)) or re.match(r"(?:of|von|de)\b", after):
         return False
     generic = re.search(r"\b(?:agreements|documents|ones|purchases|crates|products|parts|entries)\b", head, re.IGNORECASE)
     return not generic

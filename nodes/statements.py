@@ -21,8 +21,9 @@ from tools.services import Corpus
 
 MAX_COLUMNS = 6
 CITED_INPUTS = 100
-COVERED = 0.34
-"""A document that holds less than this share of the asked words' rarity does not answer."""
+COVERED, PREFIX = 0.34, 4
+"""A document that holds less than this share of the asked words' rarity does not answer; a word of the same first
+letters counts as held ("weigh" and "weight"), since forms differ more than stems tell."""
 
 
 def nothing_text(plan: Json, clarifications: Sequence[Json]) -> Json:
@@ -188,7 +189,7 @@ def computed(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Js
         members = [doc_id for doc_id, held in values.items() if (getattr(held, "currency", None) or "") == unit]
         cited = extreme_of(values, members, function) if function in {"min", "max"} else members
         marks = " ".join(f"[{doc_id}]" for doc_id in cited[:CITED_INPUTS])
-        lines.append(f"{LABELS[function].format(field=field.replace('_', ' '))}: {number} {unit} {marks}".replace("  ", " "))
+        lines.append(f"{LABELS[function].format(field=field.replace('_', ' '))}: {number} {unit} {marks}.".replace("  ", " "))
         derivations.append(derivation(function, field, number, unit, members, values))
     covered = result.covered.get(field, 0)
     if not lines:
@@ -274,7 +275,7 @@ def counted(corpus: Corpus, plan: Json, ids: Sequence[str]) -> Json:
     """Return the draft of a count, with the documents that were counted."""
     name = plan["buckets"][0]
     marks = " ".join(f"[{doc_id}]" for doc_id in ids[:CITED_INPUTS])
-    text = f"The number of matching documents in {name} is {len(ids)} {marks}"
+    text = f"The number of matching documents in {name} is {len(ids)} {marks}."
     documents = [document for doc_id in ids[:CITED_INPUTS] if (document := corpus.documents.get(doc_id))]
     cited = [{"doc": document.doc_id, "start": 0, "end": min(160, len(document.text))} for document in documents]
     made = {"value": str(len(ids)), "formula": f"count of {len(ids)} documents", "operation": "count", "inputs": [], "doc_ids": list(ids), "unit": ""}
@@ -350,7 +351,7 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Json
         passages = summary(document, passages)
     if not lines and lacks(document, values, question, weights, named, passages):
         title = bucket.title(values) or document.title or document.doc_id
-        return {"text": f"{title} was found, but it does not say that. [{document.doc_id}]", "cited": [{"doc": document.doc_id, "start": 0, "end": min(200, len(document.text))}], "unanswerable": True}
+        return {"text": f"The document does not state that: {title} [{document.doc_id}]", "cited": [{"doc": document.doc_id, "start": 0, "end": min(200, len(document.text))}], "unanswerable": True}
     for passage in passages:
         lines.append(f"“{tidy(passage.text)}” [{document.doc_id}]")
         cited.append({"doc": document.doc_id, "start": passage.start, "end": passage.end})
@@ -377,8 +378,13 @@ def lacks(document: Document, values: Json, question: str, weights: TermWeights,
     asked = [word for word in content_words(question) if word not in set(named)]
     if not asked:
         return False
-    held = weights.coverage(f"{document.text} {' '.join(show(value) for value in values.values())}", asked)
-    return not passages or held < COVERED
+    if not passages:
+        return True
+    held = set(words(f"{document.text} {' '.join(show(value) for value in values.values())}"))
+    beginnings = {word[:PREFIX] for word in held}
+    whole = sum(weights.weight(word) for word in asked)
+    found = sum(weights.weight(word) for word in asked if word in held or (len(word) >= PREFIX and word[:PREFIX] in beginnings))
+    return found < COVERED * whole
 
 
 def summary(document: Document, passages: Sequence[Passage]) -> list[Passage]:

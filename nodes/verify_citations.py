@@ -9,6 +9,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.runtime import Runtime
 
+from citations.claims import find_markers
 from citations.repair import repair
 from citations.types import Claim, Evidence, Report
 from citations.verify import verify
@@ -119,7 +120,7 @@ def conclude(corpus: Corpus, state: State, evidence: Sequence[Evidence], report:
     if changed:
         report = verify(text, evidence, derivations=derivations_of(draft))
     claims = list(report.claims)
-    citations, places = resolve_all(corpus, claims, evidence, draft.get("cited", []))
+    citations, places = resolve_all(corpus, text, claims, evidence, draft.get("cited", []))
     nothing = not any(claim.verdict in BACKED for claim in claims)
     unanswerable = bool(draft.get("unanswerable")) or (nothing and not draft.get("documents"))
     if not text.strip():
@@ -147,23 +148,23 @@ def failed_buckets(state: State) -> bool:
 
 
 def resolve_all(
-    corpus: Corpus, claims: Sequence[Claim], evidence: Sequence[Evidence], cited: Sequence[Json]
+    corpus: Corpus, text: str, claims: Sequence[Claim], evidence: Sequence[Evidence], cited: Sequence[Json]
 ) -> tuple[list[Citation], dict[tuple[str, int, int], int]]:
     """Return the citations in order of the answer, and each one's number by (document, start, end).
 
-    A marker whose claim was decided elsewhere resolves to the span that compose cited for that document.
+    A marker whose span no verdict names resolves to the span that compose cited for that document.
     """
     spans: dict[tuple[str, int, int], str] = {}
     own = {item["doc"]: (item["start"], item["end"]) for item in reversed(cited)}
     first = {item.doc_id: (item.start, item.start + len(item.text)) for item in reversed(evidence)}
     for claim in claims:
-        if claim.doc_id and claim.quote:
+        if claim.doc_id and claim.quote and claim.verdict in BACKED:
             spans.setdefault((claim.doc_id, claim.quote_start, claim.quote_end), claim.evidence_id)
-        for marker in claim.markers:
-            if marker != claim.doc_id or not claim.quote:
-                span = own.get(marker) or first.get(marker)
-                if span:
-                    spans.setdefault((marker, *span), f"{marker}:{span[0]}")
+    decided = {doc_id for doc_id, _, _ in spans}
+    for marker in dict.fromkeys(name for found in find_markers(text, first) for name in found.ids):
+        span = own.get(marker) or first.get(marker)
+        if span and marker not in decided:
+            spans[marker, *span] = f"{marker}:{span[0]}"
     citations: list[Citation] = []
     places: dict[tuple[str, int, int], int] = {}
     for (doc_id, start, end), evidence_id in spans.items():
