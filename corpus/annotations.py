@@ -158,7 +158,7 @@ class AnnotationStore:
                 connection.execute(insert(tables.items), items)
             for name, folded, value in listed_values(declared, rows, items):
                 counts[name, folded] += 1
-                shown[name, folded] = value
+                shown.setdefault((name, folded), value)
             self._count_values(connection, bucket, counts, shown)
 
     def _held(self, connection: Connection, bucket: str, ids: Sequence[str]) -> Counter[tuple[str, str]]:

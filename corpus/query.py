@@ -198,6 +198,10 @@ def _aggregated(store: AnnotationStore, bucket: Bucket, query: DocumentQuery) ->
     groups = [_Group(bucket, text) for text in query.group_by]
     aggregates = query.aggregate or (Aggregate(function="count"),)
     fields = [_aggregated_field(bucket, item) for item in aggregates]
+    aggregates = tuple(
+        item.model_copy(update={"field": declared.name}) if declared else item
+        for item, declared in zip(aggregates, fields, strict=True)
+    )
     money = next((item for item in fields if item is not None and item.type == "money"), None)
     if money and any(item and item.type == "money" and item.name != money.name for item in fields):
         raise BadInput("one query aggregates one money field, because each may have its own currencies")

@@ -1,0 +1,170 @@
+"""The annotation store: round trips, replacement, counts of values, facets, relaxations."""
+
+from datetime import date
+from decimal import Decimal
+
+import pytest
+
+from corpus.annotation_tables import Annotation, Source
+from corpus.annotations import AnnotationStore, entropy
+from corpus.buckets import load_buckets
+from corpus.fields import Money, Quantity
+from corpus.filters import Clause, Group, check_filters, parse_clause
+from llm.errors import BadInput
+
+TODAY = date(2026, 11, 27)
+BUCKETS = load_buckets()
+
+
+def receipt(vendor, day, amount, currency="MYR", **more):
+    return {
+        "vendor_name": vendor,
+        "invoice_date": date.fromisoformat(day),
+        "total_amount": Money(Decimal(amount), currency),
+        "document_type": "receipt",
+        **more,
+    }
+
+
+RECEIPTS = {
+    "r1": receipt("Acorn Ltd", "2017-03-01", "10.10"),
+    "r2": receipt("ACORN LTD", "2018-03-02", "20.20"),
+    "r3": receipt("Birch GmbH", "2018-05-03", "30.30", "EUR"),
+    "r4": receipt("Birch GmbH", "2018-06-04", "700"),
+    "r5": {"document_type": "invoice"},
+}
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = AnnotationStore(f"sqlite:///{tmp_path / 'a.sqlite'}", BUCKETS)
+    opened.put("invoices", RECEIPTS.items())
+    return opened
+
+
+def filters(*texts, bucket="invoices", origin="inferred"):
+    return check_filters(BUCKETS[bucket], [parse_clause(text, origin) for text in texts], today=TODAY).filters
+
+
+def values_of(store, bucket, field):
+    found = store.facets(bucket, (), [field], limit=100)
+    return {facet.label: facet.count for facet in found.get(field, [])}
+
+
+def test_values_come_back_typed(store):
+    contract = {
+        "title": "Supply agreement",
+        "parties": ("Acorn Ltd", "Birch GmbH"),
+        "clauses": (),
+        "term": Quantity(1.5, "18 months"),
+        "effective_date": date(2014, 5, 8),
+        "contract_value": Money(Decimal("123456789.25"), None),
+    }
+    store.put("contracts", [("c1", contract)])
+    assert store.get("c1") == contract
+    assert store.get("c1", "invoices") is None
+    assert store.get("nobody") is None
+
+
+def test_a_document_without_values_counts(store):
+    assert store.count("invoices") == 5
+    assert store.count("invoices", filters("total exists")) == 4
+    store.put("invoices", [("r6", {})])
+    assert store.count("invoices", filters("total missing")) == 2
+
+
+def test_replacing_and_deleting_keep_the_counts_of_values(store):
+    assert values_of(store, "invoices", "vendor_name") == {"Acorn Ltd": 2, "Birch GmbH": 2}
+    before = store.version("invoices")
+    store.put(
+        "invoices",
+        [("r2", receipt("Cedar AG", "2018-03-02", "1")), ("r2", receipt("Birch GmbH", "2018-03-02", "1"))],
+    )
+    assert values_of(store, "invoices", "vendor_name") == {"Acorn Ltd": 1, "Birch GmbH": 3}
+    store.delete("invoices", ["r1", "no such"])
+    assert values_of(store, "invoices", "vendor_name") == {"Birch GmbH": 3}
+    assert store.count("invoices") == 4
+    assert store.version("invoices") > before
+
+
+def test_list_values_are_counted_a_document_once(store):
+    store.put(
+        "generic", [("g1", {"categories": ("Leak", "leak", "crash")}), ("g2", {"categories": ("crash",)})]
+    )
+    assert values_of(store, "generic", "categories") == {"crash": 2, "Leak": 1}
+    store.put("generic", [("g1", {"categories": ()})])
+    assert values_of(store, "generic", "categories") == {"crash": 1}
+    assert store.count("generic", filters("categories exists", bucket="generic")) == 2
+
+
+def test_documents_are_ordered_with_missing_last(store):
+    assert store.document_ids("invoices", order_by=["-total_amount"]) == ["r4", "r3", "r2", "r1", "r5"]
+    assert store.document_ids("invoices", order_by=["vendor", "-date"], limit=3) == ["r2", "r1", "r4"]
+
+
+def test_rows_hold_the_asked_fields_only(store):
+    rows = store.rows("invoices", filters("total > 600"), ["total", "vendor_name"])
+    assert rows == [{"doc_id": "r4", "vendor_name": "Birch GmbH", "total_amount": Money(Decimal(700), "MYR")}]
+    with pytest.raises(BadInput, match="'nope' is not a field of invoices"):
+        store.rows("invoices", (), ["nope"])
+
+
+def test_places_of_values_are_kept(store):
+    annotation = Annotation("r7", {"vendor_name": "Acorn"}, {"vendor_name": Source(2, 10, 15)})
+    store.put("invoices", [annotation])
+    assert store.get_sources("r7", "invoices") == {"vendor_name": Source(page=2, start=10, end=15)}
+    assert store.get_sources("r1", "invoices") == {}
+
+
+def test_facets_count_within_the_set_and_carry_their_clause(store):
+    facets = store.facets("invoices", filters("date = 2018"), ["vendor_name", "date", "vendor_country"])
+    assert [(f.label, f.count) for f in facets["vendor_name"]] == [("Birch GmbH", 2), ("ACORN LTD", 1)]
+    assert [(f.label, f.count) for f in facets["invoice_date"]] == [("2018", 3)]
+    assert "vendor_country" not in facets
+    year = store.facets("invoices", (), ["date"])["invoice_date"][0]
+    assert store.count("invoices", (year.clause,)) == year.count == 3
+
+
+def test_the_most_telling_facets_come_first(store):
+    facets = store.telling_facets("invoices", fields=2)
+    assert list(facets) == ["vendor_name", "invoice_date"]
+    assert entropy([1, 1], 2) == 1.0
+    assert entropy([2], 2) == 0.0
+    assert entropy([1], 4) == pytest.approx(0.811, abs=1e-3)
+
+
+def test_relaxations_give_up_soft_clauses_in_their_order(store):
+    asked = filters("vendor = Acorn Ltd", "date = June 2018", "total > 100")
+    assert store.count("invoices", asked) == 0
+    found = [
+        ([clause.field for clause in item.dropped], item.count)
+        for item in store.relaxations("invoices", asked)
+    ]
+    assert found == [
+        (["invoice_date"], 0),
+        (["total_amount"], 0),
+        (["vendor_name"], 1),
+        (["invoice_date", "total_amount"], 2),
+        (["invoice_date", "total_amount", "vendor_name"], 5),
+    ]
+
+
+def test_hard_clauses_are_never_relaxed(store):
+    hard = filters("vendor = Acorn Ltd", origin="user") + filters("document_type = invoice", origin="access")
+    assert store.relaxations("invoices", hard) == []
+    soft = filters("date = June 2018")
+    (only,) = store.relaxations("invoices", hard + soft)
+    assert only.remaining == hard
+    mixed = Group(mode="any", clauses=(Clause(field="currency", operator="=", value="EUR", origin="user"),))
+    assert all(mixed in item.remaining for item in store.relaxations("invoices", (mixed, *soft)))
+
+
+def test_documents_that_fail_only_for_want_of_the_field_are_counted(store):
+    assert store.unknown("invoices", filters("vendor != Birch GmbH")) == {"vendor_name": 1}
+    assert store.unknown("invoices", filters("document_type = receipt", "vendor != Birch GmbH")) == {}
+
+
+def test_another_declaration_of_the_same_table_is_refused(store):
+    fewer = BUCKETS["invoices"].model_copy(update={"fields": BUCKETS["invoices"].fields[:3]})
+    with pytest.raises(BadInput, match="meta_invoices was made from another declaration"):
+        AnnotationStore(str(store.engine.url), {"invoices": fewer})

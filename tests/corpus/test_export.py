@@ -1,0 +1,91 @@
+"""CSV export: all fields, safe cells, places, source files, and rows that are streamed."""
+
+import csv
+import io
+from datetime import date
+from decimal import Decimal
+
+import pytest
+
+from corpus.annotation_tables import Annotation, Source
+from corpus.annotations import AnnotationStore
+from corpus.buckets import load_buckets
+from corpus.export import BOM, export_csv, safe_cell
+from corpus.fields import Money
+from corpus.filters import check_filters, parse_clause
+
+BUCKETS = load_buckets()
+
+
+@pytest.fixture
+def store(tmp_path):
+    opened = AnnotationStore(f"sqlite:///{tmp_path / 'a.sqlite'}", BUCKETS)
+    opened.put(
+        "invoices",
+        [
+            Annotation(
+                "r1", {"vendor_name": '=HYPERLINK("http://x")', "total_amount": Money(Decimal("-5"), "EUR")}
+            ),
+            Annotation(
+                "r2",
+                {"vendor_name": 'Büro "Ost", 1', "invoice_date": date(2018, 3, 1)},
+                {"vendor_name": Source(3)},
+            ),
+        ],
+    )
+    return opened
+
+
+def read(lines):
+    return list(csv.DictReader(io.StringIO("".join(lines).removeprefix(BOM))))
+
+
+def test_every_field_is_a_column_and_cells_are_safe(store):
+    first, second = read(export_csv(store, "invoices"))
+    assert {field.name for field in BUCKETS["invoices"].fields} <= set(first)
+    assert (first["doc_id"], first["vendor_name"]) == ("r1", '\'=HYPERLINK("http://x")')
+    assert (first["total_amount"], first["total_amount_currency"]) == ("-5", "EUR")
+    assert (second["vendor_name"], second["invoice_date"]) == ('Büro "Ost", 1', "2018-03-01")
+    assert (first["vendor_name_page"], second["vendor_name_page"]) == ("", "3")
+
+
+def test_filters_and_order_apply(store):
+    filters = check_filters(
+        BUCKETS["invoices"], [parse_clause("total exists")], today=date(2026, 11, 27)
+    ).filters
+    assert [row["doc_id"] for row in read(export_csv(store, "invoices", filters))] == ["r1"]
+    assert [row["doc_id"] for row in read(export_csv(store, "invoices", order_by=["-date"]))] == ["r2", "r1"]
+
+
+def test_the_source_file_comes_from_the_documents_table(store):
+    with store.engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE documents (doc_id TEXT PRIMARY KEY, source_file TEXT)")
+        connection.exec_driver_sql("INSERT INTO documents VALUES ('r1', 'bills/r1.pdf')")
+    assert [row["source_file"] for row in read(export_csv(store, "invoices"))] == ["bills/r1.pdf", ""]
+
+
+def test_a_byte_order_mark_on_request(store):
+    assert next(export_csv(store, "invoices", bom=True)).startswith(BOM + "doc_id,")
+    assert next(export_csv(store, "invoices")).startswith("doc_id,")
+
+
+def test_rows_are_produced_one_by_one(store):
+    lines = export_csv(store, "invoices")
+    next(lines)
+    assert next(lines).startswith("r1,")
+    lines.close()
+
+
+@pytest.mark.parametrize(
+    ("cell", "safe"),
+    [
+        ("=1+1", "'=1+1"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("-5.2", "-5.2"),
+        ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
+        ("plain", "plain"),
+        ("\t=1", "'\t=1"),
+    ],
+)
+def test_formula_characters_are_escaped(cell, safe):
+    assert safe_cell(cell) == safe
