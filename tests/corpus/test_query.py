@@ -88,7 +88,11 @@ def test_count_average_min_and_max(store):
         store, "vendor = Acorn Ltd", aggregate=(agg("count"), agg("average", "total"), agg("max", "date"))
     )
     assert result.rows == [
-        {"count": 2, "average_total": {"amount": "0.15", "currency": "EUR"}, "max_date": "2018-02-01"}
+        {
+            "count": 2,
+            "average_total_amount": {"amount": "0.15", "currency": "EUR"},
+            "max_invoice_date": "2018-02-01",
+        }
     ]
     lonely = ask(store, "vendor = nobody", aggregate=(agg("count"),))
     assert (lonely.rows, lonely.matched) == ([{"count": 0}], 0)
@@ -96,10 +100,6 @@ def test_count_average_min_and_max(store):
 
 def test_groups_fold_spellings_and_name_the_missing(store):
     result = ask(store, group_by=("vendor_name",), order_by=("-count",))
-    assert result.rows == [
-        {"vendor_name": NO_VALUE, "count": 1} if row["vendor_name"] == NO_VALUE else row
-        for row in result.rows
-    ]
     assert [(row["vendor_name"], row["count"]) for row in result.rows] == [
         ("ACORN LTD", 2),
         ("Birch", 2),
