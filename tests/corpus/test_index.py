@@ -13,11 +13,12 @@ from qdrant_client import AsyncQdrantClient
 from corpus.buckets import Bucket
 from corpus.edge_index import EdgeIndex
 from corpus.fields import Field
-from corpus.index import OWN_INDEXES, Index, SearchRequest, indexed_text
+from corpus.index import OWN_INDEXES, Index, SearchRequest, indexed_text, load_index
 from corpus.qdrant_index import QdrantIndex
 from corpus.types import Chunk
 from llm.embeddings import StaticEmbedder, Vectors
 from llm.errors import BadInput, Rejected, Unavailable
+from settings import Settings
 
 BUCKET = Bucket(
     name="letters",
@@ -87,11 +88,35 @@ async def index(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
     await index.close()
 
 
-@pytest.fixture
-async def filled(index: Index) -> Index:
+async def fill(index: Index) -> Index:
     await index.ensure(BUCKET)
     await index.upsert(BUCKET.name, CHUNKS, METADATA)
     return index
+
+
+@pytest.fixture
+async def writable(index: Index) -> Index:
+    """A filled index of the test's own."""
+    return await fill(index)
+
+
+READ_ONLY: dict[str, Index] = {}
+
+
+@pytest.fixture(params=ENGINES)
+async def filled(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> AsyncIterator[Index]:
+    """A filled index that tests only read; a server's client belongs to one event loop and is not shared."""
+    index = READ_ONLY.get(request.param)
+    if index is None:
+        index = await fill(make_index(request.param, tmp_path_factory.mktemp("index")))
+    if request.param != "server":
+        READ_ONLY[request.param] = index
+    yield index
+    if request.param == "server":
+        await index.drop(BUCKET.name)
+        await index.close()
 
 
 async def found(index: Index, query: str, **given: object) -> list[str]:
@@ -173,31 +198,31 @@ class TestContract:
         assert set(both[:2]) == {"anchors", "tides"}
         assert both[2] == "cranes"
 
-    async def test_upsert_replaces_the_same_chunk(self, filled: Index) -> None:
-        await filled.upsert("letters", [replace(CHUNKS[0], source_file="moved.txt")], METADATA)
-        assert await filled.count("letters") == 4
-        (stored,) = await filled.retrieve("letters", [CHUNKS[0].chunk_id])
+    async def test_upsert_replaces_the_same_chunk(self, writable: Index) -> None:
+        await writable.upsert("letters", [replace(CHUNKS[0], source_file="moved.txt")], METADATA)
+        assert await writable.count("letters") == 4
+        (stored,) = await writable.retrieve("letters", [CHUNKS[0].chunk_id])
         assert stored.source_file == "moved.txt"
 
-    async def test_metadata_can_change_alone(self, filled: Index) -> None:
-        await filled.set_metadata("letters", {"cranes": {"sender": "painter"}})
+    async def test_metadata_can_change_alone(self, writable: Index) -> None:
+        await writable.set_metadata("letters", {"cranes": {"sender": "painter"}})
         painter = {"must": [{"key": "meta.sender", "match": {"any": ["painter"]}}]}
-        assert await found(filled, "ferry", filter_json=painter) == ["cranes"]
-        (stored,) = await filled.document_chunks("letters", "cranes")
+        assert await found(writable, "ferry", filter_json=painter) == ["cranes"]
+        (stored,) = await writable.document_chunks("letters", "cranes")
         assert stored == CHUNKS[2]
         gone = {"must": [{"key": "meta.crates", "range": {"gte": 0}}]}
-        assert await filled.count("letters", gone) == 2
+        assert await writable.count("letters", gone) == 2
 
-    async def test_delete_removes_every_chunk_of_a_document(self, filled: Index) -> None:
-        await filled.upsert("letters", [chunk("ropes", "More about the ropes.", 1)], METADATA)
-        await filled.delete_documents("letters", ["ropes", "unknown"])
-        assert await filled.count("letters") == 3
-        assert await found(filled, "ropes", mode="keyword") == []
+    async def test_delete_removes_every_chunk_of_a_document(self, writable: Index) -> None:
+        await writable.upsert("letters", [chunk("ropes", "More about the ropes.", 1)], METADATA)
+        await writable.delete_documents("letters", ["ropes", "unknown"])
+        assert await writable.count("letters") == 3
+        assert await found(writable, "ropes", mode="keyword") == []
 
-    async def test_chunks_of_a_document_come_in_order(self, filled: Index) -> None:
+    async def test_chunks_of_a_document_come_in_order(self, writable: Index) -> None:
         more = [chunk("tides", f"Page {number} of the tables.", number) for number in (3, 1, 2)]
-        await filled.upsert("letters", more, METADATA)
-        assert [c.ordinal for c in await filled.document_chunks("letters", "tides")] == [0, 1, 2, 3]
+        await writable.upsert("letters", more, METADATA)
+        assert [c.ordinal for c in await writable.document_chunks("letters", "tides")] == [0, 1, 2, 3]
 
     async def test_retrieve_keeps_the_order_asked(self, filled: Index) -> None:
         wanted = [CHUNKS[2].chunk_id, str(uuid4()), CHUNKS[0].chunk_id]
@@ -209,17 +234,17 @@ class TestContract:
         facets = await filled.facet("letters", "meta.sender", early, limit=5)
         assert sorted(facets) == [("chandler", 1), ("harbour master", 1)]
 
-    async def test_ensure_twice_changes_nothing(self, filled: Index) -> None:
-        await filled.ensure(BUCKET)
-        await filled.optimize("letters")
-        assert await filled.count("letters") == 4
+    async def test_ensure_twice_changes_nothing(self, writable: Index) -> None:
+        await writable.ensure(BUCKET)
+        await writable.optimize("letters")
+        assert await writable.count("letters") == 4
 
-    async def test_drop_empties_the_bucket(self, filled: Index) -> None:
-        await filled.drop("letters")
-        assert await filled.count("letters") == 0
-        await filled.ensure(BUCKET)
-        await filled.upsert("letters", CHUNKS[:1], METADATA)
-        assert await filled.count("letters") == 1
+    async def test_drop_empties_the_bucket(self, writable: Index) -> None:
+        await writable.drop("letters")
+        assert await writable.count("letters") == 0
+        await writable.ensure(BUCKET)
+        await writable.upsert("letters", CHUNKS[:1], METADATA)
+        assert await writable.count("letters") == 1
 
 
 def test_context_or_title_stand_before_the_text_once() -> None:
@@ -298,4 +323,33 @@ async def test_payload_indexes_come_from_the_declaration(tmp_path: Path) -> None
     opened = index._opened("letters")
     assert opened is not None
     assert set(opened.shard.info().payload_schema) == {*OWN_INDEXES, *BUCKET.payload_indexes()}
+    await index.close()
+
+
+async def test_a_server_that_does_not_answer_is_unavailable() -> None:
+    settings = Settings(_env_file=None, qdrant_url="http://127.0.0.1:9")
+    index = load_index(settings, STATIC)
+    assert isinstance(index, QdrantIndex)
+    with pytest.raises(Unavailable, match="cannot be reached"):
+        await index.search(SearchRequest("letters", "ferry"))
+    await index.close()
+
+
+async def test_the_embedded_engine_is_the_default(tmp_path: Path) -> None:
+    index = load_index(Settings(_env_file=None, home=tmp_path, qdrant_url=None), STATIC)
+    assert isinstance(index, EdgeIndex)
+    await index.ensure(BUCKET)
+    assert (tmp_path / "index" / "letters.json").is_file()
+    await index.close()
+
+
+async def test_a_filter_that_no_engine_knows_is_refused(tmp_path: Path) -> None:
+    index = make_index("edge", tmp_path)
+    for wrong in (
+        {"musst": []},
+        {"must": [{"key": "a", "matsch": {}}]},
+        {"must": [{"key": "a", "match": {"x": 1}}]},
+    ):
+        with pytest.raises(BadInput, match="Unknown"):
+            await index.count("letters", wrong)
     await index.close()
