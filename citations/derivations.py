@@ -125,7 +125,7 @@ def _from_passages(fact: Fact, stated: Sequence[Fact]) -> Derived | None:
     for a, b in combinations(unique, 2):
         x, y = a.amounts[0], b.amounts[0]
         for sign, result in (("+", x + y), ("-", x - y), ("-", y - x)):
-            if _close(target, result, fact.decimals):
+            if _close(target, result, fact.decimals) or _same_table(fact, a, b, result):
                 first, second = (a, b) if (sign == "+" or result == x - y) else (b, a)
                 return _made(f"{first.text.strip()} {sign} {second.text.strip()}")
     if fact.dimension == "percent" or fact.noun == "" and "time" in fact.text:
@@ -135,6 +135,14 @@ def _from_passages(fact: Fact, stated: Sequence[Fact]) -> Derived | None:
         if _close(target, total, fact.decimals):
             return _made(" + ".join(s.text.strip() for s in unique))
     return None
+
+
+def _same_table(fact: Fact, a: Fact, b: Fact, result: Decimal) -> bool:
+    """Tell whether a result of two bare table numbers is the claimed one without the table's scale."""
+    if not fact.scaled or a.scaled or b.scaled or a.dimension or b.dimension:
+        return False
+    printed = hard_facts(fact.printed)
+    return bool(printed) and bool(printed[0].amounts) and printed[0].amounts[0] == result
 
 
 def _ratio(fact: Fact, stated: Sequence[Fact]) -> Derived | None:

@@ -52,6 +52,11 @@ class View:
         """Return the names and values with the words around each."""
         return _slots(self)
 
+    @cached_property
+    def agents(self) -> dict[str, tuple[frozenset[str], bool]]:
+        """Return who does what: action stem to (name stems, whether said in the passive voice)."""
+        return _agents(self.slots)
+
     def bound(self, fact: Fact) -> str:
         """Return how a fact of this text is bounded (">=" for "at least")."""
         return cues.bound(self.text, fact.start, fact.end)
@@ -90,7 +95,10 @@ _QUOTES = str.maketrans(
 def squeeze(text: str) -> str:
     """Return a text in lower case with single spaces, plain quotes and dashes, as exact quotes are sought."""
     plain = text if text.isascii() else text.translate(_QUOTES)
-    return " ".join(plain.casefold().split())
+    return _SPACE_BEFORE.sub(r"\1", " ".join(plain.casefold().split()))
+
+
+_SPACE_BEFORE = re.compile(r" ([.,;:!?)])")  # the splitter closes these gaps where it takes markers out
 
 
 # ---------------------------------------------------------------- values
@@ -107,7 +115,8 @@ def _equal(claim: Iterable[Decimal], source: Iterable[Decimal], same_print: bool
     mine, theirs = tuple(claim), tuple(source)
     if not mine or not theirs:
         return False
-    return mine[0] == theirs[0] or (same_print and bool(set(mine) & set(theirs)))
+    same = zip(sorted(mine), sorted(theirs), strict=False)
+    return mine[0] == theirs[0] or (same_print and any(a == b for a, b in same))
 
 
 def _rounded(claim: Fact, source: Fact, about: bool) -> bool:
@@ -119,10 +128,17 @@ def _rounded(claim: Fact, source: Fact, about: bool) -> bool:
     ):
         return False
     mine, theirs = claim.amounts[0], source.amounts[0]
-    if source.decimals >= claim.decimals or not mine or len(claim.printed.strip("0.,")) < (1 if about else 2):
+    places = claim.decimals + (_zeros(claim.printed) if about else 0)
+    if source.decimals >= places or not mine or len(claim.printed.strip("0.,")) < (1 if about else 2):
         return False
-    step = Decimal(10) ** claim.decimals * (mine / (_raw(claim)[0] or 1) if claim.dimension else 1)
+    step = Decimal(10) ** places * (mine / (_raw(claim)[0] or 1) if claim.dimension else 1)
     return abs(mine - theirs) <= step / 2
+
+
+def _zeros(printed: str) -> int:
+    """Return how many zeros a whole number ends in: "12,000" is round to thousands."""
+    digits = printed.replace(",", "")
+    return len(digits) - len(digits.rstrip("0")) if digits.isdigit() else 0
 
 
 def _same_dimension(claim: str, source: str) -> bool:
@@ -171,7 +187,10 @@ def numbers_agree(claim: Fact, source: Fact, around: str, *, about: bool = False
         if not _mentions_unit(around, claim.dimension, unit_text):
             return False
         mine = _raw(claim)
-        return _equal(mine, source.amounts, same_print) or _scaled_by_note(mine, source, around)
+        if _scaled_by_note(mine, source, around):
+            return True
+        bare = claim.dimension.startswith("money") and not claim.scaled and _whole(source)
+        return _equal(mine, source.amounts, same_print) and not (bare and units.SCALE_NOTE.search(around))
     if source.dimension and not claim.dimension:
         if claim.noun and (source.dimension.startswith("money") or claim.noun not in content_stems(around)):
             return False
@@ -179,6 +198,11 @@ def numbers_agree(claim: Fact, source: Fact, around: str, *, about: bool = False
     if _equal(claim.amounts, source.amounts, same_print) or _rounded(claim, source, about):
         return True
     return claim.scaled and _scaled_by_note(claim.amounts, source, around)
+
+
+def _whole(source: Fact) -> bool:
+    """Tell whether a number of a table looks like one of its scaled amounts: a whole number of three digits or more."""
+    return source.amounts[0] == source.amounts[0].to_integral_value() and abs(source.amounts[0]) >= 100
 
 
 def _scaled_by_note(mine: tuple[Decimal, ...], source: Fact, around: str) -> bool:
@@ -333,6 +357,25 @@ def _neighbours(items: Iterable[str | Slot]) -> list[str | frozenset[str]]:
         if len(out) == 4:
             break
     return out
+
+
+_BY = frozenset({"~by", "~von", "~durch", "~par"})
+
+
+def _agents(slots: tuple[Slot, ...]) -> dict[str, tuple[frozenset[str], bool]]:
+    found: dict[str, tuple[frozenset[str], bool]] = {}
+    for slot in slots:
+        if slot.fact is not None:
+            continue
+        left, right = slot.left, slot.right
+        if left and left[0] in _BY:
+            if len(left) > 1 and isinstance(left[1], str) and not left[1].startswith("~"):
+                found.setdefault(left[1], (slot.ids, True))
+            continue
+        after = next((r for r in right if isinstance(r, frozenset) or not r.startswith("~")), None)
+        if isinstance(after, str) and "~by" not in right[:3]:
+            found.setdefault(after, (slot.ids, False))
+    return found
 
 
 def _run(mine: list[str | frozenset[str]], theirs: list[str | frozenset[str]]) -> float:

@@ -36,6 +36,7 @@ def fold(word: str) -> str:
 
 
 LEGAL_FORMS = frozenset(_LEGAL_FORMS.split())
+_EMPTY = LEGAL_FORMS - {"company", "corporation"}
 STOP_WORDS = frozenset(fold(w) for w in f"{_STOP_EN} {_STOP_DE} {_STOP_FR}".split())
 
 _IRREGULAR = {
@@ -145,8 +146,8 @@ def _strip(word: str) -> str:
         return word
     if word.endswith(("ss", "us", "is")):
         return word
-    if word.endswith("ee"):
-        return word
+    if word.endswith(("ee", "ees")):
+        return word.removesuffix("s")
     stem = _SUFFIXES.sub("", word, count=1)
     if len(stem) < 3:
         stem = word[:-1] if word.endswith("s") else word
@@ -187,7 +188,7 @@ def stem(word: str) -> str:
 def is_content(word: str) -> bool:
     """Tell whether a word carries meaning of its own: no stop word, no legal form, no single letter."""
     folded = fold(word)
-    return len(folded) > 1 and folded not in STOP_WORDS and folded not in LEGAL_FORMS
+    return len(folded) > 1 and folded not in STOP_WORDS and folded not in _EMPTY
 
 
 def words(text: str) -> list[str]:

@@ -20,6 +20,8 @@ from citations.types import Claim, Derivation, Evidence, Report, Verdict
 ENOUGH = 0.62
 # As many content words in a row without a trace in the passage are a part of the claim that nothing backs.
 GAP = 4
+# Cosine from which two sentences of the embedded models say much the same.
+SIMILAR = 0.75
 _WINDOW_CHARS = 700
 
 
@@ -250,8 +252,8 @@ def make_query(pool: Pool, text: str, context: str = "") -> Query:
         roots.setdefault(root, pool.weight(root))
     for s in content_stems(context):
         if s not in roots:
-            roots[s] = 0.4 * pool.weight(s)
-            weights[s] = 0.3 * pool.weight(s)
+            roots[s] = 0.5 * pool.weight(s)
+            weights[s] = 0.5 * pool.weight(s)
     quotes = tuple(q.strip() for q in _QUOTATION.findall(text) if len(q.split()) >= 3)
     return Query(claim, weights, roots, quotes)
 
@@ -470,7 +472,7 @@ class _Run:
         verdict, finding, reason = self._try(query, cited)
         if verdict == "supported":
             return self._claim(statement, "supported", finding, reason)
-        clear = verdict == "contradicted" and finding is not None and finding.assessment.coverage >= 0.75
+        clear = verdict == "contradicted" and finding is not None and finding.assessment.tight >= 0.6
         passages = [] if clear else self._passages(query, cited)
         derived = derive(query.view, passages, self.derivations, statement.markers)
         if derived is not None:
@@ -516,6 +518,8 @@ class _Run:
             broken = broken or self._stitched(query, evidence)
             if not broken:
                 return self._ask(query, verdict, finding, _praise(finding))
+        if not broken and verdict == "unsupported" and finding is not None and self._alike(query, finding):
+            return self._ask(query, "supported", finding, "every value agrees and the meaning is close")
         if broken:
             return "contradicted" if verdict == "contradicted" else "unsupported", finding, broken
         reason = _blame(finding) if finding else "nothing in the evidence speaks of this"
@@ -562,6 +566,13 @@ class _Run:
                 return None
             best = best or finding
         return best
+
+    def _alike(self, query: Query, finding: Finding) -> bool:
+        """Tell whether the similarity model finds the meaning of a passage close where no hard fact speaks against it."""
+        found = finding.assessment
+        if self.similarity is None or found.problems or found.found < found.facts or found.coverage < 0.25:
+            return False
+        return self.similarity(query.view.text, _passage(self.pool, finding.window).view.text) >= SIMILAR
 
     def _ask(
         self, query: Query, verdict: Verdict, finding: Finding | None, reason: str
