@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from corpus.buckets import Bucket, show
-from corpus.terms import TermWeights, bare, stem, stems, term_weights
+from corpus.terms import TermWeights, bare, stem, stems, term_weights, words
 from graph.state import Json
 from nodes.prune import hydrate
 from nodes.search import bucket_filters
@@ -27,6 +27,7 @@ class Candidate:
     values: dict[str, Any] = field(default_factory=dict)
     rank: int = 0
     best: float = 0.0
+    missing: tuple[str, ...] = ()
 
     def value(self, name: str) -> str:
         """Return the printed value of a field, "" when the document has none."""
@@ -64,7 +65,8 @@ async def find_candidates(corpus: Corpus, plan: Json, evidence: Sequence[Json], 
             for doc_id in doc_ids:
                 whole = await corpus.index.document_chunks(name, doc_id)
                 texts[name, doc_id] = [chunk.text for chunk in whole]
-    ranked = await asyncio.to_thread(rank, corpus, texts, ranks, best, weights)
+    names = {name: plan["per_bucket"].get(name, {}).get("names", []) for name in plan["buckets"]}
+    ranked = await asyncio.to_thread(rank, corpus, texts, ranks, best, weights, names)
     total = sum(len(doc_ids) for doc_ids in matched.values()) if matched is not None else None
     return Candidates(tuple(ranked), total, weights)
 
@@ -88,22 +90,30 @@ def rank(
     ranks: dict[tuple[str, str], int],
     best: dict[tuple[str, str], float],
     weights: dict[str, TermWeights],
+    names: dict[str, list[str]],
 ) -> list[Candidate]:
-    """Return the candidates by coverage of the question by text, title and values together; ties keep search order."""
+    """Return the candidates: those that hold every name first, then by coverage of the question by text and values."""
     found = []
     for (name, doc_id), parts in texts.items():
         values = corpus.annotations.get(doc_id, name) or {}
         bucket: Bucket = corpus.buckets[name]
         described = bucket.document_fields_text(values)
-        score = weights[name].coverage("\n".join([doc_id, described, *parts])) if name in weights else 0.0
+        whole = "\n".join([doc_id, described, *parts])
+        score = weights[name].coverage(whole) if name in weights else 0.0
+        missing = missing_names(whole, names.get(name, []), bucket.language)
         place = ranks.get((name, doc_id), 999)
-        found.append(Candidate(doc_id, name, round(score, 4), bucket.title(values), values, place, best.get((name, doc_id), 0.0)))
-    return sorted(found, key=lambda item: (-item.score, item.rank))
+        found.append(Candidate(doc_id, name, round(score, 4), bucket.title(values), values, place, best.get((name, doc_id), 0.0), missing))
+    return sorted(found, key=lambda item: (len(item.missing), -item.score, item.rank))
 
 
-def missing_words(candidate: Candidate, text: str, words: Sequence[str], language: str) -> list[str]:
-    """Return the words that neither the text nor the values of a document hold."""
-    held = stems(f"{text} {' '.join(show(value) for value in candidate.values.values())}", language)
-    return [word for word in words if stem(bare(word), language) not in held]
+def missing_names(text: str, names: Sequence[str], language: str) -> tuple[str, ...]:
+    """Return the names that a text does not hold; one of letters and digits may be written apart ("LD 271")."""
+    held = stems(text, language)
+    plain = "".join(words(text))
+    return tuple(
+        name
+        for name in names
+        if stem(bare(name), language) not in held and not (any(char.isdigit() for char in name) and bare(name) in plain)
+    )
 
 

@@ -52,6 +52,7 @@ class Mentioned(Span):
     score: float = 1.0
     how: str = "exact"
     cued: bool = False
+    complete: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,7 @@ def read_mentions(reader: _Reader, links: Sequence[Link]) -> None:
             continue
         if is_additive(reader, declared, link) or is_common_word(reader, declared, link):
             continue
-        add_mention(reader, declared, link.values, (link.start, link.end), how=link.how, score=link.score, cued=link.cued)
+        add_mention(reader, declared, link)
     settle_rivals(reader)
 
 
@@ -176,11 +177,9 @@ def is_common_word(reader: _Reader, declared: Field, link: Link) -> bool:
     return lone and proper and others
 
 
-def add_mention(
-    reader: _Reader, declared: Field, values: Sequence[str], span: tuple[int, int], *, how: str, score: float, cued: bool
-) -> None:
-    """Add the clause of one mention, negated when a negation stands right before it."""
-    start, end = span
+def add_mention(reader: _Reader, declared: Field, link: Link) -> None:
+    """Add the clause of one mention, negated when a negation stands beside it."""
+    start, end, values = link.start, link.end, link.values
     negated = is_negated(reader.question, start, reader.used) or bool(EXCLUDED_AFTER.search(reader.question[end:]))
     listed = declared.type == "keywords"
     operator: Operator
@@ -196,8 +195,8 @@ def add_mention(
     reader.add(declared.name, operator, value, start, end)
     reader.use(start, end)
     text = reader.question[start:end]
-    reader.mentions.append(Mentioned(start, end, text, declared.name, tuple(values), negated, score, how, cued))
-    if how not in {"exact", "folded"} and len(values) >= 1:
+    reader.mentions.append(Mentioned(start, end, text, declared.name, tuple(values), negated, link.score, link.how, link.cued, link.complete))
+    if link.how not in {"exact", "folded", "alias"}:
         shown = ", ".join(values[:4]) + (f" and {len(values) - 4} more" if len(values) > 4 else "")
         reader.notes.append(f"“{text}” was matched with {shown} ({declared.name}).")
 
@@ -461,9 +460,12 @@ def remaining(reader: _Reader) -> list[str]:
     nouns = {form for noun in reader.bucket.nouns for form in terms.words(noun)}
     nouns |= {f"{form}s" for form in nouns} | {f"{form[:-1]}ies" for form in nouns if form.endswith("y")}
     cues = {word for word in terms.words(" ".join(match.group() for pattern in CUES for match in pattern.finditer(rest)))}
-    return [word for word in terms.content_words(rest) if word not in nouns and word not in cues and len(word) > 1]
+    fields = {clause.field for item in reader.clauses for clause in ([item] if isinstance(item, Clause) else item.clauses)}
+    said = {form for name in fields for word in (reader.bucket.field(name) or _NO_FIELD).words for form in terms.words(word)}
+    return [word for word in terms.content_words(rest) if word not in nouns | cues | said and len(word) > 1]
 
 
+_NO_FIELD = Field(name="none", type="text", description="no such field")
 CUES = (
     lexicon.LIST,
     lexicon.COUNT,
@@ -475,20 +477,28 @@ CUES = (
 )
 
 
+GERMAN = re.compile(
+    r"\b(?:der|die|das|den|dem|des|ein|eine[nrsm]?|und|oder|ist|sind|wie|was|wer|wann|welche[nrsm]?|für|von|vom|zum|zur|mit|laut|im|in|gibt|es|wir|hat|haben|bis|muss|aus|auf|nicht)\b",
+    re.IGNORECASE,
+)
+
+
 def names_among(question: str, left: Sequence[str]) -> list[str]:
     """Return those of the words that name something particular: written with a capital inside the sentence, or with a digit.
 
-    In a question of title case or capitals only, nothing can be told from capitals and only codes count.
+    In a question of title case or capitals only, or in German, nothing can be told from capitals and only codes count.
     """
     written = {terms.bare(raw): raw for raw in re.findall(r"[^\W_]+", question)}
-    raws = [raw for raw in re.findall(r"[^\W\d_]{2,}", question)]
+    raws = re.findall(r"[^\W\d_]{2,}", question)
     capitals = sum(raw[0].isupper() for raw in raws)
-    telling = raws and capitals <= 0.7 * len(raws)
+    german = len(GERMAN.findall(question)) >= 2
+    telling = raws and capitals <= 0.7 * len(raws) and not german
     first = raws[0] if raws else ""
     names = []
     for word in left:
         raw = written.get(word, word)
         coded = any(char.isdigit() for char in raw) and any(char.isalpha() for char in raw)
+        coded = coded or (german and len(raw) > 2 and raw.isupper())
         capital = telling and raw[0].isupper() and (raw != first or raw[1:] != raw[1:].lower())
         if coded or capital:
             names.append(word)

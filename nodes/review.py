@@ -1,6 +1,7 @@
 """review: enough, more or clarify? Code decides what code can; a model is asked only for the rest."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -9,8 +10,9 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field
 
+from corpus import terms
 from corpus.index import SearchRequest
-from corpus.terms import holds
+from corpus.terms import TermWeights, holds
 from graph.context import Context
 from graph.policies import spent, tool_calls_left
 from graph.state import Json, State
@@ -219,7 +221,8 @@ async def review_passages(corpus: Corpus, state: State, context: Context) -> Jso
     """Review the evidence for a fact: is a document found, only one, and does it hold what is asked?"""
     plan = state["plan"]
     candidates = await find_candidates(corpus, plan, state.get("evidence", []), state["question"])
-    missing = await missing_names(corpus, plan, candidates)
+    missing = list(candidates.ranked[0].missing) if candidates.ranked else []
+    missing += [name for name in objects_asked(state["question"], candidates) if name not in missing]
     if candidates.matched == 0 and not plan.get("only"):
         return await widen_or_ask(corpus, state, context, missing, "the filters match no document")
     if missing:
@@ -240,20 +243,18 @@ async def review_passages(corpus: Corpus, state: State, context: Context) -> Jso
     return enough("a document covers the question", targets=targets, weak=weak, open=True)
 
 
-async def missing_names(corpus: Corpus, plan: Json, candidates: Candidates) -> list[str]:
-    """Return the names of the question that no document of the searched buckets holds at all.
+OBJECT = re.compile(r"\b(?:for|about|from|by|of|with|für|über|von|vom|zu|pour|sur|de)\s+(?:the\s+|an?\s+|our\s+|der\s+|die\s+|das\s+|dem\s+|den\s+|le\s+|la\s+)?([^\W\d_][\w-]{3,})", re.IGNORECASE)
 
-    A code with digits is split by the tokenizer: only parts that the index knows apart count.
-    """
-    missing = []
-    names = list(dict.fromkeys(name for part in plan["per_bucket"].values() for name in part["names"]))
-    best = candidates.ranked[0] if candidates.ranked else None
-    for name in names:
-        known = [weights.counts.get(name, 0) for weights in candidates.weights.values()]
-        in_values = best is not None and name in " ".join(str(value).casefold() for value in best.values.values())
-        if not any(known) and not in_values:
-            missing.append(name)
-    return missing
+
+def objects_asked(question: str, candidates: Candidates) -> list[str]:
+    """Return the words after "for", "von", "de" ... that no chunk of the searched buckets holds: what is asked about is unknown."""
+    weights = list(candidates.weights.values())
+    found = []
+    for match in OBJECT.finditer(question):
+        words = terms.words(match[1])
+        if weights and words and all(held.counts.get(words[0]) == 0 for held in weights) and not match[1].islower():
+            found.append(words[0])
+    return found
 
 
 async def widen_or_ask(corpus: Corpus, state: State, context: Context, missing: Sequence[str], reason: str) -> Json:
@@ -283,6 +284,18 @@ async def widen(corpus: Corpus, state: State, context: Context) -> Json | None:
     return None
 
 
+def corpus_words(plan: Json, bucket: str) -> list[str]:
+    """Return the words of the question that no filter used."""
+    return list(plan["per_bucket"][bucket]["terms"])
+
+
+def telling_words(words: Sequence[str], weights: TermWeights | None) -> list[str]:
+    """Return the words that could tell documents apart: those that less than a tenth of the chunks hold."""
+    if weights is None:
+        return list(words)
+    return [word for word in words if 0 < weights.counts.get(word, 0) < max(3, weights.total / 10)]
+
+
 def tied_documents(candidates: Candidates, plan: Json) -> list[Candidate]:
     """Return the documents that fit equally well and answer differently; one or none means that nothing is ambiguous.
 
@@ -290,14 +303,18 @@ def tied_documents(candidates: Candidates, plan: Json) -> list[Candidate]:
     """
     if plan.get("only") or candidates.matched is None or candidates.matched < 2 or plan["intent"] != "qa":
         return []
-    ranked = candidates.ranked
-    top = [item for item in ranked if item.score >= ranked[0].score - TIE]
+    ranked = [item for item in candidates.ranked if not item.missing]
+    if not ranked:
+        return []
+    telling = telling_words(corpus_words(plan, ranked[0].bucket), candidates.weights.get(ranked[0].bucket))
+    top = [item for item in ranked if not telling or item.score >= ranked[0].score - TIE]
     if len(top) < 2 or len(top) > max(MAX_OPTIONS, candidates.matched):
         return []
     part = plan["per_bucket"][ranked[0].bucket]
+    filtered = {clause.get("field") for clause in part["filters"]}
     for name in part["asked"]:
         values = {item.value(name) for item in top if item.value(name)}
-        if values:
+        if values and name not in filtered:
             return top if len(values) > 1 else []
     return top
 

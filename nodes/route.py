@@ -12,7 +12,6 @@ from corpus.buckets import Bucket
 from corpus import terms
 from graph.context import Context
 from graph.state import Json, State
-from nodes import lexicon
 from nodes.calling import call_model, wants_model
 from nodes.probe import Probe, probe_buckets
 from tools.search import known_bucket

@@ -20,6 +20,7 @@ from nodes import lexicon
 from nodes.asking import printed
 from nodes.calling import call_model, note, wants_model
 from nodes.clauses import Reading, read_question
+from nodes.phrases import find_phrase
 from nodes.replies import apply_reply
 from nodes.sides import split_sides
 from tools.search import typed_filters
@@ -152,7 +153,7 @@ def bucket_plan(bucket: Bucket, reading: Reading, hard: Filters, context: Contex
         "filters": [clause.model_dump(mode="json") for clause in (*hard, *checked.filters)],
         "dropped": [str(problem) for problem in checked.problems],
         "mentions": [
-            {"text": item.text, "field": item.field, "values": list(item.values[:20]), "start": item.start, "negated": item.negated, "score": round(item.score, 3)}
+            {"text": item.text, "field": item.field, "values": list(item.values[:20]), "start": item.start, "negated": item.negated, "score": round(item.score, 3), "complete": item.complete}
             for item in reading.mentions
         ],
         "asked": list(reading.asked),
@@ -265,9 +266,10 @@ def certainty(bucket: Bucket, part: Json, clause: Json) -> float:
     if field is not None and field.type == "date":
         exact = clause["operator"] == "=" and re.search(r"\d{4}", clause.get("raw", ""))
         return 0.95 if exact else 0.75 if re.search(r"\d{4}", clause.get("raw", "")) else 0.2
-    score = next((item["score"] for item in part["mentions"] if item["field"] == clause.get("field") and item["text"] in clause.get("raw", "")), 0.6)
+    found = [item for item in part["mentions"] if item["field"] == clause.get("field") and item["text"] in clause.get("raw", "")]
+    score, whole = (found[0]["score"], found[0]["complete"]) if found else (0.6, True)
     if is_entity(bucket, clause):
-        return 0.4 + 0.6 * float(score)
+        return 0.4 + 0.6 * float(score) if whole else 0.6 * float(score)
     return 0.3 * float(score)
 
 
@@ -321,10 +323,8 @@ def counts_documents(bucket: Bucket, question: str) -> bool:
         return False
     after = question[match.end() : match.end() + 60]
     head = re.split(r"[?,.;:]|\b(?:did|does|do|will|must|is|was|has|have|sind|ist|hat|laut)\b", after)[0]
-    from nodes.phrases import find_phrase
-
     named = any(find_phrase(head, noun) for noun in bucket.nouns)
-    open_end = not terms.content_words(head) or bool(re.match(r"\s*(?:are|sind|y)\b", after))
+    open_end = not re.sub(r"\b(?:in\s+total|altogether|overall|insgesamt|au\s+total)\b", "", head, flags=re.IGNORECASE).strip() or bool(re.match(r"\s*(?:are|sind|y)\b", after))
     before = any(find_phrase(question[: match.end()], noun) for noun in bucket.nouns)
     return named or (open_end and before) or bool(re.search(r"\bcount\b", match.group(), re.IGNORECASE))
 
@@ -335,7 +335,7 @@ def sums_amounts(bucket: Bucket, question: str, wanted: str, lead: Json) -> bool
     "Total of the invoice" names a value of one document; "of the invoices", "spend" and a period ask for a sum.
     """
     amount = bucket.field(bucket.main_amount or "")
-    if amount is None:
+    if amount is None or re.search(r"\b(?:who|when|wer|wann|qui|quand)\b", question, re.IGNORECASE):
         return False
     if wanted in {"average", "min", "max"}:
         return lead["noun"] != "" or any(name == amount.name for name in lead["asked"]) or bool(lead["filters"])
@@ -354,16 +354,28 @@ def asks_value(bucket: Bucket, question: str, lead: Json) -> bool:
         return True
     match = lexicon.WHICH.search(question)
     if not match:
-        return bool(lead["asked"]) and lead["noun"] != "plural"
+        filtered = {clause.get("field") for clause in lead["filters"]}
+        return any(name not in filtered for name in lead["asked"]) and lead["noun"] != "plural"
     after = question[match.end() :].strip()
-    from nodes.phrases import find_phrase
-
     head = re.split(r"\b(?:do|does|did|is|are|was|were|has|have|hat|sind|ist|that|which|from|in|of|under|are)\b", after)[0]
-    head = head.strip(" ,:;?!")
-    if any(end == len(head) for noun in bucket.nouns for _, end in find_phrase(head, noun)) or re.match(r"(?:of|von|de)\b", after):
+    if re.match(r"(?:of|von|de)\b", after) or names_documents(bucket, head):
         return False
     generic = re.search(r"\b(?:agreements|documents|ones|purchases|crates|products|parts|entries)\b", head, re.IGNORECASE)
     return not generic
+
+
+ATTRIBUTE = re.compile(
+    r"^\s*(?:ids?|numbers?|no|nr|dates?|names?|versions?|length|size|amounts?|totals?|values?|terms?|holders?|owners?|part(?:y|ies)|law|price|code|level"
+    r"|class|title|address|status|nummer|datum|name|betrag|klasse)\b",
+    re.IGNORECASE,
+)
+
+
+def names_documents(bucket: Bucket, head: str) -> bool:
+    """Tell whether the words after "which" name the bucket's documents, and not an attribute of one ("certificate id")."""
+    return any(
+        not ATTRIBUTE.match(head[end:]) for noun in bucket.nouns for start, end in find_phrase(head, noun) if start <= 30
+    )
 
 
 def superlative(bucket: Bucket, question: str) -> Json | None:
