@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import shutil
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from corpus.index import (
     DENSE,
     OWN_INDEXES,
     RRF_K,
+    SAMPLE,
     SPARSE,
     CollectionRecord,
     FilterJSON,
@@ -29,6 +31,7 @@ from corpus.index import (
     documents_condition,
     encode_chunks,
     identifier_condition,
+    indexed_text,
     legs,
     payload_of,
     similarity,
@@ -120,7 +123,9 @@ class EdgeIndex:
         """See `Index.document_chunks`."""
         chosen = edge_filter(documents_condition([doc_id]))
         none: list[Chunk] = []
-        chunks = await self._with_shard(bucket, lambda shard: _scroll(shard, chosen), none)
+        chunks = await self._with_shard(
+            bucket, lambda shard: [chunk for page in _scrolled(shard, chosen) for chunk in page], none
+        )
         return sorted(chunks, key=lambda chunk: chunk.ordinal)
 
     async def retrieve(self, bucket: str, chunk_ids: Sequence[str]) -> list[Chunk]:
@@ -150,13 +155,7 @@ class EdgeIndex:
 
     async def optimize(self, bucket: str) -> None:
         """See `Index.optimize`."""
-
-        def run(shard: edge.EdgeShard) -> None:
-            shard.flush()
-            if shard.info().points_count >= OPTIMIZE_FROM:
-                shard.optimize()
-
-        await self._with_shard(bucket, run, None)
+        await asyncio.to_thread(self._optimize, bucket)
 
     async def close(self) -> None:
         """See `Index.close`."""
@@ -176,6 +175,7 @@ class EdgeIndex:
         if opened is None:
             record = CollectionRecord(self._embedder.name, self._embedder.dimensions, bucket.language)
             opened = self._create(bucket.name, record)
+        opened.record.check_language(bucket)
         wanted = {**OWN_INDEXES, **bucket.payload_indexes()}
         shard = opened.shard
         existing = shard.info().payload_schema
@@ -187,6 +187,7 @@ class EdgeIndex:
     def _create(self, bucket: str, record: CollectionRecord) -> _Open:
         with self._lock:
             folder = self._folder / bucket
+            self._clear(bucket, folder)
             folder.mkdir(parents=True, exist_ok=True)
             config = edge.EdgeConfig(
                 vectors={DENSE: edge.EdgeVectorParams(record.dimensions, edge.Distance.Cosine)},
@@ -199,6 +200,14 @@ class EdgeIndex:
             self._open[bucket] = _Open(shard, record)
             return self._open[bucket]
 
+    def _clear(self, bucket: str, folder: Path) -> None:
+        """Remove what a creation left that was killed before its record was written: it holds no points."""
+        if folder.is_dir() and any(folder.iterdir()):
+            # Half a shard is refused; one that another process is creating is Unavailable.
+            with contextlib.suppress(Rejected):
+                _translated(bucket, lambda: edge.EdgeShard.load(str(folder))).close()
+            shutil.rmtree(folder)
+
     def _opened(self, bucket: str) -> _Open | None:
         """Return the open shard, opening it at first use; None when the bucket was never filled."""
         with self._lock:
@@ -207,8 +216,6 @@ class EdgeIndex:
             try:
                 record = CollectionRecord.from_json(json.loads(self._record_file(bucket).read_text("utf-8")))
             except FileNotFoundError:
-                # A creation that was killed before its record was written holds no points.
-                shutil.rmtree(self._folder / bucket, ignore_errors=True)
                 return None
             record.check(bucket, self._embedder)
             shard = _translated(bucket, lambda: edge.EdgeShard.load(str(self._folder / bucket)))
@@ -235,6 +242,25 @@ class EdgeIndex:
         ]
         shard = opened.shard
         _translated(bucket, lambda: shard.update(edge.UpdateOperation.upsert_points(points)))
+
+    def _optimize(self, bucket: str) -> None:
+        opened = self._opened(bucket)
+        if opened is None:
+            return
+        shard = opened.shard
+        draw: Any = edge.Sample.Random
+        sampled = _translated(
+            bucket, lambda: shard.query(edge.QueryRequest(SAMPLE, query=draw, with_payload=True))
+        )
+        record = opened.record.refitted([chunk_from(point.id, point.payload or {}) for point in sampled])
+        if record is not None:
+            _translated(bucket, lambda: _refit(shard, record))
+            # Written last: a refit that was killed is found again by the next ingest.
+            self._write_record(bucket, record)
+            opened.record = record
+        _translated(bucket, shard.flush)
+        if shard.info().points_count >= OPTIMIZE_FROM:
+            _translated(bucket, shard.optimize)
 
     def _search(self, request: SearchRequest) -> list[Hit]:
         opened = self._opened(request.bucket)
@@ -314,16 +340,30 @@ def _formula(identifiers: Sequence[str], fused: Sequence[Leg]) -> edge.Formula:
     return edge.Formula(edge.Expression.Sum(terms), dict.fromkeys(scores, 0.0))
 
 
-def _scroll(shard: edge.EdgeShard, chosen: edge.Filter | None) -> list[Chunk]:
-    chunks: list[Chunk] = []
+def _refit(shard: edge.EdgeShard, record: CollectionRecord) -> None:
+    """Write the sparse vectors of all points anew."""
+    encoder = record.encoder()
+    for chunks in _scrolled(shard, None):
+        vectors = [
+            edge.PointVectors(
+                chunk.chunk_id, {SPARSE: edge.SparseVector(*encoder.document(indexed_text(chunk)))}
+            )
+            for chunk in chunks
+        ]
+        shard.update(edge.UpdateOperation.update_vectors(vectors))
+
+
+def _scrolled(shard: edge.EdgeShard, chosen: edge.Filter | None) -> Iterator[list[Chunk]]:
+    """Yield all chunks that match, a page at a time."""
     offset = None
     while True:
         records, offset = shard.scroll(
             edge.ScrollRequest(offset=offset, limit=SCROLL_PAGE, filter=chosen, with_payload=True)
         )
-        chunks.extend(chunk_from(record.id, record.payload or {}) for record in records)
+        if records:
+            yield [chunk_from(record.id, record.payload or {}) for record in records]
         if offset is None:
-            return chunks
+            return
 
 
 def _translated(bucket: str, call: Callable[[], T]) -> T:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
@@ -27,6 +27,10 @@ SPARSE = "bm25"
 RRF_K = 60
 # Layout of payload, chunking and vectors; raise it when an old index cannot be read any more.
 INDEX_VERSION = 1
+# Chunks sampled after an ingest, and the factor by which their mean length may have drifted: length
+# normalisation of BM25 changes little within it.
+SAMPLE = 1_000
+DRIFT = 1.25
 # What every bucket's points carry beside the declared fields, with the kind of payload index.
 OWN_INDEXES: Mapping[str, str] = {
     "doc_id": "keyword",
@@ -116,7 +120,11 @@ class Index(Protocol):
         ...
 
     async def optimize(self, bucket: str) -> None:
-        """Make the writes durable and, when the bucket has grown large, build its vector graph."""
+        """Make the writes of an ingest durable and searches after it fast and well ranked.
+
+        Fits the sparse vectors to the bucket when its chunks have become much longer or shorter than
+        the first ones, and builds the vector graph of a large bucket.
+        """
         ...
 
     async def close(self) -> None:
@@ -142,7 +150,8 @@ def load_index(settings: Settings, embedder: Embedder) -> Index:
 class CollectionRecord:
     """What a collection was built with; kept beside it and compared when it is opened.
 
-    `average_length` is 0.0 until the first chunks were written.
+    `average_length`, in indexed terms, is fitted to the first chunks written (0.0 before) and again
+    when it has drifted.
     """
 
     embedding: str
@@ -166,6 +175,14 @@ class CollectionRecord:
             version=int(stored.get("version", 0)),
         )
 
+    def check_language(self, bucket: Bucket) -> None:
+        """Raise BadInput when the declaration now names another language."""
+        if self.language != bucket.language:
+            raise BadInput(
+                f"The index of bucket {bucket.name!r} was built for language {self.language!r}, the "
+                f"declaration says {bucket.language!r}. Run `citegraph reembed {bucket.name}`."
+            )
+
     def check(self, bucket: str, embedder: Embedder) -> None:
         """Raise BadInput when vectors of `embedder` do not belong into this collection."""
         remedy = f"Run `citegraph reembed {bucket}` to build it anew, or restore the old setting."
@@ -185,11 +202,17 @@ class CollectionRecord:
         return SparseEncoder(self.language, self.average_length)
 
     def fitted(self, chunks: Sequence[Chunk]) -> CollectionRecord:
-        """Return the record with `average_length` set from the first chunks written."""
-        if self.average_length:
-            return self
+        """Return the record with `average_length` set from `chunks`."""
         length = mean_length(self.language, (indexed_text(chunk) for chunk in chunks))
-        return CollectionRecord(self.embedding, self.dimensions, self.language, max(length, 1.0))
+        return replace(self, average_length=max(length, 1.0))
+
+    def refitted(self, sample: Sequence[Chunk]) -> CollectionRecord | None:
+        """Return a better fitting record when a sample of the chunks says so, else None."""
+        if not sample or not self.average_length:
+            return None
+        fresh = self.fitted(sample)
+        drift = fresh.average_length / self.average_length
+        return fresh if not 1 / DRIFT <= drift <= DRIFT else None
 
 
 @dataclass(frozen=True, slots=True)

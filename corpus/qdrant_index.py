@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from qdrant_client import AsyncQdrantClient, models
@@ -13,6 +13,7 @@ from corpus.index import (
     DENSE,
     OWN_INDEXES,
     RRF_K,
+    SAMPLE,
     SPARSE,
     CollectionRecord,
     FilterJSON,
@@ -22,6 +23,7 @@ from corpus.index import (
     documents_condition,
     encode_chunks,
     identifier_condition,
+    indexed_text,
     legs,
     payload_of,
     similarity,
@@ -107,6 +109,7 @@ class QdrantIndex:
                 )
             )
             self._records[bucket.name] = record
+        record.check_language(bucket)
         info = await _translated(self._client.get_collection(self._name(bucket.name)))
         wanted = {**OWN_INDEXES, **bucket.payload_indexes()}
         for key, kind in wanted.items():
@@ -183,22 +186,10 @@ class QdrantIndex:
 
     async def document_chunks(self, bucket: str, doc_id: str) -> list[Chunk]:
         """See `Index.document_chunks`."""
-        chunks: list[Chunk] = []
-        offset: Any = None
         if await self._record(bucket) is None:
-            return chunks
-        while True:
-            records, offset = await _translated(
-                self._client.scroll(
-                    self._name(bucket),
-                    scroll_filter=_filter(documents_condition([doc_id])),
-                    limit=SCROLL_PAGE,
-                    offset=offset,
-                )
-            )
-            chunks.extend(chunk_from(record.id, record.payload or {}) for record in records)
-            if offset is None:
-                return sorted(chunks, key=lambda chunk: chunk.ordinal)
+            return []
+        pages = self._scrolled(bucket, _filter(documents_condition([doc_id])))
+        return sorted([chunk async for page in pages for chunk in page], key=lambda chunk: chunk.ordinal)
 
     async def retrieve(self, bucket: str, chunk_ids: Sequence[str]) -> list[Chunk]:
         """See `Index.retrieve`."""
@@ -237,12 +228,44 @@ class QdrantIndex:
             await _translated(self._client.delete_collection(self._name(bucket)))
 
     async def optimize(self, bucket: str) -> None:
-        """See `Index.optimize`: a server is durable and optimises by itself."""
+        """See `Index.optimize`; a server builds its graphs by itself."""
+        record = await self._record(bucket)
+        if record is None:
+            return
+        drawn = await _translated(
+            self._client.query_points(
+                self._name(bucket), query=models.SampleQuery(sample=models.Sample.RANDOM), limit=SAMPLE
+            )
+        )
+        sample = [chunk_from(point.id, point.payload or {}) for point in drawn.points]
+        fresh = await asyncio.to_thread(record.refitted, sample)
+        if fresh is None:
+            return
+        async for chunks in self._scrolled(bucket, None):
+            vectors = await asyncio.to_thread(_refitted, chunks, fresh)
+            await _translated(self._client.update_vectors(self._name(bucket), vectors, wait=True))
+        # Written last: a refit that was killed is found again by the next ingest.
+        await _translated(self._client.update_collection(self._name(bucket), metadata=fresh.as_json()))
+        self._records[bucket] = fresh
 
     async def close(self) -> None:
         """See `Index.close`."""
         self._records.clear()
         await self._client.close()
+
+    async def _scrolled(self, bucket: str, chosen: models.Filter | None) -> AsyncIterator[list[Chunk]]:
+        """Yield all chunks that match, a page at a time."""
+        offset: Any = None
+        while True:
+            records, offset = await _translated(
+                self._client.scroll(
+                    self._name(bucket), scroll_filter=chosen, limit=SCROLL_PAGE, offset=offset
+                )
+            )
+            if records:
+                yield [chunk_from(record.id, record.payload or {}) for record in records]
+            if offset is None:
+                return
 
     def _name(self, bucket: str) -> str:
         return f"{self._prefix}{bucket}"
@@ -296,6 +319,16 @@ def _formula(identifiers: Sequence[str], fused: Sequence[Leg]) -> models.Formula
     if identifiers:
         terms.append(models.FieldCondition.model_validate(identifier_condition(identifiers)))
     return models.FormulaQuery(formula=models.SumExpression(sum=terms), defaults=dict.fromkeys(scores, 0.0))
+
+
+def _refitted(chunks: Sequence[Chunk], record: CollectionRecord) -> list[models.PointVectors]:
+    encoder = record.encoder()
+    return [
+        models.PointVectors(
+            id=chunk.chunk_id, vector={SPARSE: _sparse(encoder.document(indexed_text(chunk)))}
+        )
+        for chunk in chunks
+    ]
 
 
 def _vector(leg: Leg) -> Any:

@@ -239,6 +239,25 @@ class TestContract:
         await writable.optimize("letters")
         assert await writable.count("letters") == 4
 
+    async def test_sparse_vectors_fit_the_bucket_whatever_came_first(self, index: Index) -> None:
+        long = [chunk(f"long{n}", f"Crate {n} of ropes. " + "anchor chain mast sail " * n) for n in range(9)]
+        await index.ensure(BUCKET)
+        await index.upsert("letters", CHUNKS[:1], {})
+        await index.upsert("letters", [*CHUNKS[1:], *long], {})
+        drifted = await index.search(SearchRequest("letters", "ropes", "keyword"))
+        await index.optimize("letters")
+        fitted = await index.search(SearchRequest("letters", "ropes", "keyword"))
+        await index.drop("letters")
+        await index.ensure(BUCKET)
+        await index.upsert("letters", [*CHUNKS, *long], {})
+        expected = await index.search(SearchRequest("letters", "ropes", "keyword"))
+        assert fitted == expected
+        assert [hit.score for hit in drifted] != [hit.score for hit in fitted]
+
+    async def test_another_language_asks_for_reembedding(self, writable: Index) -> None:
+        with pytest.raises(BadInput, match=r"language 'en'.*'de'.*reembed letters"):
+            await writable.ensure(BUCKET.model_copy(update={"language": "de"}))
+
     async def test_drop_empties_the_bucket(self, writable: Index) -> None:
         await writable.drop("letters")
         assert await writable.count("letters") == 0
@@ -308,9 +327,11 @@ async def test_edge_survives_a_restart_and_is_locked_meanwhile(tmp_path: Path) -
 async def test_edge_recovers_from_a_creation_without_record(tmp_path: Path) -> None:
     first = make_index("edge", tmp_path)
     await first.ensure(BUCKET)
-    await first.close()
     (tmp_path / "letters.json").unlink()
     second = make_index("edge", tmp_path)
+    with pytest.raises(Unavailable, match="open in another process"):
+        await second.ensure(BUCKET)
+    await first.close()
     await second.ensure(BUCKET)
     await second.upsert("letters", CHUNKS, METADATA)
     assert await second.count("letters") == 4
