@@ -63,6 +63,9 @@ class Annotation:
     sources: Mapping[str, Source] = field(default_factory=dict)
 
 
+WIDE = 6
+"""Keyword columns that the wide index of the main date covers."""
+
 _COLUMN_TYPES: Mapping[str, Any] = {
     "text": Text(),
     "keyword": String(600),
@@ -89,7 +92,8 @@ def field_columns(declared: Field) -> Iterator[Column[Any]]:
         yield Column(f"{declared.name}__raw", String(200))
 
 
-def _index_columns(declared: Field) -> tuple[str, ...]:
+def _compared(declared: Field) -> tuple[str, ...]:
+    """Return the columns that a filter or a sum on the field reads; none for those that are not indexed."""
     match declared.type:
         case "keyword":
             return (f"{declared.name}__folded",)
@@ -98,6 +102,31 @@ def _index_columns(declared: Field) -> tuple[str, ...]:
         case "money":
             return (declared.name, f"{declared.name}__currency")
     return (declared.name,)
+
+
+def _add_indexes(bucket: Bucket, rows: Table) -> None:
+    """Index every field that is compared.
+
+    The usual questions ask for a value within a time and for what it sums to, so a keyword's index
+    also covers the bucket's main date and amount. SQLite reads a table row by row, so there the index
+    of the main date covers the keywords that sets are cut by too; Postgres, whose index rows are
+    bounded, has bitmap scans.
+    """
+    roles = [bucket.field(name) for name in (bucket.main_date, bucket.main_amount) if name]
+    covered = [column for role in roles if role for column in _compared(role)]
+    cut = [f"{item.name}__folded" for item in bucket.fields if item.type == "keyword" and item.facet]
+    for declared in bucket.fields:
+        indexed = list(_compared(declared))
+        name = f"{rows.name}__{declared.name}"
+        if declared.type == "keyword":
+            indexed += covered
+        if declared.name == bucket.main_date:
+            indexed = covered
+            wide = [rows.c[column] for column in (*covered, *cut[:WIDE])]
+            Index(f"{name}_wide", *wide).ddl_if(dialect="sqlite")
+            Index(name, *(rows.c[column] for column in indexed)).ddl_if(dialect="postgresql")
+        elif indexed:
+            Index(name, *(rows.c[column] for column in indexed))
 
 
 def bucket_tables(bucket: Bucket, metadata: MetaData) -> Tables:
@@ -111,9 +140,7 @@ def bucket_tables(bucket: Bucket, metadata: MetaData) -> Tables:
         *columns,
         Column("sources", JSON(none_as_null=True)),
     )
-    for declared in bucket.fields:
-        if indexed := _index_columns(declared):
-            Index(f"{name}__{declared.name}", *(rows.c[column] for column in indexed))
+    _add_indexes(bucket, rows)
     items = Table(
         f"{name}_items",
         metadata,

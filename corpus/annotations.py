@@ -24,6 +24,7 @@ from sqlalchemy import (
     func,
     insert,
     select,
+    true,
     update,
 )
 
@@ -40,7 +41,7 @@ from corpus.annotation_tables import (
 from corpus.buckets import Bucket
 from corpus.database import open_database, translated
 from corpus.fields import Field, Value
-from corpus.filters import Clause, Filters, Group, Operator, to_sql
+from corpus.filters import Clause, Filters, Group, Operator, compared_column, to_sql
 from corpus.sql_text import folded_string
 from llm.errors import BadInput
 
@@ -325,11 +326,33 @@ class AnnotationStore:
         )
         found: dict[str, list[Facet]] = {}
         for item in declared:
-            rows = self.run(self._facet_statement(bucket, filters, item).limit(limit)).all()
-            if rows:
-                found[item.name] = [
-                    _facet(item, key, value, count) for key, value, count in rows if key is not None
-                ]
+            counted = self._count_by(bucket, filters, item, limit)
+            if counted:
+                shown = self.shown_values(bucket, item.name, [key for key, _ in counted])
+                found[item.name] = [_facet(item, shown.get(key, key), count) for key, count in counted]
+        return found
+
+    def _count_by(self, bucket: str, filters: Filters, declared: Field, limit: int) -> list[tuple[Any, int]]:
+        """Return the most frequent values of a field (folded; of dates the years) with their counts."""
+        statement = self._facet_statement(bucket, filters, declared)
+        if declared.type != "date":
+            return [(key, count) for key, count in self.run(statement.limit(limit))]
+        years: Counter[int] = Counter()
+        for day, count in self.run(statement):
+            years[day.year] += count
+        return years.most_common(limit)
+
+    def shown_values(self, bucket: str, field: str, folded: Sequence[Any]) -> dict[Any, str]:
+        """Return folded values of a listed field to how they are shown; of other fields nothing."""
+        values = self.values
+        keys = [key for key in folded if isinstance(key, str)]
+        if not self._field(bucket, field).is_listed or not keys:
+            return {}
+        this = and_(values.c.bucket == bucket, values.c.field == field)
+        found: dict[Any, str] = {}
+        for start in range(0, len(keys), BATCH):
+            some = values.c.folded.in_(keys[start : start + BATCH])
+            found |= dict(self.run(select(values.c.folded, values.c.value).where(this, some)).tuples().all())
         return found
 
     def telling_facets(
@@ -358,32 +381,23 @@ class AnnotationStore:
         ]
 
     def _facet_statement(self, bucket: str, filters: Filters, declared: Field) -> Select[Any]:
-        tables = self.tables[bucket]
+        """Return (value, count) by frequency; of a date every day, which an index gives in order."""
+        tables, values = self.tables[bucket], self.values
         rows, items = tables.rows, tables.items
-        if not filters and declared.is_listed:
-            values = self.values
-            return (
-                select(values.c.folded, values.c.value, values.c.count)
-                .where(values.c.bucket == bucket, values.c.field == declared.name)
-                .order_by(values.c.count.desc(), values.c.folded)
-            )
         condition = self.condition(bucket, filters)
-        key: ColumnElement[Any]
-        value: ColumnElement[Any]
+        if not filters and declared.is_listed:
+            counted = select(values.c.folded, values.c.count)
+            counted = counted.where(values.c.bucket == bucket, values.c.field == declared.name)
+            return counted.order_by(values.c.count.desc(), values.c.folded)
         if declared.type == "keywords":
-            key, value = items.c.folded, func.min(items.c.value)
-            matching = select(rows.c.doc_id).where(condition)
-            source = select(key, value, func.count()).where(
-                items.c.field == declared.name, items.c.doc_id.in_(matching)
-            )
+            matching = items.c.doc_id.in_(select(rows.c.doc_id).where(condition)) if filters else true()
+            key: ColumnElement[Any] = items.c.folded
+            source = select(key, func.count()).where(items.c.field == declared.name, matching)
         else:
-            column = rows.c[declared.name]
-            if declared.type == "keyword":
-                key, value = rows.c[f"{declared.name}__folded"], func.min(column)
-            else:
-                key = value = func.extract("year", column) if declared.type == "date" else column
-            source = select(key, value, func.count()).select_from(rows).where(condition, column.is_not(None))
-        return source.group_by(key).order_by(func.count().desc(), key)
+            key = compared_column(declared, rows)
+            source = select(key, func.count()).select_from(rows).where(condition, key.is_not(None))
+        source = source.group_by(key)
+        return source if declared.type == "date" else source.order_by(func.count().desc(), key)
 
     def relaxations(self, bucket: str, filters: Filters) -> list[Relaxation]:
         """Return what weaker filters would find, counted in one statement, in the order of giving up.
@@ -416,7 +430,7 @@ class AnnotationStore:
                 and item.field not in counts
             ):
                 others = tuple(other for other in filters if other != item)
-                missing = rows.c[self._field(bucket, item.field).name].is_(None)
+                missing = compared_column(self._field(bucket, item.field), rows).is_(None)
                 statement = (
                     select(func.count()).select_from(rows).where(self.condition(bucket, others), missing)
                 )
@@ -452,13 +466,12 @@ def _importance(item: Clause | Group, order: Mapping[str, int]) -> int:
     return max((order.get(clause.field, 50) for clause in clauses), default=0)
 
 
-def _facet(declared: Field, key: Any, value: Any, count: int) -> Facet:
+def _facet(declared: Field, value: Any, count: int) -> Facet:
     if declared.type == "date":
-        year = int(key)
         between = Clause(
-            field=declared.name, operator="between", value=[f"{year:04}-01-01", f"{year:04}-12-31"]
+            field=declared.name, operator="between", value=[f"{value:04}-01-01", f"{value:04}-12-31"]
         )
-        return Facet(declared.name, str(year), count, between)
+        return Facet(declared.name, str(value), count, between)
     if declared.type == "boolean":
         clause = Clause(field=declared.name, operator="=", value=bool(value))
         return Facet(declared.name, "yes" if value else "no", count, clause)

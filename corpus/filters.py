@@ -280,11 +280,16 @@ def condition_sql(condition: Condition, tables: Tables) -> "ColumnElement[bool]"
     """Return one condition as SQL that is never NULL-dependent: a missing field gives no row."""
     from sqlalchemy import and_, not_
 
-    column = tables.rows.c[condition.field.name]
+    column = compared_column(condition.field, tables.rows)
     if condition.present is not None:
         return column.is_not(None) if condition.present else column.is_(None)
     test = _test_sql(condition, tables)
     return and_(column.is_not(None), not_(test)) if condition.negated else test
+
+
+def compared_column(field: Field, rows: "Table") -> "ColumnElement[Any]":
+    """Return the column that stands for a field where it is compared, ordered or grouped by."""
+    return rows.c[f"{field.name}__folded" if field.type in ("text", "keyword") else field.name]
 
 
 def _test_sql(condition: Condition, tables: Tables) -> "ColumnElement[bool]":
@@ -292,13 +297,13 @@ def _test_sql(condition: Condition, tables: Tables) -> "ColumnElement[bool]":
 
     field, rows, items = condition.field, tables.rows, tables.items
     if condition.flag is not None:
-        return rows.c[field.name] == condition.flag
+        return compared_column(field, rows) == condition.flag
     if condition.ranges is not None:
         return or_(*(_range_sql(field, item, rows) for item in condition.ranges))
     if field.type == "keywords":
         held = _words_sql(condition, items.c.folded)
         return rows.c.doc_id.in_(select(items.c.doc_id).where(items.c.field == field.name, held))
-    return _words_sql(condition, rows.c[f"{field.name}__folded"])
+    return _words_sql(condition, compared_column(field, rows))
 
 
 def _words_sql(condition: Condition, column: "ColumnElement[str]") -> "ColumnElement[bool]":

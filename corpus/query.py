@@ -14,7 +14,7 @@ from corpus.annotations import AnnotationStore
 from corpus.buckets import Bucket
 from corpus.coercion import to_json
 from corpus.fields import Field
-from corpus.filters import Filters
+from corpus.filters import Filters, compared_column
 from llm.errors import BadInput
 
 Function = Literal["count", "sum", "average", "min", "max"]
@@ -135,13 +135,14 @@ def _distinct(
     groups = [_Group(bucket, name) for name in names]
     keys = [group.key(table) for group in groups]
     statement = select(
-        *(group.shown(table).label(f"g{n}") for n, group in enumerate(groups)), func.count().label("n")
+        *(group.key(table).label(f"g{n}") for n, group in enumerate(groups)), func.count().label("n")
     )
     statement = statement.where(store.condition(query.bucket, query.filters)).group_by(*keys).limit(limit)
     statement = statement.order_by(*keys)
+    lines = store.run(statement).all()
+    columns = [group.values(store, [line[number] for line in lines]) for number, group in enumerate(groups)]
     return [
-        {group.name: group.value(row) for group, row in zip(groups, line, strict=False)}
-        for line in store.run(statement)
+        dict(zip((group.name for group in groups), row, strict=True)) for row in zip(*columns, strict=True)
     ]
 
 
@@ -155,15 +156,13 @@ class _Group:
             raise BadInput(f"cannot group by {text[:60]!r} (dates group by .year, .quarter, .month or .day)")
         if self.field.type in ("keywords", "text"):
             raise BadInput(f"cannot group by {self.field.name}, which is {self.field.type}")
+        self.bucket = bucket.name
         self.cut = cut
         self.name = f"{self.field.name}.{cut}" if cut else self.field.name
 
     def key(self, table: Any) -> ColumnElement[Any]:
         """Return what makes two rows one group."""
-        column: ColumnElement[Any] = table.c[self.field.name]
-        if self.field.type == "keyword":
-            key: ColumnElement[Any] = table.c[f"{self.field.name}__folded"]
-            return key
+        column = compared_column(self.field, table)
         year: ColumnElement[int] = func.extract("year", column)
         month: ColumnElement[int] = func.extract("month", column)
         match self.cut:
@@ -175,11 +174,12 @@ class _Group:
                 return year * 100 + month
         return column
 
-    def shown(self, table: Any) -> ColumnElement[Any]:
-        """Return what names the group in the result."""
-        return func.min(table.c[self.field.name]) if self.field.type == "keyword" else self.key(table)
+    def values(self, store: AnnotationStore, lines: Sequence[Any]) -> list[Any]:
+        """Return the group's name in each line of a result; keywords as they are shown."""
+        shown = store.shown_values(self.bucket, self.field.name, lines)
+        return [self._value(shown.get(raw, raw)) for raw in lines]
 
-    def value(self, raw: Any) -> Any:
+    def _value(self, raw: Any) -> Any:
         """Return the group's name as JSON: "2018", "2018-Q3", "2018-07", a value, or "(missing)"."""
         if raw is None:
             return NO_VALUE
@@ -211,7 +211,7 @@ def _aggregated(store: AnnotationStore, bucket: Bucket, query: DocumentQuery) ->
     if money is not None and all(item.function != "count" for item in aggregates):
         condition = condition & table.c[money.name].is_not(None)
     statement: Select[Any] = select(
-        *(group.shown(table).label(f"g{number}") for number, group in enumerate(groups)),
+        *(group.key(table).label(f"g{number}") for number, group in enumerate(groups)),
         *([currency.label("currency")] if currency is not None else []),
         *(
             _compute(table, item, on).label(f"a{number}")
@@ -222,7 +222,12 @@ def _aggregated(store: AnnotationStore, bucket: Bucket, query: DocumentQuery) ->
     statement = statement.order_by(*_order(query, groups, aggregates, statement, keys))
     more = None if query.limit is None else query.limit + 1
     lines = store.run(statement.limit(more)).mappings().all()
-    rows = [_aggregate_row(line, groups, aggregates, fields) for line in lines]
+    rows: list[dict[str, Any]] = [{} for _ in lines]
+    for number, group in enumerate(groups):
+        for row, value in zip(rows, group.values(store, [line[f"g{number}"] for line in lines]), strict=True):
+            row[group.name] = value
+    for row, line in zip(rows, lines, strict=True):
+        row.update(_numbers(line, aggregates, fields))
     matched, covered = _coverage(
         store, query, [*{item.name: item for item in (*fields, *(g.field for g in groups)) if item}.values()]
     )
@@ -288,13 +293,10 @@ def _order(
     return [*parts, *keys]
 
 
-def _aggregate_row(
-    line: Mapping[str, Any],
-    groups: Sequence[_Group],
-    aggregates: Sequence[Aggregate],
-    fields: Sequence[Field | None],
+def _numbers(
+    line: Mapping[str, Any], aggregates: Sequence[Aggregate], fields: Sequence[Field | None]
 ) -> dict[str, Any]:
-    row: dict[str, Any] = {group.name: group.value(line[f"g{number}"]) for number, group in enumerate(groups)}
+    row: dict[str, Any] = {}
     for number, (item, declared) in enumerate(zip(aggregates, fields, strict=True)):
         value = line[f"a{number}"]
         if declared is not None and declared.type == "money" and item.function != "count":
@@ -313,7 +315,7 @@ def _coverage(
     store: AnnotationStore, query: DocumentQuery, fields: Sequence[Field]
 ) -> tuple[int, dict[str, int]]:
     table = store.tables[query.bucket].rows
-    counts = [func.count(table.c[item.name]) for item in fields]
+    counts = [func.count(compared_column(item, table)) for item in fields]
     statement = (
         select(func.count(), *counts).select_from(table).where(store.condition(query.bucket, query.filters))
     )
