@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from corpus.buckets import show
 from corpus.chunking import DEFAULT_OVERLAP, DEFAULT_TOKENS, chunk_document
-from corpus.readers import NO_TEXT_HINT, Reading, Unread, reader_for, units
+from corpus.readers import NO_TEXT_HINT, Reading, Unread, read_file, units
 from corpus.sidecar import FILE_COLUMNS, Row, Sidecar
 from corpus.types import Chunk, Document
 from llm.errors import BadInput
@@ -263,7 +263,7 @@ class _Run:
     def read(self, file: _Opened) -> None:
         """Read on in a file until it ends or the queue is long enough; a bad file is reported and ends."""
         try:
-            file.readings = file.readings or iter(reader_for(file.path).read(file.path))
+            file.readings = file.readings or read_file(file.path)
             for reading in file.readings:
                 file.count += 1
                 if isinstance(reading, Unread):
@@ -275,8 +275,6 @@ class _Run:
             self._read_whole.add(file.source)
         except BadInput as error:
             file.problems[str(error)] = []
-        except OSError as error:
-            file.problems[f"cannot be read ({error.strerror or type(error).__name__})"] = []
         file.finished = True
         for reason, places in file.problems.items():
             self.report.skipped.append(Skipped(str(file.path), _with_places(reason, places)))
@@ -480,10 +478,14 @@ def _files(paths: Sequence[Path], annotations: Sequence[Path], report: IngestRep
 def _walk(paths: Sequence[Path], report: IngestReport) -> Iterator[Path]:
     """Yield the files to read in a fixed order, each once, without a folder's hidden and read-me files."""
     seen: set[Path] = set()
+
+    def unreadable(error: OSError) -> None:
+        report.skipped.append(Skipped(str(error.filename), f"cannot be read ({error.strerror})"))
+
     for path in paths:
         if path.is_dir():
             found: list[Path] = []
-            for folder, inner, names in os.walk(path):
+            for folder, inner, names in os.walk(path, onerror=unreadable):
                 inner[:] = sorted(name for name in inner if not name.startswith("."))
                 found.extend(Path(folder) / name for name in sorted(names) if not name.startswith("."))
         elif path.exists():

@@ -107,7 +107,7 @@ class JsonLinesReader:
     def _line(self, line: bytes, where: str) -> Reading | Unread:
         try:
             row = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             return Unread(where, "not JSON")
         if not isinstance(row, dict):
             return Unread(where, "not a JSON object")
@@ -193,12 +193,32 @@ def reader_for(path: Path, readers: tuple[Reader, ...] = _READERS) -> Reader:
     raise BadInput(f"no reader for {suffix or 'files without suffix'}")
 
 
+def read_file(path: Path) -> Iterator[Reading | Unread]:
+    """Yield the documents of a file of any known format.
+
+    Raises:
+        BadInput: it cannot be read, whatever the reason: a file can break a parser in any way.
+    """
+    reader = reader_for(path)
+    try:
+        yield from reader.read(path)
+    except BadInput:
+        raise
+    except OSError as error:
+        raise BadInput(f"cannot be read ({error.strerror or type(error).__name__})") from error
+    except Exception as error:
+        raise BadInput(f"cannot be read ({type(error).__name__})") from error
+
+
 def units(path: Path) -> int:
     """Return how many documents a file may hold, for progress: the lines of a JSONL file, else 1."""
     if path.suffix.lower() not in JsonLinesReader.suffixes:
         return 1
-    with path.open("rb") as file:
-        return max(1, sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b"")))
+    try:
+        with path.open("rb") as file:
+            return max(1, sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b"")))
+    except OSError:  # said when it is read
+        return 1
 
 
 def decoded(data: bytes) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from corpus.readers import NO_TEXT_HINT, JsonLinesReader, Reading, Unread, pages_of, reader_for
+from corpus.readers import NO_TEXT_HINT, JsonLinesReader, Reading, Unread, pages_of, read_file, reader_for
 from corpus.types import Page
 from llm.errors import BadInput
 
@@ -156,6 +156,23 @@ def test_pdf_that_gives_no_text(tmp_path: Path) -> None:
     canvas.save()
     with pytest.raises(BadInput, match="password"):
         read(tmp_path / "locked.pdf")
+
+
+def test_a_file_may_break_its_reader_in_any_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(BadInput, match=r"cannot be read \(No such file or directory\)"):
+        list(read_file(tmp_path / "nothing.txt"))
+    (tmp_path / "deep.jsonl").write_text("[" * 100_000 + "\n" + json.dumps({"doc_id": "a", "text": "b"}))
+    assert list(read_file(tmp_path / "deep.jsonl")) == [
+        Unread("line 1", "not JSON"),
+        Reading("b", doc_id="a"),
+    ]
+
+    def broken(self: object, path: Path) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("corpus.readers.TextReader.read", broken)
+    with pytest.raises(BadInput, match=r"cannot be read \(ZeroDivisionError\)"):
+        list(read_file(tmp_path / "any.txt"))
 
 
 def test_readers_are_found_by_suffix() -> None:
