@@ -371,7 +371,7 @@ class _Run:
         for name in map(safe_id, names):
             record = self._known.get(name)
             # A stored document whose file is gone was moved here.
-            free = record is None or not os.path.exists(record.source_path)
+            free = record is None or _is_absent(record.source_path)
             if free and name not in self._seen and not self._elsewhere(name):
                 return name
         return safe_id(names[-1])
@@ -448,7 +448,7 @@ class _Run:
     def _is_gone(self, source: str, folders: Sequence[str]) -> bool:
         if source in self._read_whole:
             return True
-        return any(source.startswith(folder) for folder in folders) and not os.path.exists(source)
+        return any(source.startswith(folder) for folder in folders) and _is_absent(source)
 
 
 def context_of(bucket: Bucket, document: Document, values: Mapping[str, Value]) -> str:
@@ -467,6 +467,17 @@ def context_of(bucket: Bucket, document: Document, values: Mapping[str, Value]) 
 def safe_id(name: str) -> str:
     """Return a document id that can stand in a `[doc_id]` marker: no blanks, brackets or separators."""
     return re.sub(r"[\s\[\]{}<>|,;\"'`]+", "-", name).strip("-")[:200] or "document"
+
+
+def _is_absent(path: str) -> bool:
+    """Return whether a file does not exist; one that may not be looked at is not absent."""
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _files(paths: Sequence[Path], annotations: Sequence[Path], report: IngestReport) -> dict[Path, int]:
