@@ -7,7 +7,7 @@ from typing import Literal
 from citations import cues, differences
 from citations.facts import Fact
 from citations.matching import Slot, View, facts_agree, family, fit, view
-from citations.tokens import Span
+from citations.tokens import Span, word_list
 
 ProblemKind = Literal[
     "value",
@@ -66,7 +66,8 @@ class Passage:
     Attributes:
         view: the passage (some adjacent sentences).
         around: the whole evidence text of the document, where a table keeps its units.
-        document: gives the facts of the whole document with its annotations; read only when a fact is missing.
+        document: gives the facts of the whole document with its annotations; read only when a fact is
+        missing.
         known: stems known of the document beyond the passage (annotations, title, id).
         vocabulary: all stems of the document's evidence.
         annotations: facts from the annotations alone.
@@ -175,9 +176,9 @@ def _check_values(work: _Work) -> None:
             work.found += 1
             _check_bound(work, fact, hits)
             _check_line(work, fact, hits)
-        elif _as_token(fact, passage.view.text):
-            work.found += 1
-        elif any(facts_agree(fact, s, passage.around, about=about) for s in passage.annotations):
+        elif _as_token(fact, passage.view.text) or any(
+            facts_agree(fact, s, passage.around, about=about) for s in passage.annotations
+        ):
             work.found += 1
         else:
             missing.append(fact)
@@ -204,7 +205,9 @@ def _show(fact: Fact) -> str:
 
 
 def _as_token(fact: Fact, text: str) -> bool:
-    """Tell whether an identifier stands in the text as a whole token even where the reader cut it otherwise."""
+    """Tell whether an identifier stands in the text as a whole token even where the reader cut it
+    otherwise.
+    """
     if fact.kind != "identifier":
         return False
     low, key = text.casefold(), fact.key
@@ -220,7 +223,9 @@ def _as_token(fact: Fact, text: str) -> bool:
 
 
 def _may_stand_elsewhere(fact: Fact) -> bool:
-    """An identifier or a date may name the document's subject from its head; an amount stands where it is said."""
+    """An identifier or a date may name the document's subject from its head; an amount stands where it is
+    said.
+    """
     return fact.kind in ("identifier", "date")
 
 
@@ -243,7 +248,9 @@ def _nearest(fact: Fact, rivals: list[Fact], work: _Work) -> Fact:
 
 
 def _check_line(work: _Work, fact: Fact, hits: list[Fact]) -> None:
-    """Report a value that stands in one line while the claim's words stand in another line with its own value."""
+    """Report a value that stands in one line while the claim's words stand in another line with its own
+    value.
+    """
     passage = work.passage
     if len(passage.parts) < 2:
         return
@@ -312,7 +319,7 @@ def _check_names(work: _Work) -> None:
             work.add("name", f'"{name.text}" is not in the source')
 
 
-_GERMAN = frozenset("der die das und ist nicht ein eine mit von zu für auf dem den wird des im".split())
+_GERMAN = frozenset(word_list("der die das und ist nicht ein eine mit von zu für auf dem den wird des im"))
 
 
 def _capital_nouns(claim: View) -> bool:
@@ -324,7 +331,9 @@ def _capital_nouns(claim: View) -> bool:
 
 
 def _check_slots(work: _Work) -> None:
-    """Report a name or value that another one holds in the passage: swapped parties, a number bound elsewhere."""
+    """Report a name or value that another one holds in the passage: swapped parties, a number bound
+    elsewhere.
+    """
     theirs = work.passage.view.slots
     mine = work.claim.slots
     for slot in mine:
@@ -352,7 +361,9 @@ def _check_slots(work: _Work) -> None:
 
 
 def _check_agents(work: _Work) -> None:
-    """Report who does what when claim and source differ in voice: "delivered by the seller", "the buyer delivers"."""
+    """Report who does what when claim and source differ in voice: "delivered by the seller", "the buyer
+    delivers".
+    """
     mine, theirs = work.claim.agents, work.passage.view.agents
     for action, (doer, passive) in mine.items():
         other = theirs.get(action)

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from citations.facts import hard_facts
 from citations.tokens import content_stems, sentence_spans
@@ -31,9 +32,11 @@ class Statement:
         text: the claim without markers and list signs, spaces collapsed; a table cell as printed.
         start, end: span in the answer, markers included.
         markers: the ids it cites, in order, each once.
-        context: words that belong to it but stand elsewhere: the lead-in of a list, header and row label of a cell.
+        context: words that belong to it but stand elsewhere: the lead-in of a list, header and row label of
+        a cell.
         cell: it is a table cell.
-        nearby: for a sentence without markers, those of the next cited sentence of its paragraph: one citation at
+        nearby: for a sentence without markers, those of the next cited sentence of its paragraph: one
+        citation at
             the end of a paragraph may stand for its sentences.
     """
 
@@ -210,12 +213,13 @@ def _read_prose(walk: _Splitter, start: int, end: int, context: str = "") -> Non
     pieces: list[tuple[int, int]] = []
     for a, b in spans:
         lead = re.match(r"(?:\x00+[\s,;]*)+[.]?\s*", walk.masked[a:b])
+        at = a
         if lead and pieces and re.search(r"[.!?:;][\"'”)*_]*$", walk.masked[: pieces[-1][1]].rstrip()):
             stop = a + len(walk.masked[a : a + lead.end()].rstrip())
             pieces[-1] = (pieces[-1][0], stop)
-            a += lead.end()
-        if a < b:
-            pieces.append((a, b))
+            at = a + lead.end()
+        if at < b:
+            pieces.append((at, b))
     found: list[Statement] = []
     for a, b in pieces:
         for part in _split_sentence(walk, a, b):
@@ -236,7 +240,9 @@ _PART_START = re.compile(
 
 
 def _split_sentence(walk: _Splitter, start: int, end: int) -> list[tuple[int, int, tuple[str, ...]]]:
-    """Return (start, end, inherited ids) of the parts of a sentence that carry markers or semicolons of their own."""
+    """Return (start, end, inherited ids) of the parts of a sentence that carry markers or semicolons of
+    their own.
+    """
     cuts: list[int] = []
     for match in re.finditer(r"\x00+(?:[\s,;]*\x00+)*", walk.masked[start:end]):
         at = start + match.end()
@@ -259,13 +265,11 @@ def _split_sentence(walk: _Splitter, start: int, end: int) -> list[tuple[int, in
                 cuts.append(at)
     edges = [start, *sorted(set(cuts)), end]
     parts: list[tuple[int, int, tuple[str, ...]]] = []
-    for a, b in zip(edges, edges[1:], strict=False):
-        while a < b and (walk.masked[a].isspace() or walk.masked[a] in ",;"):
-            a += 1
-        while b > a and walk.masked[b - 1].isspace():
-            b -= 1
-        if a < b:
-            parts.append((a, b, ()))
+    for a, b in pairwise(edges):
+        piece = walk.masked[a:b].rstrip()
+        first = a + len(piece) - len(piece.lstrip(" \t\r\n,;"))
+        if first < a + len(piece):
+            parts.append((first, a + len(piece), ()))
     following: tuple[str, ...] = ()
     for i in range(len(parts) - 1, -1, -1):
         own = walk.ids(parts[i][0], parts[i][1])

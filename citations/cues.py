@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from citations.tokens import WORD, fold, is_content, stem
+from citations.tokens import WORD, fold, is_content, stem, word_list
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +28,18 @@ class Cue:
 
 
 _NEGATIONS = frozenset(
-    """not no never neither nor none nobody nothing without cannot nicht kein keine keinen keinem keiner keines
-    ohne nie niemals weder pas jamais aucun aucune sans ni non nowhere""".split()
+    word_list("""not no never neither nor none nobody nothing without cannot nicht kein keine keinen keinem
+    keiner keines ohne nie niemals weder pas jamais aucun aucune sans ni non nowhere""")
 )
 _SOFT_NEGATIONS = frozenset(
-    """prohibit forbid fail unable lack refuse deny exclude except absent untersag verbot verboten interdit ausschlies
-    ausgeschloss free decline waive impossible disclaim neg hardly few little""".split()
+    word_list("""prohibit forbid fail unable lack refuse deny exclude except absent untersag verbot verboten
+    interdit ausschlies ausgeschloss free decline waive impossible disclaim neg hardly few little""")
 )
 _MODALS = {
-    **dict.fromkeys("may might can kann konnen darf durfen peut peuvent".split(), "may"),
-    **dict.fromkeys("must shall muss mussen hat soll sollen doit doivent".split(), "must"),
-    **dict.fromkeys("should ought sollte sollten devrait devraient".split(), "should"),
-    **dict.fromkeys("will".split(), "will"),
+    **dict.fromkeys(word_list("may might can kann konnen darf durfen peut peuvent"), "may"),
+    **dict.fromkeys(word_list("must shall muss mussen hat soll sollen doit doivent"), "must"),
+    **dict.fromkeys(word_list("should ought sollte sollten devrait devraient"), "should"),
+    **dict.fromkeys(word_list("will"), "will"),
 }
 _PHRASES = [
     (
@@ -61,24 +61,40 @@ _PHRASES = [
 ]
 _QUANTIFIERS = {
     **dict.fromkeys(
-        "only solely exclusively merely nur ausschliesslich seulement uniquement exclusivement".split(),
+        word_list("only solely exclusively merely nur ausschliesslich seulement uniquement exclusivement"),
         "only",
     ),
     **dict.fromkeys(
-        "all every each always entire alle allen aller jeder jede jedes jeden stets tous toutes chaque toujours".split(),
+        word_list("""all every each always entire alle allen aller jeder jede jedes jeden stets tous toutes
+            chaque toujours"""),
         "all",
     ),
     **dict.fromkeys(
-        "some several certain partly partially sometimes einige manche teilweise quelques certains most many few occasionally".split(),
+        word_list("""
+            some several certain partly partially sometimes einige manche teilweise quelques certains
+            most many few occasionally"""),
         "some",
     ),
 }
 # bounds contain negations ("not less than"), so they are read first and blanked
-_AT_LEAST = r"at\s+least|no(?:t)?\s+(?:less|fewer|lower|earlier)\s+than|not\s+below|a\s+minimum\s+of|minimum(?:\s+of)?|mindestens|wenigstens|nicht\s+weniger\s+als|au\s+moins|au\s+minimum|min\.?|≥|>="
-_AT_MOST = r"at\s+most|no(?:t)?\s+(?:more|greater|later|longer|higher)\s+than|not\s+(?:to\s+)?exceed(?:ing)?|not\s+above|up\s+to|a\s+maximum\s+of|maximum(?:\s+of)?|within|höchstens|maximal|bis\s+zu|nicht\s+mehr\s+als|au\s+plus|jusqu'à|max\.?|≤|<="
-_MORE = r"more\s+than|greater\s+than|higher\s+than|over|above|exceed(?:s|ing|ed)?|in\s+excess\s+of|mehr\s+als|über|plus\s+de|>"
+_AT_LEAST = (
+    r"at\s+least|no(?:t)?\s+(?:less|fewer|lower|earlier)\s+than|not\s+below|a\s+minimum\s+of"
+    r"|minimum(?:\s+of)?|mindestens|wenigstens|nicht\s+weniger\s+als|au\s+moins|au\s+minimum|min\.?|≥|>="
+)
+_AT_MOST = (
+    r"at\s+most|no(?:t)?\s+(?:more|greater|later|longer|higher)\s+than|not\s+(?:to\s+)?exceed(?:ing)?"
+    r"|not\s+above|up\s+to|a\s+maximum\s+of|maximum(?:\s+of)?|within|höchstens|maximal|bis\s+zu"
+    r"|nicht\s+mehr\s+als|au\s+plus|jusqu'à|max\.?|≤|<="
+)
+_MORE = (
+    r"more\s+than|greater\s+than|higher\s+than|over|above|exceed(?:s|ing|ed)?|in\s+excess\s+of"
+    r"|mehr\s+als|über|plus\s+de|>"
+)
 _LESS = r"less\s+than|fewer\s+than|lower\s+than|under|below|weniger\s+als|unter|moins\s+de|<"
-_ABOUT = r"about|approximately|approx\.?|around|roughly|nearly|almost|some|circa|ca\.?|rund|etwa|ungefähr|environ|près\s+de|~|≈"
+_ABOUT = (
+    r"about|approximately|approx\.?|around|roughly|nearly|almost|some|circa|ca\.?|rund|etwa|ungefähr"
+    r"|environ|près\s+de|~|≈"
+)
 _BOUND = re.compile(
     rf"(?P<ge>(?<!\w)(?:{_AT_LEAST}))|(?P<le>(?<!\w)(?:{_AT_MOST}))|(?P<gt>(?<!\w)(?:{_MORE}))|(?P<lt>(?<!\w)(?:{_LESS}))|(?P<about>(?<!\w)(?:{_ABOUT}))",
     re.IGNORECASE,

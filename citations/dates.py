@@ -80,7 +80,8 @@ DATE = re.compile(
        {_TIME}(?:[\s,-]+(?P<y2>{_YEAR})(?!\d))?)
   | (?P<my>(?P<m3>{_MONTH})\b\.?[\s,-]*(?:of\s+)?(?P<y3>{_YEAR})(?![\d-]\d|\d))
   | (?P<quarter>(?:Q|T)(?P<q1>[1-4])[\s/-]*(?:FY\s?)?(?P<yq1>{_YEAR}|\d\d(?!\d))
-     | (?P<q2>first|second|third|fourth|1st|2nd|3rd|4th|erste[sn]?|zweite[sn]?|dritte[sn]?|vierte[sn]?|[1-4]\.)\s+
+     | (?P<q2>first|second|third|fourth|1st|2nd|3rd|4th|erste[sn]?|zweite[sn]?|dritte[sn]?
+       |vierte[sn]?|[1-4]\.)\s+
        (?:fiscal\s+)?(?:quarter|quartal)(?:\s+(?:of\s+)?(?:fiscal\s+)?(?:year\s+)?(?P<yq2>{_YEAR}))?)
   | (?P<year>(?:FY\s?|fiscal\s+(?:year\s+)?)?(?P<y4>(?:1[89]|20)\d\d))(?![\w%€$£-]|[.,]\d)
     )""",

@@ -128,7 +128,7 @@ def _from_passages(fact: Fact, stated: Sequence[Fact]) -> Derived | None:
             if _close(target, result, fact.decimals) or _same_table(fact, a, b, result):
                 first, second = (a, b) if (sign == "+" or result == x - y) else (b, a)
                 return _made(f"{first.text.strip()} {sign} {second.text.strip()}")
-    if fact.dimension == "percent" or fact.noun == "" and "time" in fact.text:
+    if fact.dimension == "percent" or (not fact.noun and "time" in fact.text):
         return _ratio(fact, [s for s in stated if s.kind == "number" and s.amounts])
     if len(unique) > 2:
         total = sum((s.amounts[0] for s in unique), Decimal(0))

@@ -7,7 +7,7 @@ from rapidfuzz.distance import LCSseq
 
 from citations import cues, units
 from citations.facts import NUMBER_WORDS
-from citations.tokens import WORD, fold, is_content, stem
+from citations.tokens import WORD, fold, is_content, stem, word_list
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,8 @@ class Differences:
         share: share of the claim's words that run along the passage in order, or in one moved block.
         tight: share of the claim's words that match in order, lowered by what the passage has in between.
         hunks: the differing places in order, before moved blocks are paired.
-        added, dropped: words of the claim without a partner, and words of the passage inside the aligned stretch.
+        added, dropped: words of the claim without a partner, and words of the passage inside the aligned
+        stretch.
     """
 
     share: float
@@ -47,7 +48,7 @@ class Differences:
     dropped: tuple[Token, ...]
 
 
-_ARTICLES = frozenset("a an the der die das dem den des le la les".split())
+_ARTICLES = frozenset(word_list("a an the der die das dem den des le la les"))
 _MODAL_WORDS = {
     **dict.fromkeys(
         ("permitted", "allowed", "entitled", "able", "authorized", "authorised", "berechtigt"), "may"
@@ -179,9 +180,9 @@ def exchanged(found: Differences) -> tuple[str, str] | None:
         if not source or not claim or source == claim:
             continue
         for other_source, other_claim, hunk in filled[i + 1 :]:
-            if other_source and other_claim and source & other_claim and claim & other_source:
-                if not (source & claim) and not (other_source & other_claim):
-                    return " ".join(t.text for t in filled[i][2].claim), " ".join(t.text for t in hunk.claim)
+            crossed = source & other_claim and claim & other_source
+            if crossed and not (source & claim) and not (other_source & other_claim):
+                return " ".join(t.text for t in filled[i][2].claim), " ".join(t.text for t in hunk.claim)
     return None
 
 

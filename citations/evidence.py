@@ -14,8 +14,8 @@ _TEXT = (".txt", ".md", ".markdown", ".text")
 def load_evidence(folder: Path) -> list[Evidence]:
     """Return one evidence span for each text file, and one for each row of a `.jsonl` file, in order of name.
 
-    A text file is cited by its name ("lease.md") or by its stem ("lease"). A row has `text` and `doc_id`, and may
-    have `evidence_id`, `start` (offset in the document), `page` and `facts` (field name to value).
+    A text file is cited by its name ("lease.md") or by its stem ("lease"). A row has `text` and `doc_id`, and
+    may have `evidence_id`, `start` (offset in the document), `page` and `facts` (field name to value).
 
     Raises:
         BadInput: the folder does not exist, holds no such file, or a row is broken (file and line are named).

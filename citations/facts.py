@@ -8,7 +8,7 @@ from typing import Literal
 
 from citations import units
 from citations.dates import DATE, DateValue, read_date
-from citations.tokens import LEGAL_FORMS, STOP_WORDS, fold, stem
+from citations.tokens import LEGAL_FORMS, STOP_WORDS, fold, stem, word_list
 
 Kind = Literal["number", "date", "identifier"]
 
@@ -51,19 +51,25 @@ _ONES = {
     **{
         w: n
         for n, w in enumerate(
-            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
+            word_list("""
+                zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
+                fifteen sixteen seventeen eighteen nineteen""")
         )
     },
     **{
         w: n
         for n, w in enumerate(
-            "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn siebzehn achtzehn neunzehn".split()
+            word_list("""
+                null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn
+                fünfzehn sechzehn siebzehn achtzehn neunzehn""")
         )
     },
     **{
         w: n
         for n, w in enumerate(
-            "zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize".split()
+            word_list("""
+                zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze
+                seize""")
         )
     },
     "ein": 1,
@@ -74,10 +80,13 @@ _ONES = {
     "une": 1,
 }
 _TENS = {
-    **{w: 10 * n for n, w in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)},
     **{
         w: 10 * n
-        for n, w in enumerate("zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig".split(), 2)
+        for n, w in enumerate(word_list("""twenty thirty forty fifty sixty seventy eighty ninety"""), 2)
+    },
+    **{
+        w: 10 * n
+        for n, w in enumerate(word_list("zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig"), 2)
     },
     "dreißig": 30,
     "dreissig": 30,
@@ -152,10 +161,17 @@ def _spelled_value(text: str) -> int | None:
 
 # ---------------------------------------------------------------- numbers in digits
 
-_DIGITS = r"(?:\d{1,3}(?:[,.'’\u00a0\u202f\u2009]\d{3})+(?!\d)(?:[.,]\d+)?|\d{1,3}(?:\ \d{3})+(?=[,.]\d\d?\s?€|\s?(?:€|EUR|CHF|euros))(?:[,.]\d+)?|\d+(?:[.,]\d+)?|(?<![\w])[.,]\d+)"
-_CURRENCY_PREFIX = r"(?:US\s?\$|CA?\$|AU?\$|NZ\$|HK\$|S\$|R\$|[$€£¥₹₩₽₺₪]|USD|EUR|GBP|CHF|RM|MYR|INR|JPY|CNY|CAD|AUD|SGD|HKD|SEK|NOK|DKK|PLN|Rs\.?)"
+_DIGITS = (
+    r"(?:\d{1,3}(?:[,.'’\u00a0\u202f\u2009]\d{3})+(?!\d)(?:[.,]\d+)?|\d{1,3}(?:\ \d{3})+(?=[,.]\d\d?\s?€"
+    r"|\s?(?:€|EUR|CHF|euros))(?:[,.]\d+)?|\d+(?:[.,]\d+)?|(?<![\w])[.,]\d+)"
+)
+_CURRENCY_PREFIX = (
+    r"(?:US\s?\$|CA?\$|AU?\$|NZ\$|HK\$|S\$|R\$|[$€£¥₹₩₽₺₪]|USD|EUR|GBP|CHF|RM|MYR|INR|JPY|CNY|CAD|AUD"
+    r"|SGD|HKD|SEK|NOK|DKK|PLN|Rs\.?)"
+)
 _NUMBER = re.compile(
-    rf"(?P<currency>(?<![A-Za-z]){_CURRENCY_PREFIX})?(?P<gap>[ \u00a0]?)(?P<sign>(?<![\w)])[-−+](?=\d))?(?<![\w.,])(?P<digits>{_DIGITS})(?P<rest>)",
+    rf"(?P<currency>(?<![A-Za-z]){_CURRENCY_PREFIX})?(?P<gap>[ "
+    rf"\u00a0]?)(?P<sign>(?<![\w)])[-−+](?=\d))?(?<![\w.,])(?P<digits>{_DIGITS})(?P<rest>)",
     re.VERBOSE,
 )
 _AFTER = re.compile(

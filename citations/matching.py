@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 
 from citations import cues, units
 from citations.facts import Fact, Name, hard_facts, names, uses_comma_decimals
-from citations.tokens import WORD, Span, content_stems, fold, is_content, stem
+from citations.tokens import WORD, Span, content_stems, fold, is_content, stem, word_list
 
 
 class View:
@@ -174,7 +174,7 @@ def numbers_agree(claim: Fact, source: Fact, around: str, *, about: bool = False
     """Tell whether a source number backs a claimed one with unit and scale.
 
     Args:
-        around: the evidence text around the source number, where a table keeps its unit and its "in millions".
+        around: the evidence text around the source number, where a table keeps its unit and "in millions".
         about: the claim says "about": rounding is allowed.
     """
     same_print = claim.printed == source.printed
@@ -201,7 +201,9 @@ def numbers_agree(claim: Fact, source: Fact, around: str, *, about: bool = False
 
 
 def _whole(source: Fact) -> bool:
-    """Tell whether a number of a table looks like one of its scaled amounts: a whole number of three digits or more."""
+    """Tell whether a number of a table looks like one of its scaled amounts: a whole number of three digits
+    or more.
+    """
     return source.amounts[0] == source.amounts[0].to_integral_value() and abs(source.amounts[0]) >= 100
 
 
@@ -218,7 +220,9 @@ def _scaled_by_note(mine: tuple[Decimal, ...], source: Fact, around: str) -> boo
 
 
 def facts_agree(claim: Fact, source: Fact, around: str, *, about: bool = False) -> bool:
-    """Tell whether a source fact backs a claimed one: same value with unit and scale, same date, same identifier."""
+    """Tell whether a source fact backs a claimed one: same value with unit and scale, same date, same
+    identifier.
+    """
     if claim.kind == "date" and source.kind == "date" and claim.date and source.date:
         return claim.date.agrees(source.date)
     if "date" in (claim.kind, source.kind):
@@ -251,7 +255,7 @@ class Slot:
     """A name or value of a text with the words next to it.
 
     Attributes:
-        ids: what fills it: the stems of a name, or the fact; several names joined by "and" fill one slot together.
+        ids: what fills it: the stems of a name, or the fact; names joined by "and" fill one slot together.
         left, right: up to four neighbours, the nearest first: a stem, or a frozenset for another slot.
     """
 
@@ -264,16 +268,23 @@ class Slot:
 
 
 _SKIPPED = frozenset(
-    "a an the this that der die das den dem des ein eine einer einem einen le la les l un une is are was were be ist sind est sont of".split()
+    word_list("""
+        a an the this that der die das den dem des ein eine einer einem einen le la les l un une is are
+        was were be ist sind est sont of""")
 )
 _JOINING = frozenset({"and", "or", "und", "oder", "et", "ou", "&"})
 _ROLES = frozenset(
     stem(w)
-    for w in """buyer seller purchaser vendor supplier customer client licensor licensee lessor lessee landlord tenant lender borrower employer
-    employee contractor subcontractor company consultant distributor manufacturer franchisor franchisee guarantor creditor debtor assignor assignee
-    discloser recipient provider user owner operator investor issuer holder trustee beneficiary insurer insured agent principal
-    käufer verkäufer lieferant kunde auftraggeber auftragnehmer mieter vermieter arbeitgeber arbeitnehmer darlehensgeber darlehensnehmer
-    lizenzgeber lizenznehmer acheteur vendeur fournisseur client bailleur locataire preneur employeur salarié prêteur emprunteur""".split()
+    for w in word_list("""buyer seller purchaser vendor supplier customer client licensor licensee lessor lessee
+    landlord tenant lender borrower employer
+    employee contractor subcontractor company consultant distributor manufacturer franchisor franchisee
+    guarantor creditor debtor assignor assignee
+    discloser recipient provider user owner operator investor issuer holder trustee beneficiary insurer
+    insured agent principal
+    käufer verkäufer lieferant kunde auftraggeber auftragnehmer mieter vermieter arbeitgeber arbeitnehmer
+    darlehensgeber darlehensnehmer
+    lizenzgeber lizenznehmer acheteur vendeur fournisseur client bailleur locataire preneur employeur
+    salarié prêteur emprunteur""")
 )
 _PIECE = re.compile(rf"{WORD.pattern}|[.;:!?\n|&]")
 
@@ -379,7 +390,9 @@ def _agents(slots: tuple[Slot, ...]) -> dict[str, tuple[frozenset[str], bool]]:
 
 
 def _run(mine: list[str | frozenset[str]], theirs: list[str | frozenset[str]]) -> float:
-    """Return how far two rows of neighbours run alike: 1 a content word, 0.5 a function word, 0 a different slot."""
+    """Return how far two rows of neighbours run alike: 1 a content word, 0.5 a function word, 0 a different
+    slot.
+    """
     total = 0.0
     for one, other in zip(mine, theirs, strict=False):
         if isinstance(one, frozenset) and isinstance(other, frozenset):

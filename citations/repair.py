@@ -14,7 +14,8 @@ def repair(answer_text: str, report: Report, *, treatment: Treatment = "cut") ->
     """Return the answer with its claims put right, and one note for people for each change.
 
     Supported and derived claims stay as they are, without markers that name no evidence or do not back them.
-    Misattributed claims cite the document that says them. Unsupported and contradicted claims are cut, or marked
+    Misattributed claims cite the document that says them. Unsupported and contradicted claims are cut, or
+    marked
     visibly and stripped of their markers. No marker is left that names no evidence, and none is renumbered.
 
     Args:
@@ -98,14 +99,17 @@ def _drop_unknown(text: str, unknown: tuple[str, ...], known: set[str]) -> str:
 def _tidy(text: str) -> str:
     """Remove what a cut leaves behind: empty list items, lone punctuation, double spaces and blank lines."""
     lines: list[str] = []
-    for line in text.split("\n"):
-        if "|" not in line:
-            line = re.sub(r"(?<=\S)[ \t]{2,}(?=\S)", " ", line)
-            line = re.sub(r"\s+([.,;:])(?=\s|$)", r"\1", line)
-            line = re.sub(
-                r"^(\s*(?:[-*•]|\d+[.)])?\s*)(?:(?:and|und|et|but|while)\s+|[,;.]\s*)+$", r"\1", line
-            )
-        if re.fullmatch(r"\s*(?:[-*•–]|\(?\d{1,3}[.)])\s*", line):
-            continue
-        lines.append(line.rstrip())
+    for raw in text.split("\n"):
+        line = raw if "|" in raw else _tidy_line(raw)
+        if not re.fullmatch(r"\s*(?:[-*•–]|\(?\d{1,3}[.)])\s*", line):
+            lines.append(line.rstrip())
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+
+
+_LEFT_OVER = re.compile(r"^(\s*(?:[-*•]|\d+[.)])?\s*)(?:(?:and|und|et|but|while)\s+|[,;.]\s*)+$")
+
+
+def _tidy_line(line: str) -> str:
+    closer = re.sub(r"(?<=\S)[ \t]{2,}(?=\S)", " ", line)
+    closer = re.sub(r"\s+([.,;:])(?=\s|$)", r"\1", closer)
+    return _LEFT_OVER.sub(r"\1", closer)

@@ -18,7 +18,8 @@ class Documents(Protocol):
 def resolve(report: Report, documents: Documents | None = None) -> tuple[Citation, ...]:
     """Return one citation for each span that decides a claim, in order of first use.
 
-    Supported, derived and misattributed claims cite what backs them; contradicted ones are left out. A page that
+    Supported, derived and misattributed claims cite what backs them; contradicted ones are left out. A page
+    that
     neither the document nor the evidence tells stays None.
 
     Args:

@@ -9,20 +9,35 @@ Span = tuple[int, int]
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d[\d.,]*\d|\d")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
-_STOP_EN = """a an the this that these those of in on at to for from by with within into onto upon as is are was were be
-been being am it its itself they them their there here he she his her him we our us you your i my me who whom whose
-which what when where how and or but if then than so such also has have had having do does did done doing will would
-shall should may might must can could not no nor per via about between both either each other any some all more most
+_STOP_EN = """a an the this that these those of in on at to for from by with within into onto upon as is are
+was were be
+been being am it its itself they them their there here he she his her him we our us you your i my me who
+whom whose
+which what when where how and or but if then than so such also has have had having do does did done doing
+will would
+shall should may might must can could not no nor per via about between both either each other any some all
+more most
 very just only own same too s t re ll ve d hereby herein hereof thereof thereto hereunder thereunder said"""
-_STOP_DE = """der die das den dem des ein eine einer eines einem einen und oder aber wenn als wie ist sind war waren sein
-wird werden wurde wurden hat haben hatte in im an am auf aus bei mit nach von vom zu zum zur für über unter durch um
-nicht kein keine keiner keinen keinem keines es er sie ihr ihre ihrer ihren sich auch nur so dass dieser diese dieses
+_STOP_DE = """der die das den dem des ein eine einer eines einem einen und oder aber wenn als wie ist sind
+war waren sein
+wird werden wurde wurden hat haben hatte in im an am auf aus bei mit nach von vom zu zum zur für über unter
+durch um
+nicht kein keine keiner keinen keinem keines es er sie ihr ihre ihrer ihren sich auch nur so dass dieser
+diese dieses
 diesen diesem welche welcher bzw sowie muss müssen kann können soll sollen darf dürfen"""
-_STOP_FR = """le la les l un une des du de d et ou mais si que qui quoi dont où est sont était étaient être a ont avait
-ne pas plus en dans sur sous par pour avec sans au aux ce cet cette ces son sa ses leur leurs il elle ils elles se s y
+_STOP_FR = """le la les l un une des du de d et ou mais si que qui quoi dont où est sont était étaient être
+a ont avait
+ne pas plus en dans sur sous par pour avec sans au aux ce cet cette ces son sa ses leur leurs il elle ils
+elles se s y
 doit doivent peut peuvent"""
-_LEGAL_FORMS = """inc incorporated corp corporation co company ltd limited llc llp lp plc gmbh ag kg kgaa ohg ug ev sa sas
+_LEGAL_FORMS = """inc incorporated corp corporation co company ltd limited llc llp lp plc gmbh ag kg kgaa
+ohg ug ev sa sas
 sarl srl spa bv nv oy ab as aps sdn bhd pty pte pvt kk"""
+
+
+def word_list(text: str) -> list[str]:
+    """Return the words of a list that is written as running text."""
+    return text.split()
 
 
 def fold(word: str) -> str:
@@ -37,7 +52,7 @@ def fold(word: str) -> str:
 
 LEGAL_FORMS = frozenset(_LEGAL_FORMS.split())
 _EMPTY = LEGAL_FORMS - {"company", "corporation"}
-STOP_WORDS = frozenset(fold(w) for w in f"{_STOP_EN} {_STOP_DE} {_STOP_FR}".split())
+STOP_WORDS = frozenset(fold(w) for w in word_list(f"{_STOP_EN} {_STOP_DE} {_STOP_FR}"))
 
 _IRREGULAR = {
     "paid": "pay",
@@ -211,10 +226,13 @@ def content_stems(text: str) -> list[str]:
 
 
 _ABBREVIATIONS = frozenset(
-    """inc corp co ltd no nos nr mr mrs ms dr prof st art abs vs etc e.g i.e z.b d.h u.a bzw ca approx fig figs sec
-    para cf al jr sr dept est gen gov sen rep rev vol pp p ed eds bros mt ft jan feb mar apr jun jul aug sep sept oct
-    nov dec tel fax ref rfg str max min typ usw vgl gem ggf inkl exkl zzgl mio mrd resp s.a n.v b.v u.s u.k a.m p.m
-    ph.d m.d b.a m.a""".split()
+    word_list("""inc corp co ltd no nos nr mr mrs ms dr prof st art abs vs etc e.g i.e z.b d.h u.a bzw ca
+    approx fig figs sec
+    para cf al jr sr dept est gen gov sen rep rev vol pp p ed eds bros mt ft jan feb mar apr jun jul aug sep
+    sept oct
+    nov dec tel fax ref rfg str max min typ usw vgl gem ggf inkl exkl zzgl mio mrd resp s.a n.v b.v u.s u.k
+    a.m p.m
+    ph.d m.d b.a m.a""")
 )
 _STOP = re.compile(r"[.!?…。！？]+[\"'”’»)\]]*(?=\s)|[。！？]|\n")
 _LAST_WORD = re.compile(r"(\S+)$")

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import accumulate
 from typing import Protocol
 
 from citations.assessment import Assessment, Passage, Problem, assess
@@ -15,7 +16,8 @@ from citations.matching import View, squeeze, view
 from citations.tokens import Span, content_stems, fold, is_content, sentence_spans, stem, words
 from citations.types import Claim, Derivation, Evidence, Report, Verdict
 
-# Share of a claim's weighted content words that one passage must have. A claim glued from two sentences has about
+# Share of a claim's weighted content words that one passage must have. A claim glued from two sentences has
+# about
 # half of its words in either; a paraphrase keeps about two thirds.
 ENOUGH = 0.62
 # As many content words in a row without a trace in the passage are a part of the claim that nothing backs.
@@ -45,7 +47,9 @@ Similarity = Callable[[str, str], float]
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A sentence or line of an evidence span; `start` is -1 for an annotation, which is no text of the document."""
+    """A sentence or line of an evidence span; `start` is -1 for an annotation, which is no text of the
+    document.
+    """
 
     evidence: int
     text: str
@@ -196,7 +200,9 @@ def _windows(pool: Pool, roots: dict[str, float], evidence: Iterable[int], limit
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The outcome of one claim against one window, or against several sentences of which the window is the best."""
+    """The outcome of one claim against one window, or against several sentences of which the window is the
+    best.
+    """
 
     window: Window
     assessment: Assessment
@@ -304,7 +310,9 @@ _TOGETHER = 0.75
 
 
 def _together(pool: Pool, query: Query, evidence: Sequence[int], findings: list[Finding]) -> Finding | None:
-    """Judge a claim by all sentences that speak of it, unless one passage is about the claim and does not back it."""
+    """Judge a claim by all sentences that speak of it, unless one passage is about the claim and does not
+    back it.
+    """
     found = joint(pool, query, evidence)
     if found is None or any(f.assessment.problems and f.assessment.coverage >= ENOUGH for f in findings):
         return None
@@ -328,10 +336,17 @@ def joint(pool: Pool, query: Query, evidence: Sequence[int]) -> Finding | None:
         frozenset().union(*(d.known for d in documents)),
         frozenset().union(*(d.vocabulary for d in documents)),
         tuple(f for d in documents for f in d.annotations),
+        _parts([pool.units[m].text for m in chosen]),
     )
     best = pool.units[chosen[0]]
     window = Window(best.evidence, chosen[0], chosen[0], 0.0)
     return Finding(window, assess(query.view, passage, query.weights), tuple(chosen))
+
+
+def _parts(texts: list[str]) -> tuple[Span, ...]:
+    """Return where each text lies in their join by line breaks."""
+    ends = list(accumulate(len(t) + 1 for t in texts))
+    return tuple((end - 1 - len(t), end - 1) for end, t in zip(ends, texts, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,7 +354,7 @@ class Support:
     """How far evidence backs one claim, without a decision.
 
     Attributes:
-        score: weighted share of the claim's words in the best passage, less one for each fact that fails there.
+        score: weighted share of the claim's words in the best passage, less one for each fact that fails.
         problems: what fails in the passage that is closest to the claim.
         sentences: (index of the evidence, start, end) of the sentences that together say most of the claim.
     """
@@ -351,7 +366,9 @@ class Support:
 
 
 def support(claim: str, evidence: Sequence[Evidence]) -> Support:
-    """Return how far evidence backs one claim: the ladder's values for those who decide by a threshold of their own."""
+    """Return how far evidence backs one claim: the ladder's values for those who decide by a threshold of
+    their own.
+    """
     pool = build_pool(evidence)
     query = make_query(pool, claim)
     everything = range(len(evidence))
@@ -379,7 +396,8 @@ def _rank(finding: Finding) -> tuple[float, float]:
 def decide(findings: list[Finding]) -> tuple[Verdict, Finding | None]:
     """Return supported, contradicted or unsupported with the finding that decides.
 
-    A passage that agrees counts only when no passage that runs closer along the claim, or has clearly more of its
+    A passage that agrees counts only when no passage that runs closer along the claim, or has clearly more
+    of its
     words, disagrees.
     """
     clean = max((f for f in findings if f.clean), key=_closeness, default=None)
@@ -436,7 +454,7 @@ def _window_of(pool: Pool, query: Query, evidence: int) -> Window | None:
     needle = squeeze(query.view.text).strip(" .;,:!?\"'*")
     members = [m for m in pool.by_evidence.get(evidence, []) if pool.units[m].start >= 0]
     text = pool.evidence[evidence].text
-    for width in range(8):
+    for width in range(min(24, len(members))):
         for i in range(len(members) - width):
             first, last = members[i], members[i + width]
             if needle in squeeze(text[pool.units[first].start : pool.units[last].end]):
@@ -454,7 +472,9 @@ class _Run:
     similarity: Similarity | None
 
     def spans_of(self, marker: str) -> list[int]:
-        """Return the evidence spans that a marker names: all of a document, or the one with that evidence id."""
+        """Return the evidence spans that a marker names: all of a document, or the one with that evidence
+        id.
+        """
         if marker in self.pool.members:
             return self.pool.members[marker]
         return [i for i, e in enumerate(self.pool.evidence) if e.evidence_id == marker]
@@ -568,7 +588,9 @@ class _Run:
         return best
 
     def _alike(self, query: Query, finding: Finding) -> bool:
-        """Tell whether the similarity model finds the meaning of a passage close where no hard fact speaks against it."""
+        """Tell whether the similarity model finds the meaning of a passage close where no hard fact speaks
+        against it.
+        """
         found = finding.assessment
         if self.similarity is None or found.problems or found.found < found.facts or found.coverage < 0.25:
             return False
@@ -642,7 +664,9 @@ def _has(wanted: Fact, unit: Unit, around: str) -> bool:
 
 
 def _quoted_in(text: str, parts: list[str]) -> bool:
-    """Tell whether the parts of a quotation follow each other in a text, no further apart than a long sentence."""
+    """Tell whether the parts of a quotation follow each other in a text, no further apart than a long
+    sentence.
+    """
     if not parts:
         return True
     at = text.find(parts[0])
@@ -674,7 +698,8 @@ _FAR = 8
 def stitched(claim: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> tuple[str, str] | None:
     """Return the two pieces of which a text is glued, None when it is not glued.
 
-    A text is glued when a verbatim run of the document begins it and another ends it, the two make up nearly all
+    A text is glued when a verbatim run of the document begins it and another ends it, the two make up
+    nearly all
     of it, no two such runs stand in one sentence or next to each other, and one of them breaks a sentence.
 
     Args:
@@ -705,7 +730,9 @@ def stitched(claim: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> tuple[s
 
 
 def _runs(claim: tuple[str, ...], text: list[str], *, backwards: bool) -> dict[int, int]:
-    """Return where the beginning (or the end, backwards) of a claim runs along a text, with the length of the run."""
+    """Return where the beginning (or the end, backwards) of a claim runs along a text, with the length of
+    the run.
+    """
     step, origin = (-1, len(claim) - 1) if backwards else (1, 0)
     found: dict[int, int] = {}
     for at, word in enumerate(text):
@@ -724,7 +751,8 @@ def _runs(claim: tuple[str, ...], text: list[str], *, backwards: bool) -> dict[i
 
 
 _CLAUSE = re.compile(
-    r"\s*;\s+|,?\s+(?:and|while|whereas|but|und|während|aber|et|tandis que|mais)\s+(?=(?:the|its|their|it|they|he|she|this|that|each|both|der|die|das|sein|ihre?|le|la|les|il|elle|son|sa)\b|[A-ZÀ-Þ])"
+    r"\s*;\s+|,?\s+(?:and|while|whereas|but|und|während|aber|et|tandis que|mais)\s+(?=(?:the|its|their"
+    r"|it|they|he|she|this|that|each|both|der|die|das|sein|ihre?|le|la|les|il|elle|son|sa)\b|[A-ZÀ-Þ])"
 )
 
 

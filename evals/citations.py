@@ -2,7 +2,8 @@
 
     python -m evals.citations corruption|wice|summedits [--json]
 
-Nothing is downloaded and no model is called. Data sets are read from `CITEGRAPH_CORPORA` or `../shared/corpora`.
+Nothing is downloaded and no model is called. Data sets are read from `CITEGRAPH_CORPORA` or
+`../shared/corpora`.
 """
 
 import argparse
@@ -105,7 +106,8 @@ def _default_folders() -> list[Path]:
     archive = corpora()
     if archive:
         names = (
-            "contracts_cuad", "contracts_kleister_nda", "datasheets_components", "datasheets_optical", "datasheets_sds_de",
+            "contracts_cuad", "contracts_kleister_nda", "datasheets_components",
+            "datasheets_optical", "datasheets_sds_de",
             "generic_rustsec_advisories", "certificates_cc", "invoices_einvoice", "financebench",
         )  # fmt: skip
         folders += [archive / n for n in names if (archive / n).is_dir()]
@@ -122,9 +124,10 @@ _REPEATS = 5
 def wice() -> dict[str, Any]:
     """Run WiCE dev: 3-way accuracy and F1 of the supporting sentences, verifier and baselines side by side.
 
-    Every method gives one score a claim; two thresholds on it are chosen by cross-validation (10 folds, 5 shuffles),
-    the same for all methods: no row is judged by a threshold that has seen it. The verifier's supporting sentences
-    need no threshold; the baselines take their best k sentences, k chosen on these rows in their favour.
+    Every method gives one score a claim; two thresholds on it are chosen by cross-validation (10 folds, 5
+    shuffles), the same for all methods: no row is judged by a threshold that has seen it. The verifier's
+    supporting sentences need no threshold; the baselines take their best k sentences, k chosen on these rows
+    in their favour.
     """
     with gzip.open(_need("citation_wice", "dev.jsonl.gz"), "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
@@ -151,7 +154,9 @@ def wice() -> dict[str, Any]:
 
 
 def _cross_validated_accuracy(scores: Scores, labels: Labels) -> float:
-    """Return the accuracy of two thresholds chosen on nine tenths and applied to the rest, over five shuffles."""
+    """Return the accuracy of two thresholds chosen on nine tenths and applied to the rest, over five
+    shuffles.
+    """
     right = []
     for seed in range(_REPEATS):
         order = np.random.default_rng(seed).permutation(len(labels))
@@ -169,7 +174,9 @@ def _best_thresholds(scores: Scores, labels: Labels) -> tuple[float, float]:
 
 
 def _mean_f1(predicted: list[list[int]], rows: list[dict[str, Any]]) -> float:
-    """Return the mean F1 of sentence indices over the claims that have any support, best gold alternative each."""
+    """Return the mean F1 of sentence indices over the claims that have any support, best gold alternative
+    each.
+    """
     found = [
         _f1(p, r["supporting_sentences"])
         for p, r in zip(predicted, rows, strict=True)
@@ -193,7 +200,8 @@ def _f1(predicted: list[int], alternatives: list[list[int]]) -> float:
 def summedits() -> dict[str, Any]:
     """Run SummEdits: balanced accuracy over all rows and its mean over the domains.
 
-    The verifier calls a summary consistent when no fact of it fails in the passage closest to it; nothing is fitted.
+    The verifier calls a summary consistent when no fact of it fails in the passage closest to it; nothing
+    is fitted.
     Each baseline's threshold is chosen by cross-validation over documents (10 folds), in its favour.
     """
     with _need("faithfulness_summedits", "docs.jsonl").open(encoding="utf-8") as lines:

@@ -1,6 +1,6 @@
 """Claims of known truth, made from real passages: true ones in three wordings and ten kinds of corruption.
 
-It shares no code with the verifier that it tests: its sentence cutter, its patterns and its word lists are its own.
+It shares no code with the verifier that it tests: sentence cutter, patterns and word lists are its own.
 """
 
 import gzip
@@ -24,6 +24,11 @@ FALSE_KINDS = (
     "wrong document",
     "stitched quote",
 )
+
+
+def word_list(text: str) -> list[str]:
+    """Return the words of a list that is written as running text."""
+    return text.split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +77,8 @@ def _documents(folder: Path) -> Iterator[tuple[str, str]]:
         if path.suffix in (".txt", ".md") and path.name != "README.md":
             yield path.name, path.read_text(encoding="utf-8", errors="replace")
         elif re.fullmatch(r"(?:docs|pages)[\w-]*\.jsonl(?:\.gz)?", path.name):
-            opened = (
-                gzip.open(path, "rt", encoding="utf-8")
-                if path.suffix == ".gz"
-                else path.open(encoding="utf-8")
-            )
-            with opened as lines:
+            packed = path.suffix == ".gz"
+            with gzip.open(path, "rt", encoding="utf-8") if packed else path.open(encoding="utf-8") as lines:
                 for line in lines:
                     row = json.loads(line)
                     name = row.get("doc_id") or f"{row.get('doc_name', 'doc')}-p{row.get('page', 0)}"
@@ -166,7 +167,8 @@ _SMALL = {
     "2": "two", "3": "three", "4": "four", "5": "five", "6": "six", "7": "seven", "10": "ten", "12": "twelve",
     "15": "fifteen", "20": "twenty", "30": "thirty", "45": "forty-five", "60": "sixty", "90": "ninety",
 }  # fmt: skip
-_EN_MONTHS = "January February March April May June July August September October November December".split()
+_EN_MONTHS = word_list("""
+    January February March April May June July August September October November December""")
 _MONTH_RE = "|".join(_EN_MONTHS)
 
 
@@ -196,11 +198,13 @@ def _paraphrase(sentence: str, rng: random.Random) -> str | None:
 
 
 _FRONT = re.compile(
-    r"^((?:If|When|Upon|Unless|In case|In the event|Subject to|Except as|After|Before|During|For purposes of|Under|As of|On|In|At|"
+    r"^((?:If|When|Upon|Unless|In case|In the event|Subject to|Except as|After|Before|During|For "
+    r"purposes of|Under|As of|On|In|At|"
     r"Wenn|Bei|Nach|Vor|Im)\b[^,]{10,120}), (.+)\.$"
 )
 _BACK = re.compile(
-    r"^(.{20,}?),? ((?:if|when|upon|unless|provided that|in the event|subject to|except as|wenn|falls|sofern) [^,]{10,120})\.$"
+    r"^(.{20,}?),? ((?:if|when|upon|unless|provided that|in the event|subject to|except as|wenn|falls"
+    r"|sofern) [^,]{10,120})\.$"
 )
 
 
@@ -292,11 +296,16 @@ def _scale(sentence: str, text: str, rng: random.Random) -> str | None:
 
 _UNIT_PAIRS = {
     "days": "months", "months": "years", "years": "months", "day": "month", "month": "year", "year": "month",
-    "hours": "days", "minutes": "hours", "weeks": "days", "seconds": "minutes", "mg": "g", "kg": "g", "g": "kg", "mm": "cm",
-    "cm": "mm", "km": "m", "m": "km", "V": "mV", "mV": "V", "mA": "A", "A": "mA", "kV": "V", "W": "kW", "kW": "W", "°C": "°F",
-    "Hz": "kHz", "kHz": "MHz", "MHz": "GHz", "GHz": "MHz", "ml": "l", "l": "ml", "bar": "psi", "nm": "mm", "ns": "ms", "ms": "s",
-    "MB": "GB", "GB": "MB", "KB": "MB", "bytes": "bits", "bits": "bytes", "inches": "feet", "feet": "inches", "miles": "feet",
-    "Tage": "Monate", "Monate": "Jahre", "Jahre": "Monate", "Tagen": "Monaten", "Stunden": "Tagen", "%": "basis points",
+    "hours": "days", "minutes": "hours", "weeks": "days", "seconds": "minutes",
+    "mg": "g", "kg": "g", "g": "kg", "mm": "cm",
+    "cm": "mm", "km": "m", "m": "km", "V": "mV", "mV": "V", "mA": "A", "A": "mA",
+    "kV": "V", "W": "kW", "kW": "W", "°C": "°F",
+    "Hz": "kHz", "kHz": "MHz", "MHz": "GHz", "GHz": "MHz", "ml": "l", "l": "ml",
+    "bar": "psi", "nm": "mm", "ns": "ms", "ms": "s",
+    "MB": "GB", "GB": "MB", "KB": "MB", "bytes": "bits", "bits": "bytes",
+    "inches": "feet", "feet": "inches", "miles": "feet",
+    "Tage": "Monate", "Monate": "Jahre", "Jahre": "Monate", "Tagen": "Monaten",
+    "Stunden": "Tagen", "%": "basis points",
     "percent": "basis points", "dB": "W", "hectares": "acres", "tonnes": "kg", "pounds": "ounces",
 }  # fmt: skip
 _WITH_UNIT = re.compile(
@@ -382,20 +391,24 @@ def _identifier(sentence: str, text: str, rng: random.Random) -> str | None:
     return None
 
 
-_ROLE_WORDS = (
-    "Licensor Licensee Buyer Seller Purchaser Vendor Supplier Customer Client Company Consultant Distributor Manufacturer Landlord Tenant "
-    "Lender Borrower Employer Employee Executive Contractor Recipient Discloser Provider Agent Owner Party Franchisor Franchisee Sponsor "
+_ROLE_WORDS = word_list(
+    "Licensor Licensee Buyer Seller Purchaser Vendor Supplier Customer Client Company Consultant "
+    "Distributor Manufacturer Landlord Tenant "
+    "Lender Borrower Employer Employee Executive Contractor Recipient Discloser Provider Agent Owner "
+    "Party Franchisor Franchisee Sponsor "
     "Auftraggeber Auftragnehmer Verkäufer Käufer Lieferant Kunde Mieter Vermieter"
-).split()
+)
 _NAME_RE = re.compile(r"(?<![\w.])(?:[A-Z][a-zäöü]+(?: [A-Z][a-zäöü]+){0,2})(?![\w])")
 _LEADS = frozenset(
-    "The This That These Those In On At If When Upon Any All Each Such For And But No Not As To Its It We Our You Your They He She".split()
+    word_list("""
+        The This That These Those In On At If When Upon Any All Each Such For And But No Not As To Its
+        It We Our You Your They He She""")
 )
 
 
 def _party_swap(sentence: str, text: str, rng: random.Random) -> str | None:
     """Exchange two names or roles between which a verb stands."""
-    roles = [m for m in re.finditer(r"\b(?:" + "|".join(_ROLE_WORDS) + r")\b", sentence)]
+    roles = list(re.finditer(r"\b(?:" + "|".join(_ROLE_WORDS) + r")\b", sentence))
     names = roles if len({m.group() for m in roles}) >= 2 else []
     if not names:
         names = [
@@ -438,7 +451,8 @@ def _negate(sentence: str, text: str, rng: random.Random) -> str | None:
         )
         return out if out != sentence else None
     match = re.search(
-        r"\b(shall|may|will|must|is|are|was|were|has been|have been|can|kann|darf|muss|ist|sind|wird|werden)\b(?! not| nicht| no\b)",
+        r"\b(shall|may|will|must|is|are|was|were|has been|have been|can|kann|darf|muss|ist|sind|wird"
+        r"|werden)\b(?! not| nicht| no\b)",
         sentence,
     )
     if not match or re.search(r"\b(?:no|not|never|neither|nor|kein\w*|nicht|none)\b", sentence):
@@ -453,7 +467,8 @@ _MODAL = re.compile(
     r"\b(shall|must|may|should|is required to|are required to|muss|müssen|darf|kann|können)\b(?! not| nicht)"
 )
 _OTHER_MODAL = {
-    "shall": "may", "must": "may", "may": "must", "should": "must", "is required to": "may", "are required to": "may",
+    "shall": "may", "must": "may", "may": "must", "should": "must",
+    "is required to": "may", "are required to": "may",
     "muss": "kann", "müssen": "können", "darf": "muss", "kann": "muss", "können": "müssen",
 }  # fmt: skip
 
@@ -486,7 +501,7 @@ _CORRUPT: dict[str, Callable[[str, str, random.Random], str | None]] = {
 
 def make_cases(passages: list[Passage], rng: random.Random, each: int = 200) -> list[Case]:
     """Return up to `each` cases of every kind, made from the passages in order."""
-    wanted = {kind: each for kind in (*TRUE_KINDS, *FALSE_KINDS)}
+    wanted = dict.fromkeys((*TRUE_KINDS, *FALSE_KINDS), each)
     cases: list[Case] = []
     for index, passage in enumerate(passages):
         sentences = _sentences(passage.text)
@@ -496,8 +511,8 @@ def make_cases(passages: list[Passage], rng: random.Random, each: int = 200) -> 
         flat = re.sub(r"\s+", " ", passage.text)
         taken: dict[str, int] = {}
         for sentence in rng.sample(sentences, len(sentences)):
-            for kind in wanted:
-                if wanted[kind] > 0 and taken.get(kind, 0) < 2:
+            for kind, missing in wanted.items():
+                if missing > 0 and taken.get(kind, 0) < 2:
                     case = _make(kind, sentence, sentences, (passage, flat), rest, rng)
                     if case is not None:
                         cases.append(case)
@@ -547,7 +562,7 @@ def _make(
 
 
 def _shared(sentence: str, text: str) -> float:
-    mine = {w for w in re.findall(r"[a-zäöüß]{4,}", sentence.lower())}
+    mine = set(re.findall(r"[a-zäöüß]{4,}", sentence.lower()))
     theirs = set(re.findall(r"[a-zäöüß]{4,}", text.lower()))
     return len(mine & theirs) / max(1, len(mine))
 

@@ -6,11 +6,16 @@ from citations.types import Derivation, Evidence
 from citations.verify import verify
 
 LEASE = (
-    "This Lease is dated May 1, 2023. The Landlord shall pay the Tenant a fee of $1,577 million within thirty (30) days "
-    "of receipt.\nThe Tenant shall not disclose Confidential Information. Either party may terminate this Lease upon "
+    "This Lease is dated May 1, 2023. The Landlord shall pay the Tenant a fee of $1,577 million within "
+    "thirty (30) days "
+    "of receipt.\nThe Tenant shall not disclose Confidential Information. Either party may terminate "
+    "this Lease upon "
     "60 days prior written notice. The governing law is the law of Oregon."
 )
-SLIP = "NORTH BAKERY SDN BHD\nINVOICE NB-2023/45\nTOTAL ROUNDED  RM 30.90\nCASH  RM 51.00\nCHANGE  RM 20.10\n18-11-18"
+SLIP = (
+    "NORTH BAKERY SDN BHD\nINVOICE NB-2023/45\nTOTAL ROUNDED  RM 30.90\nCASH  RM 51.00\nCHANGE  RM "
+    "20.10\n18-11-18"
+)
 EVIDENCE = [
     Evidence("c1", "Lease_A.pdf", LEASE, 100, page=2),
     Evidence("c2", "slip-2", SLIP, facts=(("total_amount", "30.90"), ("date", "2018-11-18"))),
@@ -42,7 +47,8 @@ def test_a_claim_in_other_words_is_supported(claim: str) -> None:
     [
         "The Tenant shall pay the Landlord a fee of $1,577 million within 30 days of receipt [Lease_A.pdf].",
         "The Landlord shall pay the Tenant a fee of $1,577 within 30 days of receipt [Lease_A.pdf].",
-        "The Landlord shall pay the Tenant a fee of $1,577 million within 30 months of receipt [Lease_A.pdf].",
+        "The Landlord shall pay the Tenant a fee of $1,577 million within 30 months of receipt "
+        "[Lease_A.pdf].",
         "The Landlord shall pay the Tenant a fee of €1,577 million within 30 days of receipt [Lease_A.pdf].",
         "The Landlord may pay the Tenant a fee of $1,577 million within 30 days of receipt [Lease_A.pdf].",
         "The Tenant shall disclose Confidential Information [Lease_A.pdf].",
@@ -90,7 +96,10 @@ def test_a_computed_number_is_derived_with_its_formula() -> None:
 
 
 def test_precision_and_recall_of_an_answer() -> None:
-    answer = "The lease is dated 1 May 2023 [Lease_A.pdf]. The law is that of Nevada [Lease_A.pdf]. It ends in 2099 [ghost-9]."
+    answer = (
+        "The lease is dated 1 May 2023 [Lease_A.pdf]. The law is that of Nevada [Lease_A.pdf]. It ends "
+        "in 2099 [ghost-9]."
+    )
     report = verify(answer, EVIDENCE)
     assert (len(report.claims), report.unknown_markers) == (3, ("ghost-9",))
     assert report.recall == pytest.approx(1 / 3)
