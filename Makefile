@@ -10,7 +10,7 @@ ARCHIVE ?= ../shared/corpora
 # Questions of the archive's development set; `make eval QUESTIONS=...` takes others.
 QUESTIONS ?= $(ARCHIVE)/questions/dev.jsonl
 
-.PHONY: demo test check lint types format dev eval bench clean
+.PHONY: demo test check lint types format dev eval bench bench-filters bench-rows clean
 .DEFAULT_GOAL := help
 
 help:
@@ -70,6 +70,13 @@ eval: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	@$(PY) -m evals.bench
+
+# 10,000 generated filters on SQLite, Qdrant and plain Python; a million annotation rows.
+bench-filters: $(VENV)/.dev
+	@$(PY) -m evals.bench_filters
+
+bench-rows: $(VENV)/.dev
+	@$(PY) -m evals.bench_rows
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .langgraph_api

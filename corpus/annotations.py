@@ -352,7 +352,8 @@ class AnnotationStore:
         found: dict[Any, str] = {}
         for start in range(0, len(keys), BATCH):
             some = values.c.folded.in_(keys[start : start + BATCH])
-            found |= dict(self.run(select(values.c.folded, values.c.value).where(this, some)).tuples().all())
+            for key, value in self.run(select(values.c.folded, values.c.value).where(this, some)):
+                found[key] = value
         return found
 
     def telling_facets(

@@ -248,8 +248,8 @@ class Backends:
     client: Any = None
     edge: EdgeBackend | None = None
 
-    def agree(self, case: Case) -> None:
-        """Run a case everywhere.
+    def agree(self, case: Case) -> set[str]:
+        """Run a case everywhere and return the documents that it finds.
 
         Raises:
             AssertionError: a back end finds another set than the oracle; the message shows both.
@@ -262,6 +262,7 @@ class Backends:
             found["edge"] = self.edge.find(case)
         for name, result in found.items():
             assert result == expected, f"{name} finds {sorted(result)}, the oracle {sorted(expected)}"
+        return expected
 
 
 @contextmanager
