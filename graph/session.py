@@ -90,7 +90,9 @@ class Session:
             raise WrongInterrupt(f"Clarification {interrupt_id!r} is not open; the open one is {snapshot.interrupts[0].id!r}.")
         chosen = context or Context()
         update = {"deadline": time.time() + chosen.max_seconds}
-        return await self._run(Command(resume=reply, update=update), thread_id, chosen, on_event)
+        # By id: LangGraph takes a bare None or {} for no reply at all, and leaves the run where it was.
+        resume = {snapshot.interrupts[0].id: "" if reply is None else reply}
+        return await self._run(Command(resume=resume, update=update), thread_id, chosen, on_event)
 
     async def pending(self, thread_id: str) -> Clarification | None:
         """Return the clarification that a thread waits on, None when it waits for nothing."""

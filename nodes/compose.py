@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 
 from corpus.types import Chunk
 from graph.context import Context
-from graph.policies import spent
+from graph.policies import llm_calls_left, spent
 from graph.state import Json, State
 from nodes.calling import Stopwatch, budget_of, spent_on, wants_model
 from nodes.prune import hydrate
@@ -113,7 +113,7 @@ def partial_reason(state: State, context: Context) -> str:
     decision = state.get("decision", {})
     if decision.get("partial"):
         return str(decision["partial"])
-    reason = spent(state, context)
+    reason = spent(state, context) or ("" if llm_calls_left(state, context) else "model calls")
     if reason and decision.get("unfinished"):
         return f"the budget of {reason} was spent before the review was content"
     return ""

@@ -20,6 +20,7 @@ from nodes.asking import ambiguous_question, facets_question, no_results_questio
 from nodes.calling import Stopwatch, call_model, note, wants_model
 from nodes.candidates import Candidate, Candidates, find_candidates
 from nodes.prune import hydrate, signature
+from nodes.search import lost_searches
 from tools.services import Corpus, Services
 
 PROMPT_VERSION = "review-1"
@@ -69,9 +70,13 @@ class Review:
         context = runtime.context or Context()
         update = await self.twin(state, context)
         decision = update["decision"]
-        if not decision.get("open") or not wants_model(self.services, "review", state, context):
+        if not decision.get("open"):
             return update
-        return await self.ask(state, context, update)
+        if wants_model(self.services, "review", state, context):
+            return await self.ask(state, context, update)
+        if self.services.chat.configured("review", context.models) and state.get("rounds", 0) > 1:
+            decision["unfinished"] = True  # the model asked for this round and can no longer be asked about it
+        return update
 
     async def ask(self, state: State, context: Context, update: Json) -> dict[str, Any]:
         """Return the model's decision, its calls checked for repeats, unknown buckets and the budget."""
@@ -91,13 +96,14 @@ class Review:
         reply = await call_model(
             self.services, "review", messages, ReviewDecision, state=state, context=context, prompt_version=PROMPT_VERSION
         )
-        calls = new_calls(corpus, reply.parsed, state, context)
         status = reply.parsed.status
-        if status == "more" and not calls:
+        calls = new_calls(corpus, reply.parsed, state, context) if status == "more" and may_go_on(state, context) else []
+        unfinished = status == "more" and not calls
+        if unfinished:
             status = "enough"
         if status == "clarify" and not update["decision"].get("clarification"):
             status = "enough"
-        decision = update["decision"] | {"status": status, "reason": reply.parsed.reason}
+        decision = update["decision"] | {"status": status, "reason": reply.parsed.reason, "unfinished": unfinished}
         usage = {"usage": update.get("usage", {}) | reply.update["usage"]}
         return update | {"decision": decision, "calls": calls} | usage
 
@@ -109,6 +115,12 @@ class Review:
         notes = decision.pop("notes", [])
         calls = decision.pop("calls", [])
         return {"decision": state.get("decision", {}) | decision, "calls": calls, "notes": notes, "usage": watch.update()}
+
+
+def may_go_on(state: State, context: Context) -> bool:
+    """Tell whether another round may be searched: a budget is left, and the last round found something new."""
+    stale = state.get("rounds", 0) > 1 and state.get("decision", {}).get("fresh") == 0
+    return spent(state, context) is None and not stale
 
 
 def new_calls(corpus: Corpus, reply: ReviewDecision, state: State, context: Context) -> list[Json]:
@@ -140,12 +152,18 @@ def allowed_buckets(corpus: Corpus, context: Context) -> list[str]:
 
 async def decide(corpus: Corpus, state: State, context: Context) -> Json:
     """Return the decision: `status`, `reason`, and what goes with it (`calls`, `clarification`, `targets`, `open`)."""
-    plan = state["plan"]
+    plan, lost = state["plan"], lost_searches(state)
+    if lost and context.strict_search:
+        return enough("a search failed", empty=True)
     if plan["kind"] == "documents":
-        return await review_set(corpus, state, context)
-    if plan.get("sides"):
-        return enough("each side was searched", targets=await side_targets(corpus, state))
-    return await review_passages(corpus, state, context)
+        decision = await review_set(corpus, state, context)
+    elif plan.get("sides"):
+        decision = enough("each side was searched", targets=await side_targets(corpus, state))
+    else:
+        decision = await review_passages(corpus, state, context)
+    if lost and decision["status"] == "clarify" and not state.get("evidence"):
+        return enough("a search failed, so there is nothing to ask about", empty=True)
+    return decision
 
 
 def enough(reason: str, **more: Any) -> Json:
@@ -225,6 +243,8 @@ async def review_passages(corpus: Corpus, state: State, context: Context) -> Jso
     missing += [name for name in objects_asked(state["question"], candidates) if name not in missing]
     if candidates.matched == 0 and not plan.get("only"):
         return await widen_or_ask(corpus, state, context, missing, "the filters match no document")
+    if missing and candidates.matched and not identifies(state["question"], missing):
+        return enough(f"the document does not hold {', '.join(missing)}", targets=[candidates.ranked[0].doc_id], silent=True)
     if missing:
         return await widen_or_ask(corpus, state, context, missing, f"nothing holds {', '.join(missing)}")
     if not candidates.ranked:
@@ -235,7 +255,7 @@ async def review_passages(corpus: Corpus, state: State, context: Context) -> Jso
         if question:
             return {"status": "clarify", "reason": f"{len(tied)} documents fit equally", "clarification": question}
     targets = [item.doc_id for item in candidates.ranked[:3]]
-    weak = candidates.ranked[0].score < context.score_threshold
+    weak = candidates.ranked[0].score < context.score_threshold and not candidates.matched
     if weak and not spent(state, context):
         widened = await widen(corpus, state, context)
         if widened:
@@ -244,6 +264,17 @@ async def review_passages(corpus: Corpus, state: State, context: Context) -> Jso
 
 
 OBJECT = re.compile(r"\b(?:for|about|from|by|of|with|für|über|von|vom|zu|pour|sur|de)\s+(?:the\s+|an?\s+|our\s+|der\s+|die\s+|das\s+|dem\s+|den\s+|le\s+|la\s+)?([^\W\d_][\w-]{3,})", re.IGNORECASE)
+
+
+PARTNER = re.compile(r"\b(?:with|from|by|between|for|to|and|&|/|mit|von|für|und|zwischen|avec|pour|et)\s+(?:the\s+)?$", re.IGNORECASE)
+
+
+def identifies(question: str, names: Sequence[str]) -> bool:
+    """Tell whether a missing name says which document is meant ("the NDA with Amgen") rather than what is asked about it."""
+    for match in re.finditer(r"[^\W_]+", question):
+        if terms.bare(match.group()) in names and PARTNER.search(question[: match.start()]):
+            return True
+    return False
 
 
 def objects_asked(question: str, candidates: Candidates) -> list[str]:

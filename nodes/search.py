@@ -66,6 +66,12 @@ async def run_call(
     return {"call": call, "hits": hits}, notes
 
 
+def lost_searches(state: Any) -> list[str]:
+    """Return what failed in this run's searches: single buckets, or whole calls."""
+    notes = state.get("notes", [])
+    return [item["message"] for item in notes if item["step"] == "search" and item["kind"] in {"bucket failed", "failed"}]
+
+
 def passage_query(plan: Json, call: Json, context: Context) -> PassageQuery:
     """Return the typed search of a call; the plan's filters apply unless the call lifts them."""
     arguments = call["args"]

@@ -14,6 +14,7 @@ from citations.repair import repair
 from citations.types import Claim, Evidence, Report
 from citations.verify import verify
 from corpus.buckets import show
+from corpus.terms import content_words
 from corpus.types import Chunk, Document
 from graph.answer import Answer, AnswerClaim, AppliedFilter, Citation, Note, Table, Usage
 from graph.context import Context
@@ -23,7 +24,7 @@ from nodes.asking import printed
 from nodes.calling import Stopwatch, note
 from nodes.compose import search_quality
 from nodes.prune import hydrate
-from nodes.search import bucket_filters
+from nodes.search import bucket_filters, lost_searches
 from nodes.statements import derivations_of
 from tools.services import Corpus, Services
 
@@ -46,6 +47,9 @@ class VerifyCitations:
         draft = state.get("draft", {})
         if not state.get("gate", {}).get("retrieve", True):
             return finish(state, draft["text"], status="failed" if draft.get("failed") else "answered", watch=watch)
+        lost = lost_searches(state)
+        if lost and (context.strict_search or state.get("decision", {}).get("empty")):
+            return finish(state, f"The search failed: {'; '.join(dict.fromkeys(lost))}.", status="failed", watch=watch)
         corpus = await self.services.corpus()
         chunks = await hydrate(corpus, state.get("evidence", []))
         evidence = await asyncio.to_thread(gather_evidence, corpus, state, chunks)
@@ -125,7 +129,7 @@ def conclude(corpus: Corpus, state: State, evidence: Sequence[Evidence], report:
     unanswerable = bool(draft.get("unanswerable")) or (nothing and not draft.get("documents"))
     if not text.strip():
         text = "No statement of the answer could be verified against the documents."
-    status = "unanswerable" if unanswerable else "partial" if draft.get("partial") or failed_buckets(state) else "answered"
+    status = "unanswerable" if unanswerable else "partial" if draft.get("partial") or lost_searches(state) else "answered"
     notes = [note("verify_citations", "repaired", line) for line in lines]
     if draft.get("partial"):
         notes.append(note("compose", "partial", str(draft["partial"])))
@@ -142,11 +146,6 @@ def conclude(corpus: Corpus, state: State, evidence: Sequence[Evidence], report:
     )
 
 
-def failed_buckets(state: State) -> bool:
-    """Tell whether a bucket did not answer a search of this run."""
-    return any(item["kind"] == "bucket failed" for item in state.get("notes", []))
-
-
 def resolve_all(
     corpus: Corpus, text: str, claims: Sequence[Claim], evidence: Sequence[Evidence], cited: Sequence[Json]
 ) -> tuple[list[Citation], dict[tuple[str, int, int], int]]:
@@ -158,7 +157,7 @@ def resolve_all(
     own = {item["doc"]: (item["start"], item["end"]) for item in reversed(cited)}
     first = {item.doc_id: (item.start, item.start + len(item.text)) for item in reversed(evidence)}
     for claim in claims:
-        if claim.doc_id and claim.quote and claim.verdict in BACKED:
+        if claim.doc_id and claim.quote and claim.verdict in BACKED and shares_word(claim):
             spans.setdefault((claim.doc_id, claim.quote_start, claim.quote_end), claim.evidence_id)
     decided = {doc_id for doc_id, _, _ in spans}
     for marker in dict.fromkeys(name for found in find_markers(text, first) for name in found.ids):
@@ -173,6 +172,11 @@ def resolve_all(
             places[doc_id, start, end] = len(citations)
             citations.append(citation)
     return citations, places
+
+
+def shares_word(claim: Claim) -> bool:
+    """Tell whether the quote of a claim says one of its words; a value known from annotations may have none."""
+    return bool(set(content_words(claim.text)) & set(content_words(claim.quote)))
 
 
 def resolve(corpus: Corpus, doc_id: str, start: int, end: int, evidence_id: str) -> Citation | None:
