@@ -1,6 +1,7 @@
 """Which document does the question mean? Rank those that its filters or its words point at."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -110,10 +111,16 @@ def missing_names(text: str, names: Sequence[str], language: str) -> tuple[str, 
     """Return the names that a text does not hold; one of letters and digits may be written apart ("LD 271")."""
     held = stems(text, language)
     plain = "".join(words(text))
+    initials = "".join(match[0] for match in CAPITALISED.findall(text)).lower()
     return tuple(
         name
         for name in names
-        if stem(bare(name), language) not in held and not (any(char.isdigit() for char in name) and bare(name) in plain)
+        if stem(bare(name), language) not in held
+        and not (any(char.isdigit() for char in name) and bare(name) in plain)
+        and not (2 <= len(name) <= 5 and name.isalpha() and name in initials)
     )
+
+
+CAPITALISED = re.compile(r"\b[A-Z][\w.]*")
 
 

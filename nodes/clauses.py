@@ -491,7 +491,7 @@ def names_among(question: str, left: Sequence[str]) -> list[str]:
     written = {terms.bare(raw): raw for raw in re.findall(r"[^\W_]+", question)}
     raws = re.findall(r"[^\W\d_]{2,}", question)
     capitals = sum(raw[0].isupper() for raw in raws)
-    german = len(GERMAN.findall(question)) >= 2
+    german = len(GERMAN.findall(question)) >= (1 if re.search(r"[äöüßÄÖÜ]", question) else 2)
     telling = raws and capitals <= 0.7 * len(raws) and not german
     first = raws[0] if raws else ""
     names = []

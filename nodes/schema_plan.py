@@ -134,11 +134,11 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Json, lis
         problems += [note("schema_plan", "clause dropped", line) for line in plans[name].pop("dropped")]
         problems += [note("schema_plan", "linked value", line) for line in reading.notes]
     plan = settle(corpus, question, state, plans)
-    if plan["kind"] == "passages":
-        plan, said = narrow(corpus, plan, question)
-        problems += [note("schema_plan", "relaxed", line) for line in said]
     if plan["intent"] == "compare":
         plan = plan | {"sides": plan_sides(corpus, plan, question, hard, context)}
+    if plan["kind"] == "passages" and not plan.get("sides"):
+        plan, said = narrow(corpus, plan, question)
+        problems += [note("schema_plan", "relaxed", line) for line in said]
     for clarification in state.get("clarifications") or []:
         if "reply" in clarification:
             plan, lines = apply_reply(corpus, plan, clarification, context)
@@ -156,6 +156,7 @@ def bucket_plan(bucket: Bucket, reading: Reading, hard: Filters, context: Contex
             {"text": item.text, "field": item.field, "values": list(item.values[:20]), "start": item.start, "negated": item.negated, "score": round(item.score, 3), "complete": item.complete}
             for item in reading.mentions
         ],
+        "named": any(item.field in bucket.entity_fields and item.complete for item in reading.mentions),
         "asked": list(reading.asked),
         "terms": list(reading.terms),
         "names": list(reading.names),
@@ -247,7 +248,7 @@ def narrow(corpus: Corpus, plan: Json, question: str) -> tuple[Json, list[str]]:
             filters.remove(weakest)
             said.append(f"{name}: nothing matches all conditions, so “{printed(weakest)}” was not applied.")
         lost = [clause for clause in part["filters"] if clause not in filters]
-        names = [word for clause in lost if is_entity(corpus.buckets[name], clause) for word in terms.content_words(clause.get("raw", ""))]
+        names = [word for clause in lost if is_entity(corpus.buckets[name], clause) and re.search(r"[A-ZÀ-Þ0-9]", clause.get("raw", "")) for word in terms.content_words(clause["raw"])]
         per_bucket[name] = part | {"filters": filters, "lost": lost, "names": list(dict.fromkeys([*part["names"], *names]))}
     return plan | {"per_bucket": per_bucket}, said
 
@@ -282,13 +283,14 @@ def plan_sides(corpus: Corpus, plan: Json, question: str, hard: dict[str, Filter
         for name in plan["buckets"]:
             reading = read_question(corpus.buckets[name], corpus.linker, side.question, context.now)
             per_bucket[name] = bucket_plan(corpus.buckets[name], reading, hard.get(name, ()), context)
-        sides.append({"label": side.label, "question": side.question, "per_bucket": per_bucket})
+        narrowed, _ = narrow(corpus, plan | {"per_bucket": per_bucket}, side.question)
+        sides.append({"label": side.label, "question": side.question, "per_bucket": narrowed["per_bucket"], "only": narrowed["only"]})
     return sides
 
 
 def order_buckets(names: list[str], plans: dict[str, Json]) -> list[str]:
-    """Keep the router's order; a bucket that understood a name comes before one that understood none."""
-    return sorted(names, key=lambda name: -min(1, len(plans[name]["mentions"])) * (names[0] != name and not plans[names[0]]["mentions"]))
+    """Keep the router's order; a bucket that holds a name of the question comes before one that holds none."""
+    return sorted(names, key=lambda name: not plans[name]["named"])
 
 
 def settle_intent(bucket: Bucket, question: str, decomposition: Json, lead: Json) -> tuple[str, Json]:

@@ -293,6 +293,7 @@ async def compose_passages(corpus: Corpus, state: State, context: Context) -> Js
     if plan.get("sides"):
         return await compose_sides(corpus, plan, decision)
     several = 1 if plan["intent"] != "compare" else 2
+    plan = plan | {"silent": decision.get("silent", False)}
     parts = [await answer_from(corpus, plan, doc_id, state["question"]) for doc_id in targets[:several]]
     parts = [part for part in parts if part]
     return joined(parts) if parts else nothing_text(plan, [])
@@ -349,7 +350,8 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Json
     passages = best_passages(document.text, question, bucket.language, skip=named, limit=limit, similar=similar)
     if plan["intent"] == "summarize":
         passages = summary(document, passages)
-    if not lines and plan["intent"] != "summarize" and lacks(document, values, question, weights, named, passages):
+    silent = plan.get("silent") or (plan["intent"] != "summarize" and lacks(document, values, question, weights, named, passages))
+    if not lines and silent:
         title = bucket.title(values) or document.title or document.doc_id
         return {"text": f"The document does not state that: {title} [{document.doc_id}]", "cited": [{"doc": document.doc_id, "start": 0, "end": min(200, len(document.text))}], "unanswerable": True}
     for passage in passages:
