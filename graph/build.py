@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from graph.context import Context
-from graph.policies import RETRY
+from graph.policies import RETRY, attempts
 from graph.routes import after_gate, after_verify, plan_edge, review_edge
 from graph.state import Input, Output, State
 from llm.errors import CitegraphError
@@ -57,7 +57,9 @@ def build(services: Services) -> Graph:
     graph.add_conditional_edges("schema_plan", plan_edge, {"search": "search", "none": "prune"})
     graph.add_edge("search", "prune")
     graph.add_edge("prune", "review")
-    graph.add_conditional_edges("review", review_edge, {"enough": "compose", "more": "search", "clarify": "clarify"})
+    graph.add_conditional_edges(
+        "review", review_edge, {"enough": "compose", "more": "search", "clarify": "clarify"}
+    )
     graph.add_edge("clarify", "schema_plan")
     graph.add_edge("compose", "verify_citations")
     graph.add_conditional_edges("verify_citations", after_verify, {"correct": "compose", "done": END})
@@ -90,7 +92,8 @@ def fallback(name: str, node: Any, onward: Callable[[State], Any]) -> Callable[.
             update = await twin(state, runtime.context or Context())
         failed = note(name, "fallback" if twin else "failed", explain(error.error))
         usage = update.get("usage", {}) | {"fallbacks": 1}
-        calls = getattr(error.error, "calls", ())
+        # The error holds the model calls of its own attempt; those before it failed alike, or it had not been retried.
+        calls = tuple(getattr(error.error, "calls", ())) * attempts(error.error)
         if calls:
             usage = usage | spent_on(calls)
         update = update | {"notes": [*update.get("notes", []), failed], "usage": usage}

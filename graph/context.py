@@ -16,7 +16,9 @@ class Context(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    buckets: Annotated[list[str], Field(description="Search only these buckets; empty: the router chooses.")] = []
+    buckets: Annotated[
+        list[str], Field(description="Search only these buckets; empty: the router chooses.")
+    ] = []
     filters: Annotated[
         list[str],
         Field(

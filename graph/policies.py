@@ -23,7 +23,14 @@ def retry_on(error: Exception) -> bool:
     return isinstance(error, Unavailable) and not isinstance(error, TimedOut)
 
 
-RETRY = RetryPolicy(initial_interval=0.1, backoff_factor=2.0, max_interval=2.0, max_attempts=2, retry_on=retry_on)
+RETRY = RetryPolicy(
+    initial_interval=0.1, backoff_factor=2.0, max_interval=2.0, max_attempts=2, retry_on=retry_on
+)
+
+
+def attempts(error: BaseException) -> int:
+    """Return how often a node ran before it gave up on `error`."""
+    return RETRY.max_attempts if isinstance(error, Exception) and retry_on(error) else 1
 
 
 def recursion_limit(context: Context) -> int:

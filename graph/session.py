@@ -44,7 +44,9 @@ class Session:
 
     def __init__(self, services: Services, saver: BaseCheckpointSaver[Any]) -> None:
         self.services = services
-        self.graph: CompiledStateGraph[Any, Context, Any, Any] = build(services).compile(checkpointer=saver, name="agent")
+        self.graph: CompiledStateGraph[Any, Context, Any, Any] = build(services).compile(
+            checkpointer=saver, name="agent"
+        )
 
     async def ask(
         self,
@@ -87,7 +89,9 @@ class Session:
         if not snapshot.interrupts:
             raise NothingPending(f"Thread {thread_id!r} waits for no reply; ask a new question instead.")
         if interrupt_id and interrupt_id not in {item.id for item in snapshot.interrupts}:
-            raise WrongInterrupt(f"Clarification {interrupt_id!r} is not open; the open one is {snapshot.interrupts[0].id!r}.")
+            raise WrongInterrupt(
+                f"Clarification {interrupt_id!r} is not open; the open one is {snapshot.interrupts[0].id!r}."
+            )
         chosen = context or Context()
         update = {"deadline": time.time() + chosen.max_seconds}
         # By id: LangGraph takes a bare None or {} for no reply at all, and leaves the run where it was.
@@ -104,9 +108,10 @@ class Session:
         started = time.time()
         final: Json = {}
         try:
-            async for mode, part in self.graph.astream(
+            stream: AsyncIterator[Any] = self.graph.astream(
                 given, config, context=context, stream_mode=["updates", "custom"], durability="exit"
-            ):
+            )
+            async for mode, part in stream:
                 if mode == "updates":
                     final = part if "__interrupt__" in part else final | _answer_of(part)
                 if on_event is not None:
@@ -139,7 +144,9 @@ class Session:
 
 
 @asynccontextmanager
-async def open_session(services: Services, saver: BaseCheckpointSaver[Any] | None = None) -> AsyncIterator[Session]:
+async def open_session(
+    services: Services, saver: BaseCheckpointSaver[Any] | None = None
+) -> AsyncIterator[Session]:
     """Open a session whose threads live in SQLite under the home folder, unless a saver is given; closes both."""
     async with AsyncExitStack() as stack:
         if saver is None:
@@ -199,9 +206,15 @@ def _event(mode: str, part: Json) -> Json:
     update = part.get(step) or {}
     event: Json = {"event": "step", "step": step}
     if step == "route":
-        event["detail"] = ", ".join(f"{route['bucket']} {route['score']:.2f}" for route in update.get("routes", []))
+        event["detail"] = ", ".join(
+            f"{route['bucket']} {route['score']:.2f}" for route in update.get("routes", [])
+        )
     if step == "schema_plan" and update.get("plan"):
-        filters = [clause for name in update["plan"]["buckets"] for clause in update["plan"]["per_bucket"][name]["filters"]]
+        filters = [
+            clause
+            for name in update["plan"]["buckets"]
+            for clause in update["plan"]["per_bucket"][name]["filters"]
+        ]
         event["detail"] = f"{update['plan']['intent']}, {len(filters)} filters"
         event["filters"] = filters
     if step == "review" and update.get("decision"):

@@ -14,12 +14,17 @@ MAX_OPTIONS = 6
 def printed(clause: Json) -> str:
     """Return a clause as people read it."""
     if "clauses" in clause:
-        return f" {'or' if clause['mode'] == 'any' else 'and'} ".join(printed(item) for item in clause["clauses"])
+        return f" {'or' if clause['mode'] == 'any' else 'and'} ".join(
+            printed(item) for item in clause["clauses"]
+        )
     value = clause.get("value")
     if isinstance(value, dict):
         value = " ".join(str(item) for item in value.values() if item)
     if isinstance(value, list):
-        joined = ", ".join(str(item) if not isinstance(item, dict) else " ".join(map(str, item.values())) for item in value[:5])
+        joined = ", ".join(
+            str(item) if not isinstance(item, dict) else " ".join(map(str, item.values()))
+            for item in value[:5]
+        )
         value = joined + (f" and {len(value) - 5} more" if len(value) > 5 else "")
     name = clause["field"].replace("_", " ")
     return f"{name} {clause['operator']}" + ("" if value is None else f" {value}")
@@ -35,13 +40,26 @@ def no_results_question(corpus: Corpus, plan: Json, unknown: Sequence[str]) -> J
     what = " and ".join(tried)
     if unknown:
         names = ", ".join(f"“{word}”" for word in unknown)
-        question = f"Nothing in {name} mentions {names}" + (f" ({what})" if what else "") + ". Is it written differently, or shall I look for something else?"
+        question = (
+            f"Nothing in {name} mentions {names}"
+            + (f" ({what})" if what else "")
+            + ". Is it written differently, or shall I look for something else?"
+        )
     elif what:
         question = f"I found no document in {name} with {what}."
-        question += " Shall I relax one of these, or did you mean something else?" if options else " What should I look for instead?"
+        question += (
+            " Shall I relax one of these, or did you mean something else?"
+            if options
+            else " What should I look for instead?"
+        )
     else:
         question = f"I found nothing about that in {', '.join(plan['buckets'])}. Can you name a document, a party or a date?"
-    return {"type": "no_results", "question": question, "options": options, "tried": tried or [plan["queries"][0]]}
+    return {
+        "type": "no_results",
+        "question": question,
+        "options": options,
+        "tried": tried or [plan["queries"][0]],
+    }
 
 
 def relaxed_options(corpus: Corpus, name: str, filters: list[Json]) -> list[Json]:
@@ -88,7 +106,12 @@ def facets_question(corpus: Corpus, plan: Json, matched: int) -> Json:
     options.append({"id": "all", "label": "export all as CSV", "count": matched, "effect": {"export": True}})
     noun = bucket.nouns[0]
     question = f"{matched:,} documents match in {name}. Narrow them down ({noun} date, name, amount …), or take all as CSV?"
-    return {"type": "overload", "question": question, "options": options, "tried": [printed(clause) for clause in filters]}
+    return {
+        "type": "overload",
+        "question": question,
+        "options": options,
+        "tried": [printed(clause) for clause in filters],
+    }
 
 
 def ambiguous_question(corpus: Corpus, plan: Json, tied: Sequence[Candidate]) -> Json | None:
@@ -101,9 +124,20 @@ def ambiguous_question(corpus: Corpus, plan: Json, tied: Sequence[Candidate]) ->
     for number, candidate in enumerate(tied, 1):
         document = corpus.documents.get(candidate.doc_id)
         label = candidate.title or (document.title if document else "") or candidate.doc_id
-        details = [candidate.value(name) for name in telling if candidate.value(name) and candidate.value(name) not in label]
+        details = [
+            candidate.value(name)
+            for name in telling
+            if candidate.value(name) and candidate.value(name) not in label
+        ]
         shown = f"{label} ({', '.join(details)})" if details else label
-        options.append({"id": str(number), "label": f"{shown[:160]} [{candidate.doc_id}]", "count": 1, "effect": {"only": [candidate.doc_id]}})
+        options.append(
+            {
+                "id": str(number),
+                "label": f"{shown[:160]} [{candidate.doc_id}]",
+                "count": 1,
+                "effect": {"only": [candidate.doc_id]},
+            }
+        )
     question = f"{len(tied)} documents in {tied[0].bucket} fit that equally well. Which one do you mean?"
     tried = [printed(clause) for clause in plan["per_bucket"][tied[0].bucket]["filters"]]
     return {"type": "ambiguous", "question": question, "options": options, "tried": tried}

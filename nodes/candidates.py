@@ -47,7 +47,8 @@ class Candidates:
 async def find_candidates(corpus: Corpus, plan: Json, evidence: Sequence[Json], question: str) -> Candidates:
     """Rank the documents of the evidence, and of the filtered set when it is small."""
     weights = {
-        name: await term_weights(corpus.index, name, question, corpus.buckets[name].language) for name in plan["buckets"]
+        name: await term_weights(corpus.index, name, question, corpus.buckets[name].language)
+        for name in plan["buckets"]
     }
     chunks = await hydrate(corpus, evidence)
     texts: dict[tuple[str, str], list[str]] = {}
@@ -103,7 +104,18 @@ def rank(
         score = weights[name].coverage(whole) if name in weights else 0.0
         missing = missing_names(whole, names.get(name, []), bucket.language)
         place = ranks.get((name, doc_id), 999)
-        found.append(Candidate(doc_id, name, round(score, 4), bucket.title(values), values, place, best.get((name, doc_id), 0.0), missing))
+        found.append(
+            Candidate(
+                doc_id,
+                name,
+                round(score, 4),
+                bucket.title(values),
+                values,
+                place,
+                best.get((name, doc_id), 0.0),
+                missing,
+            )
+        )
     return sorted(found, key=lambda item: (len(item.missing), -item.score, item.rank))
 
 
@@ -122,5 +134,3 @@ def missing_names(text: str, names: Sequence[str], language: str) -> tuple[str, 
 
 
 CAPITALISED = re.compile(r"\b[A-Z][\w.]*")
-
-

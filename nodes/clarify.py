@@ -10,7 +10,9 @@ from graph.context import Context
 from graph.state import Json, State
 from nodes.calling import note
 
-DECLINED = frozenset({"no", "none", "cancel", "skip", "stop", "never mind", "nein", "abbrechen", "non", "annuler", "n/a", ""})
+DECLINED = frozenset(
+    {"no", "none", "cancel", "skip", "stop", "never mind", "nein", "abbrechen", "non", "annuler", "n/a", ""}
+)
 
 
 @dataclass(frozen=True)
@@ -23,8 +25,14 @@ class Clarify:
         asked = state["decision"]["clarification"]
         text = reply_text(reply)
         declined = text.casefold().strip(" .!") in DECLINED
-        entry = {key: asked[key] for key in ("type", "question", "options")} | ({"declined": True} if declined else {"reply": text})
-        notes = [note("clarify", "declined", "No reply was given, so the answer rests on what was found.")] if declined else []
+        entry = {key: asked[key] for key in ("type", "question", "options")} | (
+            {"declined": True} if declined else {"reply": text}
+        )
+        notes = (
+            [note("clarify", "declined", "No reply was given, so the answer rests on what was found.")]
+            if declined
+            else []
+        )
         return {
             "clarifications": [*(state.get("clarifications") or []), entry],
             "evidence": [],
@@ -35,7 +43,10 @@ class Clarify:
 
 def shown(clarification: Json) -> Json:
     """Return what the person sees: the effects of the options stay inside."""
-    options = [{key: option[key] for key in ("id", "label", "count") if key in option} for option in clarification["options"]]
+    options = [
+        {key: option[key] for key in ("id", "label", "count") if key in option}
+        for option in clarification["options"]
+    ]
     return {
         "type": clarification["type"],
         "question": clarification["question"],

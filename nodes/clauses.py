@@ -1,5 +1,6 @@
 """Read a question against one bucket's declaration: typed clauses, fields asked for, and the words that remain."""
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,7 +23,10 @@ COMPARE = re.compile(
     |plus\s+de|au\s+moins|moins\s+de|au\s+plus)\s*(?:the\s+)?$""",
     re.IGNORECASE | re.VERBOSE,
 )
-ONWARD = re.compile(r"^\s*(?:(?:or|oder|ou)\s+(?P<more>more|above|mehr|plus)|(?P<plus>\+)|(?:or|oder|ou)\s+(?:less|below|weniger|moins))(?!\w)", re.IGNORECASE)
+ONWARD = re.compile(
+    r"^\s*(?:(?:or|oder|ou)\s+(?P<more>more|above|mehr|plus)|(?P<plus>\+)|(?:or|oder|ou)\s+(?:less|below|weniger|moins))(?!\w)",
+    re.IGNORECASE,
+)
 OPERATORS: tuple[tuple[str, Operator], ...] = (
     (r"at\s+least|from|minimum|no\s+less|>=|≥|mindestens|^ab$|au\s+moins|upwards", ">="),
     (r"at\s+most|up\s+to|no\s+more|maximum|<=|≤|höchstens|bis\s+zu|au\s+plus", "<="),
@@ -100,7 +104,7 @@ class _Reader:
 
     def add(self, name: str, operator: Operator, value: object, start: int, end: int) -> None:
         raw = self.question[start:end].strip()
-        self.clauses.append(Clause(field=name, operator=operator, value=value, raw=raw))  # type: ignore[arg-type]
+        self.clauses.append(Clause(field=name, operator=operator, value=value, raw=raw))
 
 
 def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: date) -> Reading:
@@ -155,15 +159,22 @@ def read_mentions(reader: _Reader, links: Sequence[Link]) -> None:
     settle_rivals(reader)
 
 
-ADDED = re.compile(r"(?:plus|including|incl\.?|as\s+well\s+as|and\s+also|sowie|inklusive|einschließlich|y\s+compris)\s+(?:the\s+|die\s+|les\s+)?$", re.IGNORECASE)
-ADDED_AFTER = re.compile(r"^\s*(?:included|too|as\s+well|inklusive|eingeschlossen|inbegriffen|compris\w*)\b", re.IGNORECASE)
+ADDED = re.compile(
+    r"(?:plus|including|incl\.?|as\s+well\s+as|and\s+also|sowie|inklusive|einschließlich|y\s+compris)\s+(?:the\s+|die\s+|les\s+)?$",
+    re.IGNORECASE,
+)
+ADDED_AFTER = re.compile(
+    r"^\s*(?:included|too|as\s+well|inklusive|eingeschlossen|inbegriffen|compris\w*)\b", re.IGNORECASE
+)
 
 
 def is_additive(reader: _Reader, declared: Field, link: Link) -> bool:
     """Tell whether a kind of document is named in addition to all of them ("contracts, NDAs included")."""
     if not declared.canonical:
         return False
-    return bool(ADDED.search(reader.question[: link.start]) or ADDED_AFTER.search(reader.question[link.end :]))
+    return bool(
+        ADDED.search(reader.question[: link.start]) or ADDED_AFTER.search(reader.question[link.end :])
+    )
 
 
 def is_common_word(reader: _Reader, declared: Field, link: Link) -> bool:
@@ -171,7 +182,12 @@ def is_common_word(reader: _Reader, declared: Field, link: Link) -> bool:
 
     Only where the question writes another name of that field with a capital; a question in lower case tells nothing.
     """
-    lone = link.text.islower() and link.text.isalpha() and not link.cued and declared.kind in {"organization", "person"}
+    lone = (
+        link.text.islower()
+        and link.text.isalpha()
+        and not link.cued
+        and declared.kind in {"organization", "person"}
+    )
     proper = link.values[0][:1].isupper()
     others = any(mention.field == declared.name and mention.text[:1].isupper() for mention in reader.mentions)
     return lone and proper and others
@@ -180,7 +196,9 @@ def is_common_word(reader: _Reader, declared: Field, link: Link) -> bool:
 def add_mention(reader: _Reader, declared: Field, link: Link) -> None:
     """Add the clause of one mention, negated when a negation stands beside it."""
     start, end, values = link.start, link.end, link.values
-    negated = is_negated(reader.question, start, reader.used) or bool(EXCLUDED_AFTER.search(reader.question[end:]))
+    negated = is_negated(reader.question, start, reader.used) or bool(
+        EXCLUDED_AFTER.search(reader.question[end:])
+    )
     listed = declared.type == "keywords"
     operator: Operator
     value: object
@@ -195,7 +213,20 @@ def add_mention(reader: _Reader, declared: Field, link: Link) -> None:
     reader.add(declared.name, operator, value, start, end)
     reader.use(start, end)
     text = reader.question[start:end]
-    reader.mentions.append(Mentioned(start, end, text, declared.name, tuple(values), negated, link.score, link.how, link.cued, link.complete))
+    reader.mentions.append(
+        Mentioned(
+            start,
+            end,
+            text,
+            declared.name,
+            tuple(values),
+            negated,
+            link.score,
+            link.how,
+            link.cued,
+            link.complete,
+        )
+    )
     if link.how not in {"exact", "folded", "alias"}:
         shown = ", ".join(values[:4]) + (f" and {len(values) - 4} more" if len(values) > 4 else "")
         reader.notes.append(f"“{text}” was matched with {shown} ({declared.name}).")
@@ -215,7 +246,10 @@ EXCLUDED_AFTER = re.compile(
 )
 
 
-CONNECTED = re.compile(r"^[\s,;/&]*(?:(?:or|and|oder|und|ou|et|plus|as\s+well\s+as|sowie)[\s,;]*)?(?:the\s+|in\s+|from\s+|under\s+|der\s+|die\s+)?$", re.IGNORECASE)
+CONNECTED = re.compile(
+    r"^[\s,;/&]*(?:(?:or|and|oder|und|ou|et|plus|as\s+well\s+as|sowie)[\s,;]*)?(?:the\s+|in\s+|from\s+|under\s+|der\s+|die\s+)?$",
+    re.IGNORECASE,
+)
 
 
 def settle_rivals(reader: _Reader) -> None:
@@ -226,23 +260,40 @@ def settle_rivals(reader: _Reader) -> None:
     by_field: dict[str, list[Mentioned]] = {}
     for mention in sorted(reader.mentions, key=lambda item: item.start):
         declared = reader.bucket.field(mention.field)
-        if declared is not None and not mention.negated and (declared.type != "keywords" or declared.canonical):
+        if (
+            declared is not None
+            and not mention.negated
+            and (declared.type != "keywords" or declared.canonical)
+        ):
             by_field.setdefault(mention.field, []).append(mention)
     for name, mentions in by_field.items():
         if len(mentions) < 2:
             continue
         best = max(mentions, key=lambda item: (item.cued, item.score, item.end - item.start))
-        joined = [item for item in mentions if item is best or connected(reader.question, item, best, mentions)]
+        joined = [
+            item for item in mentions if item is best or connected(reader.question, item, best, mentions)
+        ]
         values = list(dict.fromkeys(value for item in joined for value in item.values))
         spans = {reader.question[item.start : item.end].strip() for item in mentions}
         reader.clauses[:] = [
             clause
             for clause in reader.clauses
-            if not (isinstance(clause, Clause) and clause.field == name and clause.raw in spans and clause.operator in {"=", "in", "contains"})
+            if not (
+                isinstance(clause, Clause)
+                and clause.field == name
+                and clause.raw in spans
+                and clause.operator in {"=", "in", "contains"}
+            )
         ]
-        start, end = (best.start, best.end) if len(values) == len(best.values) else (joined[0].start, joined[-1].end)
-        reader.add(name, "in" if len(values) > 1 else "=", values if len(values) > 1 else values[0], start, end)
-        reader.mentions[:] = [item for item in reader.mentions if item.field != name or item.negated or item in joined]
+        start, end = (
+            (best.start, best.end) if len(values) == len(best.values) else (joined[0].start, joined[-1].end)
+        )
+        reader.add(
+            name, "in" if len(values) > 1 else "=", values if len(values) > 1 else values[0], start, end
+        )
+        reader.mentions[:] = [
+            item for item in reader.mentions if item.field != name or item.negated or item in joined
+        ]
 
 
 def connected(question: str, item: Mentioned, best: Mentioned, mentions: Sequence[Mentioned]) -> bool:
@@ -266,7 +317,11 @@ def read_sizes(reader: _Reader) -> None:
             if not reader.free(start, end) or not belongs(reader, declared, start, end):
                 continue
             operator, begin, finish = compared(reader.question, start, end)
-            written: object = int(value) if declared.type == "integer" and value == int(value) else f"{value:g} {declared.unit}"
+            written: object = (
+                int(value)
+                if declared.type == "integer" and value == int(value)
+                else f"{value:g} {declared.unit}"
+            )
             reader.add(declared.name, operator, written, begin, finish)
             reader.use(begin, finish)
     sized = next((item for item in reader.bucket.fields if item.type == "integer" and item.unit), None)
@@ -372,11 +427,19 @@ def read_amounts(reader: _Reader) -> None:
     pair = range_of(reader.question, amounts)
     if pair:
         low, high = pair
-        begin = re.search(r"(?:between|zwischen|entre|from|von|de)\s+$", reader.question[: low.span[0]], re.IGNORECASE)
+        begin = re.search(
+            r"(?:between|zwischen|entre|from|von|de)\s+$", reader.question[: low.span[0]], re.IGNORECASE
+        )
         start = begin.start() if begin else low.span[0]
         currency = high.money.currency or low.money.currency
         declared = amount_field(reader, start)
-        reader.add(declared, "between", [written_amount(low, currency), written_amount(high, currency)], start, high.span[1])
+        reader.add(
+            declared,
+            "between",
+            [written_amount(low, currency), written_amount(high, currency)],
+            start,
+            high.span[1],
+        )
         reader.use(start, high.span[1])
     for amount in amounts:
         start, end = amount.span
@@ -384,9 +447,22 @@ def read_amounts(reader: _Reader) -> None:
         plain = begin_at == start and finish == end
         if not reader.free(start, end) or (plain and amount.money.currency is None):
             continue
-        weak = reader.question[begin_at:start].strip().lower() in {"of", "from", "ab", "von", "bis", "worth", "exactly"}
+        weak = reader.question[begin_at:start].strip().lower() in {
+            "of",
+            "from",
+            "ab",
+            "von",
+            "bis",
+            "worth",
+            "exactly",
+        }
         unit = re.match(r"\s*[^\W\d_]+", reader.question[end:])
-        if amount.money.currency is None and (weak or (unit and terms.bare(unit[0].strip()) not in terms.STOP_WORDS and not reader.free(end, end + 1))):
+        if amount.money.currency is None and (
+            weak
+            or (
+                unit and terms.bare(unit[0].strip()) not in terms.STOP_WORDS and not reader.free(end, end + 1)
+            )
+        ):
             continue
         reader.add(amount_field(reader, start), operator, written_amount(amount, None), begin_at, finish)
         reader.use(begin_at, finish)
@@ -394,7 +470,7 @@ def read_amounts(reader: _Reader) -> None:
 
 def range_of(question: str, amounts: Sequence[Amount]) -> tuple[Amount, Amount] | None:
     """Return the two amounts of "between A and B", or None."""
-    for low, high in zip(amounts, amounts[1:], strict=False):
+    for low, high in itertools.pairwise(amounts):
         gap = question[low.span[1] : high.span[0]]
         lead = re.search(r"(?:between|zwischen|entre|from|von)\s+$", question[: low.span[0]], re.IGNORECASE)
         if lead and re.fullmatch(r"\s*(?:and|und|et|to|bis|à|-|–)\s*", gap, re.IGNORECASE):
@@ -439,15 +515,33 @@ def read_asked(reader: _Reader) -> list[str]:
 def read_noun(reader: _Reader) -> str:
     """Return "plural" or "singular" when the question names the bucket's documents, else ""."""
     result = ""
-    forms = [*reader.bucket.nouns, *(form for item in reader.bucket.fields for form in item.canonical if item.type == "keyword" and "type" in item.name)]
+    forms = [
+        *reader.bucket.nouns,
+        *(
+            form
+            for item in reader.bucket.fields
+            for form in item.canonical
+            if item.type == "keyword" and "type" in item.name
+        ),
+    ]
     for noun in forms:
         for start, end in find_phrase(reader.question, noun):
-            if re.search(r"(?:s|ien|en|er|e|n|a)$", reader.question[start:end].lower()) and len(reader.question[start:end]) > len(noun):
+            if re.search(r"(?:s|ien|en|er|e|n|a)$", reader.question[start:end].lower()) and len(
+                reader.question[start:end]
+            ) > len(noun):
                 return "plural"
             result = result or "singular"
-    if result and re.search(r"\b(?:welche[mn]?|all(?:e|en)?|sämtliche[nr]?|quelles|quels|toutes|tous)\s", reader.question, re.IGNORECASE):
+    if result and re.search(
+        r"\b(?:welche[mn]?|all(?:e|en)?|sämtliche[nr]?|quelles|quels|toutes|tous)\s",
+        reader.question,
+        re.IGNORECASE,
+    ):
         return "plural"
-    generic = re.search(r"\b(?:documents|files|entries|records|papers|ones|items|Dokumente|Unterlagen)\b", reader.question, re.IGNORECASE)
+    generic = re.search(
+        r"\b(?:documents|files|entries|records|papers|ones|items|Dokumente|Unterlagen)\b",
+        reader.question,
+        re.IGNORECASE,
+    )
     return "plural" if generic else result
 
 
@@ -459,9 +553,18 @@ def remaining(reader: _Reader) -> list[str]:
     rest = "".join(text)
     nouns = {form for noun in reader.bucket.nouns for form in terms.words(noun)}
     nouns |= {f"{form}s" for form in nouns} | {f"{form[:-1]}ies" for form in nouns if form.endswith("y")}
-    cues = {word for word in terms.words(" ".join(match.group() for pattern in CUES for match in pattern.finditer(rest)))}
-    fields = {clause.field for item in reader.clauses for clause in ([item] if isinstance(item, Clause) else item.clauses)}
-    said = {form for name in fields for word in (reader.bucket.field(name) or _NO_FIELD).words for form in terms.words(word)}
+    cues = set(terms.words(" ".join(match.group() for pattern in CUES for match in pattern.finditer(rest))))
+    fields = {
+        clause.field
+        for item in reader.clauses
+        for clause in ([item] if isinstance(item, Clause) else item.clauses)
+    }
+    said = {
+        form
+        for name in fields
+        for word in (reader.bucket.field(name) or _NO_FIELD).words
+        for form in terms.words(word)
+    }
     return [word for word in terms.content_words(rest) if word not in nouns | cues | said and len(word) > 1]
 
 

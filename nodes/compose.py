@@ -54,7 +54,9 @@ class Compose:
             format=state["decomposition"].get("format", "prose"),
             quality=search_quality(state),
             dropped=state.get("dropped", 0),
-            feedback=f"\nYour last answer had claims that their sources do not support; correct or drop them:\n{feedback}" if feedback else "",
+            feedback=f"\nYour last answer had claims that their sources do not support; correct or drop them:\n{feedback}"
+            if feedback
+            else "",
         )
         evidence = "\n\n".join(shown(chunk) for chunk in chunks.values())
         messages = [
@@ -69,7 +71,11 @@ class Compose:
             prompt_version=PROMPT_VERSION,
         )
         reply = await text(self.services.chat, call)
-        draft: Json = {"text": reply.content.strip(), "by": "model", "partial": partial_reason(state, context)}
+        draft: Json = {
+            "text": reply.content.strip(),
+            "by": "model",
+            "partial": partial_reason(state, context),
+        }
         return {"draft": draft, "usage": watch.update(spent_on([reply]))}
 
     async def twin(self, state: State, context: Context) -> dict[str, Any]:
@@ -77,7 +83,10 @@ class Compose:
         watch = Stopwatch("compose")
         gate = state.get("gate", {})
         if not gate.get("retrieve", True):
-            return {"draft": {"text": gate["reply"], "by": "rules", "failed": gate.get("reason") == "bad input"}, "usage": watch.update()}
+            return {
+                "draft": {"text": gate["reply"], "by": "rules", "failed": gate.get("reason") == "bad input"},
+                "usage": watch.update(),
+            }
         corpus = await self.services.corpus()
         decision, plan = state.get("decision", {}), state["plan"]
         if decision.get("empty"):
@@ -86,7 +95,10 @@ class Compose:
             draft = await asyncio.to_thread(compose_set, corpus, plan, decision, context)
         else:
             draft = await compose_passages(corpus, state, context)
-        return {"draft": draft | {"by": "rules", "partial": partial_reason(state, context)}, "usage": watch.update()}
+        return {
+            "draft": draft | {"by": "rules", "partial": partial_reason(state, context)},
+            "usage": watch.update(),
+        }
 
 
 def shown(chunk: Chunk) -> str:
@@ -117,5 +129,3 @@ def partial_reason(state: State, context: Context) -> str:
     if reason and decision.get("unfinished"):
         return f"the budget of {reason} was spent before the review was content"
     return ""
-
-

@@ -52,7 +52,21 @@ class Constraint(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     field: str = Field(max_length=80)
-    operator: Literal["=", "!=", "<", "<=", ">", ">=", "between", "in", "not in", "contains", "starts with", "exists", "missing"]
+    operator: Literal[
+        "=",
+        "!=",
+        "<",
+        "<=",
+        ">",
+        ">=",
+        "between",
+        "in",
+        "not in",
+        "contains",
+        "starts with",
+        "exists",
+        "missing",
+    ]
     value: list[str] = Field(max_length=20)
     raw_text: str = Field(max_length=200)
 
@@ -99,7 +113,13 @@ class Decompose:
         )
         messages = [SystemMessage(system), HumanMessage(state["question"])]
         reply = await call_model(
-            self.services, "decompose", messages, Decomposition, state=state, context=context, prompt_version=PROMPT_VERSION
+            self.services,
+            "decompose",
+            messages,
+            Decomposition,
+            state=state,
+            context=context,
+            prompt_version=PROMPT_VERSION,
         )
         return {"decomposition": tidy(reply.parsed.model_dump(), state["question"])} | reply.update
 
@@ -163,7 +183,9 @@ def aggregate_of(question: str) -> str:
     return "none"
 
 
-NAME = re.compile(r"(?:[A-ZÀ-ÖØ-Þ0-9][\w&.'’/-]*)(?:\s+(?:of|de|der|von|and|&|[A-ZÀ-ÖØ-Þ0-9][\w&.'’/-]*))*", re.UNICODE)
+NAME = re.compile(
+    r"(?:[A-ZÀ-ÖØ-Þ0-9][\w&.'’/-]*)(?:\s+(?:of|de|der|von|and|&|[A-ZÀ-ÖØ-Þ0-9][\w&.'’/-]*))*", re.UNICODE
+)
 
 
 def entities(question: str) -> list[Json]:

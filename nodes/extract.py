@@ -1,5 +1,6 @@
 """Find the passage of a document that answers a question, without a model: units of text, rarity and kind of answer."""
 
+import itertools
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -29,14 +30,47 @@ DATE = re.compile(
     r"|\b\d{1,2}(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mär|mai|okt|dez|juillet|août|janvier|février|avril|juin)",
     re.IGNORECASE,
 )
-MONEY = re.compile(r"(?:[$€£]|\b(?:usd|eur|rm|myr|gbp|chf|rmb|dollars?|euros?)\b)\s*\d|\d[\d.,]*\s*(?:[$€£]|(?:usd|eur|rm|myr|gbp|dollars?|euros?)\b)", re.IGNORECASE)
+MONEY = re.compile(
+    r"(?:[$€£]|\b(?:usd|eur|rm|myr|gbp|chf|rmb|dollars?|euros?)\b)\s*\d|\d[\d.,]*\s*(?:[$€£]|(?:usd|eur|rm|myr|gbp|dollars?|euros?)\b)",
+    re.IGNORECASE,
+)
 NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-ZÀ-ÖØ-Þ][\w’'-]+(?:\s+[A-ZÀ-ÖØ-Þ][\w.’'-]+)+")
 KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
-    (re.compile(r"\bhow\s+long|length\s+of|duration|how\s+(?:far\s+ahead|soon)|\bterm\b|notice|how\s+many\s+(?:days|months|years|weeks)|wie\s+lange|frist|durée|combien\s+de\s+temps", re.I), DURATION),
-    (re.compile(r"\bwhen\b|\bdate\b|by\s+when|\bday\b|deadline|expire|wann|bis\s+wann|datum|quand|date\s+limite", re.I), DATE),
-    (re.compile(r"\bhow\s+much|amount|price|cost|fee|total|cover(?:age)?|\bpay|insurance|penalt|dollar|change\b|betrag|kostet|preis|combien|montant", re.I), MONEY),
-    (re.compile(r"\bwho\b|\bwhose\b|\bwhom\b|\bname\b|which\s+(?:company|person|celebrity|lab|test)|\bwer\b|\bwen\b|\bqui\b", re.I), NAME),
-    (re.compile(r"\bhow\s+(?:many|high|far|fast|big|large|heavy|thick|wide)|number|maximum|minimum|max\b|min\b|weigh|voltage|current|power|frequency|wavelength|resistance|temperature|resolution|wie\s*viele?|wie\s+hoch|anzahl|nummer|klasse|punkt|combien|\bno\.?\b|version|\bid\b|\bnm\b|\bkg\b|\bmhz\b|release", re.I), NUMBER),
+    (
+        re.compile(
+            r"\bhow\s+long|length\s+of|duration|how\s+(?:far\s+ahead|soon)|\bterm\b|notice|how\s+many\s+(?:days|months|years|weeks)|wie\s+lange|frist|durée|combien\s+de\s+temps",
+            re.I,
+        ),
+        DURATION,
+    ),
+    (
+        re.compile(
+            r"\bwhen\b|\bdate\b|by\s+when|\bday\b|deadline|expire|wann|bis\s+wann|datum|quand|date\s+limite",
+            re.I,
+        ),
+        DATE,
+    ),
+    (
+        re.compile(
+            r"\bhow\s+much|amount|price|cost|fee|total|cover(?:age)?|\bpay|insurance|penalt|dollar|change\b|betrag|kostet|preis|combien|montant",
+            re.I,
+        ),
+        MONEY,
+    ),
+    (
+        re.compile(
+            r"\bwho\b|\bwhose\b|\bwhom\b|\bname\b|which\s+(?:company|person|celebrity|lab|test)|\bwer\b|\bwen\b|\bqui\b",
+            re.I,
+        ),
+        NAME,
+    ),
+    (
+        re.compile(
+            r"\bhow\s+(?:many|high|far|fast|big|large|heavy|thick|wide)|number|maximum|minimum|max\b|min\b|weigh|voltage|current|power|frequency|wavelength|resistance|temperature|resolution|wie\s*viele?|wie\s+hoch|anzahl|nummer|klasse|punkt|combien|\bno\.?\b|version|\bid\b|\bnm\b|\bkg\b|\bmhz\b|release",
+            re.I,
+        ),
+        NUMBER,
+    ),
 )
 
 
@@ -60,7 +94,7 @@ def units(text: str) -> tuple[tuple[int, int], ...]:
             pieces = [(0, len(line))]
         else:
             cuts = [0, *(cut.end() for cut in SENTENCE.finditer(line)), len(line)]
-            pieces = list(zip(cuts, cuts[1:], strict=False))
+            pieces = list(itertools.pairwise(cuts))
         for begin, end in pieces:
             piece = line[begin:end]
             if piece.strip():
@@ -93,14 +127,21 @@ def best_passages(
     wanted = asked_weights(text, question, language, skip, spans)
     if not spans or not wanted:
         return []
-    held = [frozenset(stem(word, language) for word in words(text[start:end])) & wanted.keys() for start, end in spans]
+    held = [
+        frozenset(stem(word, language) for word in words(text[start:end])) & wanted.keys()
+        for start, end in spans
+    ]
     kind = next((answer for asked, answer in KINDS if asked.search(question)), None)
     whole = sum(wanted.values())
     scores = []
     for place, (start, end) in enumerate(spans):
         own = sum(wanted[word] for word in held[place])
-        near = sum(wanted[word] for word in frozenset().union(*held[max(0, place - 2) : place + 3]) - held[place])
-        scores.append((own + NEAR * near) * length_factor(end - start) * kind_factor(text, spans, place, kind))
+        near = sum(
+            wanted[word] for word in frozenset().union(*held[max(0, place - 2) : place + 3]) - held[place]
+        )
+        scores.append(
+            (own + NEAR * near) * length_factor(end - start) * kind_factor(text, spans, place, kind)
+        )
     order = sorted(range(len(spans)), key=lambda place: (-scores[place], place))
     if similar is not None:
         order = with_similarity(text, spans, scores, order[:SEMANTIC_POOL], whole, similar)
@@ -124,7 +165,9 @@ def asked_weights(
     return weights
 
 
-def kind_factor(text: str, spans: Sequence[tuple[int, int]], place: int, kind: re.Pattern[str] | None) -> float:
+def kind_factor(
+    text: str, spans: Sequence[tuple[int, int]], place: int, kind: re.Pattern[str] | None
+) -> float:
     """Return how well a unit's form fits the kind of answer asked for: it or the lines beside it hold one."""
     if kind is None:
         return 1.0
@@ -136,7 +179,12 @@ def kind_factor(text: str, spans: Sequence[tuple[int, int]], place: int, kind: r
 
 
 def with_similarity(
-    text: str, spans: Sequence[tuple[int, int]], scores: list[float], pool: Sequence[int], whole: float, similar: Similar
+    text: str,
+    spans: Sequence[tuple[int, int]],
+    scores: list[float],
+    pool: Sequence[int],
+    whole: float,
+    similar: Similar,
 ) -> list[int]:
     """Add semantic similarity to the scores of the pool, in place; return the pool best first."""
     windows = [text[slice(*widened(text, spans, place))] for place in pool]
@@ -150,7 +198,9 @@ def length_factor(size: int) -> float:
     return 1.0 if size <= UNIT else UNIT / (UNIT + 0.35 * (size - UNIT))
 
 
-def chosen(text: str, spans: Sequence[tuple[int, int]], scored: Sequence[tuple[float, int]], limit: int) -> list[Passage]:
+def chosen(
+    text: str, spans: Sequence[tuple[int, int]], scored: Sequence[tuple[float, int]], limit: int
+) -> list[Passage]:
     """Return the best units, each widened to its neighbours while it is short, without overlaps."""
     passages: list[Passage] = []
     for score, place in scored:
@@ -168,10 +218,20 @@ def widened(text: str, spans: Sequence[tuple[int, int]], place: int) -> tuple[in
     """Return the unit's span with following, then preceding lines while it stays short and on the same page."""
     first = last = place
     start, end = spans[place]
-    while last + 1 < len(spans) and spans[last + 1][1] - start <= UNIT * 0.7 and "\f" not in text[end : spans[last + 1][0]] and last - place < 4:
+    while (
+        last + 1 < len(spans)
+        and spans[last + 1][1] - start <= UNIT * 0.7
+        and "\f" not in text[end : spans[last + 1][0]]
+        and last - place < 4
+    ):
         last += 1
         end = spans[last][1]
-    while first > 0 and end - spans[first - 1][0] <= UNIT * 0.7 and "\f" not in text[spans[first - 1][1] : start] and place - first < 1:
+    while (
+        first > 0
+        and end - spans[first - 1][0] <= UNIT * 0.7
+        and "\f" not in text[spans[first - 1][1] : start]
+        and place - first < 1
+    ):
         first -= 1
         start = spans[first][0]
     return start, end

@@ -22,7 +22,10 @@ from tools.services import Services
 MAX_QUESTION = 8_000
 PERCENT = re.compile(r"(\d[\d.,]*)\s*(?:%|percent|prozent)\s*(?:of|von|de)\s*(\d[\d.,]*)", re.IGNORECASE)
 EXPRESSION = re.compile(r"^[\d\s.+*/()x×÷^-]+$")
-ASKING = re.compile(r"^\s*(?:what(?:'|’)?s|what\s+is|calculate|compute|how\s+much\s+is|was\s+ist|wieviel\s+ist|combien\s+font)\b", re.IGNORECASE)
+ASKING = re.compile(
+    r"^\s*(?:what(?:'|’)?s|what\s+is|calculate|compute|how\s+much\s+is|was\s+ist|wieviel\s+ist|combien\s+font)\b",
+    re.IGNORECASE,
+)
 OPERATIONS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -71,7 +74,9 @@ def unusable(question: str) -> str | None:
     if not question:
         return "There is no question: send `query`, or `messages` that end with one from the user."
     if len(question) > MAX_QUESTION:
-        return f"The question has {len(question):,} characters; at most {MAX_QUESTION:,} are read. Shorten it."
+        return (
+            f"The question has {len(question):,} characters; at most {MAX_QUESTION:,} are read. Shorten it."
+        )
     return None
 
 
@@ -107,15 +112,27 @@ def judge(question: str, buckets: list[str]) -> Json:
     """Return `{"retrieve": bool, "reason", "reply"}`; `reply` is set when no document is needed."""
     rest = lexicon.THANKS.sub(" ", lexicon.GREETING.sub(" ", question))
     small_talk = rest != question
-    left = [word for word in terms.content_words(rest) if word not in {"day", "heute", "today", "morning", "help", "great"}]
+    left = [
+        word
+        for word in terms.content_words(rest)
+        if word not in {"day", "heute", "today", "morning", "help", "great"}
+    ]
     if small_talk and not left:
-        return {"retrieve": False, "reason": "small talk", "reply": "You are welcome. Ask me about your documents whenever you like."}
+        return {
+            "retrieve": False,
+            "reason": "small talk",
+            "reply": "You are welcome. Ask me about your documents whenever you like.",
+        }
     if lexicon.CAPABILITY.search(question) and not re.search(r"\d", question):
         reply = CAPABILITIES.format(buckets=", ".join(buckets))
         return {"retrieve": False, "reason": "capabilities", "reply": reply}
     result = arithmetic(question)
     if result is not None:
-        return {"retrieve": False, "reason": "arithmetic", "reply": f"{result} (calculated, no document was read)"}
+        return {
+            "retrieve": False,
+            "reason": "arithmetic",
+            "reply": f"{result} (calculated, no document was read)",
+        }
     return {"retrieve": True, "reason": "documents needed", "reply": ""}
 
 
@@ -127,7 +144,11 @@ def arithmetic(question: str) -> str | None:
         if percent:
             value = _number(percent[1]) * _number(percent[2]) / 100
             return f"{percent[0]} = {_plain(value)}"
-        if EXPRESSION.match(body) and re.search(r"\d\s*[-+*/x×÷]\s*\(?\s*\d", body) and not re.fullmatch(r"[\d-]+|[\d/]+|[\d.]+", body):
+        if (
+            EXPRESSION.match(body)
+            and re.search(r"\d\s*[-+*/x×÷]\s*\(?\s*\d", body)
+            and not re.fullmatch(r"[\d-]+|[\d/]+|[\d.]+", body)
+        ):
             tree = ast.parse(re.sub(r"[x×]", "*", body).replace("÷", "/"), mode="eval")
             return f"{body} = {_plain(_evaluate(tree.body))}"
     except (InvalidOperation, SyntaxError, ZeroDivisionError, ValueError, RecursionError):

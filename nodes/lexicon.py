@@ -55,7 +55,9 @@ SUM = re.compile(
     r"|somme|montant\s+total|dépens\w+)\b",
     re.IGNORECASE,
 )
-AVERAGE = re.compile(r"\b(?:average|mean|avg|typical\s+bill|durchschnitt\w*|im\s+schnitt|mittelwert|moyenne?)\b", re.IGNORECASE)
+AVERAGE = re.compile(
+    r"\b(?:average|mean|avg|typical\s+bill|durchschnitt\w*|im\s+schnitt|mittelwert|moyenne?)\b", re.IGNORECASE
+)
 MAXIMUM = re.compile(
     r"\b(?:biggest|largest|highest|most\s+expensive|dearest|maximum|greatest|priciest|höchste[nrs]?|größte[nrs]?|teuerste[nrs]?|plus\s+(?:grande?|élevée?|chère?))\b",
     re.IGNORECASE,
@@ -64,8 +66,14 @@ MINIMUM = re.compile(
     r"\b(?:cheapest|smallest|lowest|least\s+expensive|minimum|niedrigste[nrs]?|kleinste[nrs]?|billigste[nrs]?|günstigste[nrs]?|moins\s+chère?|plus\s+(?:petite?|basse?))\b",
     re.IGNORECASE,
 )
-LATEST = re.compile(r"\b(?:latest|newest|most\s+recent|last|neueste[nrs]?|jüngste[nrs]?|letzte[nrs]?|dernière?|plus\s+récente?)\b", re.IGNORECASE)
-OLDEST = re.compile(r"\b(?:oldest|earliest|first|älteste[nrs]?|früheste[nrs]?|erste[nrs]?|première?|plus\s+ancienne?)\b", re.IGNORECASE)
+LATEST = re.compile(
+    r"\b(?:latest|newest|most\s+recent|last|neueste[nrs]?|jüngste[nrs]?|letzte[nrs]?|dernière?|plus\s+récente?)\b",
+    re.IGNORECASE,
+)
+OLDEST = re.compile(
+    r"\b(?:oldest|earliest|first|älteste[nrs]?|früheste[nrs]?|erste[nrs]?|première?|plus\s+ancienne?)\b",
+    re.IGNORECASE,
+)
 LIST = re.compile(
     r"^\s*(?:list|show|find|give\s+me|get|pull|print|name|enumerate|display|export|fetch|look\s+up\s+all|everything|all|every|each"
     r"|liste|zeige?|nenne|finde|gib|alle|sämtliche|trouve|montre|donne|tou(?:s|tes))\b"
@@ -87,7 +95,10 @@ LEAD_IN = re.compile(
     r"^\s*(?:(?:and|und|et|now|then|but|so|ok(?:ay)?|hm+|oh|sorry)\b[\s,]*)*(?:(?:what|how)\s+about\b|was\s+ist\s+mit\b)?[\s,]*(?:and\b|for\b|für\b|pour\b)?\s*",
     re.IGNORECASE,
 )
-POSSESSIVE = re.compile(r"\b(?:its|it|their|theirs|them|they|this|that|his|her|dessen|deren|seine?[nrsm]?|ihre?[nrsm]?|es|sie|davon|son|sa|ses|leur)\b", re.IGNORECASE)
+POSSESSIVE = re.compile(
+    r"\b(?:its|it|their|theirs|them|they|this|that|his|her|dessen|deren|seine?[nrsm]?|ihre?[nrsm]?|es|sie|davon|son|sa|ses|leur)\b",
+    re.IGNORECASE,
+)
 NEGATION = re.compile(
     r"\b(?:not|no|non|without|except(?:\s+for)?|excluding|exclude[sd]?|other\s+than|leave\s+out|leaving\s+out|but\s+not|aren(?:'|’)t|isn(?:'|’)t|never"
     r"|nicht|kein\w*|ohne|außer|sauf|sans|hormis)\b",

@@ -24,7 +24,9 @@ async def probe_buckets(corpus: Corpus, question: str, *, timeout: float) -> dic
     async def probe(name: str) -> Probe:
         bucket = corpus.buckets[name]
         identifiers = tuple(text.lower() for _, text, _, _ in bucket.find_identifiers(question))
-        request = SearchRequest(name, question, mode="keyword", identifiers=identifiers, limit=PROBE_HITS, candidates=20)
+        request = SearchRequest(
+            name, question, mode="keyword", identifiers=identifiers, limit=PROBE_HITS, candidates=20
+        )
         hits, weights = await asyncio.gather(
             corpus.index.search(request), term_weights(corpus.index, name, question, bucket.language)
         )
@@ -35,4 +37,7 @@ async def probe_buckets(corpus: Corpus, question: str, *, timeout: float) -> dic
     results = await asyncio.gather(
         *(asyncio.wait_for(probe(name), timeout) for name in names), return_exceptions=True
     )
-    return {name: result if isinstance(result, Probe) else Probe() for name, result in zip(names, results, strict=True)}
+    return {
+        name: result if isinstance(result, Probe) else Probe()
+        for name, result in zip(names, results, strict=True)
+    }

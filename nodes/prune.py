@@ -44,11 +44,16 @@ class Prune:
             "dropped": state.get("dropped", 0) + len(dropped),
             "found": None,
             "calls": [],
-            "decision": {"fresh": len(fresh), "matched": state.get("decision", {}).get("matched", {}) | counts},
+            "decision": {
+                "fresh": len(fresh),
+                "matched": state.get("decision", {}).get("matched", {}) | counts,
+            },
             "usage": watch.update({"rounds": 1}),
         }
         if dropped:
-            update["notes"] = [note("prune", "evidence dropped", f"{len(dropped)} passages did not fit the evidence budget.")]
+            update["notes"] = [
+                note("prune", "evidence dropped", f"{len(dropped)} passages did not fit the evidence budget.")
+            ]
         return update
 
 
@@ -58,7 +63,9 @@ def signature(call: Json) -> str:
     where = ",".join(arguments.get("buckets", [arguments.get("bucket", "")]))
     words = " ".join(sorted(terms.content_words(str(arguments.get("query", "")))))
     only = ",".join(arguments.get("only") or [])
-    return f"{call['tool']}|{where}|{words}|{arguments.get('filtered', True)}|{only}|{call.get('side', '')}"[:200]
+    return f"{call['tool']}|{where}|{words}|{arguments.get('filtered', True)}|{only}|{call.get('side', '')}"[
+        :200
+    ]
 
 
 def merge(old: Sequence[Json], new: Sequence[Json]) -> list[Json]:
@@ -86,7 +93,9 @@ async def hydrate(corpus: Corpus, references: Sequence[Json]) -> dict[str, Chunk
 def required_words(state: State) -> list[str]:
     """Return the names that the question gives: evidence that holds the last mention of one is never cut."""
     plan = state.get("plan", {})
-    return list(dict.fromkeys(word for part in plan.get("per_bucket", {}).values() for word in part.get("names", [])))
+    return list(
+        dict.fromkeys(word for part in plan.get("per_bucket", {}).values() for word in part.get("names", []))
+    )
 
 
 def within_budget(

@@ -12,11 +12,26 @@ from nodes import lexicon
 from nodes.clauses import Reading, read_question
 from tools.services import Corpus
 
-DROP = re.compile(r"\b(?:any|all|every|whatever|regardless|egal|beliebig\w*|alle|toutes?|tous|n['’]importe)\b", re.IGNORECASE)
-LARGER = re.compile(r"\b(?:larger|bigger|higher|greater|largest|biggest|highest|more\s+expensive|größere\w*|höhere\w*|plus\s+(?:grande?|élevée?))\b", re.IGNORECASE)
-SMALLER = re.compile(r"\b(?:smaller|lower|cheaper|smallest|lowest|less|kleinere\w*|niedrigere\w*|günstigere\w*|plus\s+petite?)\b", re.IGNORECASE)
-LATER = re.compile(r"\b(?:later|latest|newer|newest|most\s+recent|last|neuere\w*|neueste\w*|spätere\w*|plus\s+récente?)\b", re.IGNORECASE)
-EARLIER = re.compile(r"\b(?:earlier|earliest|older|oldest|first\s+one\s+signed|ältere\w*|frühere\w*|älteste\w*|plus\s+ancienne?)\b", re.IGNORECASE)
+DROP = re.compile(
+    r"\b(?:any|all|every|whatever|regardless|egal|beliebig\w*|alle|toutes?|tous|n['’]importe)\b",
+    re.IGNORECASE,
+)
+LARGER = re.compile(
+    r"\b(?:larger|bigger|higher|greater|largest|biggest|highest|more\s+expensive|größere\w*|höhere\w*|plus\s+(?:grande?|élevée?))\b",
+    re.IGNORECASE,
+)
+SMALLER = re.compile(
+    r"\b(?:smaller|lower|cheaper|smallest|lowest|less|kleinere\w*|niedrigere\w*|günstigere\w*|plus\s+petite?)\b",
+    re.IGNORECASE,
+)
+LATER = re.compile(
+    r"\b(?:later|latest|newer|newest|most\s+recent|last|neuere\w*|neueste\w*|spätere\w*|plus\s+récente?)\b",
+    re.IGNORECASE,
+)
+EARLIER = re.compile(
+    r"\b(?:earlier|earliest|older|oldest|first\s+one\s+signed|ältere\w*|frühere\w*|älteste\w*|plus\s+ancienne?)\b",
+    re.IGNORECASE,
+)
 ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
 
@@ -54,7 +69,9 @@ def apply_effect(plan: Json, effect: Json) -> Json:
     if "only" in effect:
         changed["only"] = effect["only"]
     for name, filters in effect.get("filters", {}).items():
-        changed["per_bucket"] = changed["per_bucket"] | {name: changed["per_bucket"][name] | {"filters": filters}}
+        changed["per_bucket"] = changed["per_bucket"] | {
+            name: changed["per_bucket"][name] | {"filters": filters}
+        }
     if "drop_names" in effect:
         changed["per_bucket"] = {
             name: part | {"names": [], "identifiers": []} for name, part in changed["per_bucket"].items()
@@ -78,7 +95,10 @@ def pick_documents(corpus: Corpus, options: list[Json], reply: str) -> list[str]
     described = {doc_id: describe(corpus, doc_id) for doc_id in documents}
     heads = {doc_id: terms.words(text) for doc_id, text in described.items()}
     rarity = {word: 1 + sum(word not in held for held in heads.values()) for word in asked}
-    scores = {doc_id: sum(rarity[word] for word in asked if word in held and rarity[word] > 1) for doc_id, held in heads.items()}
+    scores = {
+        doc_id: sum(rarity[word] for word in asked if word in held and rarity[word] > 1)
+        for doc_id, held in heads.items()
+    }
     best = max(scores.values())
     return [doc_id for doc_id, score in scores.items() if score == best] if best else []
 
@@ -90,7 +110,9 @@ def describe(corpus: Corpus, doc_id: str) -> str:
         return doc_id
     bucket = corpus.buckets[document.bucket]
     values = corpus.annotations.get(doc_id, document.bucket) or {}
-    return "\n".join([doc_id, document.source_file, document.title, bucket.document_fields_text(values), document.text])
+    return "\n".join(
+        [doc_id, document.source_file, document.title, bucket.document_fields_text(values), document.text]
+    )
 
 
 def pick_extreme(corpus: Corpus, doc_ids: list[str], reply: str) -> str | None:
@@ -107,7 +129,11 @@ def pick_extreme(corpus: Corpus, doc_ids: list[str], reply: str) -> str | None:
         for doc_id in doc_ids:
             document = corpus.documents.get(doc_id)
             name = getattr(corpus.buckets[document.bucket], role) if document else None
-            value = (corpus.annotations.get(doc_id, document.bucket) or {}).get(name) if document and name else None
+            value = (
+                (corpus.annotations.get(doc_id, document.bucket) or {}).get(name)
+                if document and name
+                else None
+            )
             if value is not None:
                 ranked.append((getattr(value, "amount", value), doc_id))
         if ranked:
@@ -126,19 +152,31 @@ def edit_plan(corpus: Corpus, plan: Json, reply: str, context: Context) -> tuple
         bucket = corpus.buckets[name]
         reading = read_question(bucket, corpus.linker, reply, context.now)
         changed, said = edit_filters(corpus, name, part, reading, context)
-        if DROP.search(reply) and re.search(r"\b(?:year|years|date|time|month|jahr|zeit|année|date)\b", reply, re.IGNORECASE):
-            changed = [clause for clause in changed if clause.get("field") != bucket.main_date or clause.get("origin") != "inferred"]
+        if DROP.search(reply) and re.search(
+            r"\b(?:year|years|date|time|month|jahr|zeit|année|date)\b", reply, re.IGNORECASE
+        ):
+            changed = [
+                clause
+                for clause in changed
+                if clause.get("field") != bucket.main_date or clause.get("origin") != "inferred"
+            ]
             said.append("The period was dropped.")
         per_bucket[name] = part | {
             "filters": changed,
-            "names": [word for word in part["names"] if word not in terms.words(reply)] if negated_names(reply, part) else reading_names(part, reading),
+            "names": [word for word in part["names"] if word not in terms.words(reply)]
+            if negated_names(reply, part)
+            else reading_names(part, reading),
             "terms": list(dict.fromkeys([*kept_terms(part, reply), *reading.terms])),
             "noun": reading.noun or part["noun"],
         }
         lines += said
     intent = "list" if plan["intent"] == "list" or lexicon.LIST.search(reply) else plan["intent"]
     first = plan["queries"][0]
-    return plan | {"per_bucket": per_bucket, "intent": intent, "queries": [f"{first} {reply}", *plan["queries"][1:]]}, lines
+    return plan | {
+        "per_bucket": per_bucket,
+        "intent": intent,
+        "queries": [f"{first} {reply}", *plan["queries"][1:]],
+    }, lines
 
 
 def negated_names(reply: str, part: Json) -> bool:
@@ -168,15 +206,19 @@ def same_date_field(bucket: Bucket, part: Json, clause: Clause) -> Clause:
     return clause.model_copy(update={"field": used[0]}) if used and bucket.main_date not in used else clause
 
 
-def edit_filters(corpus: Corpus, bucket: str, part: Json, reading: Reading, context: Context) -> tuple[list[Json], list[str]]:
+def edit_filters(
+    corpus: Corpus, bucket: str, part: Json, reading: Reading, context: Context
+) -> tuple[list[Json], list[str]]:
     """Return the filters with those of the reply in place of inferred ones on the same field."""
     fresh, said = [], []
-    for clause in reading.clauses:
-        if not isinstance(clause, Clause):
-            fresh.append(clause.model_dump())
+    for read in reading.clauses:
+        if not isinstance(read, Clause):
+            fresh.append(read.model_dump(mode="json"))
             continue
-        clause = same_date_field(corpus.buckets[bucket], part, clause)
-        if clause.operator in {"!=", "not in"} and not any(clause.field == old.get("field") for old in part["filters"]):
+        clause = same_date_field(corpus.buckets[bucket], part, read)
+        if clause.operator in {"!=", "not in"} and not any(
+            clause.field == old.get("field") for old in part["filters"]
+        ):
             continue
         checked = check_filters(corpus.buckets[bucket], [clause], today=context.now)
         fresh += [one.model_dump() for one in checked.filters]
@@ -186,8 +228,13 @@ def edit_filters(corpus: Corpus, bucket: str, part: Json, reading: Reading, cont
     kept = [
         clause
         for clause in part["filters"]
-        if clause.get("origin", "inferred") != "inferred" or clause.get("field") not in taken or clause.get("field") in listed
+        if clause.get("origin", "inferred") != "inferred"
+        or clause.get("field") not in taken
+        or clause.get("field") in listed
     ]
     unique = [clause for clause in fresh if clause not in kept]
-    said += [f"Now applied: {clause.get('field')} {clause.get('operator')} {clause.get('value')}" for clause in unique]
+    said += [
+        f"Now applied: {clause.get('field')} {clause.get('operator')} {clause.get('value')}"
+        for clause in unique
+    ]
     return kept + unique, said

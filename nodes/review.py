@@ -75,7 +75,9 @@ class Review:
         if wants_model(self.services, "review", state, context):
             return await self.ask(state, context, update)
         if self.services.chat.configured("review", context.models) and state.get("rounds", 0) > 1:
-            decision["unfinished"] = True  # the model asked for this round and can no longer be asked about it
+            decision["unfinished"] = (
+                True  # the model asked for this round and can no longer be asked about it
+            )
         return update
 
     async def ask(self, state: State, context: Context, update: Json) -> dict[str, Any]:
@@ -94,16 +96,30 @@ class Review:
             HumanMessage(f"Question: {state['question']}\n<evidence>\n{shown}\n</evidence>"),
         ]
         reply = await call_model(
-            self.services, "review", messages, ReviewDecision, state=state, context=context, prompt_version=PROMPT_VERSION
+            self.services,
+            "review",
+            messages,
+            ReviewDecision,
+            state=state,
+            context=context,
+            prompt_version=PROMPT_VERSION,
         )
         status = reply.parsed.status
-        calls = new_calls(corpus, reply.parsed, state, context) if status == "more" and may_go_on(state, context) else []
+        calls = (
+            new_calls(corpus, reply.parsed, state, context)
+            if status == "more" and may_go_on(state, context)
+            else []
+        )
         unfinished = status == "more" and not calls
         if unfinished:
             status = "enough"
         if status == "clarify" and not update["decision"].get("clarification"):
             status = "enough"
-        decision = update["decision"] | {"status": status, "reason": reply.parsed.reason, "unfinished": unfinished}
+        decision = update["decision"] | {
+            "status": status,
+            "reason": reply.parsed.reason,
+            "unfinished": unfinished,
+        }
         usage = {"usage": update.get("usage", {}) | reply.update["usage"]}
         return update | {"decision": decision, "calls": calls} | usage
 
@@ -114,7 +130,12 @@ class Review:
         decision = await decide(corpus, state, context)
         notes = decision.pop("notes", [])
         calls = decision.pop("calls", [])
-        return {"decision": state.get("decision", {}) | decision, "calls": calls, "notes": notes, "usage": watch.update()}
+        return {
+            "decision": state.get("decision", {}) | decision,
+            "calls": calls,
+            "notes": notes,
+            "usage": watch.update(),
+        }
 
 
 def may_go_on(state: State, context: Context) -> bool:
@@ -187,7 +208,11 @@ async def review_set(corpus: Corpus, state: State, context: Context) -> Json:
         found = await evidence_set(corpus, plan, unknown)
         if not found:
             return await nothing_found(corpus, state, context, unknown)
-        return enough(f"{len(found)} documents hold {', '.join(unknown)}", targets=found, matched={plan["buckets"][0]: len(found)})
+        return enough(
+            f"{len(found)} documents hold {', '.join(unknown)}",
+            targets=found,
+            matched={plan["buckets"][0]: len(found)},
+        )
     if not matched:
         return await nothing_found(corpus, state, context, unknown)
     limit = (plan.get("order_by") or {}).get("limit") or 0
@@ -244,7 +269,11 @@ async def review_passages(corpus: Corpus, state: State, context: Context) -> Jso
     if candidates.matched == 0 and not plan.get("only"):
         return await widen_or_ask(corpus, state, context, missing, "the filters match no document")
     if missing and candidates.matched and not identifies(state["question"], missing):
-        return enough(f"the document does not hold {', '.join(missing)}", targets=[candidates.ranked[0].doc_id], silent=True)
+        return enough(
+            f"the document does not hold {', '.join(missing)}",
+            targets=[candidates.ranked[0].doc_id],
+            silent=True,
+        )
     if missing:
         return await widen_or_ask(corpus, state, context, missing, f"nothing holds {', '.join(missing)}")
     if not candidates.ranked:
@@ -253,7 +282,11 @@ async def review_passages(corpus: Corpus, state: State, context: Context) -> Jso
     if len(tied) > 1 and may_ask(state, context, "ambiguous"):
         question = await asyncio.to_thread(ambiguous_question, corpus, plan, tied[:MAX_OPTIONS])
         if question:
-            return {"status": "clarify", "reason": f"{len(tied)} documents fit equally", "clarification": question}
+            return {
+                "status": "clarify",
+                "reason": f"{len(tied)} documents fit equally",
+                "clarification": question,
+            }
     targets = [item.doc_id for item in candidates.ranked[:3]]
     weak = candidates.ranked[0].score < context.score_threshold and not candidates.matched
     if weak and not spent(state, context):
@@ -263,10 +296,16 @@ async def review_passages(corpus: Corpus, state: State, context: Context) -> Jso
     return enough("a document covers the question", targets=targets, weak=weak, open=True)
 
 
-OBJECT = re.compile(r"\b(?:for|about|from|by|of|with|für|über|von|vom|zu|pour|sur|de)\s+(?:the\s+|an?\s+|our\s+|der\s+|die\s+|das\s+|dem\s+|den\s+|le\s+|la\s+)?([^\W\d_][\w-]{3,})", re.IGNORECASE)
+OBJECT = re.compile(
+    r"\b(?:for|about|from|by|of|with|für|über|von|vom|zu|pour|sur|de)\s+(?:the\s+|an?\s+|our\s+|der\s+|die\s+|das\s+|dem\s+|den\s+|le\s+|la\s+)?([^\W\d_][\w-]{3,})",
+    re.IGNORECASE,
+)
 
 
-PARTNER = re.compile(r"\b(?:with|from|by|between|for|to|and|&|/|mit|von|für|und|zwischen|avec|pour|et)\s+(?:the\s+)?$", re.IGNORECASE)
+PARTNER = re.compile(
+    r"\b(?:with|from|by|between|for|to|and|&|/|mit|von|für|und|zwischen|avec|pour|et)\s+(?:the\s+)?$",
+    re.IGNORECASE,
+)
 
 
 def identifies(question: str, names: Sequence[str]) -> bool:
@@ -283,12 +322,19 @@ def objects_asked(question: str, candidates: Candidates) -> list[str]:
     found = []
     for match in OBJECT.finditer(question):
         words = terms.words(match[1])
-        if weights and words and all(held.counts.get(words[0]) == 0 for held in weights) and not match[1].islower():
+        if (
+            weights
+            and words
+            and all(held.counts.get(words[0]) == 0 for held in weights)
+            and not match[1].islower()
+        ):
             found.append(words[0])
     return found
 
 
-async def widen_or_ask(corpus: Corpus, state: State, context: Context, missing: Sequence[str], reason: str) -> Json:
+async def widen_or_ask(
+    corpus: Corpus, state: State, context: Context, missing: Sequence[str], reason: str
+) -> Json:
     """Search once without inferred filters or in other buckets; when that was done, ask."""
     plan = state["plan"]
     part = plan["per_bucket"][plan["buckets"][0]]
@@ -307,11 +353,26 @@ async def widen(corpus: Corpus, state: State, context: Context) -> Json | None:
     plan = state["plan"]
     query = plan["queries"][0]
     others = [name for name in allowed_buckets(corpus, context) if name not in plan["buckets"]]
-    hard = any(clause.get("origin") != "inferred" for part in plan["per_bucket"].values() for clause in part["filters"])
-    for buckets, reason in ((plan["buckets"], "inferred filters were lifted"), (others, "the other buckets were searched too")):
-        call: Json = {"tool": "search", "args": {"buckets": buckets, "query": query, "mode": "hybrid", "filtered": hard, "only": []}}
+    hard = any(
+        clause.get("origin") != "inferred"
+        for part in plan["per_bucket"].values()
+        for clause in part["filters"]
+    )
+    for buckets, reason in (
+        (plan["buckets"], "inferred filters were lifted"),
+        (others, "the other buckets were searched too"),
+    ):
+        call: Json = {
+            "tool": "search",
+            "args": {"buckets": buckets, "query": query, "mode": "hybrid", "filtered": hard, "only": []},
+        }
         if buckets and signature(call) not in state.get("tried", []) and tool_calls_left(state, context):
-            return {"status": "more", "reason": reason, "calls": [call], "notes": [note("review", "widened", f"Too little was found, so {reason}.")]}
+            return {
+                "status": "more",
+                "reason": reason,
+                "calls": [call],
+                "notes": [note("review", "widened", f"Too little was found, so {reason}.")],
+            }
     return None
 
 

@@ -47,9 +47,18 @@ class Rewrite:
         if not turns or not wants_model(self.services, "rewrite", state, context):
             return await self.twin(state, context)
         history = "\n".join(f"Q: {turn['question']}\nA: {turn['answer'][:300]}" for turn in turns[-3:])
-        messages = [SystemMessage(PROMPT), HumanMessage(f"Earlier turns:\n{history}\n\nLast message:\n{state['asked']}")]
+        messages = [
+            SystemMessage(PROMPT),
+            HumanMessage(f"Earlier turns:\n{history}\n\nLast message:\n{state['asked']}"),
+        ]
         reply = await call_model(
-            self.services, "rewrite", messages, Rewriting, state=state, context=context, prompt_version=PROMPT_VERSION
+            self.services,
+            "rewrite",
+            messages,
+            Rewriting,
+            state=state,
+            context=context,
+            prompt_version=PROMPT_VERSION,
         )
         return {"question": reply.parsed.question.strip() or clean(state["asked"])} | reply.update
 
@@ -92,20 +101,27 @@ def merge(corpus: Corpus, turn: Json, question: str, today: date) -> str:
         start, end = period.span
         merged = replace_period(merged, rest[start:end], today)
         rest = rest[:start] + " " + rest[end:]
-    numbered = re.fullmatch(r"\W*(?:the\s+)?(?:number|no\.?|nr\.?|nummer|numéro|#)?\s*(\d+)\W*", rest.strip(), re.IGNORECASE)
+    numbered = re.fullmatch(
+        r"\W*(?:the\s+)?(?:number|no\.?|nr\.?|nummer|numéro|#)?\s*(\d+)\W*", rest.strip(), re.IGNORECASE
+    )
     if numbered and names:
-        name = next((name for name in names if re.search(r"\d+\b", name)), "")
-        return merged.replace(name, re.sub(r"\d+(?!.*\d)", numbered[1], name)) if name else f"{merged} {numbered[1]}"
+        name = str(next((name for name in names if re.search(r"\d+\b", name)), ""))
+        counted = re.sub(r"\d+(?!.*\d)", numbered[1], name)
+        return str(merged.replace(name, counted)) if name else f"{merged} {numbered[1]}"
     left = [word for word in terms.content_words(rest) if word not in {"one", "ones", "same", "them"}]
     if not left:
-        return merged
-    linked = [link for bucket in turn.get("buckets", []) for link in corpus.linker.find_mentions(bucket, rest)]
+        return str(merged)
+    linked = [
+        link for bucket in turn.get("buckets", []) for link in corpus.linker.find_mentions(bucket, rest)
+    ]
     if linked or (names and re.search(r"\bones?\b", rest)):
         swapped = re.sub(r"\bthe\b|\bones?\b", " ", rest).strip()
         for index, name in enumerate(names):
             merged = merged.replace(name, swapped if index == 0 else " ")
         return re.sub(r"\s{2,}", " ", merged) if names else f"{merged} {swapped}"
-    if lexicon.NEGATION.search(question) or re.search(r"\b(?:only|just|nur|over|under|above|below|more|less)\b", question, re.IGNORECASE):
+    if lexicon.NEGATION.search(question) or re.search(
+        r"\b(?:only|just|nur|over|under|above|below|more|less)\b", question, re.IGNORECASE
+    ):
         return f"{previous.rstrip(' ?.!')} {lexicon.LEAD_IN.sub('', question)}"
     subject = " ".join(names) or " ".join(terms.content_words(previous))
     return f"{lexicon.POSSESSIVE.sub(' ', rest).strip()} {subject}"

@@ -8,8 +8,8 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field
 
-from corpus.buckets import Bucket
 from corpus import terms
+from corpus.buckets import Bucket
 from graph.context import Context
 from graph.state import Json, State
 from nodes.calling import call_model, wants_model
@@ -66,7 +66,13 @@ class Route:
         listing = "\n".join(f"- {bucket.name}: {bucket.description}" for bucket in corpus.buckets.values())
         messages = [SystemMessage(PROMPT.format(buckets=listing)), HumanMessage(state["question"])]
         reply = await call_model(
-            self.services, "route", messages, Routing, state=state, context=context, prompt_version=PROMPT_VERSION
+            self.services,
+            "route",
+            messages,
+            Routing,
+            state=state,
+            context=context,
+            prompt_version=PROMPT_VERSION,
         )
         chosen = [choice.model_dump() for choice in reply.parsed.routes if choice.bucket in corpus.buckets]
         return {"routes": chosen or routes} | reply.update
@@ -77,7 +83,12 @@ class Route:
         if context.buckets:
             for name in context.buckets:
                 known_bucket(corpus, name)
-            return {"routes": [{"bucket": name, "score": 1.0, "reason": "chosen by the caller"} for name in context.buckets]}
+            return {
+                "routes": [
+                    {"bucket": name, "score": 1.0, "reason": "chosen by the caller"}
+                    for name in context.buckets
+                ]
+            }
         probes = await probe_buckets(corpus, state["question"], timeout=self.services.settings.search_timeout)
         return {"routes": await asyncio.to_thread(rank_buckets, corpus, state["question"], probes)}
 
@@ -92,7 +103,9 @@ def rank_buckets(corpus: Corpus, question: str, probes: dict[str, Probe]) -> lis
     total = sum(score for score, _, _ in scored) or 1.0
     best = scored[0][0]
     kept = [item for item in scored[:2] if item[0] > 0 and item[0] >= MARGIN * best] or scored[:2]
-    return [{"bucket": name, "score": round(score / total, 3), "reason": reason} for score, name, reason in kept]
+    return [
+        {"bucket": name, "score": round(score / total, 3), "reason": reason} for score, name, reason in kept
+    ]
 
 
 def score_bucket(corpus: Corpus, bucket: Bucket, question: str, probe: Probe) -> tuple[float, str]:
@@ -101,9 +114,13 @@ def score_bucket(corpus: Corpus, bucket: Bucket, question: str, probe: Probe) ->
     parts = {
         "its documents are named": NOUN * min(2, len(named(asked, bucket.nouns))),
         "its topics are named": TOPIC * min(2, len(named(asked, bucket.topics))),
-        "its fields are named": FIELD_WORD * min(3, sum(bool(named(asked, field.words)) for field in bucket.fields)),
-        "it holds a name of the question": MENTION * min(1.5, sum(link.score for link in corpus.linker.find_mentions(bucket.name, question))),
-        "it holds identifiers like that": IDENTIFIER * min(1, len(bucket.find_identifiers(question))) * (1.0 if probe.identifier else 0.3),
+        "its fields are named": FIELD_WORD
+        * min(3, sum(bool(named(asked, field.words)) for field in bucket.fields)),
+        "it holds a name of the question": MENTION
+        * min(1.5, sum(link.score for link in corpus.linker.find_mentions(bucket.name, question))),
+        "it holds identifiers like that": IDENTIFIER
+        * min(1, len(bucket.find_identifiers(question)))
+        * (1.0 if probe.identifier else 0.3),
         "its texts hold the question's rare words": PROBE * probe.coverage,
     }
     return sum(parts.values()), max(parts, key=lambda key: parts[key])

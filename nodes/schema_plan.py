@@ -72,7 +72,21 @@ class PlannedFilter(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     field: str
-    operator: Literal["=", "!=", "<", "<=", ">", ">=", "between", "in", "not in", "contains", "starts with", "exists", "missing"]
+    operator: Literal[
+        "=",
+        "!=",
+        "<",
+        "<=",
+        ">",
+        ">=",
+        "between",
+        "in",
+        "not in",
+        "contains",
+        "starts with",
+        "exists",
+        "missing",
+    ]
     values: list[str] = Field(max_length=30)
 
 
@@ -105,10 +119,18 @@ class SchemaPlan:
         corpus = await self.services.corpus()
         names = [route["bucket"] for route in state["routes"]]
         schemas = "\n\n".join(corpus.buckets[name].llm_schema() for name in names)
-        system = PROMPT.format(today=context.now.isoformat(), schemas=schemas, decomposition=state["decomposition"])
+        system = PROMPT.format(
+            today=context.now.isoformat(), schemas=schemas, decomposition=state["decomposition"]
+        )
         messages = [SystemMessage(system), HumanMessage(state["question"])]
         reply = await call_model(
-            self.services, "schema_plan", messages, SearchPlan, state=state, context=context, prompt_version=PROMPT_VERSION
+            self.services,
+            "schema_plan",
+            messages,
+            SearchPlan,
+            state=state,
+            context=context,
+            prompt_version=PROMPT_VERSION,
         )
         planned, notes = adopt(corpus, update["plan"], reply.parsed, context)
         return {"plan": planned, "calls": first_calls(planned, context, state), "notes": notes} | reply.update
@@ -153,7 +175,15 @@ def bucket_plan(bucket: Bucket, reading: Reading, hard: Filters, context: Contex
         "filters": [clause.model_dump(mode="json") for clause in (*hard, *checked.filters)],
         "dropped": [str(problem) for problem in checked.problems],
         "mentions": [
-            {"text": item.text, "field": item.field, "values": list(item.values[:20]), "start": item.start, "negated": item.negated, "score": round(item.score, 3), "complete": item.complete}
+            {
+                "text": item.text,
+                "field": item.field,
+                "values": list(item.values[:20]),
+                "start": item.start,
+                "negated": item.negated,
+                "score": round(item.score, 3),
+                "complete": item.complete,
+            }
             for item in reading.mentions
         ],
         "named": any(item.field in bucket.entity_fields and item.complete for item in reading.mentions),
@@ -165,7 +195,9 @@ def bucket_plan(bucket: Bucket, reading: Reading, hard: Filters, context: Contex
     }
 
 
-def caller_filters(corpus: Corpus, buckets: list[str], context: Context) -> tuple[dict[str, Filters], list[Json]]:
+def caller_filters(
+    corpus: Corpus, buckets: list[str], context: Context
+) -> tuple[dict[str, Filters], list[Json]]:
     """Return the caller's hard filters per bucket that knows the field.
 
     Raises:
@@ -177,7 +209,9 @@ def caller_filters(corpus: Corpus, buckets: list[str], context: Context) -> tupl
         homes = [name for name in buckets if corpus.buckets[name].field(clause.field)]
         if not homes:
             fields = ", ".join(field.name for name in buckets for field in corpus.buckets[name].fields)
-            raise BadInput(f"Filter {text!r}: no field {clause.field!r} in {', '.join(buckets)}. Fields: {fields}.")
+            raise BadInput(
+                f"Filter {text!r}: no field {clause.field!r} in {', '.join(buckets)}. Fields: {fields}."
+            )
         for name in homes:
             checked = check_filters(corpus.buckets[name], [clause], today=context.now)
             if checked.problems:
@@ -194,14 +228,16 @@ def parse_filter(text: str) -> Clause:
     """
     match = CALLER_FILTER.match(text)
     if not match:
-        raise BadInput(f"Filter {text!r} cannot be read; write FIELD OPERATOR VALUE, e.g. 'total_amount>=100'.")
+        raise BadInput(
+            f"Filter {text!r} cannot be read; write FIELD OPERATOR VALUE, e.g. 'total_amount>=100'."
+        )
     name, operator, rest = match[1].strip(), match[2], match[3].strip()
     value: Any = rest
     if operator in {"exists", "missing"}:
         value = None
     elif operator in {"in", "not in", "between"}:
         value = [part.strip() for part in re.split(r"\s+and\s+|\s*[,;|]\s*", rest) if part.strip()]
-    return Clause(field=name, operator=operator, value=value, raw=text, origin="user")  # type: ignore[arg-type]
+    return Clause(field=name, operator=operator, value=value, raw=text, origin="user")
 
 
 def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Json]) -> Json:
@@ -212,7 +248,11 @@ def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Json]) 
     intent, aggregate = settle_intent(corpus.buckets[best[0]], question, decomposition, lead)
     whole_set = intent in {"list", "compute"}
     if whole_set:
-        best = [name for name in best if plans[name]["filters"] == lead["filters"] or plans[name]["noun"] or name == best[0]][:1]
+        best = [
+            name
+            for name in best
+            if plans[name]["filters"] == lead["filters"] or plans[name]["noun"] or name == best[0]
+        ][:1]
     queries = [question, *(item["query"] for item in decomposition.get("subqueries", []))]
     return {
         "intent": intent,
@@ -248,8 +288,17 @@ def narrow(corpus: Corpus, plan: Json, question: str) -> tuple[Json, list[str]]:
             filters.remove(weakest)
             said.append(f"{name}: nothing matches all conditions, so “{printed(weakest)}” was not applied.")
         lost = [clause for clause in part["filters"] if clause not in filters]
-        names = [word for clause in lost if is_entity(corpus.buckets[name], clause) and re.search(r"[A-ZÀ-Þ0-9]", clause.get("raw", "")) for word in terms.content_words(clause["raw"])]
-        per_bucket[name] = part | {"filters": filters, "lost": lost, "names": list(dict.fromkeys([*part["names"], *names]))}
+        names = [
+            word
+            for clause in lost
+            if is_entity(corpus.buckets[name], clause) and re.search(r"[A-ZÀ-Þ0-9]", clause.get("raw", ""))
+            for word in terms.content_words(clause["raw"])
+        ]
+        per_bucket[name] = part | {
+            "filters": filters,
+            "lost": lost,
+            "names": list(dict.fromkeys([*part["names"], *names])),
+        }
     return plan | {"per_bucket": per_bucket}, said
 
 
@@ -267,14 +316,20 @@ def certainty(bucket: Bucket, part: Json, clause: Json) -> float:
     if field is not None and field.type == "date":
         exact = clause["operator"] == "=" and re.search(r"\d{4}", clause.get("raw", ""))
         return 0.95 if exact else 0.75 if re.search(r"\d{4}", clause.get("raw", "")) else 0.2
-    found = [item for item in part["mentions"] if item["field"] == clause.get("field") and item["text"] in clause.get("raw", "")]
+    found = [
+        item
+        for item in part["mentions"]
+        if item["field"] == clause.get("field") and item["text"] in clause.get("raw", "")
+    ]
     score, whole = (found[0]["score"], found[0]["complete"]) if found else (0.6, True)
     if is_entity(bucket, clause):
         return 0.4 + 0.6 * float(score) if whole else 0.6 * float(score)
     return 0.3 * float(score)
 
 
-def plan_sides(corpus: Corpus, plan: Json, question: str, hard: dict[str, Filters], context: Context) -> list[Json]:
+def plan_sides(
+    corpus: Corpus, plan: Json, question: str, hard: dict[str, Filters], context: Context
+) -> list[Json]:
     """Return one small plan per side of a comparison: label, question and what each bucket reads in it."""
     lead = corpus.buckets[plan["buckets"][0]]
     sides = []
@@ -284,7 +339,14 @@ def plan_sides(corpus: Corpus, plan: Json, question: str, hard: dict[str, Filter
             reading = read_question(corpus.buckets[name], corpus.linker, side.question, context.now)
             per_bucket[name] = bucket_plan(corpus.buckets[name], reading, hard.get(name, ()), context)
         narrowed, _ = narrow(corpus, plan | {"per_bucket": per_bucket}, side.question)
-        sides.append({"label": side.label, "question": side.question, "per_bucket": narrowed["per_bucket"], "only": narrowed["only"]})
+        sides.append(
+            {
+                "label": side.label,
+                "question": side.question,
+                "per_bucket": narrowed["per_bucket"],
+                "only": narrowed["only"],
+            }
+        )
     return sides
 
 
@@ -304,16 +366,29 @@ def settle_intent(bucket: Bucket, question: str, decomposition: Json, lead: Json
     nothing: Json = {"function": "none", "field": None}
     if intent == "compute":
         if wanted == "count":
-            return ("compute", {"function": "count", "field": None}) if counts_documents(bucket, question) else ("qa", nothing)
+            return (
+                ("compute", {"function": "count", "field": None})
+                if counts_documents(bucket, question)
+                else ("qa", nothing)
+            )
         if bucket.main_amount and sums_amounts(bucket, question, wanted, lead):
-            name = next((name for name in lead["asked"] if (found := bucket.field(name)) and found.type == "money"), bucket.main_amount)
+            name = next(
+                (name for name in lead["asked"] if (found := bucket.field(name)) and found.type == "money"),
+                bucket.main_amount,
+            )
             return "compute", {"function": wanted, "field": name}
         intent = "qa"
     if intent == "qa" and plural and not asks_value(bucket, question, lead):
         intent = "list"
     if intent == "list" and not plural and not lead["filters"] and not lexicon.LIST.search(question):
         intent = "qa"
-    if intent == "qa" and lead["noun"] and lead["filters"] and not asks_value(bucket, question, lead) and not lead["terms"]:
+    if (
+        intent == "qa"
+        and lead["noun"]
+        and lead["filters"]
+        and not asks_value(bucket, question, lead)
+        and not lead["terms"]
+    ):
         intent = "list"
     return intent, nothing
 
@@ -326,7 +401,9 @@ def counts_documents(bucket: Bucket, question: str) -> bool:
     after = question[match.end() : match.end() + 60]
     head = re.split(r"[?,.;:]|\b(?:did|does|do|will|must|is|was|has|have|sind|ist|hat|laut)\b", after)[0]
     named = any(find_phrase(head, noun) for noun in bucket.nouns)
-    open_end = not re.sub(r"\b(?:in\s+total|altogether|overall|insgesamt|au\s+total)\b", "", head, flags=re.IGNORECASE).strip() or bool(re.match(r"\s*(?:are|sind|y)\b", after))
+    open_end = not re.sub(
+        r"\b(?:in\s+total|altogether|overall|insgesamt|au\s+total)\b", "", head, flags=re.IGNORECASE
+    ).strip() or bool(re.match(r"\s*(?:are|sind|y)\b", after))
     before = any(find_phrase(question[: match.end()], noun) for noun in bucket.nouns)
     return named or (open_end and before) or bool(re.search(r"\bcount\b", match.group(), re.IGNORECASE))
 
@@ -340,7 +417,9 @@ def sums_amounts(bucket: Bucket, question: str, wanted: str, lead: Json) -> bool
     if amount is None or re.search(r"\b(?:who|when|wer|wann|qui|quand)\b", question, re.IGNORECASE):
         return False
     if wanted in {"average", "min", "max"}:
-        return lead["noun"] != "" or any(name == amount.name for name in lead["asked"]) or bool(lead["filters"])
+        return (
+            lead["noun"] != "" or any(name == amount.name for name in lead["asked"]) or bool(lead["filters"])
+        )
     many = lead["noun"] == "plural"
     spend = re.search(
         r"\b(?:spen[dt]|spending|altogether|combined|sum|add\s+up|in\s+total|paid|did\s+we\s+pay|insgesamt|ausgegeben|summe|dépens\w+|bezahlt)\b",
@@ -352,17 +431,25 @@ def sums_amounts(bucket: Bucket, question: str, wanted: str, lead: Json) -> bool
 
 def asks_value(bucket: Bucket, question: str, lead: Json) -> bool:
     """Tell whether the question wants a value out of a document rather than the documents."""
-    if re.search(r"\b(?:who|whose|when|where|why|how|wer|wann|wo|wie|warum|qui|quand|où|comment|combien)\b", question, re.IGNORECASE):
+    if re.search(
+        r"\b(?:who|whose|when|where|why|how|wer|wann|wo|wie|warum|qui|quand|où|comment|combien)\b",
+        question,
+        re.IGNORECASE,
+    ):
         return True
     match = lexicon.WHICH.search(question)
     if not match:
         filtered = {clause.get("field") for clause in lead["filters"]}
         return any(name not in filtered for name in lead["asked"]) and lead["noun"] != "plural"
     after = question[match.end() :].strip()
-    head = re.split(r"\b(?:do|does|did|is|are|was|were|has|have|hat|sind|ist|that|which|from|in|of|under|are)\b", after)[0]
+    head = re.split(
+        r"\b(?:do|does|did|is|are|was|were|has|have|hat|sind|ist|that|which|from|in|of|under|are)\b", after
+    )[0]
     if re.match(r"(?:of|von|de)\b", after) or names_documents(bucket, head):
         return False
-    generic = re.search(r"\b(?:agreements|documents|ones|purchases|crates|products|parts|entries)\b", head, re.IGNORECASE)
+    generic = re.search(
+        r"\b(?:agreements|documents|ones|purchases|crates|products|parts|entries)\b", head, re.IGNORECASE
+    )
     return not generic
 
 
@@ -376,7 +463,10 @@ ATTRIBUTE = re.compile(
 def names_documents(bucket: Bucket, head: str) -> bool:
     """Tell whether the words after "which" name the bucket's documents, and not an attribute of one ("certificate id")."""
     return any(
-        not ATTRIBUTE.match(head[end:]) for noun in bucket.nouns for start, end in find_phrase(head, noun) if start <= 30
+        not ATTRIBUTE.match(head[end:])
+        for noun in bucket.nouns
+        for start, end in find_phrase(head, noun)
+        if start <= 30
     )
 
 
@@ -397,7 +487,11 @@ def superlative(bucket: Bucket, question: str) -> Json | None:
     if name is None:
         return None
     descending = not re.match(r"oldest|earliest|cheapest|smallest|lowest|ält|günst", kind)
-    return {"field": name, "descending": descending, "limit": NUMBERS.get((match["n"] or "one").lower(), 0) or int(match["n"])}
+    return {
+        "field": name,
+        "descending": descending,
+        "limit": NUMBERS.get((match["n"] or "one").lower(), 0) or int(match["n"]),
+    }
 
 
 NUMBERS = {
@@ -409,16 +503,35 @@ NUMBERS = {
 def first_calls(plan: Json, context: Context, state: State) -> list[Json]:
     """Return the first tool calls of a plan, as many as the budget allows."""
     allowed = tool_calls_left(state, context)
+    calls: list[Json]
     if plan["kind"] == "documents":
         calls = [{"tool": "query_documents", "args": {"bucket": name}} for name in plan["buckets"]]
     elif plan.get("sides"):
         calls = [
-            {"tool": "search", "side": number, "args": {"buckets": plan["buckets"], "query": side["question"], "mode": plan["strategy"], "filters": {name: part["filters"] for name, part in side["per_bucket"].items()}}}
+            {
+                "tool": "search",
+                "side": number,
+                "args": {
+                    "buckets": plan["buckets"],
+                    "query": side["question"],
+                    "mode": plan["strategy"],
+                    "filters": {name: part["filters"] for name, part in side["per_bucket"].items()},
+                },
+            }
             for number, side in enumerate(plan["sides"])
         ]
     else:
         calls = [
-            {"tool": "search", "args": {"buckets": plan["buckets"], "query": query, "mode": plan["strategy"], "filtered": True, "only": plan["only"]}}
+            {
+                "tool": "search",
+                "args": {
+                    "buckets": plan["buckets"],
+                    "query": query,
+                    "mode": plan["strategy"],
+                    "filtered": True,
+                    "only": plan["only"],
+                },
+            }
             for query in plan["queries"]
         ]
     return calls[:allowed]
@@ -434,7 +547,8 @@ def adopt(corpus: Corpus, plan: Json, reply: SearchPlan, context: Context) -> tu
         base = plan["per_bucket"][item.bucket]
         kept = [clause for clause in base["filters"] if clause.get("origin") != "inferred"]
         for written in item.filters:
-            values: Any = written.values if written.operator in {"in", "not in", "between"} else (written.values or [None])[0]
+            several = written.operator in {"in", "not in", "between"}
+            values: Any = written.values if several else next(iter(written.values), None)
             clause = Clause(field=written.field, operator=written.operator, value=values)
             checked = check_filters(corpus.buckets[item.bucket], [clause], today=context.now)
             kept += [one.model_dump() for one in checked.filters]
@@ -444,14 +558,26 @@ def adopt(corpus: Corpus, plan: Json, reply: SearchPlan, context: Context) -> tu
         return plan, notes
     lead = reply.plans[0]
     whole = reply.whole_set
-    intent = plan["intent"] if whole == (plan["kind"] == "documents") else ("compute" if lead.aggregate != "none" else "list" if whole else "qa")
-    order = {"field": lead.order_by.lstrip("-"), "descending": lead.order_by.startswith("-"), "limit": lead.limit} if lead.order_by else None
+    intent = (
+        plan["intent"]
+        if whole == (plan["kind"] == "documents")
+        else ("compute" if lead.aggregate != "none" else "list" if whole else "qa")
+    )
+    order = (
+        {"field": lead.order_by.lstrip("-"), "descending": lead.order_by.startswith("-"), "limit": lead.limit}
+        if lead.order_by
+        else None
+    )
     return plan | {
         "intent": intent,
         "kind": "documents" if whole else "passages",
         "buckets": list(per_bucket),
         "per_bucket": per_bucket,
-        "aggregate": {"function": lead.aggregate, "field": lead.aggregate_field or None, "group_by": lead.group_by},
+        "aggregate": {
+            "function": lead.aggregate,
+            "field": lead.aggregate_field or None,
+            "group_by": lead.group_by,
+        },
         "strategy": reply.strategy,
         "queries": list(dict.fromkeys([plan["queries"][0], *reply.queries]))[:4],
         "order_by": order,

@@ -69,7 +69,11 @@ async def run_call(
 def lost_searches(state: Any) -> list[str]:
     """Return what failed in this run's searches: single buckets, or whole calls."""
     notes = state.get("notes", [])
-    return [item["message"] for item in notes if item["step"] == "search" and item["kind"] in {"bucket failed", "failed"}]
+    return [
+        item["message"]
+        for item in notes
+        if item["step"] == "search" and item["kind"] in {"bucket failed", "failed"}
+    ]
 
 
 def passage_query(plan: Json, call: Json, context: Context) -> PassageQuery:
@@ -79,7 +83,9 @@ def passage_query(plan: Json, call: Json, context: Context) -> PassageQuery:
     if arguments.get("filtered", True):
         filters = tuple((name, bucket_filters(plan, name, call)) for name in arguments["buckets"])
     parts = [plan["per_bucket"].get(name, {}) for name in arguments["buckets"]]
-    identifiers = arguments.get("identifiers") or [code for part in parts for code in part.get("identifiers", [])]
+    identifiers = arguments.get("identifiers") or [
+        code for part in parts for code in part.get("identifiers", [])
+    ]
     return PassageQuery(
         buckets=tuple(arguments["buckets"]),
         query=arguments["query"],
@@ -101,7 +107,10 @@ def bucket_filters(plan: Json, bucket: str, call: Json | None = None) -> Filters
 async def bucket_weights(corpus: Corpus, query: PassageQuery) -> dict[str, TermWeights]:
     """Return the rarity of the query's words in each bucket."""
     weights = await asyncio.gather(
-        *(term_weights(corpus.index, name, query.query, corpus.buckets[name].language) for name in query.buckets)
+        *(
+            term_weights(corpus.index, name, query.query, corpus.buckets[name].language)
+            for name in query.buckets
+        )
     )
     return dict(zip(query.buckets, weights, strict=True))
 
@@ -109,7 +118,12 @@ async def bucket_weights(corpus: Corpus, query: PassageQuery) -> dict[str, TermW
 def hit_reference(hit: Hit, weights: TermWeights, side: int | None) -> Json:
     """Return what the state keeps of a hit: ids and a score between 0 and 1 (the share of rare words held)."""
     score = round(weights.coverage(f"{hit.chunk.title} {hit.chunk.text}"), 3)
-    reference: Json = {"id": hit.chunk.chunk_id, "doc": hit.chunk.doc_id, "bucket": hit.chunk.bucket, "score": score}
+    reference: Json = {
+        "id": hit.chunk.chunk_id,
+        "doc": hit.chunk.doc_id,
+        "bucket": hit.chunk.bucket,
+        "score": score,
+    }
     return reference if side is None else reference | {"side": side}
 
 

@@ -8,9 +8,14 @@ from corpus.buckets import Bucket
 from corpus.linking import ValueLinker
 from corpus.periods import find_periods
 
-JOIN = re.compile(r"\b(?:or|oder|ou|vs\.?|versus|and|und|et|than|als|que|against|gegenüber)\b|[,;&]|\bcompared\s+(?:to|with)\b", re.IGNORECASE)
+JOIN = re.compile(
+    r"\b(?:or|oder|ou|vs\.?|versus|and|und|et|than|als|que|against|gegenüber)\b|[,;&]|\bcompared\s+(?:to|with)\b",
+    re.IGNORECASE,
+)
 STRONG = re.compile(r"^(?:or|oder|ou|vs\.?|versus|than|als|against)$", re.IGNORECASE)
-RUN = re.compile(r"(?:[A-ZÀ-ÖØ-Þ0-9][\w&.'’/–-]*)(?:\s+(?:of|de|der|von|the|&|[A-ZÀ-ÖØ-Þ0-9][\w&.'’/–-]*|bs|b\.))*")
+RUN = re.compile(
+    r"(?:[A-ZÀ-ÖØ-Þ0-9][\w&.'’/–-]*)(?:\s+(?:of|de|der|von|the|&|[A-ZÀ-ÖØ-Þ0-9][\w&.'’/–-]*|bs|b\.))*"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,11 @@ def comparable(bucket: Bucket, linker: ValueLinker, question: str, today: object
     found = [Item(link.start, link.end, 10) for link in linker.find_mentions(bucket.name, question)]
     found += [Item(start, end, 9) for _, _, start, end in bucket.find_identifiers(question)]
     found += [Item(*period.span, 6) for period in find_periods(question, today=today)]  # type: ignore[arg-type]
-    found += [Item(run.start(), run.end(), 4) for run in RUN.finditer(question) if run.start() > 0 and run.end() - run.start() > 1]
+    found += [
+        Item(run.start(), run.end(), 4)
+        for run in RUN.finditer(question)
+        if run.start() > 0 and run.end() - run.start() > 1
+    ]
     kept: list[Item] = []
     for item in sorted(found, key=lambda item: (-item.weight, item.start - item.end)):
         if all(item.end <= other.start or item.start >= other.end for other in kept):

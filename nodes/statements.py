@@ -29,9 +29,16 @@ letters counts as held ("weigh" and "weight"), since forms differ more than stem
 def nothing_text(plan: Json, clarifications: Sequence[Json]) -> Json:
     """Return the draft of an answer that found nothing, with what was tried."""
     tried = "; ".join(printed(clause) for part in plan["per_bucket"].values() for clause in part["filters"])
-    asked = " Nothing else was said when asked." if any(item.get("declined") for item in clarifications) else ""
+    asked = (
+        " Nothing else was said when asked." if any(item.get("declined") for item in clarifications) else ""
+    )
     where = ", ".join(plan["buckets"])
-    return {"text": f"I found no document in {where}" + (f" with {tried}" if tried else " about that") + f".{asked}", "unanswerable": True}
+    return {
+        "text": f"I found no document in {where}"
+        + (f" with {tried}" if tried else " about that")
+        + f".{asked}",
+        "unanswerable": True,
+    }
 
 
 def compose_set(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Json:
@@ -41,16 +48,27 @@ def compose_set(corpus: Corpus, plan: Json, decision: Json, context: Context) ->
     return listed(corpus, plan, decision, context)
 
 
-def set_rows(corpus: Corpus, plan: Json, decision: Json, columns: Sequence[str], order: Sequence[str], limit: int | None) -> list[Json]:
+def set_rows(
+    corpus: Corpus,
+    plan: Json,
+    decision: Json,
+    columns: Sequence[str],
+    order: Sequence[str],
+    limit: int | None,
+) -> list[Json]:
     """Return the rows of the plan's set as typed values by field; of the documents that the review chose, if it did."""
     name = plan["buckets"][0]
     only = decision.get("targets") or plan.get("only")
     if not only:
-        return list(corpus.annotations.rows(name, bucket_filters(plan, name), list(columns), list(order), limit))
+        return list(
+            corpus.annotations.rows(name, bucket_filters(plan, name), list(columns), list(order), limit)
+        )
     rows = [{"doc_id": doc_id, **(corpus.annotations.get(doc_id, name) or {})} for doc_id in only]
     for field in reversed(order):
         key = field.removeprefix("-")
-        rows.sort(key=lambda row: (row.get(key) is None, sortable(row.get(key))), reverse=field.startswith("-"))
+        rows.sort(
+            key=lambda row: (row.get(key) is None, sortable(row.get(key))), reverse=field.startswith("-")
+        )
     return rows[:limit]
 
 
@@ -77,7 +95,11 @@ def listed(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Json
     doc_ids = [str(row["doc_id"]) for row in rows]
     return {
         "text": "\n".join([f"{shown} {noun} in {name}{basis}:", *lines]),
-        "table": {"columns": ["document", *columns], "rows": [table_row(row, columns) for row in rows], "doc_ids": doc_ids},
+        "table": {
+            "columns": ["document", *columns],
+            "rows": [table_row(row, columns) for row in rows],
+            "doc_ids": doc_ids,
+        },
         "documents": doc_ids if order and order["limit"] else all_ids,
         "matched": len(all_ids),
         "cited": cited_values(corpus, rows, columns),
@@ -100,7 +122,13 @@ def document_ids(corpus: Corpus, plan: Json, decision: Json) -> list[str]:
 def row_columns(bucket: Bucket, plan: Json) -> list[str]:
     """Return the fields to show: title fields, main date and amount, what was filtered and what was asked."""
     part = plan["per_bucket"][bucket.name]
-    wanted = [*bucket.title_fields, bucket.main_date, bucket.main_amount, *(clause.get("field") for clause in part["filters"]), *part["asked"]]
+    wanted = [
+        *bucket.title_fields,
+        bucket.main_date,
+        bucket.main_amount,
+        *(clause.get("field") for clause in part["filters"]),
+        *part["asked"],
+    ]
     known = {field.name: field for field in bucket.fields}
     return [name for name in dict.fromkeys(wanted) if name in known][:MAX_COLUMNS]
 
@@ -128,7 +156,9 @@ def cited_values(corpus: Corpus, rows: Sequence[Json], columns: Sequence[str]) -
     for row in rows:
         document = corpus.documents.get(row["doc_id"])
         if document is not None:
-            cited.append(cite_values(document, [row[column] for column in columns if row.get(column) is not None]))
+            cited.append(
+                cite_values(document, [row[column] for column in columns if row.get(column) is not None])
+            )
     return cited
 
 
@@ -138,7 +168,11 @@ def cite_values(document: Document, values: Sequence[Any]) -> Json:
         for form in written_forms(value):
             span = locate(document.text, form)
             if span:
-                return {"doc": document.doc_id, "start": line_start(document.text, span[0]), "end": line_end(document.text, span[1])}
+                return {
+                    "doc": document.doc_id,
+                    "start": line_start(document.text, span[0]),
+                    "end": line_end(document.text, span[1]),
+                }
     return {"doc": document.doc_id, "start": 0, "end": min(len(document.text), 200)}
 
 
@@ -175,7 +209,11 @@ def computed(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Js
         return grouped(corpus, plan, ids)
     if function == "count":
         return counted(corpus, plan, ids)
-    query = DocumentQuery(bucket=name, filters=bucket_filters(plan, name), aggregate=(Aggregate(function=function, field=field),))
+    query = DocumentQuery(
+        bucket=name,
+        filters=bucket_filters(plan, name),
+        aggregate=(Aggregate(function=function, field=field),),
+    )
     result = run_query(corpus.annotations, query)
     rows = set_rows(corpus, plan, decision, [field], [], 5000)
     values = {str(row["doc_id"]): row[field] for row in rows if row.get(field) is not None}
@@ -186,10 +224,16 @@ def computed(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Js
             continue
         unit = value.get("currency") or "" if isinstance(value, dict) else ""
         number = number_text(value["amount"] if isinstance(value, dict) else value)
-        members = [doc_id for doc_id, held in values.items() if (getattr(held, "currency", None) or "") == unit]
+        members = [
+            doc_id for doc_id, held in values.items() if (getattr(held, "currency", None) or "") == unit
+        ]
         cited = extreme_of(values, members, function) if function in {"min", "max"} else members
         marks = " ".join(f"[{doc_id}]" for doc_id in cited[:CITED_INPUTS])
-        lines.append(f"{LABELS[function].format(field=field.replace('_', ' '))}: {number} {unit} {marks}.".replace("  ", " "))
+        lines.append(
+            f"{LABELS[function].format(field=field.replace('_', ' '))}: {number} {unit} {marks}.".replace(
+                "  ", " "
+            )
+        )
         derivations.append(derivation(function, field, number, unit, members, values))
     covered = result.covered.get(field, 0)
     if not lines:
@@ -197,7 +241,9 @@ def computed(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Js
     elif covered:
         lines.append(f"{covered} of {result.matched} documents were included.")
     if covered and covered < result.matched:
-        lines.append(f"{result.matched - covered} of {result.matched} documents have no {field.replace('_', ' ')}.")
+        lines.append(
+            f"{result.matched - covered} of {result.matched} documents have no {field.replace('_', ' ')}."
+        )
     shown = list(values)[: context.list_limit]
     return {
         "text": "\n".join(lines),
@@ -205,7 +251,11 @@ def computed(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Js
         "matched": result.matched,
         "derivations": derivations,
         "cited": value_spans(corpus, values),
-        "table": {"columns": ["document", field], "rows": [[doc_id, cell(values[doc_id])] for doc_id in shown], "doc_ids": shown},
+        "table": {
+            "columns": ["document", field],
+            "rows": [[doc_id, cell(values[doc_id])] for doc_id in shown],
+            "doc_ids": shown,
+        },
         "unanswerable": not values,
     }
 
@@ -216,11 +266,22 @@ def grouped(corpus: Corpus, plan: Json, ids: Sequence[str]) -> Json:
     function, field = plan["aggregate"]["function"], plan["aggregate"]["field"]
     aggregate = Aggregate(function=function, field=field if function != "count" else None)
     groups = tuple(plan["aggregate"]["group_by"])
-    query = DocumentQuery(bucket=name, filters=bucket_filters(plan, name), aggregate=(aggregate,), group_by=groups, order_by=groups, limit=1000)
+    query = DocumentQuery(
+        bucket=name,
+        filters=bucket_filters(plan, name),
+        aggregate=(aggregate,),
+        group_by=groups,
+        order_by=groups,
+        limit=1000,
+    )
     result = run_query(corpus.annotations, query)
     rows = [[json_cell(row.get(column)) for column in result.columns] for row in result.rows]
     head = " | ".join(column.replace("_", " ") for column in result.columns)
-    lines = [f"{len(rows)} groups over {result.matched} documents in {name}:", head, *(" | ".join(map(str, row)) for row in rows)]
+    lines = [
+        f"{len(rows)} groups over {result.matched} documents in {name}:",
+        head,
+        *(" | ".join(map(str, row)) for row in rows),
+    ]
     return {
         "text": "\n".join([*lines, *result.notes]),
         "documents": list(ids),
@@ -238,12 +299,17 @@ def json_cell(value: Any) -> Any:
     return "" if value is None else value
 
 
-LABELS = {"sum": "Sum of {field}", "average": "Average {field}", "min": "Lowest {field}", "max": "Highest {field}"}
+LABELS = {
+    "sum": "Sum of {field}",
+    "average": "Average {field}",
+    "min": "Lowest {field}",
+    "max": "Highest {field}",
+}
 
 
 def extreme_of(values: Json, members: Sequence[str], function: str) -> list[str]:
     """Return the documents that hold the smallest or largest value."""
-    amounts = {doc_id: getattr(values[doc_id], "amount", values[doc_id]) for doc_id in members}
+    amounts = {doc_id: sortable(values[doc_id]) for doc_id in members}
     if not amounts:
         return []
     best = (min if function == "min" else max)(amounts.values())
@@ -255,10 +321,19 @@ def number_text(value: Any) -> str:
     return f"{Decimal(str(value)):,.2f}"
 
 
-def derivation(function: str, field: str, number: str, unit: str, members: Sequence[str], values: Json) -> Json:
+def derivation(
+    function: str, field: str, number: str, unit: str, members: Sequence[str], values: Json
+) -> Json:
     """Return how a number was computed, for verification to recompute."""
     inputs = [f"{getattr(values[doc_id], 'amount', values[doc_id])}" for doc_id in members]
-    return {"value": number, "formula": f"{function}({field}) over {len(members)} documents", "operation": function, "inputs": inputs, "doc_ids": list(members), "unit": unit}
+    return {
+        "value": number,
+        "formula": f"{function}({field}) over {len(members)} documents",
+        "operation": function,
+        "inputs": inputs,
+        "doc_ids": list(members),
+        "unit": unit,
+    }
 
 
 def value_spans(corpus: Corpus, values: Json) -> list[Json]:
@@ -277,8 +352,17 @@ def counted(corpus: Corpus, plan: Json, ids: Sequence[str]) -> Json:
     marks = " ".join(f"[{doc_id}]" for doc_id in ids[:CITED_INPUTS])
     text = f"The number of matching documents in {name} is {len(ids)} {marks}."
     documents = [document for doc_id in ids[:CITED_INPUTS] if (document := corpus.documents.get(doc_id))]
-    cited = [{"doc": document.doc_id, "start": 0, "end": min(160, len(document.text))} for document in documents]
-    made = {"value": str(len(ids)), "formula": f"count of {len(ids)} documents", "operation": "count", "inputs": [], "doc_ids": list(ids), "unit": ""}
+    cited = [
+        {"doc": document.doc_id, "start": 0, "end": min(160, len(document.text))} for document in documents
+    ]
+    made = {
+        "value": str(len(ids)),
+        "formula": f"count of {len(ids)} documents",
+        "operation": "count",
+        "inputs": [],
+        "doc_ids": list(ids),
+        "unit": "",
+    }
     return {"text": text, "documents": list(ids), "matched": len(ids), "derivations": [made], "cited": cited}
 
 
@@ -294,8 +378,8 @@ async def compose_passages(corpus: Corpus, state: State, context: Context) -> Js
         return await compose_sides(corpus, plan, decision)
     several = 1 if plan["intent"] != "compare" else 2
     plan = plan | {"silent": decision.get("silent", False)}
-    parts = [await answer_from(corpus, plan, doc_id, state["question"]) for doc_id in targets[:several]]
-    parts = [part for part in parts if part]
+    written = [await answer_from(corpus, plan, doc_id, state["question"]) for doc_id in targets[:several]]
+    parts = [part for part in written if part]
     return joined(parts) if parts else nothing_text(plan, [])
 
 
@@ -332,7 +416,9 @@ async def answer_from(corpus: Corpus, plan: Json, doc_id: str, question: str) ->
     return await asyncio.to_thread(read_document, corpus, bucket, document, plan, question, weights)
 
 
-def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Json, question: str, weights: TermWeights) -> Json:
+def read_document(
+    corpus: Corpus, bucket: Bucket, document: Document, plan: Json, question: str, weights: TermWeights
+) -> Json:
     """Return the draft from one document; it says so when the document lacks what is asked."""
     values = corpus.annotations.get(document.doc_id, bucket.name) or {}
     part = plan["per_bucket"].get(bucket.name, {})
@@ -347,13 +433,21 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Json
     named = identifying(bucket, document, values, part)
     limit = 4 if plan["intent"] == "summarize" else 2 if not lines else 1
     similar = similarity_to(corpus, question)
-    passages = best_passages(document.text, question, bucket.language, skip=named, limit=limit, similar=similar)
+    passages = best_passages(
+        document.text, question, bucket.language, skip=named, limit=limit, similar=similar
+    )
     if plan["intent"] == "summarize":
         passages = summary(document, passages)
-    silent = plan.get("silent") or (plan["intent"] != "summarize" and lacks(document, values, question, weights, named, passages))
+    silent = plan.get("silent") or (
+        plan["intent"] != "summarize" and lacks(document, values, question, weights, named, passages)
+    )
     if not lines and silent:
         title = bucket.title(values) or document.title or document.doc_id
-        return {"text": f"The document does not state that: {title} [{document.doc_id}]", "cited": [{"doc": document.doc_id, "start": 0, "end": min(200, len(document.text))}], "unanswerable": True}
+        return {
+            "text": f"The document does not state that: {title} [{document.doc_id}]",
+            "cited": [{"doc": document.doc_id, "start": 0, "end": min(200, len(document.text))}],
+            "unanswerable": True,
+        }
     for passage in passages:
         lines.append(f"“{tidy(passage.text)}” [{document.doc_id}]")
         cited.append({"doc": document.doc_id, "start": passage.start, "end": passage.end})
@@ -371,11 +465,25 @@ def similarity_to(corpus: Corpus, question: str) -> Similar | None:
 
 def identifying(bucket: Bucket, document: Document, values: Json, part: Json) -> list[str]:
     """Return the words of the question that only say which document is meant."""
-    names = " ".join([*(mention["text"] for mention in part.get("mentions", [])), bucket.title(values), document.title, document.doc_id])
+    names = " ".join(
+        [
+            *(mention["text"] for mention in part.get("mentions", [])),
+            bucket.title(values),
+            document.title,
+            document.doc_id,
+        ]
+    )
     return words(names)
 
 
-def lacks(document: Document, values: Json, question: str, weights: TermWeights, named: Sequence[str], passages: Sequence[Passage]) -> bool:
+def lacks(
+    document: Document,
+    values: Json,
+    question: str,
+    weights: TermWeights,
+    named: Sequence[str],
+    passages: Sequence[Passage],
+) -> bool:
     """Tell whether the document holds too little of what is asked about it to answer."""
     asked = [word for word in content_words(question) if word not in set(named)]
     if not asked:
@@ -385,7 +493,11 @@ def lacks(document: Document, values: Json, question: str, weights: TermWeights,
     held = set(words(f"{document.text} {' '.join(show(value) for value in values.values())}"))
     beginnings = {word[:PREFIX] for word in held}
     whole = sum(weights.weight(word) for word in asked)
-    found = sum(weights.weight(word) for word in asked if word in held or (len(word) >= PREFIX and word[:PREFIX] in beginnings))
+    found = sum(
+        weights.weight(word)
+        for word in asked
+        if word in held or (len(word) >= PREFIX and word[:PREFIX] in beginnings)
+    )
     return found < COVERED * whole
 
 
@@ -418,5 +530,3 @@ def derivations_of(draft: Json) -> tuple[Derivation, ...]:
         )
         for item in draft.get("derivations", [])
     )
-
-

@@ -46,10 +46,14 @@ class VerifyCitations:
         watch = Stopwatch("verify_citations")
         draft = state.get("draft", {})
         if not state.get("gate", {}).get("retrieve", True):
-            return finish(state, draft["text"], status="failed" if draft.get("failed") else "answered", watch=watch)
+            return finish(
+                state, draft["text"], status="failed" if draft.get("failed") else "answered", watch=watch
+            )
         lost = lost_searches(state)
         if lost and (context.strict_search or state.get("decision", {}).get("empty")):
-            return finish(state, f"The search failed: {'; '.join(dict.fromkeys(lost))}.", status="failed", watch=watch)
+            return finish(
+                state, f"The search failed: {'; '.join(dict.fromkeys(lost))}.", status="failed", watch=watch
+            )
         corpus = await self.services.corpus()
         chunks = await hydrate(corpus, state.get("evidence", []))
         evidence = await asyncio.to_thread(gather_evidence, corpus, state, chunks)
@@ -60,7 +64,13 @@ class VerifyCitations:
             return {
                 "draft": draft | {"feedback": feedback},
                 "corrections": [*state.get("corrections", []), correction_entry],
-                "notes": [note("verify_citations", "correction", "The first answer had unsupported claims and was written again.")],
+                "notes": [
+                    note(
+                        "verify_citations",
+                        "correction",
+                        "The first answer had unsupported claims and was written again.",
+                    )
+                ],
                 "usage": watch.update(),
             }
         return await asyncio.to_thread(conclude, corpus, state, evidence, report, watch)
@@ -74,7 +84,9 @@ class VerifyCitations:
 def may_correct(state: State, context: Context, draft: Json) -> bool:
     """Tell whether an answer of the model goes back once more; the twin would write the same again."""
     left = len(state.get("corrections", [])) < context.max_corrections
-    return draft.get("by") == "model" and left and llm_calls_left(state, context) > 0 and seconds_left(state) > 0
+    return (
+        draft.get("by") == "model" and left and llm_calls_left(state, context) > 0 and seconds_left(state) > 0
+    )
 
 
 def correction(report: Report) -> str:
@@ -96,7 +108,9 @@ def gather_evidence(corpus: Corpus, state: State, chunks: dict[str, Chunk]) -> l
         if document is None:
             continue
         wide = place < len(state.get("draft", {}).get("cited", []))
-        begin, stop = (max(0, start - AROUND), min(len(document.text), end + AROUND)) if wide else (start, end)
+        begin, stop = (
+            (max(0, start - AROUND), min(len(document.text), end + AROUND)) if wide else (start, end)
+        )
         evidence.setdefault((doc_id, begin, stop), as_evidence(corpus, document, begin, stop))
     return list(evidence.values())
 
@@ -116,7 +130,9 @@ def as_evidence(corpus: Corpus, document: Document, start: int, end: int) -> Evi
     )
 
 
-def conclude(corpus: Corpus, state: State, evidence: Sequence[Evidence], report: Report, watch: Stopwatch) -> dict[str, Any]:
+def conclude(
+    corpus: Corpus, state: State, evidence: Sequence[Evidence], report: Report, watch: Stopwatch
+) -> dict[str, Any]:
     """Repair what is left, resolve the citations for people and build the final update; blocking."""
     draft = state["draft"]
     text, lines = repair(draft["text"], report)
@@ -129,7 +145,13 @@ def conclude(corpus: Corpus, state: State, evidence: Sequence[Evidence], report:
     unanswerable = bool(draft.get("unanswerable")) or (nothing and not draft.get("documents"))
     if not text.strip():
         text = "No statement of the answer could be verified against the documents."
-    status = "unanswerable" if unanswerable else "partial" if draft.get("partial") or lost_searches(state) else "answered"
+    status = (
+        "unanswerable"
+        if unanswerable
+        else "partial"
+        if draft.get("partial") or lost_searches(state)
+        else "answered"
+    )
     notes = [note("verify_citations", "repaired", line) for line in lines]
     if draft.get("partial"):
         notes.append(note("compose", "partial", str(draft["partial"])))
@@ -206,7 +228,11 @@ def resolve(corpus: Corpus, doc_id: str, start: int, end: int, evidence_id: str)
 
 def answer_claim(claim: Claim, places: dict[tuple[str, int, int], int]) -> AnswerClaim:
     """Return a claim as the answer shows it, with the numbers of its citations."""
-    numbers = [number for (doc_id, start, _), number in places.items() if doc_id in claim.markers or (doc_id, start) == (claim.doc_id, claim.quote_start)]
+    numbers = [
+        number
+        for (doc_id, start, _), number in places.items()
+        if doc_id in claim.markers or (doc_id, start) == (claim.doc_id, claim.quote_start)
+    ]
     return AnswerClaim(
         text=claim.text,
         start=claim.start,
@@ -271,7 +297,9 @@ def finish(state: State, text: str, *, status: Any, watch: Stopwatch, **parts: A
         "question": answer.question,
         "answer": text[:400],
         "buckets": answer.buckets,
-        "mentions": [item for name in plan.get("buckets", [])[:1] for item in plan["per_bucket"][name]["mentions"]],
+        "mentions": [
+            item for name in plan.get("buckets", [])[:1] for item in plan["per_bucket"][name]["mentions"]
+        ],
     }
     update: dict[str, Any] = {
         "answer": answer.model_dump(mode="json"),
@@ -287,7 +315,9 @@ def chat_reply(state: State, text: str) -> list[Any]:
     """Return the messages to add: the question too when it came as `query`, so that the chat reads whole."""
     messages = state.get("messages") or []
     asked = state.get("asked", "")
-    open_question = bool(messages) and messages[-1].type == "human" and str(messages[-1].text).strip() == asked
+    open_question = (
+        bool(messages) and messages[-1].type == "human" and str(messages[-1].text).strip() == asked
+    )
     return [AIMessage(text)] if open_question else [HumanMessage(asked), AIMessage(text)]
 
 

@@ -26,7 +26,19 @@ class FilterClause(BaseModel):
 
     field: str = Field(max_length=80)
     operator: Literal[
-        "=", "!=", "<", "<=", ">", ">=", "between", "in", "not in", "contains", "starts with", "exists", "missing"
+        "=",
+        "!=",
+        "<",
+        "<=",
+        ">",
+        ">=",
+        "between",
+        "in",
+        "not in",
+        "contains",
+        "starts with",
+        "exists",
+        "missing",
     ] = "="
     value: str | float | bool | list[str] | None = None
 
@@ -38,16 +50,22 @@ class SearchInput(BaseModel):
 
     bucket: str = Field(description="Bucket to search, e.g. invoices or contracts.")
     query: str = Field(description="Words to look for.", max_length=2000)
-    filters: list[FilterClause] | None = Field(None, description="Conditions on the bucket's fields, all must hold.")
+    filters: list[FilterClause] | None = Field(
+        None, description="Conditions on the bucket's fields, all must hold."
+    )
     top_k: int = Field(10, ge=1, le=100, description="Passages to return.")
-    context_chars: int = Field(KEYWORD_CONTEXT, ge=40, le=8000, description="Characters shown of each passage.")
+    context_chars: int = Field(
+        KEYWORD_CONTEXT, ge=40, le=8000, description="Characters shown of each passage."
+    )
     doc_id: str | None = Field(None, description="Search inside this document only.")
 
 
 class SemanticInput(SearchInput):
     """Arguments of a semantic search."""
 
-    context_chars: int = Field(SEMANTIC_CONTEXT, ge=40, le=8000, description="Characters shown of each passage.")
+    context_chars: int = Field(
+        SEMANTIC_CONTEXT, ge=40, le=8000, description="Characters shown of each passage."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +102,9 @@ class PassageQuery:
                 bucket=name,
                 query=self.query,
                 mode=self.mode,
-                filter_json=to_qdrant(known_bucket(corpus, name), per_bucket[name]) if per_bucket.get(name) else None,
+                filter_json=to_qdrant(known_bucket(corpus, name), per_bucket[name])
+                if per_bucket.get(name)
+                else None,
                 doc_ids=self.doc_ids,
                 phrases=self.phrases,
                 identifiers=self.identifiers,
@@ -105,7 +125,9 @@ def known_bucket(corpus: Corpus, name: str) -> Any:
     return corpus.buckets[name]
 
 
-async def search_passages(corpus: Corpus, query: PassageQuery, *, timeout: float, strict: bool = False) -> SearchResult:
+async def search_passages(
+    corpus: Corpus, query: PassageQuery, *, timeout: float, strict: bool = False
+) -> SearchResult:
     """Search the buckets of `query` in parallel within `timeout` seconds; dedupe and rerank the hits.
 
     Raises:
@@ -128,7 +150,9 @@ def checked_filters(
 
 def typed_filters(raw: Sequence[dict[str, Any]]) -> Filters:
     """Return stored clauses and groups as typed ones; they were checked before they were stored."""
-    return tuple(Group.model_validate(item) if "clauses" in item else Clause.model_validate(item) for item in raw)
+    return tuple(
+        Group.model_validate(item) if "clauses" in item else Clause.model_validate(item) for item in raw
+    )
 
 
 def snippet(hit: Hit, query: str, size: int) -> str:
@@ -168,7 +192,9 @@ def search_tools(services: Services) -> list[BaseTool]:
                 "dropped_filters": list(dropped),
             }
 
-        return StructuredTool.from_function(coroutine=run, name=name, description=description, args_schema=schema)
+        return StructuredTool.from_function(
+            coroutine=run, name=name, description=description, args_schema=schema
+        )
 
     return [
         tool(

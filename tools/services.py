@@ -100,7 +100,7 @@ class Services:
 
     async def corpus(self) -> Corpus:
         """Return the corpus without blocking the event loop."""
-        return self.ready or await asyncio.to_thread(self.open)
+        return self.ready if self.ready is not None else await asyncio.to_thread(self.open)
 
     @property
     def chat(self) -> "ChatModels":
