@@ -115,10 +115,16 @@ class _Splitter:
                 at = marker.end
         parts.append(self.text[at:end])
         joined = re.sub(r"\s+", " ", " ".join(parts)).strip()
-        joined = re.sub(r"(?<!\w)(\*\*|__|\*|_|`)(?=\S)|(?<=[^\s*_`])(\*\*|__|`|\*)(?!\w)", "", joined)
-        return re.sub(r"\s+([.,;:!?)])", r"\1", joined)
+        joined = _EMPHASIS.sub(r"\2", joined)
+        joined = re.sub(r"\s+([.,;:!?)。！？])", r"\1", joined)
+        return _ACCORDING.sub("", joined)
 
 
+_EMPHASIS = re.compile(r"(?<![\w\[*])(\*\*|__|\*|_)(?=\S)([^*_]+?)\1(?![\w\]*])")
+# what is left of "According to [a-1], ..." once the marker is gone
+_ACCORDING = re.compile(
+    r"^(?:according to|as per|per|in|laut|gemäß|nach|selon|d'après)\s*[,:]\s*", re.IGNORECASE
+)
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*•–‣◦]|\(?\d{1,3}[.)]|\(?[a-z]\))[ \t]+(?:\[[ xX]\][ \t]+)?")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s|\s*(?:\*\*|__)[^*_]+(?:\*\*|__):?\s*$|\s*(?:={3,}|-{3,}|\*{3,})\s*$")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
@@ -394,8 +400,8 @@ def _is_claim(statement: Statement) -> bool:
     bare = text.strip("*_ \t")
     if not re.search(r"\w", text) or bare.endswith(("?", "？", ":")):
         return False
-    cited = bool(statement.markers or statement.nearby)
-    if (_CITED_NOT_FOUND if cited else _NOT_FOUND).search(text) and not _quoted(text):
+    cited = bool(statement.markers)
+    if (_CITED_NOT_FOUND if cited or statement.nearby else _NOT_FOUND).search(text) and not _quoted(text):
         return False
     if not cited and (_NOTE.match(text) or _HEDGE.search(text) or _COVERAGE.search(text)):
         return False

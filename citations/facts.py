@@ -137,11 +137,15 @@ _SPELLED = re.compile(
 )
 
 
-def _spelled_value(text: str) -> int | None:
-    """Return the value of a number in words, None when the words are no number of their own."""
+def _needs_unit(text: str) -> bool:
+    """Tell whether a word is a number only before a unit: "one day", "hundert Tage", not "millions"."""
+    word = text.casefold()
+    return word in _ARTICLES or word in _BIG
+
+
+def _spelled_value(text: str) -> int:
+    """Return the value of a number in words."""
     parts = [p for p in re.split(r"[\s-]+", text.casefold()) if p not in ("and", "und", "et")]
-    if len(parts) == 1 and parts[0] in _ARTICLES:
-        return None
     total = group = 0
     for part in parts:
         big = _BIG.get(part)
@@ -397,13 +401,13 @@ def _read_spelled(rest: str, facts: list[Fact]) -> None:
     if _SPELLED_PARTS.isdisjoint(_LETTERS.findall(rest.casefold())):
         return
     for match in _SPELLED.finditer(rest):
-        value = _spelled_value(match.group())
         start, end = match.span()
-        if value is None:
-            if match.group().casefold() in ("cent", "cents") or _tail(rest, end, None)[3] is None:
+        if _needs_unit(match.group()):
+            _, _, code, unit = _tail(rest, end, None)
+            if unit is None and code in (None, "cent"):
                 continue
-            value = 1
-        facts.append(_number(rest, (start, end), (Decimal(value),), None, True))
+        value = Decimal(_spelled_value(match.group()))
+        facts.append(_number(rest, (start, end), (value,), None, True))
 
 
 def _twin_units(text: str, facts: tuple[Fact, ...]) -> tuple[Fact, ...]:

@@ -275,16 +275,14 @@ _SKIPPED = frozenset(
 _JOINING = frozenset({"and", "or", "und", "oder", "et", "ou", "&"})
 _ROLES = frozenset(
     stem(w)
-    for w in word_list("""buyer seller purchaser vendor supplier customer client licensor licensee lessor lessee
-    landlord tenant lender borrower employer
-    employee contractor subcontractor company consultant distributor manufacturer franchisor franchisee
-    guarantor creditor debtor assignor assignee
-    discloser recipient provider user owner operator investor issuer holder trustee beneficiary insurer
-    insured agent principal
-    käufer verkäufer lieferant kunde auftraggeber auftragnehmer mieter vermieter arbeitgeber arbeitnehmer
-    darlehensgeber darlehensnehmer
-    lizenzgeber lizenznehmer acheteur vendeur fournisseur client bailleur locataire preneur employeur
-    salarié prêteur emprunteur""")
+    for w in word_list("""
+    buyer seller purchaser vendor supplier customer client licensor licensee lessor lessee landlord
+    tenant lender borrower employer employee contractor subcontractor company consultant distributor
+    manufacturer franchisor franchisee guarantor creditor debtor assignor assignee discloser
+    recipient provider user owner operator investor issuer holder trustee beneficiary insurer
+    insured agent principal käufer verkäufer lieferant kunde auftraggeber auftragnehmer mieter
+    vermieter arbeitgeber arbeitnehmer darlehensgeber darlehensnehmer lizenzgeber lizenznehmer
+    acheteur vendeur fournisseur bailleur locataire preneur employeur salarié prêteur emprunteur""")
 )
 _PIECE = re.compile(rf"{WORD.pattern}|[.;:!?\n|&]")
 

@@ -13,7 +13,7 @@ from citations.claims import Statement, split_claims
 from citations.derivations import derive
 from citations.facts import Fact, hard_facts, uses_comma_decimals
 from citations.matching import View, squeeze, view
-from citations.tokens import Span, content_stems, fold, is_content, sentence_spans, stem, words
+from citations.tokens import Span, content_stems, fold, is_content, sentence_spans, stem, word_list, words
 from citations.types import Claim, Derivation, Evidence, Report, Verdict
 
 # Share of a claim's weighted content words that one passage must have. A claim glued from two sentences has
@@ -249,6 +249,15 @@ class Query:
 _QUOTATION = re.compile(r"[\"“„«»]([^\"“”„«»]{3,}?)[\"”“»«]")
 
 
+# Headers of a table that say nothing of what stands below them.
+_HEADERS = frozenset(
+    stem(w)
+    for w in word_list("""
+    value item field name detail answer result parameter description information entry
+    note document file wert feld angabe ergebnis parameter beschreibung dokument datei valeur champ description""")
+)
+
+
 def make_query(pool: Pool, text: str, context: str = "") -> Query:
     """Prepare a claim for search in a pool."""
     claim = view(text)
@@ -257,7 +266,7 @@ def make_query(pool: Pool, text: str, context: str = "") -> Query:
     for root in _index_stems(text):
         roots.setdefault(root, pool.weight(root))
     for s in content_stems(context):
-        if s not in roots:
+        if s not in roots and s not in _HEADERS:
             roots[s] = 0.5 * pool.weight(s)
             weights[s] = 0.5 * pool.weight(s)
     quotes = tuple(q.strip() for q in _QUOTATION.findall(text) if len(q.split()) >= 3)
