@@ -124,11 +124,8 @@ def ambiguous_question(corpus: Corpus, plan: Json, tied: Sequence[Candidate]) ->
     for number, candidate in enumerate(tied, 1):
         document = corpus.documents.get(candidate.doc_id)
         label = candidate.title or (document.title if document else "") or candidate.doc_id
-        details = [
-            candidate.value(name)
-            for name in telling
-            if candidate.value(name) and candidate.value(name) not in label
-        ]
+        values = dict.fromkeys(candidate.value(name) for name in telling)
+        details = [value for value in values if value and value not in label]
         shown = f"{label} ({', '.join(details)})" if details else label
         options.append(
             {

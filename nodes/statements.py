@@ -16,6 +16,7 @@ from graph.context import Context
 from graph.state import Json, State
 from nodes.asking import printed
 from nodes.extract import Passage, Similar, best_passages, locate
+from nodes.phrases import find_phrase
 from nodes.search import bucket_filters
 from tools.services import Corpus
 
@@ -102,7 +103,7 @@ def listed(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Json
         },
         "documents": doc_ids if order and order["limit"] else all_ids,
         "matched": len(all_ids),
-        "cited": cited_values(corpus, rows, columns),
+        "cited": cited_values(corpus, bucket, rows, columns),
     }
 
 
@@ -140,7 +141,9 @@ def row_line(row: Json, columns: Sequence[str]) -> str:
 
 
 def cell(value: Any) -> str:
-    """Return a value as a short text."""
+    """Return a value as a short text; money with two decimals."""
+    if isinstance(value, Money):
+        return f"{value.amount:,.2f} {value.currency or ''}".strip()
     text = value if isinstance(value, str) else show(value)
     return text if len(text) <= 120 else text[:117] + "..."
 
@@ -150,30 +153,48 @@ def table_row(row: Json, columns: Sequence[str]) -> list[Any]:
     return [row["doc_id"], *("" if row.get(column) is None else cell(row[column]) for column in columns)]
 
 
-def cited_values(corpus: Corpus, rows: Sequence[Json], columns: Sequence[str]) -> list[Json]:
+def cited_values(corpus: Corpus, bucket: Bucket, rows: Sequence[Json], columns: Sequence[str]) -> list[Json]:
     """Return one cited span per row: where a value of the row stands in the document, else the document's head."""
     cited = []
     for row in rows:
         document = corpus.documents.get(row["doc_id"])
         if document is not None:
-            cited.append(
-                cite_values(document, [row[column] for column in columns if row.get(column) is not None])
-            )
+            cited.append(cite_values(bucket, document, {column: row[column] for column in columns if row.get(column) is not None}))
     return cited
 
 
-def cite_values(document: Document, values: Sequence[Any]) -> Json:
-    """Return the span of a document to cite for some of its values: the line of the last value that is found."""
-    for value in reversed(values):
+def cite_values(bucket: Bucket, document: Document, values: Json) -> Json:
+    """Return the span of a document to cite for some of its values: the line of the last value that is found.
+
+    Of several lines that print the value, the one with a word for its field counts ("Total" before "Net").
+    """
+    for name, value in reversed(list(values.items())):
+        declared = bucket.field(name)
+        labels = declared.words if declared else ()
         for form in written_forms(value):
-            span = locate(document.text, form)
-            if span:
-                return {
-                    "doc": document.doc_id,
-                    "start": line_start(document.text, span[0]),
-                    "end": line_end(document.text, span[1]),
-                }
+            lines = [line_around(document.text, span) for span in every_place(document.text, form)]
+            labelled = [line for line in lines if any(find_phrase(document.text[line[0] : line[1]], word) for word in labels)]
+            if lines:
+                start, end = (labelled or lines)[0]
+                return {"doc": document.doc_id, "start": start, "end": end}
     return {"doc": document.doc_id, "start": 0, "end": min(len(document.text), 200)}
+
+
+def every_place(text: str, form: str) -> list[tuple[int, int]]:
+    """Return where `form` stands as a whole word or number, at most 12 places; else the one place that means the same."""
+    places = [match.span() for match in re.finditer(rf"(?<![\w.,]){re.escape(form)}(?![\w]|[.,]\d)", text)][:12]
+    if places:
+        return places
+    found = locate(text, form)
+    return [found] if found else []
+
+
+def line_around(text: str, span: tuple[int, int]) -> tuple[int, int]:
+    """Return the line that holds a span; a short line with the one before it, where its label may stand."""
+    start, end = line_start(text, span[0]), line_end(text, span[1])
+    if end - start < 16 and start > 1 and text[start - 1] == "\n":
+        start = line_start(text, start - 1)
+    return start, end
 
 
 def written_forms(value: Any) -> list[str]:
@@ -250,7 +271,7 @@ def computed(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Js
         "documents": ids,
         "matched": result.matched,
         "derivations": derivations,
-        "cited": value_spans(corpus, values),
+        "cited": value_spans(corpus, corpus.buckets[name], field, values),
         "table": {
             "columns": ["document", field],
             "rows": [[doc_id, cell(values[doc_id])] for doc_id in shown],
@@ -336,13 +357,13 @@ def derivation(
     }
 
 
-def value_spans(corpus: Corpus, values: Json) -> list[Json]:
+def value_spans(corpus: Corpus, bucket: Bucket, field: str, values: Json) -> list[Json]:
     """Return the cited span of each input value, at most `CITED_INPUTS`."""
     cited = []
     for doc_id, value in list(values.items())[:CITED_INPUTS]:
         document = corpus.documents.get(doc_id)
         if document is not None:
-            cited.append(cite_values(document, [value]))
+            cited.append(cite_values(bucket, document, {field: value}))
     return cited
 
 
@@ -429,7 +450,7 @@ def read_document(
             if name in values and name not in {clause.get("field") for clause in part.get("filters", [])}:
                 printed_value = cell(values[name])
                 lines.append(f"{name.replace('_', ' ').capitalize()}: {printed_value} [{document.doc_id}]")
-                cited.append(cite_values(document, [values[name]]))
+                cited.append(cite_values(bucket, document, {name: values[name]}))
     named = identifying(bucket, document, values, part)
     limit = 4 if plan["intent"] == "summarize" else 2 if not lines else 1
     similar = similarity_to(corpus, question)

@@ -179,7 +179,7 @@ def resolve_all(
     own = {item["doc"]: (item["start"], item["end"]) for item in reversed(cited)}
     first = {item.doc_id: (item.start, item.start + len(item.text)) for item in reversed(evidence)}
     for claim in claims:
-        if claim.doc_id and claim.quote and claim.verdict in BACKED and shares_word(claim):
+        if claim.doc_id and claim.quote and claim.verdict == "supported" and shares_word(claim):
             spans.setdefault((claim.doc_id, claim.quote_start, claim.quote_end), claim.evidence_id)
     decided = {doc_id for doc_id, _, _ in spans}
     for marker in dict.fromkeys(name for found in find_markers(text, first) for name in found.ids):
@@ -227,12 +227,12 @@ def resolve(corpus: Corpus, doc_id: str, start: int, end: int, evidence_id: str)
 
 
 def answer_claim(claim: Claim, places: dict[tuple[str, int, int], int]) -> AnswerClaim:
-    """Return a claim as the answer shows it, with the numbers of its citations."""
-    numbers = [
-        number
-        for (doc_id, start, _), number in places.items()
-        if doc_id in claim.markers or (doc_id, start) == (claim.doc_id, claim.quote_start)
-    ]
+    """Return a claim as the answer shows it, with the numbers of its citations: its own span, one a marker else."""
+    own = places.get((claim.doc_id, claim.quote_start, claim.quote_end))
+    numbers = [] if own is None else [own]
+    for marker in claim.markers:
+        if own is None or marker != claim.doc_id:
+            numbers += [number for (doc_id, _, _), number in places.items() if doc_id == marker][:1]
     return AnswerClaim(
         text=claim.text,
         start=claim.start,
