@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 from pydantic import Field as Declared
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import ColumnElement, Integer, Select, cast, func, literal_column, select
 
 from corpus.amounts import rounded
 from corpus.annotations import AnnotationStore
@@ -138,7 +138,7 @@ def _distinct(
         *(group.key(table).label(f"g{n}") for n, group in enumerate(groups)), func.count().label("n")
     )
     statement = statement.where(store.condition(query.bucket, query.filters)).group_by(*keys).limit(limit)
-    statement = statement.order_by(*keys)
+    statement = statement.order_by(*(key.asc().nulls_last() for key in keys))
     lines = store.run(statement).all()
     columns = [group.values(store, [line[number] for line in lines]) for number, group in enumerate(groups)]
     return [
@@ -163,15 +163,18 @@ class _Group:
     def key(self, table: Any) -> ColumnElement[Any]:
         """Return what makes two rows one group."""
         column = compared_column(self.field, table)
-        year: ColumnElement[int] = func.extract("year", column)
-        month: ColumnElement[int] = func.extract("month", column)
+        # Constants are written out: Postgres takes two equal bound values for two expressions.
+        year = cast(func.extract("year", column), Integer)
+        month = cast(func.extract("month", column), Integer)
         match self.cut:
             case "year":
                 return year
             case "quarter":
-                return year * 10 + (month + 2) // 3
+                return year * literal_column("10", Integer) + (month + literal_column("2", Integer)) // (
+                    literal_column("3", Integer)
+                )
             case "month":
-                return year * 100 + month
+                return year * literal_column("100", Integer) + month
         return column
 
     def values(self, store: AnnotationStore, lines: Sequence[Any]) -> list[Any]:
@@ -290,7 +293,7 @@ def _order(
             raise BadInput(f"cannot order by {name[:60]!r} (columns: {', '.join(labels)})")
         column = statement.selected_columns[label]
         parts.append(column.desc().nulls_last() if name.startswith("-") else column.asc().nulls_last())
-    return [*parts, *keys]
+    return [*parts, *(key.asc().nulls_last() for key in keys)]
 
 
 def _numbers(

@@ -274,7 +274,8 @@ def open_backends(*, edge: bool = True, postgres_url: str | None = None) -> Iter
 
     engines = [create_engine("sqlite://", poolclass=StaticPool)]
     if postgres_url:
-        engines.append(create_engine(postgres_url))
+        # Each example makes the table anew, with other types than a prepared statement remembers.
+        engines.append(create_engine(postgres_url, connect_args={"prepare_threshold": None}))
     folder = Path(tempfile.mkdtemp(prefix="citegraph-filters-"))
     client = QdrantClient(":memory:")
     engine_edge = EdgeBackend(folder)

@@ -36,8 +36,8 @@ RECEIPTS = {
 
 
 @pytest.fixture
-def store(tmp_path):
-    opened = AnnotationStore(f"sqlite:///{tmp_path / 'a.sqlite'}", BUCKETS)
+def store(new_database):
+    opened = AnnotationStore(new_database(), BUCKETS)
     opened.put("invoices", RECEIPTS.items())
     return opened
 
@@ -168,4 +168,4 @@ def test_another_declaration_of_the_same_table_is_refused(store):
     field = Field(name="vendor_name", type="keyword", description="Vendor.")
     fewer = Bucket(name="invoices", description="Invoices.", nouns=("invoice",), fields=(field,))
     with pytest.raises(BadInput, match="meta_invoices was made from another declaration"):
-        AnnotationStore(str(store.engine.url), {"invoices": fewer})
+        AnnotationStore(store.engine.url.render_as_string(hide_password=False), {"invoices": fewer})

@@ -18,8 +18,8 @@ BUCKETS = load_buckets()
 
 
 @pytest.fixture
-def store(tmp_path):
-    opened = AnnotationStore(f"sqlite:///{tmp_path / 'a.sqlite'}", BUCKETS)
+def store(new_database):
+    opened = AnnotationStore(new_database(), BUCKETS)
     opened.put(
         "invoices",
         [
