@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from graph.context import Context
 from graph.policies import (
     RETRY,
+    attempts,
     llm_calls_left,
     recursion_limit,
     retry_on,
@@ -46,6 +47,10 @@ def invalid() -> ValidationError:
 )
 def test_retry_table(error: Any, retried: bool) -> None:
     assert retry_on(error) is retried
+
+
+def test_attempts_follow_the_table() -> None:
+    assert [attempts(error) for error in (Unavailable("503"), TimedOut("late"), Rejected("401"))] == [2, 1, 1]
 
 
 def test_the_graph_uses_the_table() -> None:

@@ -1,0 +1,51 @@
+"""Sessions over the sample corpus, and models that follow a script."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph.session import Session, sqlite_saver
+from llm.chat import ChatModels
+from settings import Settings
+from tools.services import Corpus, Services
+
+OpenSession = Callable[..., AbstractAsyncContextManager[Session]]
+
+
+@pytest.fixture(scope="module")
+def services(sample_home: Path) -> Iterator[Services]:
+    """Give services over the sample without any model, so that the twins answer; opened once a module."""
+    opened = Services(settings=Settings.model_construct(home=sample_home))
+    yield opened
+    asyncio.run(opened.close())
+
+
+@pytest.fixture
+def corpus(services: Services) -> Corpus:
+    """Return the open sample corpus."""
+    return services.open()
+
+
+@pytest.fixture
+def open_session(services: Services, tmp_path: Path) -> OpenSession:
+    """Return what opens a session on this test's thread file; each entry is a fresh start."""
+
+    @asynccontextmanager
+    async def opened(models: ChatModels | None = None, **replaced: Any) -> AsyncIterator[Session]:
+        corpus = replaced.get("corpus") or services.open()
+        chosen = Services(settings=services.settings, ready=corpus, models=models)
+        async with sqlite_saver(tmp_path / "threads.sqlite") as saver:
+            yield Session(chosen, saver)
+
+    return opened
+
+
+@pytest.fixture
+async def session(open_session: OpenSession) -> AsyncIterator[Session]:
+    """Give a session whose steps are all answered by their twins."""
+    async with open_session() as opened:
+        yield opened

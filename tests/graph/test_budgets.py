@@ -1,0 +1,196 @@
+"""Budgets hold: a reviewer that never has enough, a deadline that passes, and the size of a thread."""
+
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from langchain_core.messages import BaseMessage
+
+from corpus.index import Index, SearchRequest
+from corpus.types import Chunk, Hit
+from graph.context import Context
+from graph.policies import recursion_limit
+from graph.session import Session
+from llm.chat import ChatModels
+from llm.errors import Rejected
+from llm.scripted import Script, scripted
+from tests.graph.conftest import OpenSession
+from tools.services import Corpus
+
+QUESTION = "What is the maximum collector-emitter voltage VCEO of the NV2N517?"
+TOPICS = (
+    "collector current package marking",
+    "hotel cap for Penang travel",
+    "notice period renewal of the agreement",
+    "calibration deviation thermometer",
+    "firmware release advisory",
+    "invoice total payment terms",
+    "root certificate public key",
+    "audit report findings",
+    "storage temperature humidity",
+    "supplier register review",
+    "safety data flash point",
+    "licence maintenance fee",
+)
+
+
+def insatiable(searches: int = 2) -> tuple[ChatModels, Script]:
+    """Return models whose reviewer always names some new searches; the other steps fall back."""
+    asked = count()
+
+    def reply(step: str, messages: list[BaseMessage]) -> Any:
+        if step != "review":
+            return Rejected(f"{step}: not in this script")
+        calls = []
+        for _ in range(searches):
+            number = next(asked)
+            bucket = ("datasheets", "generic", "contracts", "invoices", "certificates")[number % 5]
+            query = f"{TOPICS[number % len(TOPICS)]} {number}"
+            calls.append({"tool": "search_text", "bucket": bucket, "query": query, "doc_id": ""})
+        return {"status": "more", "reason": "never enough", "next_calls": calls}
+
+    return scripted(reply)
+
+
+@dataclass
+class Endless:
+    """The real index, but every hit is a chunk that was never seen before."""
+
+    index: Index
+    copies: dict[str, Chunk] = field(default_factory=dict)
+
+    async def search(self, request: SearchRequest) -> list[Hit]:
+        hits = []
+        for hit in await self.index.search(request):
+            copy = replace(hit.chunk, chunk_id=str(uuid4()), content_hash=str(uuid4()))
+            self.copies[copy.chunk_id] = copy
+            hits.append(replace(hit, chunk=copy))
+        return hits
+
+    async def retrieve(self, bucket: str, chunk_ids: Sequence[str]) -> list[Chunk]:
+        return [self.copies[chunk_id] for chunk_id in chunk_ids]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.index, name)
+
+
+def endless(corpus: Corpus) -> Corpus:
+    return replace(corpus, index=Endless(corpus.index))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "budgets",
+    [
+        {},
+        {"max_rounds": 1},
+        {"max_rounds": 8, "max_tool_calls": 3},
+        {"max_rounds": 2, "max_tool_calls": 100, "max_llm_calls": 200},
+        {"max_rounds": 4, "max_tool_calls": 100, "max_llm_calls": 200, "max_corrections": 0},
+        {"max_rounds": 20, "max_tool_calls": 100, "max_llm_calls": 6},
+        {"max_tool_calls": 1, "max_llm_calls": 4},
+    ],
+    ids=str,
+)
+async def test_a_reviewer_that_never_has_enough_ends_partial_within_the_budgets(
+    budgets: dict[str, Any], open_session: OpenSession
+) -> None:
+    models, script = insatiable()
+    context = Context(**budgets)
+    async with open_session(models) as session:
+        answer = await session.ask(QUESTION, context=context)
+    assert answer.status == "partial", answer
+    assert answer.citations
+    assert "45 V" in answer.text
+    assert answer.usage.rounds <= context.max_rounds
+    assert answer.usage.tool_calls <= context.max_tool_calls
+    assert answer.usage.llm_calls == len(script.calls) <= context.max_llm_calls
+    assert [note for note in answer.notes if note.step == "compose" and note.kind == "partial"]
+
+
+async def test_the_recursion_limit_covers_the_largest_budgets(
+    open_session: OpenSession, corpus: Corpus
+) -> None:
+    """20 rounds of a reviewer that always says more need fewer steps than the limit, and not many fewer."""
+    models, _ = insatiable()
+    context = Context(max_rounds=20, max_tool_calls=100, max_llm_calls=200, max_clarifications=0)
+    async with open_session(models, corpus=endless(corpus)) as session:
+        answer = await session.ask(QUESTION, context=context)
+        assert answer.thread_id
+        snapshot = await session.graph.aget_state({"configurable": {"thread_id": answer.thread_id}})
+    assert answer.usage.rounds == 20
+    steps = (snapshot.metadata or {})["step"]
+    assert 60 <= steps < recursion_limit(context)
+
+
+@pytest.mark.parametrize("seconds", [0.001, 0.02, 0.05])
+async def test_a_passed_deadline_still_gives_an_answer(seconds: float, session: Session) -> None:
+    answer = await session.ask(QUESTION, context=Context(max_seconds=seconds))
+    assert answer.status in {"answered", "partial", "unanswerable"}
+    assert answer.text
+    assert answer.question == QUESTION
+
+
+async def test_a_round_without_anything_new_is_the_last(open_session: OpenSession) -> None:
+    """The sample holds fewer chunks than 20 rounds of 10 hits would need."""
+    models, _ = insatiable()
+    context = Context(max_rounds=20, max_tool_calls=100, max_llm_calls=200)
+    async with open_session(models) as session:
+        answer = await session.ask(QUESTION, context=context)
+    assert 2 <= answer.usage.rounds < 20
+    assert answer.status == "answered"
+
+
+async def test_a_query_that_was_tried_is_refused(open_session: OpenSession, corpus: Corpus) -> None:
+    again = {"tool": "search_text", "bucket": "contracts", "query": "notice period", "doc_id": ""}
+
+    def reply(step: str, messages: list[BaseMessage]) -> Any:
+        more = {"status": "more", "reason": "again", "next_calls": [again]}
+        return more if step == "review" else Rejected("not in this script")
+
+    models, _ = scripted(reply)
+    context = Context(max_rounds=20, max_tool_calls=100, max_llm_calls=200)
+    async with open_session(models, corpus=endless(corpus)) as session:
+        answer = await session.ask(QUESTION, context=context)
+    assert (answer.usage.rounds, answer.usage.tool_calls, answer.status) == (2, 2, "answered")
+
+
+async def test_a_deadline_that_passed_before_the_search_is_said(session: Session) -> None:
+    answer = await session.ask(QUESTION, context=Context(max_seconds=0.001))
+    assert answer.status in {"partial", "unanswerable"}
+    assert any("time" in note.message for note in answer.notes)
+
+
+def stored_bytes(path: Path) -> dict[str, int]:
+    """Return the bytes of checkpoints and of pending writes in an SQLite saver's file."""
+    with sqlite3.connect(path) as database:
+        checkpoints = database.execute("SELECT sum(length(checkpoint) + length(metadata)) FROM checkpoints")
+        writes = database.execute("SELECT sum(length(value)) FROM writes")
+        rows = database.execute("SELECT count(*) FROM checkpoints")
+        return {
+            "checkpoints": checkpoints.fetchone()[0] or 0,
+            "writes": writes.fetchone()[0] or 0,
+            "rows": rows.fetchone()[0],
+        }
+
+
+@pytest.mark.parametrize(("durability", "limit"), [("exit", 30_000), ("async", 400_000)])
+async def test_checkpoints_of_ten_rounds_of_ten_hits_stay_small(
+    durability: Any, limit: int, open_session: OpenSession, corpus: Corpus, tmp_path: Path
+) -> None:
+    """Sessions keep one checkpoint a run; one a step (39 of them) repeats 3 kB of versions each time."""
+    models, _ = insatiable(searches=1)
+    context = Context(max_rounds=10, max_tool_calls=100, max_llm_calls=200, evidence_tokens=20_000)
+    async with open_session(models, corpus=endless(corpus)) as session:
+        config: Any = {"configurable": {"thread_id": "t"}, "recursion_limit": recursion_limit(context)}
+        result = await session.graph.ainvoke(
+            {"query": QUESTION}, config, context=context, durability=durability
+        )
+    assert result["answer"]["usage"]["rounds"] == 10
+    assert result["answer"]["usage"]["tool_calls"] == 10
+    sizes = stored_bytes(tmp_path / "threads.sqlite")
+    assert sizes["checkpoints"] + sizes["writes"] < limit, sizes

@@ -1,0 +1,171 @@
+"""A run that asks back: the reply in every form, a restart in between, and the guards of a thread."""
+
+from typing import Any
+
+import pytest
+
+from graph.answer import Answer
+from graph.context import Context
+from graph.session import NothingPending, Session, UnknownThread, WrongInterrupt
+from tests.graph.conftest import OpenSession
+
+QUESTION = "What is the total of the Cobaltine invoice?"
+"""Five invoices of Cobaltine fit equally well."""
+
+
+async def paused(session: Session) -> tuple[Answer, str]:
+    """Return the answer that asks back and the thread that waits."""
+    answer = await session.ask(QUESTION)
+    assert answer.thread_id
+    return answer, answer.thread_id
+
+
+def option_for(answer: Answer, doc_id: str) -> str:
+    """Return the id of the option that means a document."""
+    assert answer.clarification
+    (option,) = [item.id for item in answer.clarification.options if doc_id in item.label]
+    return option
+
+
+async def test_the_question_back_carries_options_with_counts(session: Session) -> None:
+    answer, thread = await paused(session)
+    assert (answer.status, answer.question) == ("needs_clarification", QUESTION)
+    clarification = answer.clarification
+    assert clarification
+    assert clarification.type == "ambiguous"
+    assert clarification.interrupt_id
+    assert clarification.tried == ["vendor name = Cobaltine Cloud Inc."]
+    assert [item.count for item in clarification.options] == [1] * 5
+    assert len({item.id for item in clarification.options}) == 5
+    assert await session.pending(thread) == clarification
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda option, label: option,
+        lambda option, label: label,
+        lambda option, label: {"option": option},
+        lambda option, label: {"id": option},
+        lambda option, label: {"reply": "CBC-10904"},
+        lambda option, label: [{"type": "response", "args": option}],
+        lambda option, label: "the one dated July 2024",
+        lambda option, label: "CBC-10904",
+        lambda option, label: "  cbc-10904, please ",
+    ],
+    ids=["option", "label", "object", "object id", "object text", "list", "date", "identifier", "untidy"],
+)
+async def test_a_reply_in_any_form_resumes_the_run(form: Any, session: Session) -> None:
+    answer, thread = await paused(session)
+    assert answer.clarification
+    option = option_for(answer, "cobaltine-cbc-10904")
+    label = next(item.label for item in answer.clarification.options if item.id == option)
+    done = await session.reply(thread, form(option, label))
+    assert (done.status, done.question, done.thread_id) == ("answered", QUESTION, thread)
+    assert {citation.doc_id for citation in done.citations} == {"cobaltine-cbc-10904"}
+    assert "2145" in done.text.replace(",", "")
+    assert await session.pending(thread) is None
+
+
+@pytest.mark.parametrize("reply", ["no", "", None, {}, []])
+async def test_a_declined_clarification_still_ends_in_an_answer(reply: Any, session: Session) -> None:
+    _, thread = await paused(session)
+    done = await session.reply(thread, reply)
+    assert done.status in {"answered", "partial", "unanswerable"}
+    assert [note.kind for note in done.notes if note.step == "clarify"] == ["declined"]
+
+
+async def test_the_same_thing_is_never_asked_twice(session: Session) -> None:
+    _, thread = await paused(session)
+    done = await session.reply(thread, "whatever you think")
+    while done.clarification:
+        assert done.clarification.type != "ambiguous"
+        done = await session.reply(thread, "whatever you think")
+    assert done.status in {"answered", "partial", "unanswerable"}
+
+
+async def test_no_clarification_is_asked_when_none_is_allowed(session: Session) -> None:
+    answer = await session.ask(QUESTION, context=Context(max_clarifications=0))
+    assert answer.status in {"answered", "partial", "unanswerable"}
+    assert answer.clarification is None
+
+
+async def test_nothing_found_asks_with_counts_under_each_relaxation(session: Session) -> None:
+    answer = await session.ask("List the invoices from Cobaltine Cloud dated 2019")
+    assert answer.status == "needs_clarification"
+    assert answer.clarification
+    assert answer.clarification.type == "no_results"
+    assert 5 in [option.count for option in answer.clarification.options]
+    assert answer.thread_id
+    option = next(option.id for option in answer.clarification.options if option.count == 5)
+    done = await session.reply(answer.thread_id, option)
+    assert (done.status, len(done.documents)) == ("answered", 5)
+
+
+async def test_an_overload_asks_to_narrow_and_export_takes_all(session: Session) -> None:
+    answer = await session.ask("List all invoices", context=Context(overload=5))
+    assert answer.clarification
+    assert answer.clarification.type == "overload"
+    total = {option.id: option.count for option in answer.clarification.options}["all"]
+    assert answer.thread_id
+    done = await session.reply(answer.thread_id, "all", context=Context(overload=5))
+    assert (done.status, done.matched, len(done.documents)) == ("answered", total, total)
+
+
+async def test_a_restart_between_question_and_reply(open_session: OpenSession) -> None:
+    async with open_session() as before:
+        answer, thread = await paused(before)
+    async with open_session() as after:
+        assert await after.pending(thread) == answer.clarification
+        done = await after.reply(thread, option_for(answer, "cobaltine-cbc-10904"))
+        assert done.status == "answered"
+        assert {citation.doc_id for citation in done.citations} == {"cobaltine-cbc-10904"}
+
+
+async def test_usage_counts_both_parts_of_a_paused_run(session: Session) -> None:
+    answer, thread = await paused(session)
+    done = await session.reply(thread, "CBC-10904")
+    assert done.usage.tool_calls > answer.usage.tool_calls == 1
+    assert done.usage.rounds == answer.usage.rounds + 1
+
+
+# --- guards of a thread (requirement R5) ---------------------------------------------------------
+
+
+async def test_an_unknown_thread_is_refused(session: Session) -> None:
+    with pytest.raises(UnknownThread, match="no-such-thread"):
+        await session.reply("no-such-thread", "1")
+    assert await session.pending("no-such-thread") is None
+
+
+async def test_a_second_reply_is_refused(session: Session) -> None:
+    answer, thread = await paused(session)
+    await session.reply(thread, option_for(answer, "cobaltine-cbc-10904"))
+    with pytest.raises(NothingPending, match=thread):
+        await session.reply(thread, "1")
+
+
+async def test_a_reply_to_another_clarification_is_refused_and_leaves_this_one_open(session: Session) -> None:
+    answer, thread = await paused(session)
+    with pytest.raises(WrongInterrupt, match="0123"):
+        await session.reply(thread, "1", interrupt_id="0123")
+    assert await session.pending(thread) == answer.clarification
+    assert answer.clarification
+    done = await session.reply(thread, "CBC-10904", interrupt_id=answer.clarification.interrupt_id)
+    assert done.status == "answered"
+
+
+async def test_a_plain_message_on_a_paused_thread_is_the_reply(session: Session) -> None:
+    _, thread = await paused(session)
+    done = await session.ask("CBC-10904", thread_id=thread)
+    assert (done.question, done.status) == (QUESTION, "answered")
+    assert {citation.doc_id for citation in done.citations} == {"cobaltine-cbc-10904"}
+
+
+async def test_a_message_marked_as_new_starts_anew(session: Session) -> None:
+    _, thread = await paused(session)
+    question = "What is the maximum collector-emitter voltage VCEO of the NV2N517?"
+    done = await session.ask(question, thread_id=thread, new=True)
+    assert (done.question, done.status, done.thread_id) == (question, "answered", thread)
+    assert {citation.doc_id for citation in done.citations} == {"nv2n517"}
+    assert await session.pending(thread) is None
