@@ -45,7 +45,7 @@ from corpus.filters import Clause, Filters, Group, Operator, compared_column, to
 from corpus.sql_text import folded_string
 from llm.errors import BadInput
 
-BATCH = 500
+BATCH = 2000
 """Rows that one transaction of `put` writes."""
 
 Order = Sequence[str]

@@ -24,6 +24,7 @@ from llm.errors import BadInput, Rejected, Unavailable
 T = TypeVar("T")
 
 BUSY_SECONDS = 30
+CACHE_KIBIBYTES = 64 * 1024
 
 
 @lru_cache(maxsize=8)
@@ -59,6 +60,9 @@ def _sqlite(sql_url: str, file: str | None) -> Engine:
         cursor = connection.cursor()
         cursor.execute("PRAGMA journal_mode=WAL")
         cursor.execute("PRAGMA synchronous=NORMAL")
+        # A million annotations have some hundred megabytes of indexes: 2 MB of cache, the default, thrash.
+        cursor.execute(f"PRAGMA cache_size=-{CACHE_KIBIBYTES}")
+        cursor.execute("PRAGMA temp_store=MEMORY")
         cursor.close()
 
     return engine
