@@ -29,6 +29,7 @@ class Candidate:
     rank: int = 0
     best: float = 0.0
     missing: tuple[str, ...] = ()
+    headed: bool = False
 
     def value(self, name: str) -> str:
         """Return the printed value of a field, "" when the document has none."""
@@ -54,6 +55,7 @@ async def find_candidates(corpus: Corpus, plan: Json, evidence: Sequence[Json], 
     texts: dict[tuple[str, str], list[str]] = {}
     ranks: dict[tuple[str, str], int] = {}
     best: dict[tuple[str, str], float] = {}
+    heads: dict[tuple[str, str], str] = {}
     for place, reference in enumerate(evidence):
         chunk = chunks.get(reference["id"])
         if chunk:
@@ -61,14 +63,17 @@ async def find_candidates(corpus: Corpus, plan: Json, evidence: Sequence[Json], 
             texts.setdefault(key, []).append(f"{chunk.title}\n{chunk.text}")
             ranks.setdefault(key, place)
             best[key] = max(best.get(key, 0.0), reference["score"])
+            heads[key] = f"{chunk.title}\n{chunk.text[:HEAD] if chunk.start == 0 else heads.get(key, '')}"
     matched = await asyncio.to_thread(matching, corpus, plan)
     for name, doc_ids in (matched or {}).items():
         if len(doc_ids) <= CLOSE_LOOK:
             for doc_id in doc_ids:
                 whole = await corpus.index.document_chunks(name, doc_id)
                 texts[name, doc_id] = [chunk.text for chunk in whole]
-    names = {name: plan["per_bucket"].get(name, {}).get("names", []) for name in plan["buckets"]}
-    ranked = await asyncio.to_thread(rank, corpus, texts, ranks, best, weights, names)
+                heads[name, doc_id] = f"{whole[0].title}\n{whole[0].text[:HEAD]}" if whole else ""
+    ranked = await asyncio.to_thread(
+        rank, corpus, Gathered(texts, ranks, best, heads), weights, plan, question
+    )
     total = sum(len(doc_ids) for doc_ids in matched.values()) if matched is not None else None
     return Candidates(tuple(ranked), total, weights)
 
@@ -86,23 +91,33 @@ def matching(corpus: Corpus, plan: Json) -> dict[str, list[str]] | None:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What was read of each document, by (bucket, document id): texts, search rank, best score, head."""
+
+    texts: dict[tuple[str, str], list[str]]
+    ranks: dict[tuple[str, str], int]
+    best: dict[tuple[str, str], float]
+    heads: dict[tuple[str, str], str]
+
+
 def rank(
-    corpus: Corpus,
-    texts: dict[tuple[str, str], list[str]],
-    ranks: dict[tuple[str, str], int],
-    best: dict[tuple[str, str], float],
-    weights: dict[str, TermWeights],
-    names: dict[str, list[str]],
+    corpus: Corpus, gathered: Gathered, weights: dict[str, TermWeights], plan: Json, question: str
 ) -> list[Candidate]:
-    """Return the candidates: those that hold every name first, then by coverage of the question by text and values."""
+    """Return the candidates: first those that hold every name, then those headed by a code that the question
+    names (others only mention it), then by coverage of the question by text and values.
+    """
+    codes = [bare(code) for code in CODE.findall(question)]
     found = []
+    texts, ranks, best, heads = gathered.texts, gathered.ranks, gathered.best, gathered.heads
     for (name, doc_id), parts in texts.items():
         values = corpus.annotations.get(doc_id, name) or {}
         bucket: Bucket = corpus.buckets[name]
         described = bucket.document_fields_text(values)
         whole = "\n".join([doc_id, described, *parts])
         score = weights[name].coverage(whole) if name in weights else 0.0
-        missing = missing_names(whole, names.get(name, []), bucket.language)
+        missing = missing_names(whole, plan["per_bucket"].get(name, {}).get("names", []), bucket.language)
+        head = bare("\n".join([doc_id, heads.get((name, doc_id), ""), *own_names(bucket, values)]))
         place = ranks.get((name, doc_id), 999)
         found.append(
             Candidate(
@@ -114,9 +129,21 @@ def rank(
                 place,
                 best.get((name, doc_id), 0.0),
                 missing,
+                any(code in head for code in codes),
             )
         )
-    return sorted(found, key=lambda item: (len(item.missing), -item.score, item.rank))
+    return sorted(found, key=lambda item: (len(item.missing), not item.headed, -item.score, item.rank))
+
+
+def own_names(bucket: Bucket, values: dict[str, Any]) -> list[str]:
+    """Return the printed values that name a document: titles, entities and identifiers, not what it replaces."""
+    names = [
+        item.name
+        for item in bucket.fields
+        if (item.name in {*bucket.title_fields, *bucket.entity_fields} or item.kind == "identifier")
+        and item.name != bucket.supersedes_field
+    ]
+    return [show(values[name]) for name in names if name in values]
 
 
 def missing_names(text: str, names: Sequence[str], language: str) -> tuple[str, ...]:
@@ -133,4 +160,7 @@ def missing_names(text: str, names: Sequence[str], language: str) -> tuple[str, 
     )
 
 
+HEAD = 300
+"""Characters of a document in which its own number stands."""
+CODE = re.compile(r"(?<![\w-])(?=[\w./-]*\d)(?=[\w./-]*[^\W\d_])\w[\w./-]{3,}\w(?![\w-])")
 CAPITALISED = re.compile(r"\b[A-Z][\w.]*")

@@ -163,6 +163,14 @@ ADDED = re.compile(
     r"(?:plus|including|incl\.?|as\s+well\s+as|and\s+also|sowie|inklusive|einschließlich|y\s+compris)\s+(?:the\s+|die\s+|les\s+)?$",
     re.IGNORECASE,
 )
+NETTED = re.compile(
+    r"\b(?:after|minus|less|net\s+of|abzüglich|nach\s+abzug|moins|déduction)\s+(?:the\s+|der\s+|die\s+|des\s+|de\s+)?$",
+    re.IGNORECASE,
+)
+NETTED_AFTER = re.compile(
+    r"^\s*(?:(?:is|are|was|were)\s+)?(?:taken\s+off|deducted|subtracted|netted|abgezogen|déduite?s?)\b",
+    re.IGNORECASE,
+)
 ADDED_AFTER = re.compile(
     r"^\s*(?:included|too|as\s+well|inklusive|eingeschlossen|inbegriffen|compris\w*)\b", re.IGNORECASE
 )
@@ -172,9 +180,9 @@ def is_additive(reader: _Reader, declared: Field, link: Link) -> bool:
     """Tell whether a kind of document is named in addition to all of them ("contracts, NDAs included")."""
     if not declared.canonical:
         return False
-    return bool(
-        ADDED.search(reader.question[: link.start]) or ADDED_AFTER.search(reader.question[link.end :])
-    )
+    before, after = reader.question[: link.start], reader.question[link.end :]
+    netted = NETTED.search(before) or NETTED_AFTER.search(after)
+    return bool(netted or ADDED.search(before) or ADDED_AFTER.search(after))
 
 
 def is_common_word(reader: _Reader, declared: Field, link: Link) -> bool:

@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, Literal
 
 from langchain_core.messages import HumanMessage, SystemMessage
@@ -11,6 +12,7 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field
 
 from corpus import terms
+from corpus.buckets import Bucket
 from corpus.index import SearchRequest
 from corpus.terms import TermWeights, holds
 from graph.context import Context
@@ -19,6 +21,7 @@ from graph.state import Json, State
 from nodes.asking import ambiguous_question, facets_question, no_results_question
 from nodes.calling import Stopwatch, call_model, note, wants_model
 from nodes.candidates import Candidate, Candidates, find_candidates
+from nodes.hops import bridge_calls, second_document
 from nodes.prune import hydrate, signature
 from nodes.search import lost_searches
 from tools.services import Corpus, Services
@@ -279,6 +282,11 @@ async def review_passages(corpus: Corpus, state: State, context: Context) -> Jso
     if not candidates.ranked:
         return await widen_or_ask(corpus, state, context, [], "nothing was found")
     tied = tied_documents(candidates, plan)
+    if len(tied) > 1:
+        kept, said = in_force(corpus.buckets[tied[0].bucket], tied, state["question"], context.now)
+        if len(kept) == 1:
+            line = note("review", "version", said)
+            return enough("one version is in force", targets=[kept[0].doc_id], notes=[line], open=True)
     if len(tied) > 1 and may_ask(state, context, "ambiguous"):
         question = await asyncio.to_thread(ambiguous_question, corpus, plan, tied[:MAX_OPTIONS])
         if question:
@@ -293,6 +301,9 @@ async def review_passages(corpus: Corpus, state: State, context: Context) -> Jso
         widened = await widen(corpus, state, context)
         if widened:
             return widened
+    hop = await follow(corpus, state, context, candidates)
+    if hop is not None:
+        return hop
     return enough("a document covers the question", targets=targets, weak=weak, open=True)
 
 
@@ -395,7 +406,9 @@ def tied_documents(candidates: Candidates, plan: Json) -> list[Candidate]:
     """
     if plan.get("only") or candidates.matched is None or candidates.matched < 2 or plan["intent"] != "qa":
         return []
-    ranked = [item for item in candidates.ranked if not item.missing]
+    ranked = [
+        item for item in candidates.ranked if not item.missing and item.headed == candidates.ranked[0].headed
+    ]
     if not ranked:
         return []
     telling = telling_words(corpus_words(plan, ranked[0].bucket), candidates.weights.get(ranked[0].bucket))
@@ -409,6 +422,84 @@ def tied_documents(candidates: Candidates, plan: Json) -> list[Candidate]:
         if values and name not in filtered:
             return top if len(values) > 1 else []
     return top
+
+
+async def follow(corpus: Corpus, state: State, context: Context, candidates: Candidates) -> Json | None:
+    """Return the hop from the found document to another one that its names lead to, None when one document is enough."""
+    plan = state["plan"]
+    if plan["intent"] not in {"qa", "compare"} or plan.get("only"):
+        return None
+    origin = state.get("decision", {}).get("origin")
+    if origin:
+        second = await second_document(corpus, origin, state.get("evidence", []), candidates)
+        return (
+            enough("a second document completes the answer", targets=[second, origin["doc"]], several=2)
+            if second
+            else enough("a document covers the question", targets=[origin["doc"]], open=True)
+        )
+    if spent(state, context):
+        return None
+    found = await bridge_calls(corpus, plan, state["question"], candidates, allowed_buckets(corpus, context))
+    if found is None:
+        return None
+    first, calls = found
+    calls = [call for call in calls if signature(call) not in state.get("tried", [])][
+        : tool_calls_left(state, context)
+    ]
+    if not calls:
+        return None
+    return {
+        "status": "more",
+        "reason": f"{first['doc']} leads on to {', '.join(first['names'][:3])}",
+        "calls": calls,
+        "origin": first,
+    }
+
+
+CURRENT = re.compile(
+    r"\b(?:current(?:ly)?|in\s+force|valid|now|today|latest|newest|applies|apply|aktuell\w*|gültig\w*|derzeit\w*|geltend\w*|actuel\w*|en\s+vigueur)\b",
+    re.IGNORECASE,
+)
+
+
+def in_force(
+    bucket: Bucket, tied: Sequence[Candidate], question: str, today: date
+) -> tuple[list[Candidate], str]:
+    """Return the versions that are in force among tied documents, and a line that says why.
+
+    A version that another one supersedes falls; where the question asks for the current one, the latest that has
+    taken effect stays.
+    """
+    superseded = {old.doc_id for new in tied for old in tied if old is not new and replaces(bucket, new, old)}
+    kept = [item for item in tied if item.doc_id not in superseded]
+    if superseded and len(kept) == 1:
+        return (
+            kept,
+            f"{kept[0].doc_id} replaces {', '.join(sorted(superseded))}; the version in force was used.",
+        )
+    name = bucket.effective_field or bucket.main_date
+    dated = [
+        item
+        for item in kept
+        if name and isinstance(item.values.get(name), date) and item.values[name] <= today
+    ]
+    if name and CURRENT.search(question) and len(dated) == len(kept) > 1:
+        latest = max(dated, key=lambda item: item.values[name])
+        return [
+            latest
+        ], f"{latest.doc_id} is the latest of {len(kept)} versions ({latest.value(name)}) and was used."
+    return kept, ""
+
+
+def replaces(bucket: Bucket, new: Candidate, old: Candidate) -> bool:
+    """Tell whether `new` names `old` as what it supersedes: by its id, its title or a number in its title."""
+    value = new.value(bucket.supersedes_field) if bucket.supersedes_field else ""
+    if not value:
+        return False
+    wanted = terms.bare(value)
+    return wanted in {terms.bare(old.doc_id), terms.bare(old.title)} or wanted in terms.bare(
+        f"{old.title} {old.doc_id}"
+    )
 
 
 async def side_targets(corpus: Corpus, state: State) -> list[str]:

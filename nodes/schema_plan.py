@@ -245,7 +245,11 @@ def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Json]) 
     decomposition = state["decomposition"]
     best = order_buckets(list(plans), plans)
     lead = plans[best[0]]
-    intent, aggregate = settle_intent(corpus.buckets[best[0]], question, decomposition, lead)
+    bucket = corpus.buckets[best[0]]
+    intent, aggregate = settle_intent(bucket, question, decomposition, lead)
+    order = superlative(bucket, question)
+    if intent == "qa" and order and lead["noun"] and not lead["named"]:
+        intent = "list"
     whole_set = intent in {"list", "compute"}
     if whole_set:
         best = [
@@ -264,7 +268,7 @@ def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Json]) 
         "queries": list(dict.fromkeys(queries))[:4],
         "only": [],
         "relaxed": [],
-        "order_by": superlative(corpus.buckets[best[0]], question) if whole_set else None,
+        "order_by": order if whole_set else None,
     }
 
 
@@ -480,7 +484,7 @@ def superlative(bucket: Bucket, question: str) -> Json | None:
         re.IGNORECASE,
     )
     if not match:
-        return None
+        return extreme_date(bucket, question)
     kind = match["kind"].lower()
     by_date = bool(re.match(r"latest|newest|most\s+recent|oldest|earliest|neu|ält", kind))
     name = bucket.main_date if by_date else bucket.main_amount
@@ -492,6 +496,24 @@ def superlative(bucket: Bucket, question: str) -> Json | None:
         "descending": descending,
         "limit": NUMBERS.get((match["n"] or "one").lower(), 0) or int(match["n"]),
     }
+
+
+def extreme_date(bucket: Bucket, question: str) -> Json | None:
+    """Return the order of "which contract runs out last": a date field's word beside "first", "last", "earliest" ..."""
+    for declared in bucket.fields:
+        if declared.type != "date":
+            continue
+        for word in declared.words:
+            for start, end in find_phrase(question, word):
+                after = re.match(
+                    r"\s+(?P<end>first|last|earliest|latest|soonest|next|zuerst|zuletzt|en\s+premier|en\s+dernier)\b",
+                    question[end:],
+                    re.IGNORECASE,
+                )
+                if after and start > 0:
+                    late = bool(re.match(r"last|latest|zuletzt|en\s+dernier", after["end"], re.IGNORECASE))
+                    return {"field": declared.name, "descending": late, "limit": 1}
+    return None
 
 
 NUMBERS = {

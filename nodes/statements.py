@@ -159,7 +159,13 @@ def cited_values(corpus: Corpus, bucket: Bucket, rows: Sequence[Json], columns: 
     for row in rows:
         document = corpus.documents.get(row["doc_id"])
         if document is not None:
-            cited.append(cite_values(bucket, document, {column: row[column] for column in columns if row.get(column) is not None}))
+            cited.append(
+                cite_values(
+                    bucket,
+                    document,
+                    {column: row[column] for column in columns if row.get(column) is not None},
+                )
+            )
     return cited
 
 
@@ -173,7 +179,11 @@ def cite_values(bucket: Bucket, document: Document, values: Json) -> Json:
         labels = declared.words if declared else ()
         for form in written_forms(value):
             lines = [line_around(document.text, span) for span in every_place(document.text, form)]
-            labelled = [line for line in lines if any(find_phrase(document.text[line[0] : line[1]], word) for word in labels)]
+            labelled = [
+                line
+                for line in lines
+                if any(find_phrase(document.text[line[0] : line[1]], word) for word in labels)
+            ]
             if lines:
                 start, end = (labelled or lines)[0]
                 return {"doc": document.doc_id, "start": start, "end": end}
@@ -182,7 +192,9 @@ def cite_values(bucket: Bucket, document: Document, values: Json) -> Json:
 
 def every_place(text: str, form: str) -> list[tuple[int, int]]:
     """Return where `form` stands as a whole word or number, at most 12 places; else the one place that means the same."""
-    places = [match.span() for match in re.finditer(rf"(?<![\w.,]){re.escape(form)}(?![\w]|[.,]\d)", text)][:12]
+    places = [match.span() for match in re.finditer(rf"(?<![\w.,]){re.escape(form)}(?![\w]|[.,]\d)", text)][
+        :12
+    ]
     if places:
         return places
     found = locate(text, form)
@@ -397,7 +409,7 @@ async def compose_passages(corpus: Corpus, state: State, context: Context) -> Js
         targets = list(dict.fromkeys(reference["doc"] for reference in state.get("evidence", [])))[:1]
     if plan.get("sides"):
         return await compose_sides(corpus, plan, decision)
-    several = 1 if plan["intent"] != "compare" else 2
+    several = decision.get("several") or (1 if plan["intent"] != "compare" else 2)
     plan = plan | {"silent": decision.get("silent", False)}
     written = [await answer_from(corpus, plan, doc_id, state["question"]) for doc_id in targets[:several]]
     parts = [part for part in written if part]
@@ -424,7 +436,31 @@ async def compose_sides(corpus: Corpus, plan: Json, decision: Json) -> Json:
         part = await answer_from(corpus, plan | side, doc_id, side["question"])
         if part:
             parts.append(part)
-    return joined(parts)
+    difference = difference_of(parts)
+    return joined([*parts, difference]) | difference if difference else joined(parts)
+
+
+def difference_of(parts: Sequence[Json]) -> Json | None:
+    """Return the line that subtracts the two sides' amounts of the first field that both state, None without one."""
+    if len(parts) != 2 or not all(part.get("stated") for part in parts):
+        return None
+    one, other = (part["stated"] for part in parts)
+    for name, value in one["values"].items():
+        rival = other["values"].get(name)
+        if not isinstance(value, Money) or not isinstance(rival, Money) or value.currency != rival.currency:
+            continue
+        number = number_text(abs(value.amount - rival.amount))
+        made = {
+            "value": number,
+            "formula": f"{max(value.amount, rival.amount)} - {min(value.amount, rival.amount)}",
+            "operation": "difference",
+            "inputs": [f"{value.amount}", f"{rival.amount}"],
+            "doc_ids": [one["doc"], other["doc"]],
+            "unit": value.currency or "",
+        }
+        text = f"Difference in {name.replace('_', ' ')}: {number} {value.currency or ''} [{one['doc']}] [{other['doc']}]."
+        return {"text": text, "cited": [], "derivations": [made], "unanswerable": False}
+    return None
 
 
 async def answer_from(corpus: Corpus, plan: Json, doc_id: str, question: str) -> Json | None:
@@ -445,12 +481,11 @@ def read_document(
     part = plan["per_bucket"].get(bucket.name, {})
     lines: list[str] = []
     cited: list[Json] = []
-    if plan["intent"] != "summarize":
-        for name in part.get("asked", [])[:2]:
-            if name in values and name not in {clause.get("field") for clause in part.get("filters", [])}:
-                printed_value = cell(values[name])
-                lines.append(f"{name.replace('_', ' ').capitalize()}: {printed_value} [{document.doc_id}]")
-                cited.append(cite_values(bucket, document, {name: values[name]}))
+    stated = {} if plan["intent"] == "summarize" else stated_values(bucket, values, part, question)
+    side = f"{plan['label'].strip(' ,.:')}: " if plan.get("label") else ""
+    for name, value in stated.items():
+        lines.append(f"{side}{name.replace('_', ' ').capitalize()}: {cell(value)} [{document.doc_id}]")
+        cited.append(cite_values(bucket, document, {name: value}))
     named = identifying(bucket, document, values, part)
     limit = 4 if plan["intent"] == "summarize" else 2 if not lines else 1
     similar = similarity_to(corpus, question)
@@ -472,7 +507,32 @@ def read_document(
     for passage in passages:
         lines.append(f"“{tidy(passage.text)}” [{document.doc_id}]")
         cited.append({"doc": document.doc_id, "start": passage.start, "end": passage.end})
-    return {"text": "\n".join(lines), "cited": cited, "unanswerable": not lines}
+    return {
+        "text": "\n".join(lines),
+        "cited": cited,
+        "unanswerable": not lines,
+        "stated": {"doc": document.doc_id, "values": stated},
+    }
+
+
+HOW_MUCH = re.compile(
+    r"\b(?:how\s+much|amount|spen[dt]|cost|pa(?:y|id)|charged?|wie\s?viel|betrag|combien|montant)\b",
+    re.IGNORECASE,
+)
+
+
+def stated_values(bucket: Bucket, values: Json, part: Json, question: str) -> Json:
+    """Return the values of the document that the question asks for, at most two; an amount by default after "how much"."""
+    filtered = {clause.get("field") for clause in part.get("filters", [])}
+    asked = [name for name in part.get("asked", []) if name in values and name not in filtered]
+    if (
+        not part.get("asked")
+        and bucket.main_amount in values
+        and HOW_MUCH.search(question)
+        and not part.get("terms")
+    ):
+        asked = [str(bucket.main_amount)]
+    return {name: values[name] for name in asked[:2]}
 
 
 def similarity_to(corpus: Corpus, question: str) -> Similar | None:
