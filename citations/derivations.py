@@ -120,6 +120,7 @@ def _from_passages(fact: Fact, stated: Sequence[Fact]) -> Derived | None:
     if not stated:
         return None
     alike = [s for s in stated if s.amounts and s.kind == "number" and _comparable(fact, s)]
+    alike.sort(key=lambda s: bool(s.dimension))  # of two prints of one value the one with its unit stays
     unique = list({s.amounts[0]: s for s in alike}.values())[:24]
     target = fact.amounts[0]
     for a, b in combinations(unique, 2):

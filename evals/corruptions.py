@@ -115,7 +115,7 @@ def _sentences(text: str) -> list[str]:
             capital = sum(c.isupper() for c in sentence)
             if (
                 8 <= len(sentence.split()) <= 45
-                and letters > 0.7 * len(sentence)
+                and letters > 0.6 * len(sentence)
                 and capital < 0.25 * letters
                 and sentence[0].isupper()
                 and _VERB.search(sentence)
@@ -289,7 +289,7 @@ def _scale(sentence: str, text: str, rng: random.Random) -> str | None:
             new = old + "0"
         else:
             continue
-        if not re.search(rf"(?<![\d,.]){re.escape(new)}(?![\d])", text):
+        if not re.search(rf"(?<![\d,.]){re.escape(new)}(?!\d|,\d)", text):
             return _swap_at(sentence, found, new)
     return None
 

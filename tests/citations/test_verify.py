@@ -3,7 +3,7 @@
 import pytest
 
 from citations.types import Derivation, Evidence
-from citations.verify import verify
+from citations.verify import Judgement, verify
 
 LEASE = (
     "This Lease is dated May 1, 2023. The Landlord shall pay the Tenant a fee of $1,577 million within "
@@ -104,3 +104,148 @@ def test_precision_and_recall_of_an_answer() -> None:
     assert (len(report.claims), report.unknown_markers) == (3, ("ghost-9",))
     assert report.recall == pytest.approx(1 / 3)
     assert report.precision == pytest.approx(1 / 3)
+
+
+def test_the_judge_sees_claim_and_evidence_and_decides_what_words_cannot() -> None:
+    asked: list[tuple[str, str]] = []
+
+    def judge(claim: str, evidence: str) -> Judgement:
+        asked.append((claim, evidence))
+        return Judgement("supported", "same meaning")
+
+    claim = "Tenants must keep Confidential Information secret from strangers [Lease_A.pdf]."
+    assert verdict(claim) == "unsupported"
+    (judged,) = verify(claim, EVIDENCE, judge=judge).claims
+    assert (judged.verdict, judged.reason) == ("supported", "same meaning")
+    assert asked == [("Tenants must keep Confidential Information secret from strangers.", LEASE)]
+
+
+def test_the_judge_is_not_asked_about_hard_facts() -> None:
+    def judge(claim: str, evidence: str) -> Judgement:
+        raise AssertionError(claim)
+
+    claim = "Either party may terminate this Lease upon 90 days prior written notice [Lease_A.pdf]."
+    assert verify(claim, EVIDENCE, judge=judge).claims[0].verdict == "contradicted"
+
+
+def test_similarity_backs_other_words_but_no_other_value() -> None:
+    def same(one: str, other: str) -> float:
+        return 0.9
+
+    reworded = "Each side can end the lease, 60 days being the warning [Lease_A.pdf]."
+    changed = "Each side can end the lease, 90 days being the warning [Lease_A.pdf]."
+    assert verify(reworded, EVIDENCE, similarity=same).claims[0].verdict == "supported"
+    assert verify(changed, EVIDENCE, similarity=same).claims[0].verdict != "supported"
+
+
+@pytest.mark.parametrize(
+    ("claim", "formula"),
+    [
+        ("Cash and change differ by RM 30.90 in total, which is RM 20.10 less than RM 51.00 [slip-2].", None),
+        ("The cash was RM 20.10 more than the total [slip-2].", None),
+        ("Total and cash together come to a sum of RM 81.90 [slip-2].", "RM 30.90 + RM 51.00"),
+    ],
+)
+def test_numbers_derived_from_the_passage(claim: str, formula: str | None) -> None:
+    found = verify(claim, EVIDENCE).claims[0]
+    if formula:
+        assert (found.verdict, found.formula) == ("derived", formula)
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        (
+            'The lease says: "The Tenant shall not disclose Confidential Information" [Lease_A.pdf].',
+            "supported",
+        ),
+        (
+            'The lease says: "The Tenant shall never disclose Confidential Information" [Lease_A.pdf].',
+            "unsupported",
+        ),
+        ('The lease says: "The Tenant shall not disclose the law of Oregon" [Lease_A.pdf].', "unsupported"),
+    ],
+)
+def test_a_quotation_must_stand_in_the_source_in_one_piece(claim: str, expected: str) -> None:
+    assert verdict(claim) == expected
+
+
+def test_an_annotation_backs_a_claim_and_the_quote_is_document_text() -> None:
+    (claim,) = verify("The date is 18 November 2018 [slip-2].", EVIDENCE).claims
+    assert (claim.verdict, claim.quote) == ("supported", "18-11-18")
+
+
+def test_two_documents_back_one_claim_together() -> None:
+    answer = "The lease is dated May 1, 2023 and the bakery invoice NB-2023/45 totals RM 30.90 [Lease_A.pdf] [slip-2]."
+    (claim,) = verify(answer, EVIDENCE).claims
+    assert claim.verdict == "supported"
+    assert claim.backed_by == ("Lease_A.pdf", "slip-2")
+
+
+GERMAN = Evidence(
+    "g1",
+    "vertrag.md",
+    "Der Käufer muss den Kaufpreis von 1.234,56 € innerhalb von 30 Tagen an den Verkäufer zahlen. Der Vertrag "
+    "verlängert sich nicht automatisch. Die Kündigungsfrist beträgt drei Monate. Ausgestellt am 3. Mai 2021.",
+)
+FRENCH = Evidence(
+    "f1",
+    "contrat.pdf",
+    "Le contrat est conclu le 1er mai 2023 pour une durée de vingt-quatre mois. Le fournisseur doit livrer dans un délai "
+    "de 15 jours. Le client ne peut pas céder le contrat sans accord.",
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ("Der Käufer zahlt 1234,56 EUR innerhalb von 30 Tagen an den Verkäufer [vertrag.md].", "supported"),
+        (
+            "Der Verkäufer muss den Kaufpreis von 1.234,56 € innerhalb von 30 Tagen an den Käufer zahlen [vertrag.md].",
+            "contradicted",
+        ),
+        (
+            "Der Käufer kann den Kaufpreis von 1.234,56 € innerhalb von 30 Tagen an den Verkäufer zahlen [vertrag.md].",
+            "contradicted",
+        ),
+        ("Der Vertrag verlängert sich automatisch [vertrag.md].", "contradicted"),
+        ("Die Kündigungsfrist beträgt 3 Monate [vertrag.md].", "supported"),
+        ("Die Kündigungsfrist beträgt 3 Wochen [vertrag.md].", "contradicted"),
+        ("Le contrat est conclu le 01/05/2023 pour 24 mois [contrat.pdf].", "supported"),
+        ("Le fournisseur peut livrer dans un délai de 15 jours [contrat.pdf].", "contradicted"),
+        ("Le client peut céder le contrat sans accord [contrat.pdf].", "contradicted"),
+    ],
+)
+def test_german_and_french(claim: str, expected: str) -> None:
+    assert [c.verdict for c in verify(claim, [GERMAN, FRENCH]).claims] == [expected]
+
+
+REPORT = Evidence(
+    "r1",
+    "10k",
+    "Consolidated results (in millions)\nNet sales 1,577 1,432\nOperating income 212 198\nOrveta Corp acquired Lindholm "
+    "LLC in March 2022 for $45.5 million in cash. The goods are delivered by the Seller to the Buyer at the port.",
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ("Net sales were $1.577 billion [10k].", "supported"),
+        ("Net sales were $1,577 thousand [10k].", "contradicted"),
+        ("Orveta bought Lindholm for $45.5 million in March 2022 [10k].", "supported"),
+        ("Lindholm was acquired by Orveta Corp in March 2022 for $45.5 million [10k].", "supported"),
+        ("Lindholm acquired Orveta in March 2022 for $45.5 million [10k].", "contradicted"),
+        ("Orveta acquired Lindholm for $45.5 billion in March 2022 [10k].", "contradicted"),
+        ("The Seller delivers the goods to the Buyer at the port [10k].", "supported"),
+        ("The Buyer delivers the goods to the Seller at the port [10k].", "contradicted"),
+    ],
+)
+def test_tables_voices_and_scales(claim: str, expected: str) -> None:
+    assert [c.verdict for c in verify(claim, [REPORT]).claims] == [expected]
+
+
+def test_table_cells_are_held_against_their_row() -> None:
+    table = "| Item | Value | Source |\n|---|---|---|\n| Net sales | 1,577 | [10k] |\n| Operating income | 1,577 | [10k] |"
+    found = [(c.text, c.verdict == "supported") for c in verify(table, [REPORT]).claims]
+    assert found == [("Net sales", True), ("1,577", True), ("Operating income", True), ("1,577", False)]
