@@ -1,0 +1,26 @@
+"""`citegraph demo` where it ran before: nothing is ingested again, all questions are answered."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+
+def test_a_second_demo_reuses_the_index(
+    run: Run, sample_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(sample_home, tmp_path / "demo")
+    monkeypatch.setenv("CITEGRAPH_HOME", str(tmp_path))
+    monkeypatch.setenv("CITEGRAPH_DATABASE_URL", "sqlite:////nowhere/user.sqlite")
+    result = run("demo")
+    assert result.code == 0
+    assert "documents, 0 of them new" in result.err
+    lookup, total, asked, _ = result.out.split("-" * 72)
+    assert "nvr7833.pdf (page 3): “" in lookup
+    assert "8,010.00 USD" in total
+    assert "It asks back: " in asked
+    assert "The demo replies: the opening dinner, receipt 0322" in asked
+    assert "larut-receipt-0322.txt: “" in asked
+    assert "512" in asked.split("The demo replies", 1)[1]
