@@ -19,7 +19,7 @@ from corpus.buckets import Bucket
 from corpus.common_words import COMMON
 from corpus.countries import country_code, country_names, forms_of
 from corpus.fields import Field, fold
-from corpus.names import CLEAR_FORMS, CONNECTORS, LEGAL_FORMS, Name, Token, parse_name, tokens
+from corpus.names import CLEAR_FORMS, CONNECTORS, LEGAL_FORMS, Name, Token, parse_name, plain, tokens
 
 T = TypeVar("T")
 
@@ -34,8 +34,12 @@ FREQUENT = 0.2
 CANDIDATES = 2000
 """Values that are scored for one question, those with the rarest shared tokens first."""
 
-WEAK = 0.35
+WEAK = 0.45
 """Score under which `find_mentions` leaves a link out."""
+
+
+SURE, DOUBTFUL = 0.9, 0.6
+"""A whole name from `SURE` on makes partial ones of its field under `DOUBTFUL` unlikely to be meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,6 +346,7 @@ class _Search:
         self.words = words
         self.fields = fields
         self.general = _general_words(self.bucket)
+        self.plain = plain(text)
 
     # named things: vendors, parties, products, titles, laws, categories
 
@@ -445,12 +450,28 @@ class _Search:
 
     def _best_run(self, entry: _Entry, matches: Sequence[_Match]) -> _Found | None:
         """Return the run of neighbouring tokens that says most of the name."""
+        if literal := self._literal(entry):
+            return literal
         best: _Found | None = None
         for run in self._runs(matches):
             found = self._weigh(entry, run)
             if best is None or found.mass > best.mass:
                 best = found
         return self._extended(best) if best else None
+
+    def _literal(self, entry: _Entry) -> _Found | None:
+        """Return the value where it stands in the text as it is, whatever punctuation it holds."""
+        wanted = plain(entry.value)
+        start = self.plain.find(wanted) if len(wanted) >= 4 else -1
+        end = start + len(wanted)
+        if start < 0 or self.plain[start - 1 : start].isalnum() or self.plain[end : end + 1].isalnum():
+            return None
+        inside = [n for n, word in enumerate(self.words) if start <= word.start and word.end <= end]
+        if not inside:
+            return None
+        name = entry.name
+        extra = set(name.qualifiers | name.legal)
+        return _Found(entry, inside[0], inside[-1], set(name.core), entry.mass, 1.0, extra)
 
     def _runs(self, matches: Sequence[_Match]) -> Iterator[list[_Match]]:
         run: list[_Match] = []
@@ -680,7 +701,13 @@ class _Search:
                 len(telling) == 1 and self._is_ordinary(telling[0]) and not (link.complete and len(named) > 1)
             ):
                 # A long name that is stored in lower case is less likely an ordinary word.
-                score *= 0.75 if link.how == "exact" and link.complete and len(telling[0].text) >= 8 else 0.5
+                score *= (
+                    0.4
+                    if not link.complete
+                    else 0.75
+                    if link.how == "exact" and link.complete and len(telling[0].text) >= 8
+                    else 0.5
+                )
         return replace(link, score=round(min(1.0, score + (0.1 if cued else 0.0)), 3), cued=cued)
 
     def _is_cued(self, declared: Field, link: Link) -> bool:
@@ -842,6 +869,12 @@ def _resolve(links: Sequence[Link]) -> list[Link]:
         if any(_beats(other, link) for other in over):
             continue
         kept.append(link)
+    sure = {link.field for link in kept if link.complete and link.score >= SURE}
+    kept = [
+        link
+        for link in kept
+        if link.score >= DOUBTFUL or link.cued or link.complete or link.field not in sure
+    ]
     return sorted(kept, key=lambda link: (link.start, -link.score))
 
 
