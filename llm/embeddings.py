@@ -206,9 +206,9 @@ class EndpointEmbedder:
         self._client = OpenAIEmbeddings(
             model=settings.embedding_model,
             # A key is demanded at construction, though a local endpoint needs none.
-            api_key=settings.openai_api_key or SecretStr("none"),
-            base_url=settings.openai_base_url,
-            timeout=settings.model_timeout,
+            openai_api_key=settings.openai_api_key or SecretStr("none"),
+            openai_api_base=settings.openai_base_url,
+            request_timeout=settings.model_timeout,
             max_retries=1,
             # Token counting would fetch a vocabulary and sends token ids, which other servers refuse.
             check_embedding_ctx_length=False,
