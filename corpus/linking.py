@@ -616,7 +616,9 @@ class _Search:
 
     def _score(self, best: _Found) -> float:
         rare = min(1.0, best.mass / math.log(2 + self.lexicon.size))
-        return round(min(1.0, rare * 1.25) * (0.45 + 0.55 * best.coverage) * best.quality, 3)
+        # A part number or release within a long title names it nearly alone.
+        said = max(best.coverage, 0.7) if any(map(_is_code, best.parts)) else best.coverage
+        return round(min(1.0, rare * 1.25) * (0.45 + 0.55 * said) * best.quality, 3)
 
     # words that the declaration gives a meaning: types, clauses, categories
 
