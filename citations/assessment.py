@@ -269,7 +269,9 @@ def _check_line(work: _Work, fact: Fact, hits: list[Fact]) -> None:
         if rivals and at_home and all(h < there for h in at_home):
             work.add("slot", f"the source gives {_show(rivals[0])} there, not {_show(fact)}", conflict=True)
             return
-        valued = any(f.kind != "identifier" and part[0] <= f.start < part[1] for f in passage.view.facts)
+        valued = fact.kind == "number" and any(
+            f.kind != "identifier" and part[0] <= f.start < part[1] for f in passage.view.facts
+        )
         if valued and there and at_home and not any(at_home):
             work.add("slot", f"{_show(fact)} stands in another line of the source than the claim's words")
             return

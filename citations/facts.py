@@ -179,7 +179,7 @@ _NUMBER = re.compile(
     re.VERBOSE,
 )
 _AFTER = re.compile(
-    r"(?P<space>[ \u00a0\u202f]*)(?P<close>\)[ ]?)?(?P<hyphen>-)?"
+    r"(?P<space>[ \u00a0\u202f]*\n?[ \u00a0\u202f]*)(?P<close>\)[ ]?)?(?P<hyphen>-)?"
     r"(?P<word>[^\W\d_]+(?:[./][^\W\d_]+\d?|[²³]|(?<=m)[23](?!\w))?\.?(?![\w$])|%|°\s?[CF]?|[€£¥$₹]|Ω|[kM]Ω|[µμ][A-Za-z]+(?:/[a-z]+)?|US\$)"
 )
 _TWO_WORDS = re.compile(
@@ -246,6 +246,8 @@ def _tail(
         if match["close"] and end != at:
             break
         word = match["word"]
+        if "\n" in match["space"] and len(word) < 3:
+            break
         glued = not match["space"] and not match["close"]
         pair = _TWO_WORDS.match(text, end + (len(match["close"] or "")))
         if pair:
