@@ -13,7 +13,7 @@ from graph.policies import RETRY, attempts
 from graph.routes import after_gate, after_verify, plan_edge, review_edge
 from graph.state import Input, Output, State
 from llm.errors import CitegraphError
-from nodes.calling import note, spent_on
+from nodes.calling import Stopwatch, note, spent_on
 from nodes.clarify import Clarify
 from nodes.compose import Compose
 from nodes.decompose import Decompose
@@ -24,7 +24,7 @@ from nodes.rewrite import Rewrite
 from nodes.route import Route
 from nodes.schema_plan import SchemaPlan
 from nodes.search import Search
-from nodes.verify_citations import VerifyCitations
+from nodes.verify_citations import VerifyCitations, finish
 from tools.services import Services
 
 Graph = StateGraph[State, Context, Input, Output]
@@ -89,7 +89,10 @@ def fallback(name: str, node: Any, onward: Callable[[State], Any]) -> Callable[.
         update: dict[str, Any] = {}
         twin = getattr(node, "twin", None)
         if twin is not None:
-            update = await twin(state, runtime.context or Context())
+            try:
+                update = await twin(state, runtime.context or Context())
+            except Exception as failure:
+                return Command(update=given_up(name, state, failure), goto=END)
         failed = note(name, "fallback" if twin else "failed", explain(error.error))
         usage = update.get("usage", {}) | {"fallbacks": 1}
         # The error holds the model calls of its own attempt; those before it failed alike, or it had not been retried.
@@ -101,6 +104,14 @@ def fallback(name: str, node: Any, onward: Callable[[State], Any]) -> Callable[.
 
     handler.__name__ = f"{name}_fallback"
     return handler
+
+
+def given_up(name: str, state: State, failure: Exception) -> dict[str, Any]:
+    """Return the last update of a run whose step and its twin both failed, as the caller's own mistakes make them."""
+    reason = explain(failure)
+    failed = {**state, "notes": [*state.get("notes", []), note(name, "failed", reason)]}
+    text = f"The question could not be answered: {reason}"
+    return finish(failed, text, status="failed", watch=Stopwatch(name))  # type: ignore[arg-type]
 
 
 def explain(error: BaseException) -> str:
