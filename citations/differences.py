@@ -69,7 +69,7 @@ def tokens(text: str) -> tuple[Token, ...]:
         word = fold(match.group())
         if word in _ARTICLES:
             continue
-        negation = not negated.isdisjoint(range(*match.span()))
+        negation = bool(negated) and not negated.isdisjoint(range(*match.span()))
         force = modal.get(match.start(), "") or _MODAL_WORDS.get(word, "")
         following = fold(matches[i + 1].group()) if i + 1 < len(matches) else ""
         if force and following in ("not", "nicht", "never"):
