@@ -60,7 +60,7 @@ async def find_candidates(corpus: Corpus, plan: Json, evidence: Sequence[Json], 
         chunk = chunks.get(reference["id"])
         if chunk:
             key = (reference["bucket"], reference["doc"])
-            texts.setdefault(key, []).append(f"{chunk.title}\n{chunk.text}")
+            texts.setdefault(key, []).append(f"{chunk.context}\n{chunk.text}")
             ranks.setdefault(key, place)
             best[key] = max(best.get(key, 0.0), reference["score"])
             heads[key] = f"{chunk.title}\n{chunk.text[:HEAD] if chunk.start == 0 else heads.get(key, '')}"

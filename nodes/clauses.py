@@ -534,13 +534,14 @@ def read_noun(reader: _Reader) -> str:
     ]
     for noun in forms:
         for start, end in find_phrase(reader.question, noun):
-            if re.search(r"(?:s|ien|en|er|e|n|a)$", reader.question[start:end].lower()) and len(
-                reader.question[start:end]
-            ) > len(noun):
+            said = reader.question[start:end].lower()
+            longer = len(said) > len(noun) and re.search(r"(?:s|ien|en|er|e|n|a)$", said)
+            one = said.endswith("s") and GENITIVE.search(reader.question[:start])
+            if longer and not (one and reader.question[start].isupper()):
                 return "plural"
             result = result or "singular"
     if result and re.search(
-        r"\b(?:welche[mn]?|all(?:e|en)?|sämtliche[nr]?|quelles|quels|toutes|tous)\s",
+        r"\b(?:all(?:e|en)?|sämtliche[nr]?|quelles|quels|toutes|tous)\s",
         reader.question,
         re.IGNORECASE,
     ):
@@ -553,6 +554,10 @@ def read_noun(reader: _Reader) -> str:
     return "plural" if generic else result
 
 
+GENITIVE = re.compile(r"\b(?:des|eines|dieses|jenes|jedes)\s+$", re.IGNORECASE)
+"""Before a noun in "s": the German genitive of one document, not a plural."""
+
+
 def remaining(reader: _Reader) -> list[str]:
     """Return the content words outside of every used span, without the bucket's nouns and cue words."""
     text = list(reader.question)
@@ -560,7 +565,12 @@ def remaining(reader: _Reader) -> list[str]:
         text[span.start : span.end] = " " * (span.end - span.start)
     rest = "".join(text)
     nouns = {form for noun in reader.bucket.nouns for form in terms.words(noun)}
-    nouns |= {f"{form}s" for form in nouns} | {f"{form[:-1]}ies" for form in nouns if form.endswith("y")}
+    nouns |= {f"{form}s" for form in nouns} | {
+        form
+        for noun in reader.bucket.nouns
+        for start, end in find_phrase(rest, noun)
+        for form in terms.words(rest[start:end])
+    }
     cues = set(terms.words(" ".join(match.group() for pattern in CUES for match in pattern.finditer(rest))))
     fields = {
         clause.field

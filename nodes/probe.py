@@ -30,7 +30,9 @@ async def probe_buckets(corpus: Corpus, question: str, *, timeout: float) -> dic
         hits, weights = await asyncio.gather(
             corpus.index.search(request), term_weights(corpus.index, name, question, bucket.language)
         )
-        coverage = max((weights.coverage(f"{hit.chunk.title} {hit.chunk.text}") for hit in hits), default=0.0)
+        coverage = max(
+            (weights.coverage(f"{hit.chunk.context} {hit.chunk.text}") for hit in hits), default=0.0
+        )
         return Probe(coverage, any(set(identifiers) & set(hit.chunk.identifiers) for hit in hits))
 
     names = list(corpus.buckets)

@@ -35,6 +35,7 @@ class Prune:
         kept, dropped = within_budget(merged, chunks, required_words(state), context.evidence_tokens)
         seen = state.get("seen", [])
         fresh = [ref["id"][:SHORT_ID] for ref in merged if ref["id"][:SHORT_ID] not in seen]
+        origin = state.get("decision", {}).get("origin")
         counts = {name: number for entry in found for name, number in entry.get("matched", {}).items()}
         update: Json = {
             "evidence": kept,
@@ -45,6 +46,7 @@ class Prune:
             "found": None,
             "calls": [],
             "decision": {
+                **({"origin": origin} if origin else {}),
                 "fresh": len(fresh),
                 "matched": state.get("decision", {}).get("matched", {}) | counts,
             },

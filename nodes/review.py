@@ -411,11 +411,11 @@ def tied_documents(candidates: Candidates, plan: Json) -> list[Candidate]:
     ]
     if not ranked:
         return []
+    part = plan["per_bucket"][ranked[0].bucket]
     telling = telling_words(corpus_words(plan, ranked[0].bucket), candidates.weights.get(ranked[0].bucket))
     top = [item for item in ranked if not telling or item.score >= ranked[0].score - TIE]
     if len(top) < 2 or len(top) > max(MAX_OPTIONS, candidates.matched):
         return []
-    part = plan["per_bucket"][ranked[0].bucket]
     filtered = {clause.get("field") for clause in part["filters"]}
     for name in part["asked"]:
         values = {item.value(name) for item in top if item.value(name)}

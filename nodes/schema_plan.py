@@ -292,6 +292,7 @@ def narrow(corpus: Corpus, plan: Json, question: str) -> tuple[Json, list[str]]:
             filters.remove(weakest)
             said.append(f"{name}: nothing matches all conditions, so “{printed(weakest)}” was not applied.")
         lost = [clause for clause in part["filters"] if clause not in filters]
+        lost_words = [word for clause in lost for word in terms.content_words(str(clause.get("raw", "")))]
         names = [
             word
             for clause in lost
@@ -301,6 +302,7 @@ def narrow(corpus: Corpus, plan: Json, question: str) -> tuple[Json, list[str]]:
         per_bucket[name] = part | {
             "filters": filters,
             "lost": lost,
+            "terms": list(dict.fromkeys([*part["terms"], *lost_words])),
             "names": list(dict.fromkeys([*part["names"], *names])),
         }
     return plan | {"per_bucket": per_bucket}, said

@@ -117,7 +117,7 @@ async def bucket_weights(corpus: Corpus, query: PassageQuery) -> dict[str, TermW
 
 def hit_reference(hit: Hit, weights: TermWeights, side: int | None) -> Json:
     """Return what the state keeps of a hit: ids and a score between 0 and 1 (the share of rare words held)."""
-    score = round(weights.coverage(f"{hit.chunk.title} {hit.chunk.text}"), 3)
+    score = round(weights.coverage(f"{hit.chunk.context} {hit.chunk.text}"), 3)
     reference: Json = {
         "id": hit.chunk.chunk_id,
         "doc": hit.chunk.doc_id,

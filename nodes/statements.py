@@ -10,7 +10,7 @@ from citations.types import Derivation
 from corpus.buckets import Bucket, show
 from corpus.fields import Money
 from corpus.query import Aggregate, DocumentQuery, run_query
-from corpus.terms import TermWeights, content_words, term_weights, words
+from corpus.terms import words
 from corpus.types import Document
 from graph.context import Context
 from graph.state import Json, State
@@ -22,9 +22,6 @@ from tools.services import Corpus
 
 MAX_COLUMNS = 6
 CITED_INPUTS = 100
-COVERED, PREFIX = 0.15, 4
-"""A document that holds less than this share of the asked words' rarity does not answer; a word of the same first
-letters counts as held ("weigh" and "weight"), since forms differ more than stems tell."""
 
 
 def nothing_text(plan: Json, clarifications: Sequence[Json]) -> Json:
@@ -469,13 +466,10 @@ async def answer_from(corpus: Corpus, plan: Json, doc_id: str, question: str) ->
     if document is None:
         return None
     bucket = corpus.buckets[document.bucket]
-    weights = await term_weights(corpus.index, bucket.name, question, bucket.language)
-    return await asyncio.to_thread(read_document, corpus, bucket, document, plan, question, weights)
+    return await asyncio.to_thread(read_document, corpus, bucket, document, plan, question)
 
 
-def read_document(
-    corpus: Corpus, bucket: Bucket, document: Document, plan: Json, question: str, weights: TermWeights
-) -> Json:
+def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Json, question: str) -> Json:
     """Return the draft from one document; it says so when the document lacks what is asked."""
     values = corpus.annotations.get(document.doc_id, bucket.name) or {}
     part = plan["per_bucket"].get(bucket.name, {})
@@ -494,10 +488,7 @@ def read_document(
     )
     if plan["intent"] == "summarize":
         passages = summary(document, passages)
-    silent = plan.get("silent") or (
-        plan["intent"] != "summarize" and lacks(document, values, question, weights, named, passages)
-    )
-    if not lines and silent:
+    if not lines and (plan.get("silent") or not passages):
         title = bucket.title(values) or document.title or document.doc_id
         return {
             "text": f"The document does not state that: {title} [{document.doc_id}]",
@@ -555,31 +546,6 @@ def identifying(bucket: Bucket, document: Document, values: Json, part: Json) ->
         ]
     )
     return words(names)
-
-
-def lacks(
-    document: Document,
-    values: Json,
-    question: str,
-    weights: TermWeights,
-    named: Sequence[str],
-    passages: Sequence[Passage],
-) -> bool:
-    """Tell whether the document holds too little of what is asked about it to answer."""
-    asked = [word for word in content_words(question) if word not in set(named)]
-    if not asked:
-        return False
-    if not passages:
-        return True
-    held = set(words(f"{document.text} {' '.join(show(value) for value in values.values())}"))
-    beginnings = {word[:PREFIX] for word in held}
-    whole = sum(weights.weight(word) for word in asked)
-    found = sum(
-        weights.weight(word)
-        for word in asked
-        if word in held or (len(word) >= PREFIX and word[:PREFIX] in beginnings)
-    )
-    return found < COVERED * whole
 
 
 def summary(document: Document, passages: Sequence[Passage]) -> list[Passage]:

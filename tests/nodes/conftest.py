@@ -1,0 +1,62 @@
+"""The open sample corpus, and what a node needs to run outside of a graph."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from corpus.filters import Clause
+from graph.context import Context
+from llm.scripted import Replies, Script, scripted
+from nodes.clauses import Reading, read_question
+from settings import Settings
+from tools.services import Corpus, Services
+
+TODAY = date(2025, 3, 1)
+"""The day that "last year" refers to in these tests."""
+
+Read = Callable[[str, str], Reading]
+Condition = tuple[str, str, Any]
+
+
+@pytest.fixture(scope="module")
+def services(sample_home: Path) -> Iterator[Services]:
+    """Give services over the sample without any model; opened once a module."""
+    opened = Services(settings=Settings.model_construct(home=sample_home))
+    yield opened
+    asyncio.run(opened.close())
+
+
+@pytest.fixture
+def corpus(services: Services) -> Corpus:
+    """Return the open sample corpus."""
+    return services.open()
+
+
+@pytest.fixture
+def read(corpus: Corpus) -> Read:
+    """Return how a bucket reads a question."""
+    return lambda bucket, question: read_question(corpus.buckets[bucket], corpus.linker, question, TODAY)
+
+
+def conditions(reading: Reading) -> list[Condition]:
+    """Return the clauses of a reading as (field, operator, value), sorted by field."""
+    found = [(item.field, item.operator, item.value) for item in reading.clauses if isinstance(item, Clause)]
+    assert len(found) == len(reading.clauses)
+    return sorted(found, key=lambda item: item[0])
+
+
+def runtime(**settings: Any) -> Any:
+    """Return what a node reads of a LangGraph runtime; `today` is fixed unless it is given."""
+    context = Context(**{"today": TODAY.isoformat(), **settings})
+    return SimpleNamespace(context=context, stream_writer=lambda event: None)
+
+
+def with_models(services: Services, replies: Replies) -> tuple[Services, Script]:
+    """Return services over the same corpus whose steps answer from a script, and the script."""
+    models, script = scripted(replies)
+    return Services(settings=services.settings, ready=services.open(), models=models), script

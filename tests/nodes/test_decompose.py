@@ -1,0 +1,142 @@
+"""lexicon and decompose: what a question wants, in three languages, and the model's reply."""
+
+from typing import Any
+
+import pytest
+
+from nodes import lexicon
+from nodes.decompose import Decompose, classify, decompose, entities, output_format, tidy
+from tests.nodes.conftest import runtime, with_models
+from tools.services import Services
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What is the flash point of Terraclean 9?", ("qa", "none")),
+        ("Wer hat das Protokoll geschrieben?", ("qa", "none")),
+        ("Qui a signé le contrat ?", ("qa", "none")),
+        ("List the invoices from Bramley", ("list", "none")),
+        ("Show me everything from 2023", ("list", "none")),
+        ("Alle Verträge mit Bramley", ("list", "none")),
+        ("Toutes les factures de juin", ("list", "none")),
+        ("How many invoices did Bramley send?", ("compute", "count")),
+        ("Wie viele Rechnungen kamen 2023?", ("compute", "count")),
+        ("Combien de factures en 2023 ?", ("compute", "count")),
+        ("How much have we paid Bramley?", ("compute", "sum")),
+        ("Summe der Rechnungen von Bramley", ("compute", "sum")),
+        ("What did we spend in total?", ("compute", "sum")),
+        ("What is the average receipt?", ("compute", "average")),
+        ("Durchschnitt aller Belege", ("compute", "average")),
+        ("What is the biggest invoice?", ("compute", "max")),
+        ("Welche Rechnung ist die höchste?", ("compute", "max")),
+        ("What is the cheapest receipt?", ("compute", "min")),
+        ("Günstigste Rechnung 2023", ("compute", "min")),
+        ("Summarize the travel rules", ("summarize", "none")),
+        ("Fasse die Richtlinie zusammen", ("summarize", "none")),
+        ("Résumé du contrat Bramley", ("summarize", "none")),
+        ("Compare Bramley with Colworth", ("compare", "none")),
+        ("Which contract ends first, Bramley or Colworth?", ("compare", "none")),
+        ("Welcher Vertrag läuft länger, Bramley oder Colworth?", ("compare", "none")),
+        ("Bramley vs. Colworth: highest voltage", ("compare", "none")),
+        ("How many more invoices has Bramley or Colworth?", ("compare", "none")),
+        ("Total of Bramley and Colworth combined", ("compute", "sum")),
+    ],
+)
+def test_intent_and_aggregate(question: str, expected: tuple[str, str]) -> None:
+    assert classify(question) == expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "hits", "misses"),
+    [
+        (lexicon.NEGATION, ["not Bramley", "keine Belege", "sauf Bramley", "ohne", "other than"], ["note", "knot", "nobody"]),
+        (lexicon.EXISTENCE, ["are there leases", "gibt es Belege", "existe un avenant"], ["germany", "existing lease"]),
+        (lexicon.LATEST, ["most recent", "neueste Fassung", "dernière facture"], ["lasting", "plaster"]),
+        (lexicon.OLDEST, ["earliest", "älteste Rechnung", "première"], ["firstly", "golden"]),
+        (lexicon.WHICH, ["which one", "Welchem", "quelle"], ["sandwich", "somewhat"]),
+    ],
+)
+def test_signal_words_are_whole_words(pattern: Any, hits: list[str], misses: list[str]) -> None:
+    assert [text for text in hits if not pattern.search(text)] == []
+    assert [text for text in misses if pattern.search(text)] == []
+
+
+def test_entities_are_capitalised_runs_and_identifiers() -> None:
+    assert entities("What is the term of the Bank of Wexcombe lease with Colworth & Sons?") == [
+        {"name": "Bank of Wexcombe", "role": "other"},
+        {"name": "Colworth & Sons", "role": "other"},
+    ]
+    assert entities("Is QX-7781 newer than Bramley?") == [
+        {"name": "QX-7781", "role": "identifier"},
+        {"name": "Bramley", "role": "other"},
+    ]
+    assert entities("what is the total?") == []
+    assert len(entities(" and ".join(f"x Part{number}, y" for number in range(20)))) == 12
+
+
+@pytest.mark.parametrize(
+    ("question", "intent", "expected"),
+    [
+        ("as a table please", "list", "table"),
+        ("als Tabelle", "qa", "table"),
+        ("side by side", "compare", "table"),
+        ("all of them", "list", "list"),
+        ("who?", "qa", "prose"),
+    ],
+)
+def test_format(question: str, intent: str, expected: str) -> None:
+    assert output_format(question, intent) == expected
+
+
+def test_the_twin_gives_the_whole_decomposition() -> None:
+    assert decompose("List the invoices from Bramley & Co over 40 EUR as a table") == {
+        "intent": "list",
+        "aggregate": "none",
+        "primary_buckets": [],
+        "entities": [{"name": "Bramley & Co", "role": "other"}, {"name": "40 EUR", "role": "identifier"}],
+        "constraints": [],
+        "topic_terms": ["invoices", "bramley", "co", "40", "eur", "table"],
+        "subqueries": [],
+        "format": "table",
+    }
+
+
+def made(**parts: Any) -> dict[str, Any]:
+    """Return a model's decomposition."""
+    return {
+        "intent": "qa",
+        "aggregate": "none",
+        "primary_buckets": ["contracts"],
+        "entities": [],
+        "constraints": [],
+        "topic_terms": ["notice"],
+        "subqueries": [],
+        "format": "prose",
+    } | parts
+
+
+def test_tidy_drops_subqueries_that_repeat_the_question() -> None:
+    again = {"purpose": "find_passage", "query": "Notice period, Bramley?"}
+    other = {"purpose": "find_entity", "query": "Bramley contract"}
+    tidied = tidy(made(subqueries=[again, other]), "notice period bramley")
+    assert tidied == made(subqueries=[other])
+
+
+async def test_the_models_reply_is_used_and_counted(services: Services) -> None:
+    reply = made(subqueries=[{"purpose": "find_passage", "query": "WHAT IS THE NOTICE PERIOD?"}])
+    modelled, script = with_models(services, [reply])
+    update = await Decompose(modelled)({"question": "What is the notice period?"}, runtime())
+    assert update["decomposition"] == made()
+    assert update["usage"]["llm_calls"] == 1
+    assert script.steps() == ["decompose"]
+    assert "Today is 2025-03-01" in script.calls[0].prompt
+    assert "contracts" in script.calls[0].prompt
+
+
+async def test_without_budget_the_twin_answers(services: Services) -> None:
+    modelled, script = with_models(services, [])
+    state: Any = {"question": "List all leases", "usage": {"llm_calls": 2}}
+    update = await Decompose(modelled)(state, runtime(max_llm_calls=2))
+    assert update == {"decomposition": decompose("List all leases")}
+    assert script.calls == []
