@@ -38,6 +38,8 @@ def run(request: Request, context: Context, *, as_json: bool, quiet: bool) -> in
         _run(request, context, make_steps(quiet=quiet or as_json), may_ask=not as_json and interactive())
     )
     write(answer.model_dump_json() if as_json else shown(answer))
+    if answer.status in {"needs_clarification", "unanswerable"} and not quiet and nothing_ingested():
+        say("no documents yet: citegraph ingest PATH... --bucket NAME")
     if answer.thread_id and not quiet:
         say(f"thread: {answer.thread_id}")
         if answer.status == "needs_clarification":
@@ -48,6 +50,16 @@ def run(request: Request, context: Context, *, as_json: bool, quiet: bool) -> in
 def shown(answer: Answer) -> str:
     """Return the answer, or the question back, as text."""
     return clarification_text(answer.clarification) if answer.clarification else answer_text(answer)
+
+
+def nothing_ingested() -> bool:
+    """Tell whether the stores of this process hold no document at all."""
+    from cli.buckets import document_counts
+    from corpus.buckets import load_buckets
+    from settings import load_settings
+
+    settings = load_settings()
+    return not any(document_counts(settings, load_buckets(settings.buckets_dir)).values())
 
 
 def _complete(request: Request) -> Request:

@@ -26,7 +26,7 @@ def run(name: str | None, *, as_json: bool = False) -> int:
 
     settings = load_settings()
     buckets = load_buckets(settings.buckets_dir)
-    counts = _counts(settings, buckets)
+    counts = document_counts(settings, buckets)
     if name is None:
         rows = [
             {"name": item.name, "documents": counts[item.name], "description": item.description}
@@ -45,7 +45,7 @@ def run(name: str | None, *, as_json: bool = False) -> int:
     return ANSWERED
 
 
-def _counts(settings: "Settings", buckets: "dict[str, Bucket]") -> dict[str, int]:
+def document_counts(settings: "Settings", buckets: "dict[str, Bucket]") -> dict[str, int]:
     """Return the documents of each bucket; a home without a database has none, and none is made."""
     if settings.database_url is None and not (settings.home / "citegraph.sqlite").exists():
         return dict.fromkeys(buckets, 0)

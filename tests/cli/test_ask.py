@@ -95,7 +95,10 @@ def test_a_clarification_is_printed_when_piped(run: Run, session: ScriptedSessio
     result = run("ask", "q")
     assert result.code == 3
     assert result.out == "Which year?\n  1. 2023 (1,312)\n  2. all years\n  tried: vendor = Acme\n"
-    assert result.err == "thread: T1\nreply with: citegraph ask --thread T1 --reply TEXT\n"
+    assert result.err == (
+        "no documents yet: citegraph ingest PATH... --bucket NAME\n"
+        "thread: T1\nreply with: citegraph ask --thread T1 --reply TEXT\n"
+    )
 
 
 def test_json_of_a_clarification_never_waits(run: Run, session: ScriptedSession) -> None:

@@ -28,6 +28,7 @@ def test_a_question_that_fits_two_receipts_asks_back_and_goes_on_later(run: Run)
     asked = run("ask", "What was the total of the Larut catering receipt of 14 June 2024?", "--json")
     open_answer = Answer.model_validate_json(asked.out)
     assert (asked.code, open_answer.status) == (3, "needs_clarification")
+    assert "no documents yet" not in asked.err
     replied = run("ask", "--thread", open_answer.thread_id, "--reply", "the opening dinner, receipt 0322")
     assert replied.code == 0
     assert "512" in replied.out
