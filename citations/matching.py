@@ -272,7 +272,6 @@ _SKIPPED = frozenset(
         a an the this that der die das den dem des ein eine einer einem einen le la les l un une is are
         was were be ist sind est sont of""")
 )
-_JOINING = frozenset({"and", "or", "und", "oder", "et", "ou", "&"})
 _ROLES = frozenset(
     stem(w)
     for w in word_list("""

@@ -5,7 +5,6 @@ from decimal import Decimal
 
 from citations.tokens import word_list
 
-_SECOND, _MONTH = "time", "calendar months"
 # dimension: spellings with the factor to the first unit of the line; an indented line
 # goes on with the one before
 _UNITS = """
