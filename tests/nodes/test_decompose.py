@@ -50,8 +50,16 @@ def test_intent_and_aggregate(question: str, expected: tuple[str, str]) -> None:
 @pytest.mark.parametrize(
     ("pattern", "hits", "misses"),
     [
-        (lexicon.NEGATION, ["not Bramley", "keine Belege", "sauf Bramley", "ohne", "other than"], ["note", "knot", "nobody"]),
-        (lexicon.EXISTENCE, ["are there leases", "gibt es Belege", "existe un avenant"], ["germany", "existing lease"]),
+        (
+            lexicon.NEGATION,
+            ["not Bramley", "keine Belege", "sauf Bramley", "ohne", "other than"],
+            ["note", "knot", "nobody"],
+        ),
+        (
+            lexicon.EXISTENCE,
+            ["are there leases", "gibt es Belege", "existe un avenant"],
+            ["germany", "existing lease"],
+        ),
         (lexicon.LATEST, ["most recent", "neueste Fassung", "dernière facture"], ["lasting", "plaster"]),
         (lexicon.OLDEST, ["earliest", "älteste Rechnung", "première"], ["firstly", "golden"]),
         (lexicon.WHICH, ["which one", "Welchem", "quelle"], ["sandwich", "somewhat"]),
