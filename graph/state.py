@@ -1,9 +1,10 @@
 """The state of a run: plain JSON data and ids, with pure named reducers."""
 
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
+from typing_extensions import TypedDict  # pydantic makes Studio's schemas of no other on Python 3.11
 
 STATE_VERSION = 1
 
