@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -187,11 +188,19 @@ def to_items(bucket: Bucket, annotation: Annotation) -> Iterator[dict[str, Any]]
 def listed_values(
     bucket: Bucket, rows: Iterable[Mapping[str, Any]], items: Iterable[Mapping[str, Any]]
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield (field, folded, value) for each value that is kept with its count."""
+    """Yield (field, folded, value) for each value that is kept with its count; of a date its year."""
     names = [declared.name for declared in bucket.fields if declared.type == "keyword"]
+    dates = [declared.name for declared in bucket.fields if declared.type == "date"]
     for row in rows:
         yield from ((name, row[f"{name}__folded"], row[name]) for name in names if row[name] is not None)
+        years = ((name, counted_form(row[name])) for name in dates if row[name] is not None)
+        yield from ((name, year, year) for name, year in years)
     yield from ((item["field"], item["folded"], item["value"]) for item in items)
+
+
+def counted_form(value: str | date) -> str:
+    """Return what a value is counted as: a date as its year, a folded string as itself."""
+    return f"{value.year:04}" if isinstance(value, date) else value
 
 
 def to_values(bucket: Bucket, row: Mapping[str, Any], names: Sequence[str] | None = None) -> dict[str, Value]:

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -13,6 +14,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
+    Index,
     Integer,
     MetaData,
     Select,
@@ -32,6 +34,7 @@ from corpus.annotation_tables import (
     Annotation,
     Source,
     bucket_tables,
+    counted_form,
     field_columns,
     listed_values,
     to_items,
@@ -74,8 +77,8 @@ class Relaxation:
 class AnnotationStore:
     """The annotations of every bucket, in SQLite or Postgres.
 
-    Beside each bucket's tables, `meta_values` holds the distinct values of keyword fields with the
-    number of documents that have each (for linking and facets), and `meta_versions` a number a bucket
+    Beside each bucket's tables, `meta_values` holds the distinct values of keyword fields and the years
+    of dates with the number of documents that have each (for linking and facets), and `meta_versions` a number a bucket
     that grows with every change.
     """
 
@@ -98,6 +101,7 @@ class AnnotationStore:
             Column("folded", folded_string(600 * 4), primary_key=True),
             Column("value", String(600), nullable=False),
             Column("count", Integer, nullable=False),
+            Index("meta_values__count", "bucket", "field", "count"),
         )
         self.versions = Table(
             "meta_versions",
@@ -166,13 +170,16 @@ class AnnotationStore:
         """Return, negative, the counts of the listed values that these documents have now."""
         tables = self.tables[bucket]
         counts: Counter[tuple[str, str]] = Counter()
-        names = [item.name for item in self.buckets[bucket].fields if item.type == "keyword"]
-        if names:
-            columns = [tables.rows.c[f"{name}__folded"] for name in names]
+        fields = [item for item in self.buckets[bucket].fields if item.type in ("keyword", "date")]
+        if fields:
+            columns = [compared_column(item, tables.rows) for item in fields]
             for row in connection.execute(select(*columns).where(tables.rows.c.doc_id.in_(ids))):
-                counts.subtract((name, value) for name, value in zip(names, row, strict=True) if value)
-        held = select(tables.items.c.field, tables.items.c.folded).where(tables.items.c.doc_id.in_(ids))
-        counts.subtract((name, folded) for name, folded in connection.execute(held))
+                held = (
+                    (item.name, counted_form(value)) for item, value in zip(fields, row, strict=True) if value
+                )
+                counts.subtract(held)
+        items = select(tables.items.c.field, tables.items.c.folded).where(tables.items.c.doc_id.in_(ids))
+        counts.subtract((name, folded) for name, folded in connection.execute(items))
         return counts
 
     def _count_values(
@@ -324,23 +331,22 @@ class AnnotationStore:
         declared = (
             [self._field(bucket, name) for name in fields] if fields is not None else self._countable(bucket)
         )
-        found: dict[str, list[Facet]] = {}
-        for item in declared:
-            counted = self._count_by(bucket, filters, item, limit)
-            if counted:
-                shown = self.shown_values(bucket, item.name, [key for key, _ in counted])
-                found[item.name] = [_facet(item, shown.get(key, key), count) for key, count in counted]
-        return found
+        with ThreadPoolExecutor(max_workers=4) as threads:
+            counts = threads.map(lambda item: self._count_by(bucket, filters, item, limit), declared)
+            return {item.name: facets for item, facets in zip(declared, counts, strict=True) if facets}
 
-    def _count_by(self, bucket: str, filters: Filters, declared: Field, limit: int) -> list[tuple[Any, int]]:
-        """Return the most frequent values of a field (folded; of dates the years) with their counts."""
+    def _count_by(self, bucket: str, filters: Filters, declared: Field, limit: int) -> list[Facet]:
+        """Return the most frequent values of a field, of dates the years."""
         statement = self._facet_statement(bucket, filters, declared)
-        if declared.type != "date":
-            return [(key, count) for key, count in self.run(statement.limit(limit))]
-        years: Counter[int] = Counter()
-        for day, count in self.run(statement):
-            years[day.year] += count
-        return years.most_common(limit)
+        if declared.type == "date" and filters:
+            years: Counter[str] = Counter()
+            for day, count in self.run(statement):
+                years[counted_form(day)] += count
+            counted: list[tuple[Any, int]] = years.most_common(limit)
+        else:
+            counted = [(key, count) for key, count in self.run(statement.limit(limit))]
+        shown = self.shown_values(bucket, declared.name, [key for key, _ in counted])
+        return [_facet(declared, shown.get(key, key), count) for key, count in counted]
 
     def shown_values(self, bucket: str, field: str, folded: Sequence[Any]) -> dict[Any, str]:
         """Return folded values of a listed field to how they are shown; of other fields nothing."""
@@ -386,7 +392,7 @@ class AnnotationStore:
         tables, values = self.tables[bucket], self.values
         rows, items = tables.rows, tables.items
         condition = self.condition(bucket, filters)
-        if not filters and declared.is_listed:
+        if not filters and (declared.is_listed or declared.type == "date"):
             counted = select(values.c.folded, values.c.count)
             counted = counted.where(values.c.bucket == bucket, values.c.field == declared.name)
             return counted.order_by(values.c.count.desc(), values.c.folded)
@@ -469,10 +475,8 @@ def _importance(item: Clause | Group, order: Mapping[str, int]) -> int:
 
 def _facet(declared: Field, value: Any, count: int) -> Facet:
     if declared.type == "date":
-        between = Clause(
-            field=declared.name, operator="between", value=[f"{value:04}-01-01", f"{value:04}-12-31"]
-        )
-        return Facet(declared.name, str(value), count, between)
+        between = Clause(field=declared.name, operator="between", value=[f"{value}-01-01", f"{value}-12-31"])
+        return Facet(declared.name, value, count, between)
     if declared.type == "boolean":
         clause = Clause(field=declared.name, operator="=", value=bool(value))
         return Facet(declared.name, "yes" if value else "no", count, clause)

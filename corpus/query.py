@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 from pydantic import Field as Declared
-from sqlalchemy import ColumnElement, Integer, Select, cast, func, literal_column, select
+from sqlalchemy import ColumnElement, Select, func, select
 
 from corpus.amounts import rounded
 from corpus.annotations import AnnotationStore
@@ -15,6 +15,7 @@ from corpus.buckets import Bucket
 from corpus.coercion import to_json
 from corpus.fields import Field
 from corpus.filters import Filters, compared_column
+from corpus.sql_text import date_label
 from llm.errors import BadInput
 
 Function = Literal["count", "sum", "average", "min", "max"]
@@ -163,18 +164,8 @@ class _Group:
     def key(self, table: Any) -> ColumnElement[Any]:
         """Return what makes two rows one group."""
         column = compared_column(self.field, table)
-        # Constants are written out: Postgres takes two equal bound values for two expressions.
-        year = cast(func.extract("year", column), Integer)
-        month = cast(func.extract("month", column), Integer)
-        match self.cut:
-            case "year":
-                return year
-            case "quarter":
-                return year * literal_column("10", Integer) + (month + literal_column("2", Integer)) // (
-                    literal_column("3", Integer)
-                )
-            case "month":
-                return year * literal_column("100", Integer) + month
+        if self.cut in ("year", "quarter", "month"):
+            return date_label(column, self.cut)
         return column
 
     def values(self, store: AnnotationStore, lines: Sequence[Any]) -> list[Any]:
@@ -183,16 +174,9 @@ class _Group:
         return [self._value(shown.get(raw, raw)) for raw in lines]
 
     def _value(self, raw: Any) -> Any:
-        """Return the group's name as JSON: "2018", "2018-Q3", "2018-07", a value, or "(missing)"."""
+        """Return the group's name as JSON; "(missing)" when there is no value."""
         if raw is None:
             return NO_VALUE
-        match self.cut:
-            case "year":
-                return f"{int(raw):04}"
-            case "quarter":
-                return f"{int(raw) // 10:04}-Q{int(raw) % 10}"
-            case "month":
-                return f"{int(raw) // 100:04}-{int(raw) % 100:02}"
         return _shown(raw)
 
 

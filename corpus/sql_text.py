@@ -1,8 +1,8 @@
-"""SQL for text that SQLite and Postgres spell differently: substring position and byte-ordered columns."""
+"""SQL that SQLite and Postgres spell differently: substrings, names of dates, byte-ordered columns."""
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Integer, String, bindparam
+from sqlalchemy import ColumnElement, Integer, String, bindparam, literal_column
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import GenericFunction
 
@@ -22,6 +22,29 @@ class position_of(GenericFunction[int]):
 def _position_of(element: Any, compiler: Any, **options: Any) -> str:
     name = "strpos" if compiler.dialect.name == "postgresql" else "instr"
     return f"{name}({compiler.process(element.clauses, **options)})"
+
+
+class date_label(GenericFunction[str]):
+    """Name of a date's year, quarter or month: "2018", "2018-Q3", "2018-07"."""
+
+    type = String()
+    inherit_cache = True
+    name = "date_label"
+
+    def __init__(self, column: ColumnElement[Any], cut: str) -> None:
+        super().__init__(column, literal_column({"year": "4", "quarter": "6", "month": "7"}[cut]))
+
+
+@compiles(date_label)
+def _date_label(element: Any, compiler: Any, **options: Any) -> str:
+    """Spell it out; SQLite keeps dates as ISO text, of which a label is a part."""
+    column, length = (compiler.process(clause, **options) for clause in element.clauses)
+    if compiler.dialect.name == "postgresql":
+        shapes = {"4": "YYYY", "6": 'YYYY-"Q"Q', "7": "YYYY-MM"}
+        return f"to_char({column}, '{shapes[length]}')"
+    if length == "6":
+        return f"(substr({column}, 1, 4) || '-Q' || ((substr({column}, 6, 2) + 2) / 3))"
+    return f"substr({column}, 1, {length})"
 
 
 def folded_string(length: int | None = None) -> String:
