@@ -1,0 +1,252 @@
+"""`langgraph dev` for real, driven with langgraph_sdk as Studio drives it. It raises on blocking calls in nodes."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from langgraph_sdk import get_sync_client
+from langgraph_sdk.client import SyncLangGraphClient
+
+from graph.answer import Answer
+from graph.context import Context
+
+pytestmark = pytest.mark.server
+
+ROOT = Path(__file__).parents[2]
+STARTUP = 120.0
+"""Seconds that the server may take to start; about 6 on an idle machine."""
+LOOKUP = "What is the maximum collector-emitter voltage VCEO of the NV2N517?"
+AMBIGUOUS = "What is the total of the Cobaltine invoice?"
+MODES = ["updates", "custom", "messages-tuple"]
+TROUBLE = (
+    "BlockingError",
+    "Blocking call",
+    "Traceback (most recent call last)",
+    "Deserializing unregistered type",
+)
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the file that holds everything the server says."""
+    return tmp_path_factory.mktemp("langgraph") / "log"
+
+
+@pytest.fixture(scope="module")
+def address(sample_home: Path, log: Path) -> Iterator[str]:
+    """Start the server on a free port over the sample corpus, and stop it by its pid."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    environment = os.environ | {
+        "CITEGRAPH_HOME": str(sample_home),
+        "LANGSMITH_TRACING": "false",
+        "LANGGRAPH_CLI_NO_ANALYTICS": "1",
+        "LANGGRAPH_STRICT_MSGPACK": "true",
+        "NO_COLOR": "1",
+    }
+    command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
+    with (
+        log.open("w") as said,
+        subprocess.Popen(
+            [*command, "--host", "127.0.0.1", "--port", str(port), "--config", str(ROOT / "langgraph.json")],
+            cwd=log.parent,
+            env=environment,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+        ) as server,
+    ):
+        try:
+            url = f"http://127.0.0.1:{port}"
+            wait_until_up(server, url, log)
+            yield url
+        finally:
+            server.terminate()
+            try:
+                server.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                server.kill()
+
+
+def wait_until_up(server: "subprocess.Popen[Any]", url: str, log: Path) -> None:
+    """Return when the server answers; fail with its log when it ends or takes too long."""
+    end = time.monotonic() + STARTUP
+    while time.monotonic() < end:
+        if server.poll() is not None:
+            break
+        try:
+            if httpx.get(f"{url}/ok", timeout=2).status_code == 200:
+                return
+        except httpx.HTTPError:
+            time.sleep(0.2)
+    pytest.fail(f"langgraph dev does not answer:\n{log.read_text('utf-8')[-3000:]}")
+
+
+@pytest.fixture
+def client(address: str, log: Path) -> Iterator[SyncLangGraphClient]:
+    """Give a client; after the test the server's log must hold no blocking call and no stack trace."""
+    before = log.stat().st_size
+    with get_sync_client(url=address) as opened:
+        yield opened
+    said = log.read_text("utf-8")[before:]
+    assert [line for line in said.splitlines() if any(word in line for word in TROUBLE)] == []
+
+
+def run(client: SyncLangGraphClient, thread: str | None, **given: Any) -> list[tuple[str, Any]]:
+    """Run the agent in the stream modes of Studio and return (event, data) pairs; an error event fails."""
+    parts = client.runs.stream(thread, "agent", stream_mode=MODES, **given)  # type: ignore[call-overload]
+    events = [(part.event, part.data) for part in parts]
+    assert [data for event, data in events if event == "error"] == []
+    return events
+
+
+def answer_of(events: list[tuple[str, Any]]) -> Answer:
+    (found,) = [
+        step["answer"]
+        for event, data in events
+        if event == "updates"
+        for step in data.values()
+        if isinstance(step, dict) and step.get("answer")
+    ]
+    return Answer.model_validate(found)
+
+
+def steps_of(events: list[tuple[str, Any]]) -> list[str]:
+    return [step for event, data in events if event == "updates" for step in data]
+
+
+def new_thread(client: SyncLangGraphClient) -> str:
+    return str(client.threads.create()["thread_id"])
+
+
+def test_the_drawing_has_labelled_edges(client: SyncLangGraphClient) -> None:
+    drawing = client.assistants.get_graph("agent")
+    names = [node["id"] for node in drawing["nodes"]]
+    assert "verify_citations" in names
+    assert not [name for name in names if str(name).startswith("__error_handler__")]
+    labels = {(edge["source"], edge["target"]): edge.get("data") for edge in drawing["edges"]}
+    assert {label: target for (source, target), label in labels.items() if source == "review"} == {
+        "enough": "compose",
+        "more": "search",
+        "clarify": "clarify",
+    }
+
+
+def test_the_schemas_are_narrow_and_the_context_makes_a_form(client: SyncLangGraphClient) -> None:
+    (assistant,) = client.assistants.search(graph_id="agent", metadata={"created_by": "system"})
+    schemas = client.assistants.get_schemas(assistant["assistant_id"])
+    assert set(schemas["input_schema"]["properties"]) == {"query", "messages"}  # type: ignore[index]
+    assert set(schemas["output_schema"]["properties"]) == {"answer", "messages"}  # type: ignore[index]
+    form: Any = schemas["context_schema"]
+    assert set(form["properties"]) == set(Context.model_fields)
+    assert all(field.get("description") for field in form["properties"].values())
+    assert (form["properties"]["max_rounds"]["default"], form["properties"]["max_rounds"]["maximum"]) == (
+        3,
+        20,
+    )
+    assert "required" not in form
+
+
+def test_a_question_streams_steps_tools_and_messages(client: SyncLangGraphClient) -> None:
+    thread = new_thread(client)
+    events = run(client, thread, input={"query": LOOKUP})
+    assert steps_of(events) == [
+        "gate",
+        "rewrite",
+        "decompose",
+        "route",
+        "schema_plan",
+        "search",
+        "prune",
+        "review",
+        "compose",
+        "verify_citations",
+    ]
+    (tool,) = [data for event, data in events if event == "custom"]
+    assert (tool["event"], tool["tool"]) == ("tool", "search")
+    assert tool["hits"] >= 1
+    answer = answer_of(events)
+    assert answer.status == "answered"
+    assert "45 V" in answer.text
+    assert {citation.doc_id for citation in answer.citations} == {"nv2n517"}
+    streamed = [message["content"] for event, data in events if event == "messages" for message in data[:1]]
+    assert answer.text in streamed
+    state: Any = client.threads.get_state(thread)
+    assert state["values"]["answer"]["text"] == answer.text
+    assert [message["type"] for message in state["values"]["messages"]] == ["human", "ai"]
+    assert len(client.threads.get_history(thread)) >= 10, "time travel needs the steps"
+
+
+@pytest.mark.parametrize(
+    "reply", ["CBC-10904", {"reply": "CBC-10904"}, [{"type": "response", "args": "CBC-10904"}]]
+)
+def test_an_interrupt_is_met_and_resumed(reply: Any, client: SyncLangGraphClient) -> None:
+    thread = new_thread(client)
+    events = run(client, thread, input={"query": AMBIGUOUS})
+    (interrupt,) = [
+        data["__interrupt__"][0] for event, data in events if event == "updates" and "__interrupt__" in data
+    ]
+    assert interrupt["value"]["type"] == "ambiguous"
+    assert len(interrupt["value"]["options"]) == 5
+    assert client.threads.get(thread)["status"] == "interrupted"
+    answer = answer_of(run(client, thread, command={"resume": reply}))
+    assert (answer.status, answer.question) == ("answered", AMBIGUOUS)
+    assert {citation.doc_id for citation in answer.citations} == {"cobaltine-cbc-10904"}
+    assert client.threads.get(thread)["status"] == "idle"
+
+
+def test_chat_messages_are_read_instead_of_a_query(client: SyncLangGraphClient) -> None:
+    thread = new_thread(client)
+    first = run(client, thread, input={"messages": [{"type": "human", "content": LOOKUP}]})
+    assert "45 V" in answer_of(first).text
+    content = [{"type": "text", "text": "When is Cobaltine invoice CBC-10904 due?"}]
+    second = answer_of(run(client, thread, input={"messages": [{"role": "user", "content": content}]}))
+    assert {citation.doc_id for citation in second.citations} == {"cobaltine-cbc-10904"}
+    state: Any = client.threads.get_state(thread)
+    assert [message["type"] for message in state["values"]["messages"]] == ["human", "ai", "human", "ai"]
+
+
+def test_a_changed_context_changes_the_run(client: SyncLangGraphClient) -> None:
+    question = "What is the notice period?"
+    events = run(
+        client, None, input={"query": question}, context={"buckets": ["contracts"], "max_clarifications": 0}
+    )
+    answer = answer_of(events)
+    assert answer.buckets == ["contracts"]
+    assert {citation.bucket for citation in answer.citations} <= {"contracts"}
+    saved = client.assistants.create("agent", context={"buckets": ["datasheets"], "max_clarifications": 0})
+    parts = client.runs.wait(None, saved["assistant_id"], input={"query": question})
+    assert parts["answer"]["buckets"] == ["datasheets"]  # type: ignore[call-overload, index]
+
+
+@pytest.mark.parametrize("context", [{"max_rounds": 0}, {"buckets": "contracts"}], ids=json.dumps)
+def test_a_context_out_of_bounds_is_refused(context: dict[str, Any], address: str) -> None:
+    with get_sync_client(url=address) as client:
+        parts = client.runs.stream(
+            None, "agent", input={"query": LOOKUP}, context=context, stream_mode="updates"
+        )
+        events = [(part.event, part.data) for part in parts]
+    assert [event for event, _ in events if event == "error"] == ["error"]
+    assert not [data for event, data in events if event == "updates"]
+
+
+def test_a_mistake_in_the_context_ends_in_an_answer(client: SyncLangGraphClient) -> None:
+    answer = answer_of(run(client, None, input={"query": LOOKUP}, context={"buckets": ["poems"]}))
+    assert answer.status == "failed"
+    assert "poems" in answer.text
+
+
+def test_several_runs_at_once(client: SyncLangGraphClient) -> None:
+    threads = [new_thread(client) for _ in range(4)]
+    runs = [client.runs.create(thread, "agent", input={"query": LOOKUP}) for thread in threads]
+    for thread, started in zip(threads, runs, strict=True):
+        result: Any = client.runs.join(thread, started["run_id"])
+        assert "45 V" in result["answer"]["text"]
