@@ -16,7 +16,6 @@ WORD = re.compile(r"[^\W_]+", re.UNICODE)
 LANGUAGES = {"en": "english", "de": "german", "fr": "french", "es": "spanish", "it": "italian", "nl": "dutch"}
 
 
-
 @lru_cache(maxsize=65536)
 def bare(text: str) -> str:
     """Return `text` case-folded and without accents, for comparing, never for showing."""
