@@ -127,7 +127,7 @@ def test_importing_the_served_graphs_opens_nothing(tmp_path: Path) -> None:
         check=False,
     )
     assert (run.returncode, run.stderr) == (0, "")
-    assert run.stdout == "CompiledStateGraph \n"
+    assert run.stdout == "DrawnGraph \n"
     assert list(workspace.iterdir()) == []
 
 
