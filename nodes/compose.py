@@ -95,8 +95,10 @@ class Compose:
             draft = await asyncio.to_thread(compose_set, corpus, plan, decision, context)
         else:
             draft = await compose_passages(corpus, state, context)
+        notes = draft.pop("notes", [])
         return {
             "draft": draft | {"by": "rules", "partial": partial_reason(state, context)},
+            "notes": notes,
             "usage": watch.update(),
         }
 

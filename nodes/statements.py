@@ -9,12 +9,14 @@ from typing import Any
 from citations.types import Derivation
 from corpus.buckets import Bucket, show
 from corpus.fields import Money
+from corpus.filters import Clause
 from corpus.query import Aggregate, DocumentQuery, run_query
 from corpus.terms import words
 from corpus.types import Document
 from graph.context import Context
 from graph.state import Json, State
 from nodes.asking import printed
+from nodes.calling import note
 from nodes.extract import Passage, Similar, best_passages, locate
 from nodes.phrases import find_phrase
 from nodes.search import bucket_filters
@@ -41,9 +43,9 @@ def nothing_text(plan: Json, clarifications: Sequence[Json]) -> Json:
 
 def compose_set(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Json:
     """Return the draft for a set of documents: a list with one line each, or a computed number; blocking."""
-    if plan["intent"] == "compute" and plan["aggregate"]["function"] != "none":
-        return computed(corpus, plan, decision, context)
-    return listed(corpus, plan, decision, context)
+    compute = plan["intent"] == "compute" and plan["aggregate"]["function"] != "none"
+    draft = computed(corpus, plan, decision, context) if compute else listed(corpus, plan, decision, context)
+    return draft | {"notes": unknown_notes(corpus, plan)}
 
 
 def set_rows(
@@ -132,9 +134,29 @@ def row_columns(bucket: Bucket, plan: Json) -> list[str]:
 
 
 def row_line(row: Json, columns: Sequence[str]) -> str:
-    """Return one document as a list item with its marker."""
-    values = [cell(row[column]) for column in columns if row.get(column) is not None]
-    return f"- {', '.join(values) or row['doc_id']} [{row['doc_id']}]"
+    """Return one document as a list item with its marker; no value twice, no quotation marks (they mean a quote)."""
+    values = dict.fromkeys(cell(row[column]) for column in columns if row.get(column) is not None)
+    shown = ", ".join(re.sub(r"[\"“”„«»]", "", value) for value in values)
+    return f"- {shown or row['doc_id']} [{row['doc_id']}]"
+
+
+def unknown_notes(corpus: Corpus, plan: Json) -> list[Json]:
+    """Return a note per negated condition about the documents that do not say the field and are not in the set."""
+    name = plan["buckets"][0]
+    filters = bucket_filters(plan, name)
+    negated = {
+        item.field for item in filters if isinstance(item, Clause) and item.operator in {"!=", "not in"}
+    }
+    counts = corpus.annotations.unknown(name, filters) if negated else {}
+    return [
+        note(
+            "compose",
+            "unknown",
+            f"{count} documents do not state their {field.replace('_', ' ')} and are not included.",
+        )
+        for field, count in counts.items()
+        if field in negated
+    ]
 
 
 def cell(value: Any) -> str:
@@ -306,12 +328,7 @@ def grouped(corpus: Corpus, plan: Json, ids: Sequence[str]) -> Json:
     )
     result = run_query(corpus.annotations, query)
     rows = [[json_cell(row.get(column)) for column in result.columns] for row in result.rows]
-    head = " | ".join(column.replace("_", " ") for column in result.columns)
-    lines = [
-        f"{len(rows)} groups over {result.matched} documents in {name}:",
-        head,
-        *(" | ".join(map(str, row)) for row in rows),
-    ]
+    lines = [f"{len(rows)} groups over {result.matched} documents in {name}; the table shows them."]
     return {
         "text": "\n".join([*lines, *result.notes]),
         "documents": list(ids),
