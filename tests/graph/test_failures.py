@@ -18,7 +18,7 @@ from tests.graph.test_answers import check_citations
 from tools.services import Corpus
 
 QUESTION = "What is the maximum collector-emitter voltage VCEO of the NV2N517?"
-POLICY = "What hotel cap per night applies in Penang under the current travel policy?"
+BADGE = "Who must be told about a lost badge?"
 FAILURES: dict[str, Any] = {
     "unavailable": Unavailable("the endpoint answered 503"),
     "rejected": Rejected("the endpoint answered 401"),
@@ -119,7 +119,7 @@ class Broken:
 
     async def search(self, request: SearchRequest) -> list[Hit]:
         if request.bucket in self.buckets:
-            raise Unavailable(f"{request.bucket}: the shard is offline")
+            raise Unavailable("the shard is offline")
         return await self.index.search(request)
 
     def __getattr__(self, name: str) -> Any:
@@ -173,7 +173,7 @@ async def test_when_no_bucket_answers_the_run_fails_and_says_so(
     open_session: OpenSession, corpus: Corpus
 ) -> None:
     async with open_session(corpus=broken(corpus, *corpus.buckets)) as session:
-        answer = await session.ask(POLICY, context=Context(buckets=["generic"]))
+        answer = await session.ask(BADGE, context=Context(buckets=["generic"]))
     assert answer.status == "failed"
     assert [note for note in answer.notes if note.step == "search" and "offline" in note.message]
     assert answer.clarification is None, "nothing was searched, so there is nothing to ask about"
@@ -182,10 +182,10 @@ async def test_when_no_bucket_answers_the_run_fails_and_says_so(
 async def test_a_thread_that_failed_can_be_asked_again(open_session: OpenSession, corpus: Corpus) -> None:
     context = Context(buckets=["generic"])
     async with open_session(corpus=broken(corpus, *corpus.buckets)) as session:
-        first = await session.ask(POLICY, thread_id="again", context=context)
+        first = await session.ask(BADGE, thread_id="again", context=context)
         assert first.status == "failed"
     async with open_session() as session:
-        second = await session.ask(POLICY, thread_id="again", context=context)
+        second = await session.ask(BADGE, thread_id="again", context=context)
     assert second.status != "failed"
     assert second.usage.fallbacks == 0
     assert not [note for note in second.notes if note.kind in {"failed", "bucket failed"}]
