@@ -151,7 +151,9 @@ def new_calls(corpus: Corpus, reply: ReviewDecision, state: State, context: Cont
     """Return the model's calls that are allowed: known bucket, not tried before, within the budget."""
     calls = []
     for item in reply.next_calls[: tool_calls_left(state, context)]:
-        if item.bucket not in corpus.buckets or item.bucket not in allowed_buckets(corpus, context):
+        if item.bucket not in corpus.buckets or item.bucket not in allowed_buckets(
+            corpus, state["plan"], context
+        ):
             continue
         call: Json = {
             "tool": "search",
@@ -169,9 +171,9 @@ def new_calls(corpus: Corpus, reply: ReviewDecision, state: State, context: Cont
     return calls
 
 
-def allowed_buckets(corpus: Corpus, context: Context) -> list[str]:
-    """Return the buckets that this run may search."""
-    return list(context.buckets or corpus.buckets)
+def allowed_buckets(corpus: Corpus, plan: Json, context: Context) -> list[str]:
+    """Return the buckets that this run may search: with hard filters only those that the filters were bound to."""
+    return list(plan["per_bucket"]) if context.filters else list(context.buckets or corpus.buckets)
 
 
 async def decide(corpus: Corpus, state: State, context: Context) -> Json:
@@ -363,7 +365,7 @@ async def widen(corpus: Corpus, state: State, context: Context) -> Json | None:
     """Return one further round: inferred filters lifted, then the buckets not searched yet; None when both were done."""
     plan = state["plan"]
     query = plan["queries"][0]
-    others = [name for name in allowed_buckets(corpus, context) if name not in plan["buckets"]]
+    others = [name for name in allowed_buckets(corpus, plan, context) if name not in plan["buckets"]]
     hard = any(
         clause.get("origin") != "inferred"
         for part in plan["per_bucket"].values()
@@ -439,7 +441,9 @@ async def follow(corpus: Corpus, state: State, context: Context, candidates: Can
         )
     if spent(state, context):
         return None
-    found = await bridge_calls(corpus, plan, state["question"], candidates, allowed_buckets(corpus, context))
+    found = await bridge_calls(
+        corpus, plan, state["question"], candidates, allowed_buckets(corpus, plan, context)
+    )
     if found is None:
         return None
     first, calls = found

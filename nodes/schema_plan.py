@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from corpus import terms
 from corpus.buckets import Bucket
-from corpus.filters import Clause, Filters, Group, check_filters
+from corpus.filters import Clause, Filters, Group, check_filters, matches
 from graph.context import Context
 from graph.policies import tool_calls_left
 from graph.state import Json, State
@@ -148,7 +148,12 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Json, lis
     buckets = [route["bucket"] for route in state["routes"]]
     if not buckets:
         raise BadInput("No bucket was chosen for the question.")
+    if not context.buckets:
+        buckets += [name for _, name in named_documents(corpus, question) if name not in buckets]
     hard, problems = caller_filters(corpus, buckets, context)
+    buckets = [name for name in buckets if len(hard[name]) == len(context.filters)]
+    if not buckets:
+        raise BadInput(f"No bucket has all of the fields of the filters {', '.join(context.filters)}.")
     plans: dict[str, Json] = {}
     for name in buckets:
         reading = read_question(corpus.buckets[name], corpus.linker, question, context.now)
@@ -198,7 +203,7 @@ def bucket_plan(bucket: Bucket, reading: Reading, hard: Filters, context: Contex
 def caller_filters(
     corpus: Corpus, buckets: list[str], context: Context
 ) -> tuple[dict[str, Filters], list[Json]]:
-    """Return the caller's hard filters per bucket that knows the field.
+    """Return the caller's hard filters per bucket that knows the field; a bucket that misses one is not searched.
 
     Raises:
         BadInput: a filter cannot be read, or no routed bucket has its field. Dropping it would widen the search.
@@ -276,11 +281,12 @@ def narrow(corpus: Corpus, plan: Json, question: str) -> tuple[Json, list[str]]:
     """Return the plan of a question for a fact with filters that match something, and a line per clause given up.
 
     A document named by its id is taken alone. Inferred clauses that together match nothing are given up one by one,
-    the least certain first; the words stay in the search, and the review checks that the document holds them.
+    the least certain first, but first one without which something matches; the words stay in the search, and the
+    review checks that the document holds them.
     """
-    named = [name for name in dict.fromkeys(DOC_ID.findall(question)) if corpus.documents.record(name)]
+    named = [found for found in named_documents(corpus, question) if may_read(corpus, plan, found)]
     if named:
-        return plan | {"only": named, "buckets": [corpus.documents.record(named[0]).bucket]}, []  # type: ignore[union-attr]
+        return plan | {"only": [doc_id for doc_id, _ in named], "buckets": [named[0][1]]}, []
     per_bucket, said = dict(plan["per_bucket"]), []
     for name, part in plan["per_bucket"].items():
         filters = list(part["filters"])
@@ -288,7 +294,10 @@ def narrow(corpus: Corpus, plan: Json, question: str) -> tuple[Json, list[str]]:
             soft = [clause for clause in filters if clause.get("origin", "user") == "inferred"]
             if not soft:
                 break
-            weakest = min(soft, key=lambda clause: certainty(corpus.buckets[name], part, clause))
+            soft.sort(key=lambda clause: certainty(corpus.buckets[name], part, clause))
+            weakest = next(
+                (clause for clause in soft if matches_without(corpus, name, filters, clause)), soft[0]
+            )
             filters.remove(weakest)
             said.append(f"{name}: nothing matches all conditions, so “{printed(weakest)}” was not applied.")
         lost = [clause for clause in part["filters"] if clause not in filters]
@@ -306,6 +315,29 @@ def narrow(corpus: Corpus, plan: Json, question: str) -> tuple[Json, list[str]]:
             "names": list(dict.fromkeys([*part["names"], *names])),
         }
     return plan | {"per_bucket": per_bucket}, said
+
+
+def named_documents(corpus: Corpus, question: str) -> list[tuple[str, str]]:
+    """Return the documents whose id stands in the question, each with its bucket."""
+    records = [corpus.documents.record(name) for name in dict.fromkeys(DOC_ID.findall(question))]
+    return [(record.doc_id, record.bucket) for record in records if record]
+
+
+def may_read(corpus: Corpus, plan: Json, document: tuple[str, str]) -> bool:
+    """Tell whether a named document is in a bucket of the plan and passes the filters that are not inferred."""
+    doc_id, bucket = document
+    if bucket not in plan["per_bucket"]:
+        return False
+    filters = plan["per_bucket"][bucket]["filters"]
+    hard = [clause for clause in filters if clause.get("origin", "user") != "inferred"]
+    values = corpus.annotations.get(doc_id, bucket) or {}
+    return matches(corpus.buckets[bucket], typed_filters(hard), values)
+
+
+def matches_without(corpus: Corpus, bucket: str, filters: list[Json], clause: Json) -> bool:
+    """Tell whether some document meets all of the filters but one."""
+    left = [other for other in filters if other is not clause]
+    return corpus.annotations.count(bucket, typed_filters(left)) > 0
 
 
 DOC_ID = re.compile(r"(?<![\w-])[\w][\w.\-]*\w(?![\w-])")
@@ -580,29 +612,46 @@ def adopt(corpus: Corpus, plan: Json, reply: SearchPlan, context: Context) -> tu
         per_bucket[item.bucket] = base | {"filters": kept}
     if not per_bucket:
         return plan, notes
-    lead = reply.plans[0]
+    lead = next(item for item in reply.plans if item.bucket in per_bucket)
+    aggregate, order, unknown = checked_shape(corpus.buckets[lead.bucket], lead)
+    notes += [
+        note("schema_plan", "field dropped", f"{lead.bucket} has no field {name!r}") for name in unknown
+    ]
     whole = reply.whole_set
     intent = (
         plan["intent"]
         if whole == (plan["kind"] == "documents")
         else ("compute" if lead.aggregate != "none" else "list" if whole else "qa")
     )
-    order = (
-        {"field": lead.order_by.lstrip("-"), "descending": lead.order_by.startswith("-"), "limit": lead.limit}
-        if lead.order_by
-        else None
-    )
     return plan | {
         "intent": intent,
         "kind": "documents" if whole else "passages",
         "buckets": list(per_bucket),
         "per_bucket": per_bucket,
-        "aggregate": {
-            "function": lead.aggregate,
-            "field": lead.aggregate_field or None,
-            "group_by": lead.group_by,
-        },
+        "aggregate": aggregate,
         "strategy": reply.strategy,
         "queries": list(dict.fromkeys([plan["queries"][0], *reply.queries]))[:4],
         "order_by": order,
     }, notes
+
+
+def checked_shape(bucket: Bucket, lead: PlannedBucket) -> tuple[Json, Json | None, list[str]]:
+    """Return the model's aggregate and order with the bucket's field names, and the names that it does not have."""
+    order_by = lead.order_by.lstrip("-")
+    asked = [name for name in (lead.aggregate_field, *lead.group_by, order_by) if name]
+    known = {name: found.name for name in asked if (found := bucket.field(name))}
+    field = known.get(lead.aggregate_field)
+    if lead.aggregate not in {"none", "count"} and field is None:
+        field = bucket.main_amount
+    aggregate = {
+        "function": lead.aggregate if field or lead.aggregate == "count" else "none",
+        "field": field,
+        "group_by": [known[name] for name in lead.group_by if name in known],
+    }
+    descending = lead.order_by.startswith("-")
+    order = (
+        {"field": known[order_by], "descending": descending, "limit": lead.limit}
+        if order_by in known
+        else None
+    )
+    return aggregate, order, [name for name in asked if name not in known]

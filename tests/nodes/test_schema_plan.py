@@ -1,0 +1,462 @@
+"""schema_plan and sides: typed filters, intent, what is given up, and what a model may put into a plan."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from graph.context import Context
+from graph.state import Json
+from llm.errors import BadInput
+from nodes.decompose import decompose
+from nodes.schema_plan import SchemaPlan, make_plan, narrow, parse_filter, superlative
+from nodes.sides import split_sides
+from tests.nodes.conftest import TODAY, runtime, with_models
+from tools.services import Corpus, Services
+
+Plan = Callable[..., Json]
+OUDENVELD = ("parties", "contains", "Oudenveld Facility B.V.")
+KESTRELWICK = ("parties", "contains", "Kestrelwick Components Ltd")
+
+
+def state_of(question: str, *buckets: str) -> Any:
+    """Return the state in which a question reaches `schema_plan`."""
+    routes = [{"bucket": name, "score": 1.0, "reason": ""} for name in buckets]
+    return {"question": question, "decomposition": decompose(question), "routes": routes}
+
+
+@pytest.fixture
+def plan(corpus: Corpus) -> Plan:
+    """Return the plan that rules make of a question over some buckets."""
+
+    def made(question: str, *buckets: str, **settings: Any) -> Json:
+        context = Context(**{"today": TODAY.isoformat(), **settings})
+        return make_plan(corpus, state_of(question, *buckets), context)[0]
+
+    return made
+
+
+def filters(plan: Json, bucket: str) -> list[tuple[Any, ...]]:
+    """Return the filters of one bucket as (field, operator, value), sorted by field."""
+    found = plan["per_bucket"][bucket]["filters"]
+    return sorted(
+        ((item["field"], item["operator"], item["value"]) for item in found), key=lambda item: item[0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("bucket", "question", "intent", "aggregate"),
+    [
+        ("invoices", "How many invoices did Cobaltine Cloud send?", "compute", ("count", None)),
+        ("invoices", "Wie viele Rechnungen von Halbrecht gibt es?", "compute", ("count", None)),
+        ("invoices", "Combien de factures de Brisemarne ?", "compute", ("count", None)),
+        ("invoices", "How many reels did we order?", "qa", ("none", None)),
+        ("datasheets", "How many pins has the NVR7833?", "qa", ("none", None)),
+        ("invoices", "What did we spend at Warung Larut?", "compute", ("sum", "total_amount")),
+        (
+            "invoices",
+            "What is the average net amount of the Halbrecht invoices?",
+            "compute",
+            ("average", "net_amount"),
+        ),
+        ("invoices", "What is the total of invoice KW-240117?", "qa", ("none", None)),
+        (
+            "invoices",
+            "What is the average invoice from Cobaltine Cloud?",
+            "compute",
+            ("average", "total_amount"),
+        ),
+        ("invoices", "What is the largest invoice from Halbrecht?", "compute", ("max", "total_amount")),
+        ("invoices", "Who issued the largest invoice?", "list", ("none", None)),
+        ("datasheets", "What is the highest current of the NV2N517?", "qa", ("none", None)),
+        ("contracts", "Which contracts are governed by Dutch law?", "list", ("none", None)),
+        ("contracts", "Welche Verträge gibt es mit Halbrecht?", "list", ("none", None)),
+        ("contracts", "Which law governs the contract with Mirabund?", "qa", ("none", None)),
+        ("contracts", "Was ist die Laufzeit des Vertrags mit Oudenveld?", "qa", ("none", None)),
+        ("certificates", "certificate VRD-QM-2201", "list", ("none", None)),
+        ("contracts", "Summarize the contract with Oudenveld", "summarize", ("none", None)),
+    ],
+)
+def test_the_schema_settles_the_intent(
+    plan: Plan, bucket: str, question: str, intent: str, aggregate: tuple[str, Any]
+) -> None:
+    made = plan(question, bucket)
+    assert (made["intent"], made["kind"]) == (
+        intent,
+        "documents" if intent in {"list", "compute"} else "passages",
+    )
+    assert (made["aggregate"]["function"], made["aggregate"]["field"]) == aggregate
+
+
+def test_a_whole_plan(plan: Plan) -> None:
+    made = plan("What is the total of invoice KW-240117?", "invoices")
+    part = made["per_bucket"].pop("invoices")
+    assert made == {
+        "intent": "qa",
+        "kind": "passages",
+        "buckets": ["invoices"],
+        "per_bucket": {},
+        "aggregate": {"function": "none", "field": None},
+        "strategy": "keyword",
+        "queries": ["What is the total of invoice KW-240117?"],
+        "only": [],
+        "relaxed": [],
+        "order_by": None,
+    }
+    assert part["filters"] == [
+        {
+            "field": "invoice_number",
+            "operator": "=",
+            "value": "KW-240117",
+            "raw": "KW-240117",
+            "origin": "inferred",
+        }
+    ]
+    assert (part["asked"], part["identifiers"], part["noun"], part["named"]) == (
+        ["total_amount"],
+        ["kw-240117"],
+        "singular",
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("bucket", "question", "expected"),
+    [
+        ("invoices", "the three largest invoices", ("total_amount", True, 3)),
+        ("invoices", "the cheapest receipt", ("total_amount", False, 1)),
+        ("invoices", "die 5 neuesten Rechnungen", ("invoice_date", True, 5)),
+        ("contracts", "the oldest contract", ("contract_date", False, 1)),
+        ("contracts", "the largest contract", None),
+        ("invoices", "invoices of 2024", None),
+    ],
+)
+def test_superlatives(corpus: Corpus, bucket: str, question: str, expected: tuple[Any, ...] | None) -> None:
+    found = superlative(corpus.buckets[bucket], question)
+    assert (found and (found["field"], found["descending"], found["limit"])) == expected
+
+
+def test_the_bucket_that_holds_the_name_comes_first(plan: Plan) -> None:
+    made = plan("What does Bukit Seraya Properties charge?", "invoices", "contracts")
+    assert made["buckets"] == ["contracts", "invoices"]
+    assert plan("List all documents of 2024", "invoices", "contracts")["buckets"] == ["invoices"]
+
+
+# --- the caller's filters -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("total_amount>=100", ("total_amount", ">=", "100")),
+        (" vendor name = Halbrecht & Co ", ("vendor name", "=", "Halbrecht & Co")),
+        (
+            "invoice_date between 2024-01-01 and 2024-02-01",
+            ("invoice_date", "between", ["2024-01-01", "2024-02-01"]),
+        ),
+        ("currency in EUR, USD; MYR", ("currency", "in", ["EUR", "USD", "MYR"])),
+        ("clauses not in Insurance|Audit Rights", ("clauses", "not in", ["Insurance", "Audit Rights"])),
+        ("clauses contains Non-Compete", ("clauses", "contains", "Non-Compete")),
+        ("invoice_number starts with KW-", ("invoice_number", "starts with", "KW-")),
+        ("due_date missing", ("due_date", "missing", None)),
+        ("total_amount!=0", ("total_amount", "!=", "0")),
+    ],
+)
+def test_parse_filter(text: str, expected: tuple[Any, ...]) -> None:
+    clause = parse_filter(text)
+    assert (clause.field, clause.operator, clause.value) == expected
+    assert (clause.raw, clause.origin) == (text, "user")
+
+
+@pytest.mark.parametrize("text", ["", "total", "= 5", "total ~ 5"])
+def test_an_unreadable_filter_is_an_error(text: str) -> None:
+    with pytest.raises(BadInput, match="FIELD OPERATOR VALUE"):
+        parse_filter(text)
+
+
+def test_the_callers_filters_come_first_and_stay(plan: Plan) -> None:
+    made = plan("invoices from Oudenveld", "invoices", filters=["total_amount >= 1.2k EUR"])
+    assert filters(made, "invoices") == [
+        ("total_amount", ">=", {"amount": "1200", "currency": "EUR"}),
+        ("vendor_name", "=", "Oudenveld Facility B.V."),
+    ]
+    assert [item["origin"] for item in made["per_bucket"]["invoices"]["filters"]] == ["user", "inferred"]
+    nothing = plan(
+        "What is the total of the Oudenveld invoice?", "invoices", filters=["total_amount >= 10000"]
+    )
+    assert [item["origin"] for item in nothing["per_bucket"]["invoices"]["filters"]] == ["user"]
+
+
+def test_a_bucket_without_a_filtered_field_is_not_searched(plan: Plan) -> None:
+    made = plan("What does Oudenveld charge?", "contracts", "invoices", filters=["total_amount >= 100"])
+    assert (made["buckets"], list(made["per_bucket"])) == (["invoices"], ["invoices"])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["colour=red"], "no field 'colour' in invoices, contracts. Fields: vendor_name"),
+        (["invoice_date >= soon"], "invoice_date >= soon"),
+        (["total_amount>=1", "governing_law=Germany"], "No bucket has all of the fields"),
+    ],
+)
+def test_a_filter_that_cannot_be_applied_is_an_error(plan: Plan, given: list[str], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        plan("invoices", "invoices", "contracts", filters=given)
+
+
+def test_no_bucket_is_an_error(plan: Plan) -> None:
+    with pytest.raises(BadInput, match="No bucket"):
+        plan("invoices")
+
+
+# --- narrowing ----------------------------------------------------------------------------------
+
+
+def test_the_clause_without_which_something_matches_is_given_up(corpus: Corpus) -> None:
+    question = "When does the contract with Kestrelwick from 1999 end?"
+    made, notes = make_plan(corpus, state_of(question, "contracts"), Context(today=TODAY.isoformat()))
+    assert filters(made, "contracts") == [KESTRELWICK]
+    assert [item["field"] for item in made["per_bucket"]["contracts"]["lost"]] == ["contract_date"]
+    assert [item["message"] for item in notes if item["kind"] == "relaxed"] == [
+        "contracts: nothing matches all conditions, so “contract date between 1999-01-01, 1999-12-31” was not applied."
+    ]
+
+
+def test_a_list_keeps_all_of_its_conditions(plan: Plan) -> None:
+    made = plan("List the contracts with Kestrelwick from 1999", "contracts")
+    assert [item[0] for item in filters(made, "contracts")] == ["contract_date", "parties"]
+
+
+def test_a_document_named_by_its_id_is_taken_alone(plan: Plan) -> None:
+    made = plan("What is the total of larut-receipt-0322?", "invoices")
+    assert (made["only"], made["buckets"]) == (["larut-receipt-0322"], ["invoices"])
+    elsewhere = plan("Which law applies to larut-receipt-0322?", "contracts")
+    assert (elsewhere["only"], elsewhere["buckets"]) == (["larut-receipt-0322"], ["invoices"])
+    assert "invoices" in elsewhere["per_bucket"]
+
+
+def test_naming_a_document_does_not_reach_around_the_callers_limits(plan: Plan) -> None:
+    question = "What is the total of larut-receipt-0322?"
+    assert plan(question, "contracts", buckets=["contracts"])["only"] == []
+    assert plan(question, "invoices", filters=["total_amount >= 1000"])["only"] == []
+    assert plan(question, "invoices", filters=["total_amount >= 500"])["only"] == ["larut-receipt-0322"]
+
+
+def test_a_hard_filter_is_never_given_up(corpus: Corpus, plan: Plan) -> None:
+    made = plan("What is the tax?", "invoices", filters=["total_amount >= 99999"])
+    narrowed, said = narrow(corpus, made, "What is the tax?")
+    assert (narrowed["per_bucket"]["invoices"]["filters"], said) == (
+        made["per_bucket"]["invoices"]["filters"],
+        [],
+    )
+    assert len(made["per_bucket"]["invoices"]["filters"]) == 1
+
+
+# --- sides --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("bucket", "question", "labels"),
+    [
+        ("datasheets", "Which has the higher current, NV2N517 or NV2N518?", ["NV2N517", "NV2N518"]),
+        ("invoices", "KW-240117 vs. KW-241106: which is higher?", ["KW-240117", "KW-241106"]),
+        ("invoices", "Compare the tax of Halbrecht with Oudenveld in 2024", ["Halbrecht", "Oudenveld"]),
+        ("contracts", "Vergleiche die Laufzeit von Oudenveld mit Mirabund", ["Oudenveld", "Mirabund"]),
+        (
+            "contracts",
+            "Compare the contract with Oudenveld and the contract with Mirabund",
+            ["Oudenveld", "Mirabund"],
+        ),
+        (
+            "contracts",
+            "Does the contract with Kestrelwick end first, KC-2023-04 or KC-2024-11?",
+            ["KC-2023-04", "KC-2024-11"],
+        ),
+        ("invoices", "Did Cobaltine charge more in Q1 2024 than in Q3 2024?", ["Q1 2024", "Q3 2024"]),
+        ("contracts", "Which of them is longer?", []),
+    ],
+)
+def test_sides(corpus: Corpus, bucket: str, question: str, labels: list[str]) -> None:
+    sides = split_sides(corpus.buckets[bucket], corpus.linker, question, today=TODAY)
+    assert [side.label for side in sides] == labels
+    for side, other in zip(sides, reversed(sides), strict=True):
+        assert side.label in side.question
+        assert other.label not in side.question
+
+
+def test_each_side_has_its_own_filters(plan: Plan) -> None:
+    made = plan("Compare the notice period of Oudenveld with Mirabund", "contracts")
+    assert made["intent"] == "compare"
+    assert [(side["label"], filters(side, "contracts")) for side in made["sides"]] == [
+        ("Oudenveld", [OUDENVELD]),
+        ("Mirabund", [("parties", "contains", "Mirabund Software GmbH")]),
+    ]
+
+
+def test_a_code_is_not_read_as_a_period(plan: Plan) -> None:
+    made = plan("When does KC-2024-11 end?", "contracts")
+    assert [item for item in filters(made, "contracts") if item[0].endswith("_date")] == []
+
+
+# --- the first calls ----------------------------------------------------------------------------
+
+
+async def calls_of(services: Services, state: Any, **settings: Any) -> list[Json]:
+    """Return the calls that the node plans."""
+    found = (await SchemaPlan(services)(state, runtime(**settings)))["calls"]
+    assert isinstance(found, list)
+    return found
+
+
+async def test_first_calls(services: Services) -> None:
+    listed = state_of("List the invoices from Oudenveld", "invoices")
+    assert await calls_of(services, listed) == [{"tool": "query_documents", "args": {"bucket": "invoices"}}]
+    fact = state_of("When does the contract with Oudenveld end?", "contracts")
+    assert await calls_of(services, fact) == [
+        {
+            "tool": "search",
+            "args": {
+                "buckets": ["contracts"],
+                "query": "When does the contract with Oudenveld end?",
+                "mode": "hybrid",
+                "filtered": True,
+                "only": [],
+            },
+        }
+    ]
+    compared = await calls_of(services, state_of("Compare the term of Oudenveld with Mirabund", "contracts"))
+    assert [(call["side"], call["args"]["query"]) for call in compared] == [
+        (0, "Compare the term of Oudenveld with"),
+        (1, "Compare the term of with Mirabund"),
+    ]
+    assert await calls_of(services, fact | {"usage": {"tool_calls": 5}}, max_tool_calls=5) == []
+
+
+# --- the model ----------------------------------------------------------------------------------
+
+
+def planned(bucket: str = "invoices", *clauses: tuple[str, str, list[str]], **parts: Any) -> dict[str, Any]:
+    """Return one bucket's part of a model's plan."""
+    written = [
+        {"field": field, "operator": operator, "values": values} for field, operator, values in clauses
+    ]
+    return {
+        "bucket": bucket,
+        "filters": written,
+        "aggregate": "none",
+        "aggregate_field": "",
+        "group_by": [],
+        "order_by": "",
+        "limit": 0,
+    } | parts
+
+
+def reply(*plans: dict[str, Any], **parts: Any) -> dict[str, Any]:
+    """Return a model's plan."""
+    return {"plans": list(plans), "whole_set": False, "strategy": "hybrid", "queries": []} | parts
+
+
+async def adopted(services: Services, question: str, answer: dict[str, Any], **settings: Any) -> Json:
+    """Return what the node makes of a model's plan for a question over the invoices."""
+    modelled, script = with_models(services, [answer])
+    update: Json = await SchemaPlan(modelled)(state_of(question, "invoices"), runtime(**settings))
+    assert script.steps() == ["schema_plan"]
+    assert "total_amount" in script.calls[0].prompt
+    assert update["usage"]["llm_calls"] == 1
+    return update
+
+
+async def test_the_models_filters_replace_the_inferred_ones(services: Services) -> None:
+    answer = reply(
+        planned(
+            "invoices",
+            ("vendor", "=", ["Oudenveld Facility B.V."]),
+            ("total_amount", "between", ["1k", "2k EUR"]),
+        ),
+        strategy="semantic",
+        queries=["daily cleaning"],
+    )
+    update = await adopted(services, "What did Halbrecht bill?", answer, filters=["currency=EUR"])
+    plan = update["plan"]
+    assert filters(plan, "invoices") == [
+        ("currency", "=", "EUR"),
+        ("total_amount", "between", ["1000", "2000 EUR"]),
+        ("vendor_name", "=", "Oudenveld Facility B.V."),
+    ]
+    assert (plan["strategy"], plan["queries"]) == ("semantic", ["What did Halbrecht bill?", "daily cleaning"])
+    assert [call["args"]["query"] for call in update["calls"]] == plan["queries"]
+
+
+async def test_a_bad_clause_of_the_model_falls_alone(services: Services) -> None:
+    answer = reply(
+        planned(
+            "invoices", ("colour", "=", ["red"]), ("invoice_date", ">=", ["soon"]), ("currency", "=", ["USD"])
+        )
+    )
+    update = await adopted(services, "What did Halbrecht bill?", answer)
+    assert filters(update["plan"], "invoices") == [("currency", "=", "USD")]
+    dropped = [item["message"].split(":")[0] for item in update["notes"] if item["kind"] == "clause dropped"]
+    assert dropped == ["colour = red", "invoice_date >= soon"]
+
+
+async def test_a_bucket_that_was_not_routed_is_refused(services: Services) -> None:
+    question = "What did Halbrecht bill?"
+    widened = planned("contracts", ("parties", "contains", ["Halbrecht"]), aggregate="count")
+    alone = await adopted(services, question, reply(widened, planned("secrets")), buckets=["invoices"])
+    assert (alone["plan"]["buckets"], list(alone["plan"]["per_bucket"])) == (["invoices"], ["invoices"])
+    assert filters(alone["plan"], "invoices") == [("vendor_name", "=", "Halbrecht Präzisionstechnik GmbH")]
+    both = await adopted(services, question, reply(widened, planned("invoices", ("currency", "=", ["EUR"]))))
+    assert (both["plan"]["buckets"], both["plan"]["aggregate"]["function"]) == (["invoices"], "none")
+    assert filters(both["plan"], "invoices") == [("currency", "=", "EUR")]
+
+
+async def test_the_models_aggregate_is_taken(services: Services) -> None:
+    answer = reply(
+        planned(
+            "invoices",
+            aggregate="sum",
+            aggregate_field="tax_amount",
+            group_by=["vendor_name"],
+            order_by="-total_amount",
+            limit=3,
+        ),
+        whole_set=True,
+    )
+    plan = (await adopted(services, "What did Halbrecht bill?", answer))["plan"]
+    assert (plan["intent"], plan["kind"]) == ("compute", "documents")
+    assert plan["aggregate"] == {"function": "sum", "field": "tax_amount", "group_by": ["vendor_name"]}
+    assert plan["order_by"] == {"field": "total_amount", "descending": True, "limit": 3}
+
+
+async def test_fields_of_the_model_that_do_not_exist_are_not_used(services: Services) -> None:
+    answer = reply(
+        planned(
+            "invoices",
+            aggregate="sum",
+            aggregate_field="colour",
+            group_by=["shade", "currency"],
+            order_by="-hue",
+        ),
+        whole_set=True,
+    )
+    update = await adopted(services, "What did Halbrecht bill?", answer)
+    plan = update["plan"]
+    assert plan["aggregate"] == {"function": "sum", "field": "total_amount", "group_by": ["currency"]}
+    assert plan["order_by"] is None
+    assert {
+        name for item in update["notes"] for name in ("colour", "shade", "hue") if name in item["message"]
+    } == {
+        "colour",
+        "shade",
+        "hue",
+    }
+
+
+async def test_an_order_without_a_limit_lists_all(services: Services) -> None:
+    answer = reply(planned("invoices", order_by="invoice_date"), whole_set=True)
+    plan = (await adopted(services, "What did Halbrecht bill?", answer))["plan"]
+    assert (plan["intent"], plan["order_by"]) == (
+        "list",
+        {"field": "invoice_date", "descending": False, "limit": 0},
+    )
