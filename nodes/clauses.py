@@ -389,7 +389,7 @@ def read_periods(reader: _Reader, *, whole_dates: bool) -> list[Period]:
             continue
         start, end = period.span
         declared = date_field(reader, start, end)
-        if declared is None or not reader.free(start, end):
+        if declared is None or not reader.free(start, end) or within_code(reader, start, end):
             continue
         bound.append(period)
         operator, value = period_clause(period)
@@ -398,6 +398,13 @@ def read_periods(reader: _Reader, *, whole_dates: bool) -> list[Period]:
         if period.note:
             reader.notes.append(period.note)
     return bound
+
+
+def within_code(reader: _Reader, start: int, end: int) -> bool:
+    """Tell whether a period is only a part of an identifier ("KC-2023-04")."""
+    found = reader.bucket.find_identifiers(reader.question)
+    codes = [(begin, stop) for _, text, begin, stop in found if re.search(r"[^\W\d_]", text)]
+    return any(begin <= start and end <= stop and (begin, stop) != (start, end) for begin, stop in codes)
 
 
 def period_clause(period: Period) -> tuple[Operator, object]:

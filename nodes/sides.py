@@ -9,9 +9,11 @@ from corpus.linking import ValueLinker
 from corpus.periods import find_periods
 
 JOIN = re.compile(
-    r"\b(?:or|oder|ou|vs\.?|versus|and|und|et|than|als|que|against|gegenüber)\b|[,;&]|\bcompared\s+(?:to|with)\b",
+    r"\b(?:or|oder|ou|vs\.?|versus|and|und|et|than|als|que|against|gegenüber|with|mit|avec)\b|[,;&]|\bcompared\s+(?:to|with)\b",
     re.IGNORECASE,
 )
+WEAK = re.compile(r"^(?:with|mit|avec)$", re.IGNORECASE)
+"""Joins the sides of "compare A with B", but also a party to its contract: any other joining word counts more."""
 STRONG = re.compile(r"^(?:or|oder|ou|vs\.?|versus|than|als|against)$", re.IGNORECASE)
 RUN = re.compile(
     r"(?:[A-ZÀ-ÖØ-Þ0-9][\w&.'’/–-]*)(?:\s+(?:of|de|der|von|the|&|[A-ZÀ-ÖØ-Þ0-9][\w&.'’/–-]*|bs|b\.))*"
@@ -45,7 +47,8 @@ def split_sides(bucket: Bucket, linker: ValueLinker, question: str, *, today: ob
         if left is None or right is None:
             continue
         gap = (join.start() - left.end) + (right.start - join.end())
-        score = left.weight + right.weight - gap + (8 if STRONG.match(join.group()) else 0)
+        strength = 8 if STRONG.match(join.group()) else -8 if WEAK.match(join.group()) else 0
+        score = left.weight + right.weight - gap + strength
         if gap <= 24 and (best is None or score > best[0]):
             best = (score, left, right)
     if best is None:
