@@ -45,7 +45,7 @@ demo: $(VENV)/.runtime
 	@$(BIN)/citegraph demo
 
 test: $(VENV)/.dev
-	@$(PY) -m pytest $(TESTS)
+	@$(PY) -m tests.postgres $(PY) -m pytest $(TESTS)
 
 lint: $(VENV)/.dev
 	@$(PY) -m ruff check .

@@ -1,4 +1,7 @@
-"""A PostgreSQL server for tests: the one that TEST_POSTGRES_URL names, else one in a temporary folder."""
+"""A PostgreSQL server for tests: the one that TEST_POSTGRES_URL names, else one in a temporary folder.
+
+`python -m tests.postgres COMMAND...` runs a command with TEST_POSTGRES_URL set, when there is a server.
+"""
 
 import getpass
 import os
@@ -6,6 +9,7 @@ import pwd
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -139,3 +143,20 @@ def wait_for(port: int) -> None:
         except OSError:
             time.sleep(0.05)
     raise NoPostgres(f"the server does not answer on port {port}")
+
+
+def main() -> int:
+    """Run the command of the command line beside a server, or without one; return its exit code."""
+    command = sys.argv[1:]
+    try:
+        with running_postgres() as url:
+            return subprocess.run(
+                command, env=os.environ | {"TEST_POSTGRES_URL": url}, check=False
+            ).returncode
+    except NoPostgres as reason:
+        print(f"no PostgreSQL: {reason}", file=sys.stderr)
+        return subprocess.run(command, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

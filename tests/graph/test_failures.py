@@ -119,7 +119,7 @@ class Broken:
 
     async def search(self, request: SearchRequest) -> list[Hit]:
         if request.bucket in self.buckets:
-            raise Unavailable("the shard is offline")
+            raise Unavailable(f"{request.bucket}: the shard is offline")
         return await self.index.search(request)
 
     def __getattr__(self, name: str) -> Any:
