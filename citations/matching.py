@@ -77,11 +77,12 @@ _QUOTES = str.maketrans(
     {
         "’": "'",
         "‘": "'",
-        "“": '"',
-        "”": '"',
-        "„": '"',
-        "«": '"',
-        "»": '"',
+        '"': "'",
+        "“": "'",
+        "”": "'",
+        "„": "'",
+        "«": "'",
+        "»": "'",
         "–": "-",
         "—": "-",
         "\u00a0": " ",
@@ -93,8 +94,8 @@ _QUOTES = str.maketrans(
 
 @lru_cache(maxsize=4096)
 def squeeze(text: str) -> str:
-    """Return a text in lower case with single spaces, plain quotes and dashes, as exact quotes are sought."""
-    plain = text if text.isascii() else text.translate(_QUOTES)
+    """Return a text in lower case with single spaces, one kind of quotes, plain dashes, as exact quotes are sought."""
+    plain = text.translate(_QUOTES)
     return _SPACE_BEFORE.sub(r"\1", " ".join(plain.casefold().split()))
 
 

@@ -30,6 +30,7 @@ class Candidate:
     best: float = 0.0
     missing: tuple[str, ...] = ()
     headed: bool = False
+    states: int = 0
 
     def value(self, name: str) -> str:
         """Return the printed value of a field, "" when the document has none."""
@@ -105,7 +106,7 @@ def rank(
     corpus: Corpus, gathered: Gathered, weights: dict[str, TermWeights], plan: Json, question: str
 ) -> list[Candidate]:
     """Return the candidates: first those that hold every name, then those headed by a code that the question
-    names (others only mention it), then by coverage of the question by text and values.
+    names (others only mention it), those that state what is asked, then by coverage of the question.
     """
     codes = [bare(code) for code in CODE.findall(question)]
     found = []
@@ -130,9 +131,19 @@ def rank(
                 best.get((name, doc_id), 0.0),
                 missing,
                 any(code in head for code in codes),
+                stated(plan["per_bucket"].get(name, {}), values),
             )
         )
-    return sorted(found, key=lambda item: (len(item.missing), not item.headed, -item.score, item.rank))
+    return sorted(
+        found, key=lambda item: (len(item.missing), not item.headed, -item.states, -item.score, item.rank)
+    )
+
+
+def stated(part: Json, values: dict[str, Any]) -> int:
+    """Return 1 when a document has a value for the field asked first, 0 else; only where filters chose the documents."""
+    filtered = {clause.get("field") for clause in part.get("filters", [])}
+    asked = [name for name in part.get("asked", []) if name not in filtered]
+    return int(bool(filtered) and bool(asked) and asked[0] in values)
 
 
 def own_names(bucket: Bucket, values: dict[str, Any]) -> list[str]:
