@@ -1,5 +1,6 @@
-"""Run the graph from a program: ask, reply to a clarification, with the guards that LangGraph leaves to the caller."""
+"""Run the graph from a program: ask and reply, with the guards that LangGraph leaves to the caller."""
 
+import re
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable
@@ -16,7 +17,7 @@ from graph.build import build
 from graph.context import Context
 from graph.policies import recursion_limit
 from graph.state import Json
-from llm.errors import BadInput, CitegraphError
+from llm.errors import BadInput, CitegraphError, Unavailable
 from tools.services import Services
 
 OnEvent = Callable[[Json], None]
@@ -147,14 +148,46 @@ class Session:
 async def open_session(
     services: Services, saver: BaseCheckpointSaver[Any] | None = None
 ) -> AsyncIterator[Session]:
-    """Open a session whose threads live in SQLite under the home folder, unless a saver is given; closes both."""
+    """Open a session; threads live in Postgres when the database is one, else in SQLite; closes all of it."""
     async with AsyncExitStack() as stack:
         if saver is None:
-            saver = await stack.enter_async_context(sqlite_saver(services.settings.home / "threads.sqlite"))
+            url = services.settings.database_url or ""
+            kept = postgres_saver(url) if url.startswith("postgres") else None
+            saver = await stack.enter_async_context(
+                kept or sqlite_saver(services.settings.home / "threads.sqlite")
+            )
         try:
             yield Session(services, saver)
         finally:
             await services.close()
+
+
+@asynccontextmanager
+async def postgres_saver(url: str) -> AsyncIterator[BaseCheckpointSaver[Any]]:
+    """Open the Postgres checkpointer at an SQLAlchemy URL and make its tables.
+
+    Raises:
+        BadInput: the packages for Postgres are not installed.
+        Unavailable: the database does not answer.
+    """
+    try:
+        from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
+        from psycopg import OperationalError
+    except ImportError as missing:
+        raise BadInput(
+            "Threads in Postgres need its packages: pip install 'citegraph[postgres]'."
+        ) from missing
+
+    async with AsyncExitStack() as stack:
+        try:
+            opening = AsyncPostgresSaver.from_conn_string(
+                re.sub(r"^postgres(ql)?(\+\w+)?:", "postgresql:", url)
+            )
+            saver = await stack.enter_async_context(opening)
+            await saver.setup()
+        except OperationalError as error:
+            raise Unavailable("The Postgres database of the threads does not answer.") from error
+        yield saver
 
 
 @asynccontextmanager

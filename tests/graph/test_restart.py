@@ -5,11 +5,18 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from uuid import uuid4
+
+import pytest
 
 from graph.answer import Answer
+from graph.session import Session, postgres_saver
+from llm.errors import Unavailable
 from tests.graph.test_clarify import QUESTION
+from tools.services import Services
 
 ROOT = Path(__file__).parents[2]
+POSTGRES = os.environ.get("TEST_POSTGRES_URL", "")
 
 OPEN = """
 import asyncio, sys, time
@@ -69,3 +76,24 @@ def test_a_killed_process_leaves_a_thread_that_another_one_resumes(sample_home: 
     assert waiting == interrupt_id
     assert (answer.status, answer.question, answer.thread_id) == ("answered", QUESTION, "killed")
     assert {citation.doc_id for citation in answer.citations} == {"cobaltine-cbc-10904"}
+
+
+@pytest.mark.postgres
+@pytest.mark.skipif(not POSTGRES, reason="TEST_POSTGRES_URL names no PostgreSQL database")
+async def test_threads_live_in_postgres_when_the_database_is_one(services: Services) -> None:
+    thread = f"restart-{uuid4()}"
+    async with postgres_saver(POSTGRES.replace("postgresql:", "postgresql+psycopg:")) as saver:
+        asked = await Session(services, saver).ask(QUESTION, thread_id=thread)
+    assert asked.clarification
+    async with postgres_saver(POSTGRES) as saver:
+        after = Session(services, saver)
+        assert await after.pending(thread) == asked.clarification
+        done = await after.reply(thread, "CBC-10904")
+    assert done.status == "answered"
+    assert {citation.doc_id for citation in done.citations} == {"cobaltine-cbc-10904"}
+
+
+async def test_a_postgres_that_does_not_answer_is_said() -> None:
+    with pytest.raises(Unavailable, match="does not answer"):
+        async with postgres_saver("postgresql://nobody@127.0.0.1:1/none"):
+            pass
