@@ -17,11 +17,11 @@ DROP = re.compile(
     re.IGNORECASE,
 )
 LARGER = re.compile(
-    r"\b(?:larger|bigger|higher|greater|largest|biggest|highest|more\s+expensive|größere\w*|höhere\w*|plus\s+(?:grande?|élevée?))\b",
+    r"\b(?:larger|bigger|higher|greater|largest|biggest|highest|more\s+expensive|größ(?:ere|te)\w*|hö(?:here|chste)\w*|teu(?:rer|erer|erste)\w*|plus\s+(?:grande?|élevée?))\b",
     re.IGNORECASE,
 )
 SMALLER = re.compile(
-    r"\b(?:smaller|lower|cheaper|smallest|lowest|less|kleinere\w*|niedrigere\w*|günstigere\w*|plus\s+petite?)\b",
+    r"\b(?:smaller|lower|cheaper|smallest|lowest|cheapest|less|klein(?:ere|ste)\w*|niedrig(?:ere|ste)\w*|(?:günst|bill)ig(?:ere|ste)\w*|plus\s+petite?)\b",
     re.IGNORECASE,
 )
 LATER = re.compile(
@@ -29,7 +29,7 @@ LATER = re.compile(
     re.IGNORECASE,
 )
 EARLIER = re.compile(
-    r"\b(?:earlier|earliest|older|oldest|first\s+one\s+signed|ältere\w*|frühere\w*|älteste\w*|plus\s+ancienne?)\b",
+    r"\b(?:earlier|earliest|older|oldest|first\s+one\s+signed|(?:ält|früh)(?:ere|este)\w*|plus\s+ancienne?)\b",
     re.IGNORECASE,
 )
 ORDINALS = ("first", "second", "third", "fourth", "fifth")

@@ -97,14 +97,13 @@ class PassageQuery:
             BadInput: a bucket is not declared.
         """
         per_bucket = dict(self.filters)
+        declared = {name: known_bucket(corpus, name) for name in self.buckets}
         return [
             SearchRequest(
                 bucket=name,
                 query=self.query,
                 mode=self.mode,
-                filter_json=to_qdrant(known_bucket(corpus, name), per_bucket[name])
-                if per_bucket.get(name)
-                else None,
+                filter_json=to_qdrant(declared[name], per_bucket[name]) if per_bucket.get(name) else None,
                 doc_ids=self.doc_ids,
                 phrases=self.phrases,
                 identifiers=self.identifiers,

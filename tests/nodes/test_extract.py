@@ -24,13 +24,17 @@ def test_units_are_exact_spans_of_the_text() -> None:
 
 
 def test_the_value_beside_its_label_is_found() -> None:
-    best = best_passages(SHEET, "What is the maximum collector-emitter voltage of the NV100?", "en", skip=["nv100"])[0]
+    best = best_passages(
+        SHEET, "What is the maximum collector-emitter voltage of the NV100?", "en", skip=["nv100"]
+    )[0]
     assert "45 V" in best.text
     assert SHEET[best.start : best.end] == best.text
 
 
 def test_the_documents_name_does_not_decide() -> None:
-    best = best_passages(SHEET, "How many NV100 transistors are on a reel?", "en", skip=["nv100", "transistor"])[0]
+    best = best_passages(
+        SHEET, "How many NV100 transistors are on a reel?", "en", skip=["nv100", "transistor"]
+    )[0]
     assert "3,000 pieces" in best.text
 
 
