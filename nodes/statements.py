@@ -24,6 +24,8 @@ from tools.services import Corpus
 
 MAX_COLUMNS = 6
 CITED_INPUTS = 100
+IDENTITY = 400
+"""Characters of a document's head that tell which one it is: sender, address, date."""
 
 
 def nothing_text(plan: Json, clarifications: Sequence[Json]) -> Json:
@@ -492,7 +494,7 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Json
     part = plan["per_bucket"].get(bucket.name, {})
     lines: list[str] = []
     cited: list[Json] = []
-    stated = {} if plan["intent"] == "summarize" else stated_values(bucket, values, part, question)
+    stated = {} if plan["intent"] == "summarize" else stated_values(bucket, document, values, part, question)
     side = f"{plan['label'].strip(' ,.:')}: " if plan.get("label") else ""
     for name, value in stated.items():
         lines.append(f"{side}{name.replace('_', ' ').capitalize()}: {cell(value)} [{document.doc_id}]")
@@ -529,17 +531,19 @@ HOW_MUCH = re.compile(
 )
 
 
-def stated_values(bucket: Bucket, values: Json, part: Json, question: str) -> Json:
-    """Return the values of the document that the question asks for, at most two; an amount by default after "how much"."""
+def stated_values(bucket: Bucket, document: Document, values: Json, part: Json, question: str) -> Json:
+    """Return the values of the document that the question asks for, at most two.
+
+    "How much" alone asks for the main amount; not when words remain that do not just name the document ("change",
+    the name of an article): then another amount is meant, and the passages have to say it.
+    """
     filtered = {clause.get("field") for clause in part.get("filters", [])}
     asked = [name for name in part.get("asked", []) if name in values and name not in filtered]
-    if (
-        not part.get("asked")
-        and bucket.main_amount in values
-        and HOW_MUCH.search(question)
-        and not part.get("terms")
-    ):
-        asked = [str(bucket.main_amount)]
+    if not part.get("asked") and bucket.main_amount in values and HOW_MUCH.search(question):
+        head = " ".join([document.text[:IDENTITY], *(show(value) for value in values.values())])
+        known = set(words(f"{head} {' '.join(match.group() for match in HOW_MUCH.finditer(question))}"))
+        if all(word in known for word in part.get("terms", [])):
+            asked = [str(bucket.main_amount)]
     return {name: values[name] for name in asked[:2]}
 
 
