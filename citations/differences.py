@@ -65,18 +65,21 @@ def tokens(text: str) -> tuple[Token, ...]:
     modal = {c.start: c.value for c in found if c.kind == "modality"}
     out: list[Token] = []
     matches = list(WORD.finditer(text))
-    for i, match in enumerate(matches):
-        word = fold(match.group())
+    folded = [fold(match.group()) for match in matches]
+    for i, (match, word) in enumerate(zip(matches, folded, strict=True)):
         if word in _ARTICLES:
             continue
+        raw = match.group()
         negation = bool(negated) and not negated.isdisjoint(range(*match.span()))
         force = modal.get(match.start(), "") or _MODAL_WORDS.get(word, "")
-        following = fold(matches[i + 1].group()) if i + 1 < len(matches) else ""
-        if force and following in ("not", "nicht", "never"):
+        if force and i + 1 < len(folded) and folded[i + 1] in _NOT:
             force = "must"
-        content = is_content(match.group())
-        out.append(Token(stem(match.group()) if content else word, match.group(), negation, force, content))
+        content = is_content(raw)
+        out.append(Token(stem(raw) if content else word, raw, negation, force, content))
     return tuple(out)
+
+
+_NOT = ("not", "nicht", "never")
 
 
 # A longer stretch of the source without a trace in the claim is other text, not words left out of the claim.

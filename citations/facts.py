@@ -325,6 +325,9 @@ def _number(
     )
 
 
+_DIGIT = re.compile(r"\d")
+
+
 def _blank(text: str, start: int, end: int) -> str:
     return text[:start] + " " * (end - start) + text[end:]
 
@@ -339,7 +342,7 @@ def hard_facts(text: str, comma_decimal: bool = False) -> tuple[Fact, ...]:
     """Return the numbers, dates and identifiers of a text in order of their place."""
     facts: list[Fact] = []
     rest = text
-    if any(c.isdigit() for c in text):
+    if _DIGIT.search(text):
         rest = _read_dates(text, facts)
         rest = _read_identifiers(rest, facts)
         rest = _read_digits(rest, comma_decimal, facts)

@@ -40,6 +40,7 @@ def word_list(text: str) -> list[str]:
     return text.split()
 
 
+@lru_cache(maxsize=100_000)
 def fold(word: str) -> str:
     """Return a word in lower case without diacritics: "Müller" and "MULLER" both give "muller"."""
     word = word.casefold()
@@ -208,8 +209,8 @@ def is_content(word: str) -> bool:
 
 def words(text: str) -> list[str]:
     """Return the words and plain numbers of a text in order; runs of CJK give their bigrams."""
-    found = WORD.findall(text)
-    if not _CJK.search(text):
+    found: list[str] = WORD.findall(text)
+    if text.isascii() or not _CJK.search(text):
         return found
     out: list[str] = []
     for word in found:
@@ -222,7 +223,13 @@ def words(text: str) -> list[str]:
 
 def content_stems(text: str) -> list[str]:
     """Return the stems of the content words of a text in order, numbers left out."""
-    return [stem(w) for w in words(text) if not w[0].isdigit() and is_content(w)]
+    return [root for w in words(text) if (root := content_stem(w))]
+
+
+@lru_cache(maxsize=100_000)
+def content_stem(word: str) -> str:
+    """Return the stem of a content word, "" for a number or a word without a meaning of its own."""
+    return stem(word) if not word[0].isdigit() and is_content(word) else ""
 
 
 _ABBREVIATIONS = frozenset(
