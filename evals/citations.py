@@ -1,6 +1,6 @@
 """How well citations are verified: a seeded-corruption benchmark, WiCE and SummEdits beside simple baselines.
 
-    python -m evals.citations corruption|wice|summedits [--json]
+    python -m evals.citations corruption|wice|summedits|speed [--json]
 
 Nothing is downloaded and no model is called. Data sets are read from `CITEGRAPH_CORPORA` or
 `../shared/corpora`.
@@ -24,8 +24,9 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
 
 from citations.claims import split_claims
+from citations.findings import support
 from citations.types import Evidence
-from citations.verify import support, verify
+from citations.verify import verify
 from evals.corruptions import FALSE_KINDS, TRUE_KINDS, Case, make_cases, read_passages
 from llm.embeddings import StaticEmbedder
 
@@ -99,6 +100,47 @@ def corruption(
         "false_alarm_rate": round(sum(alarms) / supported, 4) if supported else None,
         "milliseconds_per_answer": round((time.perf_counter() - started) * 1000 / max(1, len(cases)), 2),
     }
+
+
+# ---------------------------------------------------------------- speed
+
+MILLISECONDS = 100
+_SPEED_KINDS = (("supported", TRUE_KINDS), ("corrupted", FALSE_KINDS), ("mixed", (*TRUE_KINDS, *FALSE_KINDS)))
+
+
+def speed(seed: int = 7, answers: int = 15, folders: Sequence[Path] = ()) -> dict[str, Any]:
+    """Time the verification of answers of 10 claims against 10 passages of 900 tokens, each passage seen once.
+
+    What counts is the processor time of the one thread that verifies, so that a busy machine changes nothing.
+
+    Returns:
+        Median and longest milliseconds for answers of supported, of corrupted and of mixed claims; the median of
+        each must stay below `MILLISECONDS`.
+    """
+    rng = random.Random(seed)
+    passages = [p for p in read_passages(list(folders) or _default_folders(), rng) if len(p.text) > 3000]
+    kinds: dict[str, Any] = {}
+    for name, wanted in _SPEED_KINDS:
+        took: list[float] = []
+        while len(took) < answers and len(passages) >= 10:
+            ten, passages = passages[:10], passages[10:]
+            claims = [c.answer for c in make_cases(ten, rng, each=10) if c.kind in wanted]
+            if len(claims) < 10:
+                continue
+            text = "\n".join(rng.sample(claims, 10))
+            evidence = [Evidence(f"e{i}", p.doc_id, p.text) for i, p in enumerate(ten)]
+            started = time.thread_time()
+            verify(text, evidence)
+            took.append((time.thread_time() - started) * 1000)
+        median = round(float(np.median(took)), 1) if took else None
+        kinds[name] = {
+            "answers": len(took),
+            "median_ms": median,
+            "longest_ms": round(max(took), 1) if took else None,
+            "target_ms": MILLISECONDS,
+            "met": median is not None and median < MILLISECONDS,
+        }
+    return {"benchmark": "speed", "seed": seed, "kinds": kinds, "met": all(k["met"] for k in kinds.values())}
 
 
 def _default_folders() -> list[Path]:
@@ -316,20 +358,22 @@ def _need(folder: str, name: str) -> Path:
 
 
 def run(benchmark: str, **options: Any) -> dict[str, Any]:
-    """Run one benchmark by name: corruption, wice or summedits.
+    """Run one benchmark by name: corruption, wice, summedits or speed.
 
     Raises:
         DataAbsent: its data set is not on this machine.
     """
     if benchmark == "wice":
         return wice()
+    if benchmark == "speed":
+        return speed(options.get("seed", 7))
     return summedits() if benchmark == "summedits" else corruption(**options)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one benchmark and print it; exit code 1 when a target is missed, 2 when its data is absent."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("benchmark", choices=["corruption", "wice", "summedits"])
+    parser.add_argument("benchmark", choices=["corruption", "wice", "summedits", "speed"])
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--each", type=int, default=200)
@@ -355,6 +399,14 @@ def _table(result: dict[str, Any]) -> str:
             f"{n:18}" + "".join(f"{v[m]:20.4f}" for m in measures) for n, v in result["methods"].items()
         ]
         return "\n".join([*lines, f"points above the best baseline: {result['margin_points']}"])
+    if result["benchmark"] == "speed":
+        lines = [f"{'claims':10} {'answers':>8} {'median ms':>10} {'longest':>8} {'target':>7}"]
+        lines += [
+            f"{n:10} {r['answers']:8} {r['median_ms']:10} {r['longest_ms']:8} {r['target_ms']:7}"
+            f" {'' if r['met'] else 'MISSED'}"
+            for n, r in result["kinds"].items()
+        ]
+        return "\n".join(lines)
     lines = [f"{'kind':16} {'cases':>6} {'rate':>8} {'target':>8}"]
     for kind, row in result["kinds"].items():
         rate = row.get("caught", row.get("false alarms"))
