@@ -1,4 +1,4 @@
-"""The command `eval`: question sets and retrieval sets measured, as a table or as JSON."""
+"""The command `eval`: question sets, retrieval sets and judged claims measured, as a table or as JSON."""
 
 import asyncio
 import json
@@ -38,9 +38,9 @@ def run(request: Request, context: "Context", *, as_json: bool, quiet: bool) -> 
     """Print the measures; returns 5 when any run failed.
 
     Raises:
-        BadInput: a path holds neither questions nor a retrieval set, or a row is broken.
+        BadInput: a path holds neither questions nor a retrieval set nor judged claims, or a row is broken.
     """
-    questions, collections = _sorted_out(request.paths)
+    questions, collections, claims = _sorted_out(request.paths)
     results: dict[str, Any] = {}
     outcomes: list[Outcome] = []
     if questions:
@@ -48,33 +48,40 @@ def run(request: Request, context: "Context", *, as_json: bool, quiet: bool) -> 
         results |= summarise(outcomes)
     for folder in collections:
         results[folder.name] = asyncio.run(_retrieval(folder, request.limit))
+    judged = {folder.name: _claims(folder) for folder in claims}
     if as_json:
-        write(json.dumps(results, ensure_ascii=False))
+        write(json.dumps(results | judged, ensure_ascii=False))
     else:
         _print_tables(results, [folder.name for folder in collections])
+        _print_claim_sets(judged)
     if request.list_misses:
         (say if as_json else write)(misses_text(outcomes))
     return FAILED if results.get("overall", {}).get("failed") else ANSWERED
 
 
-def _sorted_out(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
-    """Return the question files and the retrieval sets among the paths."""
+def _sorted_out(paths: Sequence[Path]) -> tuple[list[Path], list[Path], list[Path]]:
+    """Return the question files, the retrieval sets and the sets of judged claims among the paths."""
+    from evals.claim_sets import claim_set
     from evals.retrieval import is_retrieval_set
 
     questions: list[Path] = []
     collections: list[Path] = []
+    claims: list[Path] = []
     for path in paths:
         if not path.exists():
             raise BadInput(f"{path}: no such file or folder")
         if path.is_dir() and is_retrieval_set(path):
             collections.append(path)
+        elif claim_set(path):
+            claims.append(path)
         elif is_question_set(path):
             questions.append(path)
         else:
             raise BadInput(
                 f"{path}: neither questions (*.jsonl) nor a retrieval set (corpus, queries, qrels)"
+                " nor judged claims"
             )
-    return questions, collections
+    return questions, collections, claims
 
 
 async def _questions(
@@ -112,6 +119,21 @@ async def _retrieval(folder: Path, limit: int | None) -> dict[str, Any]:
     corpus = modes.pop("corpus", {})
     default = modes.get("hybrid+rerank") or modes["hybrid"]
     return {**default, **corpus, "modes": modes}
+
+
+def _claims(folder: Path) -> dict[str, Any]:
+    """Return the verifier's measures on judged claims, beside three simple baselines."""
+    from evals.claim_sets import score_claim_set
+
+    return score_claim_set(folder)
+
+
+def _print_claim_sets(results: dict[str, Any]) -> None:
+    from evals.claim_sets import claim_set_table
+
+    for name, result in results.items():
+        columns, rows = claim_set_table(result)
+        print_table([f"{name} ({result['rows']} rows)", *columns[1:]], rows)
 
 
 def _print_tables(results: dict[str, Any], collections: Sequence[str]) -> None:

@@ -131,7 +131,7 @@ def buckets(
 def evaluate(
     paths: Annotated[
         list[Path],
-        typer.Argument(help="Question files, folders of them, retrieval sets.", show_default=False),
+        typer.Argument(help="Question files, folders of them, retrieval sets, judged claims.", show_default=False),
     ],
     as_json: AsJson = False,
     out: Annotated[
@@ -144,7 +144,7 @@ def evaluate(
     context: ContextTexts = None,
     quiet: Quiet = False,
 ) -> None:
-    """Measure question sets and retrieval sets: routing, documents, answers, behaviour, calls, seconds."""
+    """Measure question sets (routing, documents, answers, behaviour), retrieval sets and judged claims."""
     from cli.evaluate import Request, run
     from cli.options import make_context
 
