@@ -1,6 +1,7 @@
 """Typed queries over the annotations: lists, counts, sums and groups over all matching documents, in SQL."""
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal
@@ -181,7 +182,6 @@ class _Group:
 
 
 def _aggregated(store: AnnotationStore, bucket: Bucket, query: DocumentQuery) -> QueryResult:
-    table = store.tables[query.bucket].rows
     groups = [_Group(bucket, text) for text in query.group_by]
     aggregates = query.aggregate or (Aggregate(function="count"),)
     fields = [_aggregated_field(bucket, item) for item in aggregates]
@@ -189,38 +189,21 @@ def _aggregated(store: AnnotationStore, bucket: Bucket, query: DocumentQuery) ->
         item.model_copy(update={"field": declared.name}) if declared else item
         for item, declared in zip(aggregates, fields, strict=True)
     )
-    money = next((item for item in fields if item is not None and item.type == "money"), None)
-    if money and any(item and item.type == "money" and item.name != money.name for item in fields):
-        raise BadInput("one query aggregates one money field, because each may have its own currencies")
-    currency = table.c[f"{money.name}__currency"] if money else None
-    keys = [group.key(table) for group in groups] + ([currency] if currency is not None else [])
-    condition = store.condition(query.bucket, query.filters)
-    if money is not None and all(item.function != "count" for item in aggregates):
-        condition = condition & table.c[money.name].is_not(None)
-    statement: Select[Any] = select(
-        *(group.key(table).label(f"g{number}") for number, group in enumerate(groups)),
-        *([currency.label("currency")] if currency is not None else []),
-        *(
-            _compute(table, item, on).label(f"a{number}")
-            for number, (item, on) in enumerate(zip(aggregates, fields, strict=True))
-        ),
-    ).where(condition)
-    statement = statement.group_by(*keys) if keys else statement
-    statement = statement.order_by(*_order(query, groups, aggregates, statement, keys))
+    statement = _aggregate_statement(store, query, groups, list(zip(aggregates, fields, strict=True)))
     more = None if query.limit is None else query.limit + 1
-    lines = store.run(statement.limit(more)).mappings().all()
+    concerned = {item.name: item for item in (*fields, *(group.field for group in groups)) if item}
+    # Two passes over the matching documents, at the same time.
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        counting = thread.submit(_coverage, store, query, list(concerned.values()))
+        lines = store.run(statement.limit(more)).mappings().all()
+        matched, covered = counting.result()
     rows: list[dict[str, Any]] = [{} for _ in lines]
     for number, group in enumerate(groups):
         for row, value in zip(rows, group.values(store, [line[f"g{number}"] for line in lines]), strict=True):
             row[group.name] = value
     for row, line in zip(rows, lines, strict=True):
         row.update(_numbers(line, aggregates, fields))
-    matched, covered = _coverage(
-        store, query, [*{item.name: item for item in (*fields, *(g.field for g in groups)) if item}.values()]
-    )
-    counted = [f"a{n}" for n, item in enumerate(fields) if item and item.type == "money"]
-    in_money = [line for line in lines if any(line[name] is not None for name in counted)]
-    codes = tuple(dict.fromkeys(line["currency"] for line in in_money))
+    codes = _currencies(lines, fields)
     return QueryResult(
         columns=(*(group.name for group in groups), *(item.name for item in aggregates)),
         rows=rows[: query.limit],
@@ -230,6 +213,38 @@ def _aggregated(store: AnnotationStore, bucket: Bucket, query: DocumentQuery) ->
         truncated=query.limit is not None and len(rows) > query.limit,
         notes=tuple(_notes(aggregates, fields, matched, covered, codes)),
     )
+
+
+def _aggregate_statement(
+    store: AnnotationStore,
+    query: DocumentQuery,
+    groups: Sequence["_Group"],
+    columns: Sequence[tuple[Aggregate, Field | None]],
+) -> Select[Any]:
+    """Return the SELECT: group keys g0..., the currency where money is aggregated, and numbers a0..."""
+    table = store.tables[query.bucket].rows
+    money = next((on for _, on in columns if on is not None and on.type == "money"), None)
+    if money and any(on and on.type == "money" and on.name != money.name for _, on in columns):
+        raise BadInput("one query aggregates one money field, because each may have its own currencies")
+    currency = table.c[f"{money.name}__currency"] if money else None
+    keys = [group.key(table) for group in groups] + ([currency] if currency is not None else [])
+    condition = store.condition(query.bucket, query.filters)
+    if money is not None and all(item.function != "count" for item, _ in columns):
+        condition = condition & table.c[money.name].is_not(None)
+    statement: Select[Any] = select(
+        *(group.key(table).label(f"g{number}") for number, group in enumerate(groups)),
+        *([currency.label("currency")] if currency is not None else []),
+        *(_compute(table, item, on).label(f"a{number}") for number, (item, on) in enumerate(columns)),
+    ).where(condition)
+    statement = statement.group_by(*keys) if keys else statement
+    return statement.order_by(*_order(query, groups, [item for item, _ in columns], statement, keys))
+
+
+def _currencies(lines: Sequence[Mapping[str, Any]], fields: Sequence[Field | None]) -> tuple[str | None, ...]:
+    """Return the currencies in which an amount was aggregated."""
+    amounts = [f"a{number}" for number, item in enumerate(fields) if item and item.type == "money"]
+    in_money = [line for line in lines if any(line[name] is not None for name in amounts)]
+    return tuple(dict.fromkeys(line["currency"] for line in in_money))
 
 
 def _aggregated_field(bucket: Bucket, item: Aggregate) -> Field | None:
