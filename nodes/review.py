@@ -409,7 +409,10 @@ def tied_documents(candidates: Candidates, plan: Json) -> list[Candidate]:
     if plan.get("only") or candidates.matched is None or candidates.matched < 2 or plan["intent"] != "qa":
         return []
     ranked = [
-        item for item in candidates.ranked if not item.missing and item.headed == candidates.ranked[0].headed
+        item
+        for item in candidates.ranked
+        if not item.missing
+        and (item.headed, item.states) == (candidates.ranked[0].headed, candidates.ranked[0].states)
     ]
     if not ranked:
         return []

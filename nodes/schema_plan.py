@@ -20,6 +20,7 @@ from nodes import lexicon
 from nodes.asking import printed
 from nodes.calling import call_model, note, wants_model
 from nodes.clauses import Reading, read_question
+from nodes.groups import read_groups
 from nodes.phrases import find_phrase
 from nodes.replies import apply_reply
 from nodes.sides import split_sides
@@ -252,6 +253,14 @@ def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Json]) 
     lead = plans[best[0]]
     bucket = corpus.buckets[best[0]]
     intent, aggregate = settle_intent(bucket, question, decomposition, lead)
+    groups = read_groups(bucket, question)
+    if groups and (intent == "compute" or lexicon.SUM.search(question)):
+        wanted = (
+            aggregate
+            if aggregate["function"] != "none"
+            else {"function": "sum" if bucket.main_amount else "count", "field": bucket.main_amount}
+        )
+        intent, aggregate = "compute", wanted | {"group_by": groups}
     order = superlative(bucket, question)
     if intent == "qa" and order and lead["noun"] and not lead["named"]:
         intent = "list"
