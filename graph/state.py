@@ -58,6 +58,7 @@ class State(TypedDict, total=False):
     asked: str
     asked_id: str
     question: str
+    edit: str
     gate: Json
     decomposition: Json
     routes: list[Json]

@@ -268,14 +268,12 @@ def settle_rivals(reader: _Reader) -> None:
     by_field: dict[str, list[Mentioned]] = {}
     for mention in sorted(reader.mentions, key=lambda item: item.start):
         declared = reader.bucket.field(mention.field)
-        if (
-            declared is not None
-            and not mention.negated
-            and (declared.type != "keywords" or declared.canonical)
-        ):
+        if declared is not None and not mention.negated:
             by_field.setdefault(mention.field, []).append(mention)
     for name, mentions in by_field.items():
-        if len(mentions) < 2:
+        declared = reader.bucket.field(name)
+        several = declared is not None and declared.type == "keywords" and not declared.canonical
+        if len(mentions) < 2 or (several and not alternatives(reader.question, mentions)):
             continue
         best = max(mentions, key=lambda item: (item.cued, item.score, item.end - item.start))
         joined = [
@@ -302,6 +300,11 @@ def settle_rivals(reader: _Reader) -> None:
         reader.mentions[:] = [
             item for item in reader.mentions if item.field != name or item.negated or item in joined
         ]
+
+
+def alternatives(question: str, mentions: Sequence[Mentioned]) -> bool:
+    """Tell whether "or" stands between the mentions of a field that may hold several values at once."""
+    return bool(lexicon.CHOICE.search(question[mentions[0].end : mentions[-1].start]))
 
 
 def connected(question: str, item: Mentioned, best: Mentioned, mentions: Sequence[Mentioned]) -> bool:

@@ -87,6 +87,7 @@ def fresh_question(asked: str, context: Context) -> dict[str, Any]:
         "state_version": STATE_VERSION,
         "asked": asked,
         "question": asked,
+        "edit": "",
         "decomposition": empty,
         "routes": [],
         "plan": empty,

@@ -197,6 +197,31 @@ def kept_terms(part: Json, reply: str) -> list[str]:
     return [word for word in part["terms"] if word not in terms.words(tail)]
 
 
+def without_values(filters: list[Json], fresh: list[Json]) -> list[Json]:
+    """Return the filters without the values that a reply excludes ("without Nevada" after "Delaware or Nevada")."""
+    excluded = {
+        (clause["field"], str(value).casefold())
+        for clause in fresh
+        if clause.get("operator") in {"!=", "not in"}
+        for value in (clause["value"] if isinstance(clause["value"], list) else [clause["value"]])
+    }
+    kept = []
+    for clause in filters:
+        if (
+            clause.get("operator") not in {"=", "in", "contains"}
+            or clause.get("origin", "inferred") != "inferred"
+        ):
+            kept.append(clause)
+            continue
+        values = clause["value"] if isinstance(clause["value"], list) else [clause["value"]]
+        left = [value for value in values if (clause["field"], str(value).casefold()) not in excluded]
+        if len(left) == len(values):
+            kept.append(clause)
+        elif left:
+            kept.append(clause | {"operator": "in", "value": left})
+    return kept
+
+
 def same_date_field(bucket: Bucket, part: Json, clause: Clause) -> Clause:
     """Return a reply's period on the date field that the question already filters, when the reply names none itself."""
     if clause.field != bucket.main_date:
@@ -223,16 +248,23 @@ def edit_filters(
         checked = check_filters(corpus.buckets[bucket], [clause], today=context.now)
         fresh += [one.model_dump() for one in checked.filters]
         said += [str(problem) for problem in checked.problems]
+    kept = without_values(part["filters"], fresh)
     taken = {clause.get("field") for clause in fresh}
     listed = {field.name for field in corpus.buckets[bucket].fields if field.type == "keywords"}
     kept = [
         clause
-        for clause in part["filters"]
+        for clause in kept
         if clause.get("origin", "inferred") != "inferred"
         or clause.get("field") not in taken
         or clause.get("field") in listed
     ]
-    unique = [clause for clause in fresh if clause not in kept]
+    held = {clause.get("field") for clause in kept}
+    unique = [
+        clause
+        for clause in fresh
+        if clause not in kept
+        and (clause["operator"] not in {"!=", "not in"} or clause.get("field") not in held)
+    ]
     said += [
         f"Now applied: {clause.get('field')} {clause.get('operator')} {clause.get('value')}"
         for clause in unique

@@ -34,6 +34,14 @@ class Rewriting(BaseModel):
     question: str = Field(max_length=2000)
 
 
+EDIT = re.compile(
+    r"^\s*(?:(?:and|und|et|now|then|but|ok(?:ay)?)\b[\s,]*)*(?:only|just|without|except|excluding|but\s+not|not\b|nur|ohne|außer|seulement|sans|sauf"
+    r"|(?:which|what|how\s+many)\s+of\s+(?:them|these|those)|welche\s+davon|lesquel\w+)\b",
+    re.IGNORECASE,
+)
+"""A follow-up that narrows or widens the last set instead of asking something else."""
+
+
 @dataclass(frozen=True)
 class Rewrite:
     """Node: reads `asked` and `turns`, writes `question`. A first turn costs no model call."""
@@ -68,8 +76,10 @@ class Rewrite:
         turns = state.get("turns") or []
         if turns and is_follow_up(question):
             corpus = await self.services.corpus()
+            if EDIT.search(question):
+                return {"question": turns[-1]["question"], "edit": question}
             question = await asyncio.to_thread(merge, corpus, turns[-1], question, context.now)
-        return {"question": question}
+        return {"question": question, "edit": ""}
 
 
 def clean(question: str) -> str:
@@ -111,6 +121,8 @@ def merge(corpus: Corpus, turn: Json, question: str, today: date) -> str:
     left = [word for word in terms.content_words(rest) if word not in {"one", "ones", "same", "them"}]
     if not left:
         return str(merged)
+    if AGGREGATE.search(rest):
+        return f"{rest} {lexicon.COUNT.sub(' ', previous)}"
     linked = [
         link for bucket in turn.get("buckets", []) for link in corpus.linker.find_mentions(bucket, rest)
     ]
@@ -125,6 +137,14 @@ def merge(corpus: Corpus, turn: Json, question: str, today: date) -> str:
         return f"{previous.rstrip(' ?.!')} {lexicon.LEAD_IN.sub('', question)}"
     subject = " ".join(names) or " ".join(terms.content_words(previous))
     return f"{lexicon.POSSESSIVE.sub(' ', rest).strip()} {subject}"
+
+
+AGGREGATE = re.compile(
+    r"^\W*(?:what\s+(?:was|is|were)\s+)?(?:the\s+|der\s+|die\s+|le\s+|la\s+)?(?:average|mean|total|sum|highest|lowest|biggest|largest|smallest|cheapest|most\s+expensive"
+    r"|durchschnitt\w*|summe|höchste\w*|niedrigste\w*|moyenne|somme)\b[\s\w]{0,20}$",
+    re.IGNORECASE,
+)
+"""A follow-up that asks for another number over the same documents."""
 
 
 def replace_period(question: str, period: str, today: date) -> str:

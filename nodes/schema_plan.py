@@ -22,7 +22,7 @@ from nodes.calling import call_model, note, wants_model
 from nodes.clauses import Reading, read_question
 from nodes.groups import read_groups
 from nodes.phrases import find_phrase
-from nodes.replies import apply_reply
+from nodes.replies import apply_reply, edit_plan
 from nodes.sides import split_sides
 from tools.search import typed_filters
 from tools.services import Corpus, Services
@@ -167,6 +167,9 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Json, lis
     if plan["kind"] == "passages" and not plan.get("sides"):
         plan, said = narrow(corpus, plan, question)
         problems += [note("schema_plan", "relaxed", line) for line in said]
+    if state.get("edit"):
+        plan, lines = edit_plan(corpus, plan, state["edit"], context)
+        problems += [note("schema_plan", "follow-up", line) for line in lines]
     for clarification in state.get("clarifications") or []:
         if "reply" in clarification:
             plan, lines = apply_reply(corpus, plan, clarification, context)
