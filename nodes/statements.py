@@ -35,10 +35,9 @@ def nothing_text(plan: Json, clarifications: Sequence[Json]) -> Json:
         " Nothing else was said when asked." if any(item.get("declined") for item in clarifications) else ""
     )
     where = ", ".join(plan["buckets"])
+    what = f" with {tried}" if tried else " about that"
     return {
-        "text": f"I found no document in {where}"
-        + (f" with {tried}" if tried else " about that")
-        + f".{asked}",
+        "text": f"I found no document in {where}{what}".rstrip(".") + f".{asked}",
         "unanswerable": True,
     }
 
@@ -291,7 +290,7 @@ def computed(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Js
         derivations.append(derivation(function, field, number, unit, members, values))
     covered = result.covered.get(field, 0)
     if not lines:
-        lines = [f"None of the {result.matched} matching documents states a {field.replace('_', ' ')}."]
+        lines = [f"None of the {result.matched} matching documents states its {field.replace('_', ' ')}."]
     elif covered:
         lines.append(f"{covered} of {result.matched} documents were included.")
     if covered and covered < result.matched:

@@ -1,0 +1,198 @@
+"""verify_citations: what is sent back, what is cut, and how a citation reads."""
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+
+from citations.types import Claim, Report
+from graph.context import Context
+from nodes.calling import Stopwatch
+from nodes.verify_citations import (
+    VerifyCitations,
+    answer_claim,
+    applied_filters,
+    chat_reply,
+    correction,
+    finish,
+    gather_evidence,
+    may_correct,
+    resolve,
+    resolve_all,
+    unique,
+)
+from tests.nodes.conftest import runtime
+from tools.services import Corpus, Services
+
+DOC = "oudenveld-of-24-02"
+
+
+def span_of(corpus: Corpus, doc_id: str, words: str) -> dict[str, Any]:
+    """Return the cited span of some words of a document."""
+    document = corpus.documents.get(doc_id)
+    assert document
+    start = document.text.index(words)
+    return {"doc": doc_id, "start": start, "end": start + len(words)}
+
+
+def state_of(corpus: Corpus, text: str, **parts: Any) -> Any:
+    """Return the state with a draft that cites the total of one invoice."""
+    draft = {
+        "text": text,
+        "cited": [span_of(corpus, DOC, "1355.20" if "1355.20" in whole(corpus) else "1,355.20")],
+    }
+    vendor = {
+        "field": "vendor_name",
+        "operator": "=",
+        "value": "Oudenveld Facility B.V.",
+        "origin": "inferred",
+    }
+    plan = {
+        "buckets": ["invoices"],
+        "intent": "qa",
+        "per_bucket": {"invoices": {"filters": [vendor], "mentions": []}},
+    }
+    return {"question": "What is the total?", "asked": "total?", "draft": draft | parts, "plan": plan}
+
+
+def whole(corpus: Corpus) -> str:
+    """Return the text of the invoice."""
+    document = corpus.documents.get(DOC)
+    assert document
+    return document.text
+
+
+async def verified(services: Services, state: Any, **settings: Any) -> dict[str, Any]:
+    """Return the node's update."""
+    return await VerifyCitations(services)(state, runtime(**settings))
+
+
+async def test_a_true_statement_is_answered_with_its_citation(services: Services, corpus: Corpus) -> None:
+    update = await verified(services, state_of(corpus, f"Total amount: 1,355.20 EUR [{DOC}]"))
+    answer = update["answer"]
+    assert (answer["status"], answer["text"]) == ("answered", f"Total amount: 1,355.20 EUR [{DOC}]")
+    assert [claim["verdict"] for claim in answer["claims"]] == ["supported"]
+    (citation,) = answer["citations"]
+    assert (citation["doc_id"], citation["label"]) == (DOC, f"{DOC}.txt")
+    assert citation["quote"] == whole(corpus)[citation["start"] : citation["end"]]
+    assert answer["claims"][0]["citations"] == [0]
+    assert (answer["citation_precision"], answer["citation_recall"]) == (1.0, 1.0)
+    assert [(item["text"], item["matched"]) for item in answer["filters"]] == [
+        ("vendor name = Oudenveld Facility B.V.", 2)
+    ]
+    assert (update["draft"], update["evidence"]) == ({}, [])
+    assert update["turns"][-1]["question"] == "What is the total?"
+
+
+async def test_a_false_statement_of_the_model_goes_back_once(services: Services, corpus: Corpus) -> None:
+    state = state_of(corpus, f"The total is 9,999.99 EUR [{DOC}].", by="model")
+    update = await verified(services, state)
+    assert "answer" not in update
+    assert "9,999.99" in update["draft"]["feedback"]
+    assert [item["feedback"] for item in update["corrections"]] == [update["draft"]["feedback"]]
+    assert [item["kind"] for item in update["notes"]] == ["correction"]
+    last = await verified(services, state | {"corrections": update["corrections"]})
+    assert "9,999.99" not in last["answer"]["text"]
+    assert last["answer"]["status"] == "unanswerable"
+
+
+async def test_what_was_lost_is_never_answered_in_strict_mode(services: Services, corpus: Corpus) -> None:
+    lost = {"step": "search", "kind": "bucket failed", "message": "invoices: down"}
+    state = state_of(corpus, f"Total amount: 1,355.20 EUR [{DOC}]") | {"notes": [lost]}
+    strict = (await verified(services, state, strict_search=True))["answer"]
+    assert (strict["status"], strict["text"]) == ("failed", "The search failed: invoices: down.")
+    assert (await verified(services, state))["answer"]["status"] == "partial"
+
+
+async def test_small_talk_needs_no_evidence(services: Services) -> None:
+    state: Any = {"gate": {"retrieve": False}, "draft": {"text": "Hello!"}, "asked": "hi"}
+    answer = (await verified(services, state))["answer"]
+    assert (answer["status"], answer["text"], answer["retrieval"]) == ("answered", "Hello!", False)
+    failed = state | {"draft": {"text": "No.", "failed": True}}
+    assert (await verified(services, failed))["answer"]["status"] == "failed"
+
+
+def claim(verdict: Any, **parts: Any) -> Claim:
+    """Return a claim with a verdict."""
+    return Claim(text="It is so.", start=0, end=9, markers=(), verdict=verdict, reason="why", **parts)
+
+
+def test_only_bad_claims_go_back() -> None:
+    claims = [claim("supported"), claim("derived"), claim("misattributed"), claim("unsupported")]
+    assert correction(Report(claims=tuple(claims), precision=0.5, recall=0.5)) == "- “It is so.”: why"
+    assert correction(Report(claims=(claim("contradicted"),), precision=0, recall=0)).count("why") == 1
+
+
+@pytest.mark.parametrize(
+    ("state", "by", "expected"),
+    [
+        ({}, "model", True),
+        ({}, "twin", False),
+        ({"corrections": [{}]}, "model", False),
+        ({"usage": {"llm_calls": 12}}, "model", False),
+        ({"deadline": 1.0}, "model", False),
+    ],
+)
+def test_may_correct(state: Any, by: str, expected: bool) -> None:
+    assert may_correct(state, Context(), {"by": by}) is expected
+
+
+def test_a_citation_reads_with_its_page(corpus: Corpus) -> None:
+    document = corpus.documents.get("fl-200-user-manual")
+    assert document
+    page = document.pages[1]
+    citation = resolve(corpus, "fl-200-user-manual", page.start + 1, page.start + 20, "e")
+    assert citation
+    assert (citation.label, citation.page) == (f"fl-200-user-manual.pdf (page {page.label or 2})", 2)
+    assert citation.quote == document.text[page.start + 1 : page.start + 20]
+    assert resolve(corpus, "nothing", 0, 5, "e") is None
+    assert resolve(corpus, DOC, 5, 5, "e") is None
+    assert resolve(corpus, DOC, 0, 10**9, "e") is None
+
+
+def test_a_marker_without_a_verdict_resolves_to_the_cited_span(corpus: Corpus) -> None:
+    state = state_of(corpus, f"x [{DOC}]")
+    evidence = gather_evidence(corpus, state, {})
+    assert [item.doc_id for item in evidence] == [DOC]
+    assert evidence[0].text == whole(corpus)[evidence[0].start : evidence[0].start + len(evidence[0].text)]
+    assert ("vendor_name", "Oudenveld Facility B.V.") in evidence[0].facts
+    cited = state["draft"]["cited"]
+    citations, places = resolve_all(corpus, f"x [{DOC}]", [], evidence, cited)
+    assert [(item.start, item.end) for item in citations] == [(cited[0]["start"], cited[0]["end"])]
+    assert places == {(DOC, cited[0]["start"], cited[0]["end"]): 0}
+    shown = answer_claim(claim("unsupported"), places)
+    assert (shown.citations, shown.verdict, shown.reason) == ([], "unsupported", "why")
+
+
+def test_filters_are_shown_with_their_own_counts(corpus: Corpus) -> None:
+    year = {
+        "field": "invoice_date",
+        "operator": "between",
+        "value": ["2024-02-01", "2024-02-29"],
+        "origin": "user",
+    }
+    state = state_of(corpus, "x")
+    state["plan"]["per_bucket"]["invoices"]["filters"].append(year)
+    shown = applied_filters(corpus, state)
+    assert [(item.field, item.origin, item.matched) for item in shown] == [
+        ("vendor_name", "inferred", 2),
+        ("invoice_date", "user", 1),
+    ]
+
+
+def test_the_chat_reads_whole() -> None:
+    state: Any = {"messages": [HumanMessage("total?")], "asked": "total?"}
+    assert [message.text for message in chat_reply(state, "5")] == ["5"]
+    asked: Any = {"messages": [HumanMessage("a"), AIMessage("b")], "asked": "total?"}
+    assert [(message.type, message.text) for message in chat_reply(asked, "5")] == [
+        ("human", "total?"),
+        ("ai", "5"),
+    ]
+
+
+def test_turns_are_kept_and_notes_said_once() -> None:
+    turns = [{"question": str(number)} for number in range(6)]
+    update = finish({"asked": "q", "turns": turns}, "text", status="answered", watch=Stopwatch("x"))
+    assert [turn["question"] for turn in update["turns"]] == ["1", "2", "3", "4", "5", "q"]
+    line = {"step": "a", "kind": "b", "message": "c"}
+    assert unique([line, line | {"kind": "d"}, dict(line)]) == [line, line | {"kind": "d"}]
