@@ -88,7 +88,7 @@ def test_a_period_is_replaced_or_added() -> None:
 async def test_a_first_turn_costs_no_model_call(services: Services) -> None:
     modelled, script = with_models(services, [])
     update = await Rewrite(modelled)({"asked": "Hi, when does it end?"}, runtime())
-    assert update == {"question": "when does it end?"}
+    assert update == {"question": "when does it end?", "edit": ""}
     assert script.calls == []
 
 
@@ -114,6 +114,14 @@ async def test_the_twin_merges_with_the_last_turn_only(services: Services) -> No
         "asked": "and in May?",
         "turns": [turn("Leases in 2020") | {"answer": ""}, turn("Invoices in March 2024?") | {"answer": ""}],
     }
-    assert await Rewrite(services)(state, runtime()) == {"question": "Invoices in May 2024?"}
+    assert await Rewrite(services)(state, runtime()) == {"question": "Invoices in May 2024?", "edit": ""}
     state["asked"] = "Which invoices did Colworth send in May 2023?"
-    assert await Rewrite(services)(state, runtime()) == {"question": state["asked"]}
+    assert await Rewrite(services)(state, runtime()) == {"question": state["asked"], "edit": ""}
+
+
+@pytest.mark.parametrize(
+    "asked", ["only those over 2000 USD", "nur 2024", "sans Brisemarne", "which of them are due?"]
+)
+async def test_what_narrows_the_last_set_edits_its_question(services: Services, asked: str) -> None:
+    state: Any = {"asked": asked, "turns": [turn("List the invoices") | {"answer": ""}]}
+    assert await Rewrite(services)(state, runtime()) == {"question": "List the invoices", "edit": asked}

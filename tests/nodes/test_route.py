@@ -1,0 +1,158 @@
+"""probe and route: which buckets a question goes to, and what a caller or a model may choose."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from corpus.index import SearchRequest
+from corpus.types import Hit
+from llm.errors import BadInput, Unavailable
+from nodes.probe import Probe, probe_buckets
+from nodes.route import Route, named, plural_forms, rank_buckets, score_bucket
+from tests.nodes.conftest import runtime, with_models
+from tools.services import Corpus, Services
+
+
+def asking(question: str, *primary: str) -> Any:
+    """Return the state of a question whose decomposition named some buckets."""
+    return {"question": question, "decomposition": {"primary_buckets": list(primary)}}
+
+
+@pytest.mark.parametrize(
+    ("question", "bucket"),
+    [
+        ("Which invoices from Cobaltine Cloud are over USD 2k?", "invoices"),
+        ("Welche Rechnungen kamen von Halbrecht?", "invoices"),
+        ("Quelles factures viennent de Brisemarne ?", "invoices"),
+        ("What is the notice period of the agreement with Oudenveld?", "contracts"),
+        ("Welche Verträge unterliegen deutschem Recht?", "contracts"),
+        ("What is the maximum collector current of the NV2N518?", "datasheets"),
+        ("Was ist der Flammpunkt von Solvanel 40?", "datasheets"),
+        ("Which root certificates use RSA 4096?", "certificates"),
+        ("Who attended the supplier review board meeting in March?", "generic"),
+    ],
+)
+async def test_the_twin_ranks_the_bucket_first(services: Services, question: str, bucket: str) -> None:
+    routes = (await Route(services)(asking(question), runtime()))["routes"]
+    assert routes[0]["bucket"] == bucket
+    assert 1 <= len(routes) <= 2
+    assert all(0 <= route["score"] <= 1 and route["reason"] for route in routes)
+    assert [route["score"] for route in routes] == sorted((route["score"] for route in routes), reverse=True)
+
+
+async def test_the_callers_buckets_are_taken_as_they_are(services: Services) -> None:
+    modelled, script = with_models(services, [])
+    state = asking("Which invoices are due?", "generic")
+    update = await Route(modelled)(state, runtime(buckets=["contracts", "generic"]))
+    assert update == {
+        "routes": [
+            {"bucket": "contracts", "score": 1.0, "reason": "chosen by the caller"},
+            {"bucket": "generic", "score": 1.0, "reason": "chosen by the caller"},
+        ]
+    }
+    assert script.calls == []
+    with pytest.raises(BadInput, match="secrets"):
+        await Route(services)(state, runtime(buckets=["secrets"]))
+
+
+OPEN = "Kestrelwick"
+"""A name that is in several buckets and in no question about one of them."""
+
+
+def choice(*buckets: str) -> dict[str, Any]:
+    """Return a model's routing."""
+    return {"routes": [{"bucket": name, "score": 0.9, "reason": "fits"} for name in buckets]}
+
+
+async def test_the_model_chooses_where_rules_leave_a_choice(services: Services) -> None:
+    modelled, script = with_models(services, [choice("contracts", "secrets")])
+    assert len((await Route(services)(asking(OPEN), runtime()))["routes"]) == 2
+    update = await Route(modelled)(asking(OPEN), runtime())
+    assert update["routes"] == [{"bucket": "contracts", "score": 0.9, "reason": "fits"}]
+    assert update["usage"]["llm_calls"] == 1
+    assert "- contracts: Contracts and agreements" in script.calls[0].prompt
+
+
+async def test_a_model_that_names_no_known_bucket_changes_nothing(services: Services) -> None:
+    modelled, _ = with_models(services, [choice("secrets")])
+    twin = (await Route(services)(asking(OPEN), runtime()))["routes"]
+    assert (await Route(modelled)(asking(OPEN), runtime()))["routes"] == twin
+
+
+async def test_buckets_that_the_decomposition_named_save_the_call(services: Services) -> None:
+    modelled, script = with_models(services, [])
+    update = await Route(modelled)(asking(OPEN, "secrets", "generic", "contracts", "generic"), runtime())
+    assert update == {
+        "routes": [
+            {"bucket": "generic", "score": 1.0, "reason": "named by decompose"},
+            {"bucket": "contracts", "score": 0.5, "reason": "named by decompose"},
+        ]
+    }
+    assert script.calls == []
+
+
+async def test_a_clear_question_costs_no_model_call(services: Services) -> None:
+    modelled, script = with_models(services, [])
+    state = asking("Which root certificates use RSA 4096?")
+    assert len((await Route(modelled)(state, runtime()))["routes"]) == 1
+    assert script.calls == []
+
+
+def test_the_strongest_reason_is_given(corpus: Corpus) -> None:
+    contracts, question = corpus.buckets["contracts"], "two accords"
+    assert score_bucket(corpus, contracts, question, Probe()) == (3.0, "its documents are named")
+    more, reason = score_bucket(corpus, contracts, question, Probe(coverage=0.9))
+    assert (more, reason) == (7.5, "its texts hold the question's rare words")
+    assert score_bucket(corpus, contracts, "xyzzy", Probe())[0] == 0.0
+
+
+def test_without_any_sign_two_buckets_are_kept(corpus: Corpus) -> None:
+    routes = rank_buckets(corpus, "xyzzy", {})
+    assert [(route["bucket"], route["score"]) for route in routes] == [
+        ("certificates", 0.0),
+        ("contracts", 0.0),
+    ]
+
+
+def test_named_and_plural_forms() -> None:
+    assert named(["two", "till", "slips", "and", "policies"], ("till slip", "policy", "memo")) == {
+        "till slip",
+        "policy",
+    }
+    assert named(["release"], ("lease",)) == set()
+    assert "errata" in plural_forms("erratum")
+
+
+async def test_a_probe_says_what_a_bucket_holds(corpus: Corpus) -> None:
+    probes = await probe_buckets(corpus, "total of KW-240117", timeout=20)
+    assert set(probes) == set(corpus.buckets)
+    assert probes["invoices"].identifier is True
+    assert probes["invoices"].coverage > probes["datasheets"].coverage
+    assert (await probe_buckets(corpus, "xyzzy", timeout=20))["invoices"] == Probe(0.0, False)
+
+
+@dataclass
+class Broken:
+    """An index of which one bucket is down."""
+
+    index: Any
+    down: str
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.index, name)
+
+    async def search(self, request: SearchRequest) -> list[Hit]:
+        if request.bucket == self.down:
+            raise Unavailable("down")
+        found: list[Hit] = await self.index.search(request)
+        return found
+
+
+async def test_a_bucket_that_fails_counts_as_empty(corpus: Corpus) -> None:
+    from dataclasses import replace
+
+    broken = replace(corpus, index=Broken(corpus.index, "invoices"))  # type: ignore[arg-type]
+    probes = await probe_buckets(broken, "total of KW-240117", timeout=20)
+    assert probes["invoices"] == Probe()
+    assert set(probes) == set(corpus.buckets)
