@@ -1,6 +1,7 @@
 """Every node and edge of the search graph on one screen; compiles nothing."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from langgraph.errors import NodeError
@@ -38,10 +39,10 @@ def build(services: Services) -> Graph:
         graph.add_node(name, node, retry_policy=RETRY, error_handler=fallback(name, node, onward), **policy)
 
     add("gate", Gate(services), lambda state: "rewrite")
-    add("rewrite", Rewrite(services), lambda state: "decompose")
-    add("decompose", Decompose(services), lambda state: "route")
-    add("route", Route(services), lambda state: "schema_plan")
-    add("schema_plan", SchemaPlan(services), plan_target)
+    add("rewrite", Timed("rewrite", Rewrite(services)), lambda state: "decompose")
+    add("decompose", Timed("decompose", Decompose(services)), lambda state: "route")
+    add("route", Timed("route", Route(services)), lambda state: "schema_plan")
+    add("schema_plan", Timed("schema_plan", SchemaPlan(services)), plan_target)
     add("search", Search(services), lambda state: "prune")
     add("prune", Prune(services), lambda state: "review", defer=True)
     add("review", Review(services), review_target)
@@ -64,6 +65,25 @@ def build(services: Services) -> Graph:
     graph.add_edge("compose", "verify_citations")
     graph.add_conditional_edges("verify_citations", after_verify, {"correct": "compose", "done": END})
     return graph
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A planning node whose seconds are counted under `usage.steps`; the other nodes count their own."""
+
+    name: str
+    node: Any
+
+    async def __call__(self, state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+        """Run the node and add its seconds to its update."""
+        watch = Stopwatch(self.name)
+        update: dict[str, Any] = await self.node(state, runtime)
+        return update | {"usage": watch.update(update.get("usage"))}
+
+    async def twin(self, state: State, context: Context) -> dict[str, Any]:
+        """Run the node's twin, for the error handler."""
+        answer: dict[str, Any] = await self.node.twin(state, context)
+        return answer
 
 
 def plan_target(state: State) -> Any:

@@ -32,6 +32,8 @@ OPERATIONS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
 }
+THANKED = "You are welcome. Ask me about your documents whenever you like."
+GREETED = "Hello. Ask me about your documents: a fact, a list, a sum, a comparison or a summary."
 CAPABILITIES = (
     "I search document collections sorted into buckets ({buckets}) and answer with citations that are checked "
     "against the cited text. Ask for a fact (“what does clause 7 say about notice?”), a list (“invoices over "
@@ -122,7 +124,7 @@ def judge(question: str, buckets: list[str]) -> Json:
         return {
             "retrieve": False,
             "reason": "small talk",
-            "reply": "You are welcome. Ask me about your documents whenever you like.",
+            "reply": THANKED if lexicon.THANKS.search(question) else GREETED,
         }
     if lexicon.CAPABILITY.search(question) and not re.search(r"\d", question):
         reply = CAPABILITIES.format(buckets=", ".join(buckets))

@@ -60,6 +60,9 @@ class Route:
         context = runtime.context or Context()
         update = await self.twin(state, context)
         routes = update["routes"]
+        named = self.named(state)
+        if named and not context.buckets:
+            return update | {"routes": named}
         if context.buckets or len(routes) < 2 or not wants_model(self.services, "route", state, context):
             return update
         corpus = await self.services.corpus()
@@ -76,6 +79,15 @@ class Route:
         )
         chosen = [choice.model_dump() for choice in reply.parsed.routes if choice.bucket in corpus.buckets]
         return {"routes": chosen or routes} | reply.update
+
+    def named(self, state: State) -> list[Json]:
+        """Return the buckets that a model's decomposition named, which saves the call that would ask again."""
+        primary = state.get("decomposition", {}).get("primary_buckets", [])
+        known = self.services.bucket_names()
+        return [
+            {"bucket": name, "score": round(1 / place, 3), "reason": "named by decompose"}
+            for place, name in enumerate((name for name in dict.fromkeys(primary) if name in known), 1)
+        ][:3]
 
     async def twin(self, state: State, context: Context) -> dict[str, Any]:
         """Rank by declared words, linked values, identifiers and what a keyword probe finds."""
