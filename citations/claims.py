@@ -49,11 +49,20 @@ class Statement:
     nearby: tuple[str, ...] = ()
 
 
-_BRACKET = re.compile(r"\[([^\[\]\n]{1,300})\](?!\()")
+_BRACKET = re.compile(r"[\[【]([^\[\]【】\n]{1,300})[\]】](?!\()")
+_PREFIX = re.compile(
+    r"^(?:\^|(?:sources?|doc(?:ument)?(?:[ _]?id)?|ref(?:erence)?|quelle)\s*[:=]\s*)", re.IGNORECASE
+)
 _LIKE_AN_ID = re.compile(
     r"(?=.*(?:\d|_|\.\w|\w-\w))[\w.#:/@+-]{2,}|[\w .()&,'+-]+\.[A-Za-z][A-Za-z0-9]{1,4}|\d{1,3}"
 )
 _SEPARATORS = re.compile(r"\s*[,;|]\s*")
+_PAGE = re.compile(r"(?:pp?|pages?|s|seiten?|chunk|lines?)\b\.?\s*\d+(?:\s*[-–]\s*\d+)?", re.IGNORECASE)
+
+
+def _parts(inside: str) -> list[str]:
+    """Return what a bracket lists, page references left out."""
+    return [p for p in _SEPARATORS.split(inside) if p and not _PAGE.fullmatch(p)]
 
 
 def _key(text: str) -> str:
@@ -65,9 +74,9 @@ def _known(text: str, known: dict[str, str]) -> tuple[str, ...] | None:
     whole = known.get(_key(text))
     if whole is not None:
         return (whole,)
-    parts = [p for p in _SEPARATORS.split(text.strip()) if p]
+    parts = _parts(text.strip())
     ids = [known.get(_key(p)) for p in parts]
-    if len(parts) > 1 and any(ids):
+    if any(ids):
         return tuple(found or part for found, part in zip(ids, parts, strict=True))
     return None
 
@@ -81,10 +90,10 @@ def find_markers(text: str, ids: Collection[str] = ()) -> list[Marker]:
     known = {_key(i): i for i in ids}
     markers: list[Marker] = []
     for match in _BRACKET.finditer(text):
-        inside = match[1].strip()
+        inside = _PREFIX.sub("", match[1].strip())
         found = _known(inside, known)
         if found is None:
-            parts = [p for p in _SEPARATORS.split(inside) if p]
+            parts = _parts(inside)
             if not parts or not all(_LIKE_AN_ID.fullmatch(p) for p in parts):
                 continue
             found = tuple(parts)

@@ -7,7 +7,8 @@ from citations.claims import find_markers
 from citations.types import Claim, Report
 
 Treatment = Literal["cut", "mark"]
-_MARK = "(not supported by the sources)"
+MARK = "(not supported by the sources)"
+"""What stands behind a claim that was left in the answer without a source."""
 
 
 def repair(answer_text: str, report: Report, *, treatment: Treatment = "cut") -> tuple[str, list[str]]:
@@ -15,8 +16,7 @@ def repair(answer_text: str, report: Report, *, treatment: Treatment = "cut") ->
 
     Supported and derived claims stay as they are, without markers that name no evidence or do not back them.
     Misattributed claims cite the document that says them. Unsupported and contradicted claims are cut, or
-    marked
-    visibly and stripped of their markers. No marker is left that names no evidence, and none is renumbered.
+    marked visibly and stripped of their markers. No marker is left that names no evidence, and none is renumbered.
 
     Args:
         answer_text: the answer that the report is about.
@@ -36,7 +36,16 @@ def repair(answer_text: str, report: Report, *, treatment: Treatment = "cut") ->
             notes.append(note)
         text = text[: claim.start] + new + text[claim.end :]
     text = _drop_unknown(text, report.unknown_markers, known)
-    return _tidy(text), notes[::-1]
+    return _tidy(_plain(text, known)), notes[::-1]
+
+
+def _plain(text: str, known: set[str]) -> str:
+    """Write each marker as "[id, id]": a page that the answer adds to it was not checked."""
+    out, at = [], 0
+    for marker in find_markers(text, known):
+        out += [text[at : marker.start], f"[{', '.join(marker.ids)}]"]
+        at = marker.end
+    return "".join([*out, text[at:]])
 
 
 def _in_table(text: str, claim: Claim) -> bool:
@@ -57,7 +66,7 @@ def _put_right(piece: str, claim: Claim, ids: set[str], treatment: Treatment, ce
     if claim.verdict == "misattributed":
         return _rebind(piece, claim, ids), f'"{short}": cited to {claim.doc_id}, which says it'
     if treatment == "mark":
-        return f"{_add(_without(piece, None, ids), _MARK)}", f'"{short}": marked, {claim.reason}'
+        return f"{_add(_without(piece, None, ids), MARK)}", f'"{short}": marked, {claim.reason}'
     return ("—" if cell else ""), f'"{short}": removed, {claim.reason}'
 
 

@@ -24,6 +24,7 @@ from citations.findings import (
 from citations.matching import View, facts_agree, squeeze, view
 from citations.pool import Pool, Unit, Window, build_pool, page_of, windows
 from citations.quotations import folded_words, quoted_in, stands_exactly, stitched
+from citations.repair import MARK
 from citations.tokens import fold, words
 from citations.types import Claim, Derivation, Evidence, Report, Verdict
 
@@ -68,6 +69,8 @@ class _Run:
 
     def judge_statement(self, statement: Statement) -> Claim:
         """Return the claim with its verdict."""
+        if MARK in statement.text:
+            return self._claim(statement, "unsupported", None, "marked as not supported")
         query = make_query(self.pool, statement.text, statement.context)
         cited = list(dict.fromkeys(i for m in statement.markers for i in self.spans_of(m)))
         if not statement.markers and statement.nearby:

@@ -5,8 +5,8 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from citations.claims import split_claims
-from citations.repair import repair
+from citations.claims import find_markers, split_claims
+from citations.repair import MARK, Treatment, repair
 from citations.tokens import sentence_spans
 from citations.types import Evidence
 from citations.verify import verify
@@ -76,3 +76,48 @@ def test_any_text_is_split_verified_and_repaired(answer: str) -> None:
     report = verify(answer, EVIDENCE)
     assert 0.0 <= report.precision <= 1.0
     repair(answer, report)
+
+
+def broken(sentence: str) -> str:
+    """Return a sentence with another number in it, or with a fact that no passage has."""
+    match = re.search(r"\d", sentence)
+    changed = "7" if match and match.group() != "7" else "8"
+    at = match.start() if match else 0
+    return sentence[:at] + changed + sentence[at + 1 :] if match else f"{sentence} in Ravenna since 1871"
+
+
+GHOSTS = ["[ghost-1]", "[12]", "[^3]", "【7】", "[doc_99, p. 4]", "[source: Lost_B.pdf]"]
+MARKS = st.one_of(
+    st.sampled_from([*GHOSTS, ""]),
+    st.lists(st.sampled_from([*PASSAGES, *(e.evidence_id for e in EVIDENCE)]), min_size=1, max_size=2).map(
+        lambda ids: f"[{', '.join(ids)}]"
+    ),
+)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(SENTENCES), st.booleans(), MARKS, MARKS), min_size=1, max_size=4),
+    st.sampled_from(["cut", "mark"]),
+    st.sampled_from(["\n", "\n- ", " "]),
+)
+@settings(max_examples=120, deadline=None)
+def test_repair_leaves_no_dangling_marker_and_cites_only_what_says_it(
+    rows: list[tuple[tuple[str, str], bool, str, str]], treatment: Treatment, joint: str
+) -> None:
+    sentences = [broken(s) if wrong else s for (_, s), wrong, _, _ in rows]
+    answer = joint + joint.join(
+        f"{s.rstrip('.')} {one} {two}.".replace(" .", ".")
+        for s, (_, _, one, two) in zip(sentences, rows, strict=True)
+    )
+    text, _ = repair(answer, verify(answer, EVIDENCE), treatment=treatment)
+    names = {**{d: d for d in PASSAGES}, **{e.evidence_id: e.doc_id for e in EVIDENCE}}
+    assert [i for m in find_markers(text, names) for i in m.ids if i not in names] == []
+    assert not re.search(r"[\[【](?:\W*\d+|[^\]】]*(?:ghost|Lost|doc_99)[^\]】]*)[\]】]", text), text
+    again = verify(text, EVIDENCE)
+    for claim in again.claims:
+        assert claim.verdict == ("unsupported" if MARK in claim.text else "supported"), claim
+        for marker in claim.markers:
+            passage = " ".join(PASSAGES[names[marker]].split())
+            assert claim.text.rstrip(".").lstrip("# ") in passage, (claim, text)
+    if treatment == "cut":
+        assert MARK not in text

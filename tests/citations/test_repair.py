@@ -58,3 +58,19 @@ def test_list_items_and_cells_are_cut_cleanly() -> None:
     assert fixed(answer)[0] == "Terms:\n- rent: $900 [Lease_A.pdf]"
     table = "| What | Amount | Source |\n|---|---|---|\n| Total | 77.10 | [slip-2] |"
     assert fixed(table)[0].splitlines()[-1] == "| Total | — | [slip-2] |"
+
+
+def test_a_marker_is_written_plainly_whatever_its_form_and_its_page_is_not_kept() -> None:
+    for marker in (
+        "[Lease_A.pdf, p. 9]",
+        "【Lease_A.pdf】",
+        "[source: Lease_A.pdf]",
+        "[lease_a.pdf; page 3-4]",
+    ):
+        assert fixed(f"The monthly rent is $900 {marker}.")[0] == "The monthly rent is $900 [Lease_A.pdf]."
+
+
+def test_a_marked_claim_stays_unsupported_when_the_answer_is_verified_again() -> None:
+    text, _ = fixed("Pets are allowed [Lease_A.pdf].", treatment="mark")
+    assert text == "Pets are allowed (not supported by the sources)."
+    assert [c.verdict for c in verify(text, EVIDENCE).claims] == ["unsupported"]
