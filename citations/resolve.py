@@ -5,7 +5,7 @@ from pathlib import PurePath
 from typing import Protocol
 
 from citations.types import Citation, Claim, Report
-from corpus.types import Document, Page
+from corpus.types import Document, page_at
 
 
 class Documents(Protocol):
@@ -19,8 +19,7 @@ def resolve(report: Report, documents: Documents | None = None) -> tuple[Citatio
     """Return one citation for each span that decides a claim, in order of first use.
 
     Supported, derived and misattributed claims cite what backs them; contradicted ones are left out. A page
-    that
-    neither the document nor the evidence tells stays None.
+    that neither the document nor the evidence tells stays None.
 
     Args:
         report: what `verify` returned.
@@ -42,29 +41,47 @@ def resolve(report: Report, documents: Documents | None = None) -> tuple[Citatio
     return tuple(found.values())
 
 
+def cite(document: Document, start: int, end: int, evidence_id: str = "") -> Citation | None:
+    """Return a span of a document as people read it; None when the document does not hold it.
+
+    The page is the one on which the span starts, None when the document has no pages.
+    """
+    if not 0 <= start < end <= len(document.text):
+        return None
+    page = page_at(document.pages, start)
+    return Citation(
+        doc_id=document.doc_id,
+        evidence_id=evidence_id,
+        name=PurePath(document.source_file).name or document.doc_id,
+        title=document.title,
+        page=page.number if page else None,
+        page_label=page.label if page else None,
+        quote=document.text[start:end],
+        start=start,
+        end=end,
+        url=document.url,
+    )
+
+
 def _citation(claim: Claim, document: Document | None, index: int) -> Citation:
+    """Return what a claim cites; a quote that has moved in the document is sought, an unknown document not."""
     start, end = claim.quote_start, claim.quote_end
     if document is not None and claim.quote and document.text[start:end] != claim.quote:
         start = document.text.find(claim.quote)
         end = start + len(claim.quote) if start >= 0 else -1
-    page = _page_at(document, start) if document is not None and start >= 0 else None
-    number = page.number if page else claim.page
-    label = page.label if page else None
-    name = PurePath(document.source_file).name if document is not None else claim.doc_id
+    found = cite(document, start, end, claim.evidence_id) if document is not None else None
+    if found is not None:
+        return replace(found, page=found.page or claim.page, claims=(index,))
     return Citation(
         doc_id=claim.doc_id,
         evidence_id=claim.evidence_id,
-        name=name,
-        title=document.title if document is not None else "",
-        page=number,
-        page_label=label,
+        name=(PurePath(document.source_file).name or claim.doc_id) if document else claim.doc_id,
+        title=document.title if document else "",
+        page=claim.page,
+        page_label=None,
         quote=claim.quote,
         start=start,
         end=end,
-        url=document.url if document is not None else None,
+        url=document.url if document else None,
         claims=(index,),
     )
-
-
-def _page_at(document: Document, offset: int) -> Page | None:
-    return next((p for p in document.pages if p.start <= offset < p.end), None)

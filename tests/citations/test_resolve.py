@@ -1,6 +1,8 @@
 """Claims resolved for people: file name, page and printed label, quote with offsets."""
 
-from citations.resolve import resolve
+from dataclasses import replace
+
+from citations.resolve import cite, resolve
 from citations.types import Evidence
 from citations.verify import verify
 from corpus.types import Document, Page
@@ -52,3 +54,17 @@ def test_the_page_of_evidence_that_runs_over_a_page_break() -> None:
         "The monthly rent is $900 [c1]. The lease ends on 31 May 2026 [c1].", [span]
     ).claims
     assert (first.page, second.page) == (4, 5)
+
+
+def test_a_span_is_cited_alone_too_and_one_outside_of_the_document_is_not() -> None:
+    found = cite(LEASE, 12, 16, "c9")
+    assert found is not None
+    assert (str(found), found.quote, found.evidence_id) == ("Lease_A.pdf (page 2, printed 1)", "The ", "c9")
+    assert cite(LEASE, 60, 999) is None
+    assert cite(LEASE, 5, 5) is None
+
+
+def test_a_printed_label_that_is_the_page_number_is_not_said_twice() -> None:
+    plain = replace(LEASE, pages=(Page(1, 0, 12, "1"), Page(2, 12, 70, None)))
+    assert str(cite(plain, 0, 5)) == "Lease_A.pdf (page 1)"
+    assert str(cite(plain, 12, 16)) == "Lease_A.pdf (page 2)"
