@@ -1,7 +1,7 @@
 """The settings of one run: what a caller, an assistant or Studio's form may choose."""
 
 from datetime import date
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -45,6 +45,10 @@ class Context(BaseModel):
     max_corrections: Annotated[
         int, Field(ge=0, le=5, description="Times that unsupported claims go back to compose.")
     ] = 1
+    unsupported: Annotated[
+        Literal["cut", "mark"],
+        Field(description="What happens to a claim that no source supports: cut from the answer, or marked."),
+    ] = "cut"
     top_k: Annotated[int, Field(ge=1, le=100, description="Hits returned by one search.")] = 10
     score_threshold: Annotated[
         float,

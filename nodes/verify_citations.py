@@ -3,14 +3,16 @@
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, cast
 
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.runtime import Runtime
 
 from citations.claims import find_markers
-from citations.repair import repair
+from citations.judging import Rulings, verify_undecided
+from citations.repair import Treatment, repair
+from citations.resolve import cite
 from citations.types import Claim, Evidence, Report
 from citations.verify import verify
 from corpus.buckets import show
@@ -19,10 +21,11 @@ from corpus.types import Chunk, Document
 from graph.answer import Answer, AnswerClaim, AppliedFilter, Citation, Note, Table, Usage
 from graph.context import Context
 from graph.policies import llm_calls_left, seconds_left
-from graph.state import Json, State
+from graph.state import Json, State, add_usage
 from nodes.asking import printed
-from nodes.calling import Stopwatch, note
+from nodes.calling import Stopwatch, note, wants_model
 from nodes.compose import search_quality
+from nodes.judge_claims import judge_cases
 from nodes.prune import hydrate
 from nodes.search import bucket_filters, lost_searches
 from nodes.statements import derivations_of
@@ -57,28 +60,74 @@ class VerifyCitations:
         corpus = await self.services.corpus()
         chunks = await hydrate(corpus, state.get("evidence", []))
         evidence = await asyncio.to_thread(gather_evidence, corpus, state, chunks)
-        report = await asyncio.to_thread(verify, draft["text"], evidence, derivations=derivations_of(draft))
-        feedback = correction(report)
-        if feedback and may_correct(state, context, draft):
-            correction_entry = {"feedback": feedback, "claims": len(report.claims)}
-            return {
-                "draft": draft | {"feedback": feedback},
-                "corrections": [*state.get("corrections", []), correction_entry],
-                "notes": [
-                    note(
-                        "verify_citations",
-                        "correction",
-                        "The first answer had unsupported claims and was written again.",
-                    )
-                ],
-                "usage": watch.update(),
+        checked = await self.check(state, context, evidence)
+        feedback = correction(checked.report)
+        if feedback and may_correct(charged(state, checked.update), context, draft):
+            usage = checked.update.get("usage", {}) | watch.update()
+            return send_back(state, feedback, checked.report) | {
+                "notes": [*checked.update.get("notes", []), CORRECTED],
+                "usage": usage,
             }
-        return await asyncio.to_thread(conclude, corpus, state, evidence, report, watch)
+        ended = charged(state, checked.update)
+        update = await asyncio.to_thread(conclude, corpus, ended, checked, context.unsupported, watch)
+        return update | {"usage": checked.update.get("usage", {}) | update["usage"]}
+
+    async def check(self, state: State, context: Context, evidence: Sequence[Evidence]) -> "Checked":
+        """Return the report on the draft; a model of step `verify` rules on claims that a model wrote and words
+        leave undecided.
+        """
+        draft = state["draft"]
+        derivations = derivations_of(draft)
+        report, cases = await asyncio.to_thread(verify_undecided, draft["text"], evidence, derivations)
+        asks = draft.get("by") == "model" and wants_model(self.services, "verify", state, context)
+        if not cases or not asks:
+            return Checked(report, evidence)
+        rulings, update = await judge_cases(self.services, cases, state, context)
+        judge = Rulings(rulings)
+        report = await asyncio.to_thread(
+            verify, draft["text"], evidence, derivations=derivations, judge=judge
+        )
+        return Checked(report, evidence, judge, update)
 
     async def twin(self, state: State, context: Context) -> dict[str, Any]:
         """Finish without verification: nothing is stated that was not checked, so only the failure is."""
         text = "The answer could not be verified, so it is not shown. Ask again, or look at the listed documents."
         return finish(state, text, status="failed", watch=Stopwatch("verify_citations"))
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A verified draft: the report, what it was held against, the model's rulings and what they cost."""
+
+    report: Report
+    evidence: Sequence[Evidence]
+    judge: Rulings | None = None
+    update: Json = field(default_factory=dict)
+
+
+CORRECTED = note(
+    "verify_citations",
+    "correction",
+    "An answer had claims that its sources do not support and was written again.",
+)
+
+
+def charged(state: State, update: Json) -> State:
+    """Return the state as it is once the calls and notes of the judge are counted."""
+    charged_to: dict[str, Any] = dict(state)
+    charged_to["usage"] = add_usage(state.get("usage", {}), update.get("usage", {}))
+    charged_to["notes"] = [*state.get("notes", []), *update.get("notes", [])]
+    return cast(State, charged_to)
+
+
+def send_back(state: State, feedback: str, report: Report) -> dict[str, Any]:
+    """Return the update that lets compose write again; what was rejected, and why, is kept in `corrections`."""
+    draft = state["draft"]
+    rejected = {"text": draft["text"], "feedback": feedback, "claims": len(report.claims)}
+    return {
+        "draft": draft | {"feedback": feedback},
+        "corrections": [*state.get("corrections", []), rejected],
+    }
 
 
 def may_correct(state: State, context: Context, draft: Json) -> bool:
@@ -131,14 +180,13 @@ def as_evidence(corpus: Corpus, document: Document, start: int, end: int) -> Evi
 
 
 def conclude(
-    corpus: Corpus, state: State, evidence: Sequence[Evidence], report: Report, watch: Stopwatch
+    corpus: Corpus, state: State, checked: Checked, treatment: Treatment, watch: Stopwatch
 ) -> dict[str, Any]:
     """Repair what is left, resolve the citations for people and build the final update; blocking."""
-    draft = state["draft"]
-    text, lines = repair(draft["text"], report)
-    changed = text != draft["text"]
-    if changed:
-        report = verify(text, evidence, derivations=derivations_of(draft))
+    draft, evidence, report = state["draft"], checked.evidence, checked.report
+    text, lines = repair(draft["text"], report, treatment=treatment)
+    if text != draft["text"]:
+        report = verify(text, evidence, derivations=derivations_of(draft), judge=checked.judge)
     claims = list(report.claims)
     citations, places = resolve_all(corpus, text, claims, evidence, draft.get("cited", []))
     nothing = not any(claim.verdict in BACKED for claim in claims)
@@ -204,25 +252,23 @@ def shares_word(claim: Claim) -> bool:
 def resolve(corpus: Corpus, doc_id: str, start: int, end: int, evidence_id: str) -> Citation | None:
     """Return a span as people read it, "Contract_A.pdf (page 5)"; None when the document does not hold it."""
     document = corpus.documents.get(doc_id)
-    if document is None or not 0 <= start < end <= len(document.text):
+    found = cite(document, start, end, evidence_id) if document else None
+    if document is None or found is None:
         return None
-    page = corpus.documents.page_of(doc_id, start)
-    name = document.source_file.rsplit("/", 1)[-1] or doc_id
-    printed_page = (page.label or str(page.number)) if page else None
     return Citation(
         marker=doc_id,
         doc_id=doc_id,
         bucket=document.bucket,
-        label=f"{name} (page {printed_page})" if printed_page else name,
+        label=str(found),
         source_file=document.source_file,
-        title=document.title,
-        page=page.number if page else None,
-        page_label=page.label if page else None,
+        title=found.title,
+        page=found.page,
+        page_label=found.page_label,
         start=start,
         end=end,
-        quote=document.text[start:end],
+        quote=found.quote,
         evidence_id=evidence_id,
-        link=document.url or "",
+        link=found.url or "",
     )
 
 
