@@ -21,7 +21,7 @@ from corpus.query import Aggregate, DocumentQuery, run_query
 
 FIRST = date(2015, 1, 1)
 DAYS = 3650
-SYLLABLES = "ba do fi ga hu jo ka lu me ni or pa qua ri so tu ve wo xa zi".split()  # noqa: SIM905
+SYLLABLES = "ba do fi ga hu jo ka lu me ni or pa qua ri so tu ve wo xa zi".split()
 TRADES = ("Trading", "Hardware", "Foods", "Systems", "Logistics", "Stationery", "Bakery", "Partners")
 FORMS = ("Ltd", "GmbH", "Sdn Bhd", "Inc.", "S.A.", "BV")
 COUNTRIES = ("DE", "FR", "GB", "MY", "NL", "PL", "US", "JP", "IT", "ES")
