@@ -11,6 +11,7 @@ from citations.facts import hard_facts
 from corpus.terms import bare, content_words, stem, words
 
 FACT_WINDOW = 60_000
+PREFIX = 4
 UNIT = 320
 NEAR, NAMED, HEAD, SECOND = 0.45, 0.1, 0.35, 0.5
 """Weights: a word in a neighbouring line, in the document's name, in its head; the score of a second passage."""
@@ -146,6 +147,17 @@ def best_passages(
     if similar is not None:
         order = with_similarity(text, spans, scores, order[:SEMANTIC_POOL], whole, similar)
     return chosen(text, spans, [(scores[place], place) for place in order if scores[place] > 0], limit)
+
+
+def speaks_of(passage: str, question: str, language: str, skip: Sequence[str]) -> bool:
+    """Tell whether a passage holds a word of the question that does not just name the document.
+
+    A word of the same first letters counts ("weigh" and "weight"); a question of names alone is always spoken of.
+    """
+    named = {stem(bare(word), language) for word in skip}
+    asked = [word for word in content_words(question) if stem(word, language) not in named]
+    held = {word[:PREFIX] for word in words(passage)}
+    return not asked or any(word[:PREFIX] in held for word in asked)
 
 
 def asked_weights(

@@ -432,13 +432,13 @@ def tied_documents(candidates: Candidates, plan: Json) -> list[Candidate]:
 async def follow(corpus: Corpus, state: State, context: Context, candidates: Candidates) -> Json | None:
     """Return the hop from the found document to another one that its names lead to, None when one document is enough."""
     plan = state["plan"]
-    if plan["intent"] not in {"qa", "compare"} or plan.get("only"):
+    if plan["intent"] not in {"qa", "compare"} or plan.get("only") or candidates.ranked[0].states:
         return None
     origin = state.get("decision", {}).get("origin")
     if origin:
         second = await second_document(corpus, origin, state.get("evidence", []), candidates)
         return (
-            enough("a second document completes the answer", targets=[second, origin["doc"]], several=2)
+            enough("a second document completes the answer", targets=[origin["doc"], second], several=2)
             if second
             else enough("a document covers the question", targets=[origin["doc"]], open=True)
         )

@@ -17,7 +17,7 @@ from graph.context import Context
 from graph.state import Json, State
 from nodes.asking import printed
 from nodes.calling import note
-from nodes.extract import Passage, Similar, best_passages, locate
+from nodes.extract import Passage, Similar, best_passages, locate, speaks_of
 from nodes.phrases import find_phrase
 from nodes.search import bucket_filters
 from tools.services import Corpus
@@ -496,7 +496,7 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Json
     stated = {} if plan["intent"] == "summarize" else stated_values(bucket, document, values, part, question)
     side = f"{plan['label'].strip(' ,.:')}: " if plan.get("label") else ""
     for name, value in stated.items():
-        lines.append(f"{side}{name.replace('_', ' ').capitalize()}: {cell(value)} [{document.doc_id}]")
+        lines.append(f"{side}{name.replace('_', ' ').capitalize()}: {cell(value)} [{document.doc_id}].")
         cited.append(cite_values(bucket, document, {name: value}))
     named = identifying(bucket, document, values, part)
     limit = 4 if plan["intent"] == "summarize" else 2 if not lines else 1
@@ -506,15 +506,17 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Json
     )
     if plan["intent"] == "summarize":
         passages = summary(document, passages)
+    if plan["intent"] != "summarize":
+        passages = [item for item in passages if speaks_of(item.text, question, bucket.language, named)]
     if not lines and (plan.get("silent") or not passages):
         title = bucket.title(values) or document.title or document.doc_id
         return {
-            "text": f"The document does not state that: {title} [{document.doc_id}]",
+            "text": f"The document does not state that: {title} [{document.doc_id}].",
             "cited": [{"doc": document.doc_id, "start": 0, "end": min(200, len(document.text))}],
             "unanswerable": True,
         }
     for passage in passages:
-        lines.append(f"“{tidy(passage.text)}” [{document.doc_id}]")
+        lines.append(f"“{tidy(passage.text)}” [{document.doc_id}].")
         cited.append({"doc": document.doc_id, "start": passage.start, "end": passage.end})
     return {
         "text": "\n".join(lines),
