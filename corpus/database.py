@@ -40,13 +40,28 @@ def open_database(sql_url: str) -> Engine:
             return _sqlite(sql_url, url.database)
         if url.drivername == "postgresql":
             url = url.set(drivername="postgresql+psycopg")
-        return create_engine(url, pool_pre_ping=True)
+        return _server(create_engine(url, pool_pre_ping=True))
     except (ArgumentError, NoSuchModuleError) as error:
         raise BadInput("CITEGRAPH_DATABASE_URL is not a database URL that SQLAlchemy knows.") from error
     except ModuleNotFoundError as error:
         raise BadInput(
             f"The database needs the package {error.name!r}: pip install 'citegraph[postgres]'."
         ) from error
+
+
+def _server(engine: Engine) -> Engine:
+    """Settle the connections of a database server: sums over a million rows compile and spill otherwise."""
+    if engine.dialect.name != "postgresql":
+        return engine
+
+    @event.listens_for(engine, "connect")
+    def settle(connection: Any, _: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SET SESSION jit = off")
+            cursor.execute("SET SESSION work_mem = '64MB'")
+        connection.commit()
+
+    return engine
 
 
 def _sqlite(sql_url: str, file: str | None) -> Engine:
