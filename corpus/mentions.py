@@ -491,7 +491,12 @@ def _is_code(part: str) -> bool:
 
 
 def _says_as_much(other: _Found, best: _Found) -> bool:
-    return (
+    """Return whether another value is said as well as the best: by as much, or by the same words as exactly.
+
+    "Kestrelwick" says "Kestrelwick Components" as well as "Kestrel Wick Components", whose two words weigh more.
+    """
+    same_words = (other.first, other.last) == (best.first, best.last) and other.quality >= best.quality
+    return same_words or (
         other.mass >= 0.9 * best.mass
         and other.last - other.first >= best.last - best.first - len(best.extra) - 1
     )

@@ -134,7 +134,7 @@ _NOT_A_YEAR = (
 _AMOUNT_LEAD = re.compile(
     r"(?:\b(?:rm|usd|eur|gbp|chf|myr|over|above|more than|less than|under|below|exceeding|at least|at most"
     r"|up to|über|mehr als|weniger als|unter|mindestens|höchstens|plus de|moins de|no|nr|number|nummer|part"
-    r"|model|type|un|cve|iso|en|iec)\.?[\s-]*|\d[\s,])$",
+    r"|model|type|un|cve|iso|(?-i:EN)|iec)\.?[\s-]*|\d[\s,])$",
     re.IGNORECASE,
 )
 

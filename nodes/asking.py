@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 
 from corpus.buckets import Bucket
+from corpus.filters import Clause
 from graph.state import Json
 from nodes.candidates import Candidate
+from nodes.degraded import corpus_of
 from nodes.search import bucket_filters
 from tools.services import Corpus
 
@@ -32,11 +34,13 @@ def printed(clause: Json) -> str:
 
 def no_results_question(corpus: Corpus, plan: Json, unknown: Sequence[str]) -> Json:
     """Return the question when nothing matches, with the number of documents under each relaxation; blocking."""
+    corpus = corpus_of(corpus, plan)
     name = plan["buckets"][0]
     part = plan["per_bucket"][name]
     filters = part["filters"]
     tried = [printed(clause) for clause in filters]
     options = relaxed_options(corpus, name, filters)
+    lacking = fields_hardly_stated(corpus, name, filters)
     what = " and ".join(tried)
     if unknown:
         names = ", ".join(f"“{word}”" for word in unknown)
@@ -56,10 +60,21 @@ def no_results_question(corpus: Corpus, plan: Json, unknown: Sequence[str]) -> J
         question = f"I found nothing about that in {', '.join(plan['buckets'])}. Can you name a document, a party or a date?"
     return {
         "type": "no_results",
-        "question": question,
+        "question": f"{question} {lacking}".strip(),
         "options": options,
         "tried": tried or [plan["queries"][0]],
     }
+
+
+def fields_hardly_stated(corpus: Corpus, name: str, filters: list[Json]) -> str:
+    """Return a sentence about each condition's field that less than half of the bucket's documents state, "" for none."""
+    total = corpus.annotations.count(name)
+    said = []
+    for field in dict.fromkeys(clause["field"] for clause in filters if "field" in clause):
+        have = corpus.annotations.count(name, (Clause(field=field, operator="exists"),))
+        if total and have < total / 2:
+            said.append(f"Only {have} of {total} documents state their {field.replace('_', ' ')}.")
+    return " ".join(said)
 
 
 def relaxed_options(corpus: Corpus, name: str, filters: list[Json]) -> list[Json]:

@@ -9,6 +9,7 @@ from typing import Any
 from corpus.buckets import Bucket, show
 from corpus.terms import TermWeights, bare, stem, stems, term_weights, words
 from graph.state import Json
+from nodes.degraded import corpus_of
 from nodes.prune import hydrate
 from nodes.search import bucket_filters
 from tools.services import Corpus
@@ -48,6 +49,7 @@ class Candidates:
 
 async def find_candidates(corpus: Corpus, plan: Json, evidence: Sequence[Json], question: str) -> Candidates:
     """Rank the documents of the evidence, and of the filtered set when it is small."""
+    corpus = corpus_of(corpus, plan)
     weights = {
         name: await term_weights(corpus.index, name, question, corpus.buckets[name].language)
         for name in plan["buckets"]

@@ -12,7 +12,9 @@ from graph.context import Context
 from graph.policies import llm_calls_left, spent
 from graph.state import Json, State
 from nodes.calling import Stopwatch, budget_of, spent_on, wants_model
+from nodes.degraded import corpus_of
 from nodes.prune import hydrate
+from nodes.search import KEYWORD_ONLY
 from nodes.statements import compose_passages, compose_set, nothing_text
 from tools.services import Services
 
@@ -87,8 +89,8 @@ class Compose:
                 "draft": {"text": gate["reply"], "by": "rules", "failed": gate.get("reason") == "bad input"},
                 "usage": watch.update(),
             }
-        corpus = await self.services.corpus()
         decision, plan = state.get("decision", {}), state["plan"]
+        corpus = corpus_of(await self.services.corpus(), plan)
         if decision.get("empty"):
             draft = nothing_text(plan, state.get("clarifications") or [])
         elif plan["kind"] == "documents":
@@ -116,7 +118,8 @@ def search_quality(state: State) -> str:
         return "high"
     if not evidence:
         return "none"
-    if state.get("plan", {}).get("strategy") == "keyword":
+    fell_back = any(item["kind"] == KEYWORD_ONLY for item in state.get("notes", []))
+    if state.get("plan", {}).get("strategy") == "keyword" or fell_back:
         return "keyword"
     good = [reference for reference in evidence if reference["score"] >= 0.5]
     return "high" if len(good) == len(evidence) else "mixed"

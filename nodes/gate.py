@@ -14,6 +14,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from corpus import terms
+from corpus.amounts import parse_number
 from graph.context import Context
 from graph.state import STATE_VERSION, Json, State
 from nodes import lexicon
@@ -21,7 +22,7 @@ from tools.services import Services
 
 MAX_QUESTION = 8_000
 PERCENT = re.compile(r"(\d[\d.,]*)\s*(?:%|percent|prozent)\s*(?:of|von|de)\s*(\d[\d.,]*)", re.IGNORECASE)
-EXPRESSION = re.compile(r"^[\d\s.+*/()x×÷^-]+$")
+EXPRESSION = re.compile(r"^[\d\s.,+*/()x×÷^-]+$")
 ASKING = re.compile(
     r"^\s*(?:what(?:'|’)?s|what\s+is|calculate|compute|how\s+much\s+is|was\s+ist|wieviel\s+ist|combien\s+font)\b",
     re.IGNORECASE,
@@ -152,7 +153,8 @@ def arithmetic(question: str) -> str | None:
             and re.search(r"\d\s*[-+*/x×÷]\s*\(?\s*\d", body)
             and not re.fullmatch(r"[\d-]+|[\d/]+|[\d.]+", body)
         ):
-            tree = ast.parse(re.sub(r"[x×]", "*", body).replace("÷", "/"), mode="eval")
+            written = re.sub(r"\d[\d.,]*", lambda match: f"{_number(match.group()):f}", body)
+            tree = ast.parse(re.sub(r"[x×]", "*", written).replace("÷", "/"), mode="eval")
             return f"{body} = {_plain(_evaluate(tree.body))}"
     except (InvalidOperation, SyntaxError, ZeroDivisionError, ValueError, RecursionError):
         return None
@@ -160,7 +162,11 @@ def arithmetic(question: str) -> str | None:
 
 
 def _number(text: str) -> Decimal:
-    return Decimal(text.replace(",", ""))
+    """Return a number as people write it: "1,5" and "2.340,00" too."""
+    number = parse_number(text)
+    if number is None:
+        raise InvalidOperation(text)
+    return number
 
 
 def _plain(value: Decimal) -> str:

@@ -50,7 +50,7 @@ COUNT = re.compile(
     re.IGNORECASE,
 )
 SUM = re.compile(
-    r"\b(?:sum(?:\s+of)?|add\s+up|adds?\s+up\s+to|combined|altogether|in\s+total|total(?:s|led)?|grand\s+total|spen[dt]|spending|expenditure"
+    r"\b(?:sum(?:\s+of)?|add\s+up|adds?\s+up\s+to|combined|altogether|in\s+total|totals?|totalled|totaled|grand\s+total|spen[dt]|spending|expenditure"
     r"|(?:have|did)\s+we\s+pa(?:y|id)|paid|summe|gesamt\w*|insgesamt|addiere|zusammen(?:gerechnet)?|ausgegeben|bezahlt"
     r"|somme|montant\s+total|dépens\w+)\b",
     re.IGNORECASE,

@@ -12,6 +12,10 @@ from nodes import lexicon
 from nodes.clauses import Reading, read_question
 from tools.services import Corpus
 
+EVERY = re.compile(
+    r"^\W*(?:all|both|each|every\s?one|alle|beide|jede[rs]?|tou(?:s|tes)|les\s+deux)\b[\w\s]{0,24}\W*$",
+    re.IGNORECASE,
+)
 DROP = re.compile(
     r"\b(?:any|all|every|whatever|regardless|egal|beliebig\w*|alle|toutes?|tous|n['’]importe)\b",
     re.IGNORECASE,
@@ -44,11 +48,22 @@ def apply_reply(corpus: Corpus, plan: Json, clarification: Json, context: Contex
     option = chosen_option(clarification.get("options", []), reply)
     if option is not None:
         return apply_effect(plan, option["effect"]), [f"You chose “{option['label']}”."]
+    if clarification["type"] == "ambiguous" and EVERY.match(reply):
+        shown = [
+            doc_id
+            for option in clarification.get("options", [])
+            for doc_id in option["effect"].get("only", [])
+        ]
+        return plan | {"only": shown}, ["You asked for all of them."]
     if clarification["type"] == "ambiguous":
         only = pick_documents(corpus, clarification.get("options", []), reply)
         if only:
             return plan | {"only": only}, [f"“{reply}” was taken to mean {', '.join(only)}."]
-    return edit_plan(corpus, plan, reply, context)
+    changed, lines = edit_plan(corpus, plan, reply, context)
+    before = [part["filters"] for part in plan["per_bucket"].values()]
+    if [part["filters"] for part in changed["per_bucket"].values()] == before:
+        lines = [*lines, f"“{reply[:80]}” changed no condition."]
+    return changed, lines
 
 
 def chosen_option(options: list[Json], reply: str) -> Json | None:
@@ -71,10 +86,6 @@ def apply_effect(plan: Json, effect: Json) -> Json:
     for name, filters in effect.get("filters", {}).items():
         changed["per_bucket"] = changed["per_bucket"] | {
             name: changed["per_bucket"][name] | {"filters": filters}
-        }
-    if "drop_names" in effect:
-        changed["per_bucket"] = {
-            name: part | {"names": [], "identifiers": []} for name, part in changed["per_bucket"].items()
         }
     if effect.get("export"):
         changed["export"] = True

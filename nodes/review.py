@@ -297,6 +297,8 @@ async def review_passages(corpus: Corpus, state: State, context: Context) -> Jso
                 "reason": f"{len(tied)} documents fit equally",
                 "clarification": question,
             }
+    if len(tied) > 1:
+        return every_one_of(tied)
     targets = [item.doc_id for item in candidates.ranked[:3]]
     weak = candidates.ranked[0].score < context.score_threshold and not candidates.matched
     if weak and not spent(state, context):
@@ -401,6 +403,19 @@ def telling_words(words: Sequence[str], weights: TermWeights | None) -> list[str
     return [word for word in words if 0 < weights.counts.get(word, 0) < max(3, weights.total / 10)]
 
 
+def every_one_of(tied: Sequence[Candidate]) -> Json:
+    """Return the decision when no question may be asked any more: each document that fits is answered from, and said."""
+    chosen = [item.doc_id for item in tied[:MAX_OPTIONS]]
+    message = f"{len(tied)} documents fit the question equally well; the answer shows what each of {len(chosen)} says."
+    return enough(
+        message,
+        targets=chosen,
+        several=len(chosen),
+        partial=message,
+        notes=[note("review", "ambiguous", message)],
+    )
+
+
 def tied_documents(candidates: Candidates, plan: Json) -> list[Candidate]:
     """Return the documents that fit equally well and answer differently; one or none means that nothing is ambiguous.
 
@@ -412,6 +427,7 @@ def tied_documents(candidates: Candidates, plan: Json) -> list[Candidate]:
         item
         for item in candidates.ranked
         if not item.missing
+        and item.bucket == candidates.ranked[0].bucket
         and (item.headed, item.states) == (candidates.ranked[0].headed, candidates.ranked[0].states)
     ]
     if not ranked:

@@ -1,6 +1,7 @@
 """route: rank the buckets for the question, with scores and the reason; schemas are not loaded yet."""
 
 import asyncio
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,9 @@ from corpus import terms
 from corpus.buckets import Bucket
 from graph.context import Context
 from graph.state import Json, State
+from llm.errors import Unavailable
 from nodes.calling import call_model, wants_model
+from nodes.degraded import without_metadata
 from nodes.probe import Probe, probe_buckets
 from tools.search import known_bucket
 from tools.services import Corpus, Services
@@ -58,7 +61,7 @@ class Route:
     async def __call__(self, state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         """Take the caller's buckets, else ask rules and, where they leave a choice, the model."""
         context = runtime.context or Context()
-        update = await self.twin(state, context)
+        update = await self.rank(state, context)
         routes = update["routes"]
         named = self.named(state)
         if named and not context.buckets:
@@ -90,8 +93,16 @@ class Route:
         ][:3]
 
     async def twin(self, state: State, context: Context) -> dict[str, Any]:
+        """Rank by rules; without linked values while the metadata store does not answer."""
+        try:
+            return await self.rank(state, context)
+        except Unavailable:
+            corpus = without_metadata(await self.services.corpus())
+            return await self.rank(state, context, corpus)
+
+    async def rank(self, state: State, context: Context, given: Corpus | None = None) -> dict[str, Any]:
         """Rank by declared words, linked values, identifiers and what a keyword probe finds."""
-        corpus = await self.services.corpus()
+        corpus = given or await self.services.corpus()
         if context.buckets:
             for name in context.buckets:
                 known_bucket(corpus, name)
@@ -101,14 +112,29 @@ class Route:
                     for name in context.buckets
                 ]
             }
+        fitting = [name for name, bucket in corpus.buckets.items() if holds_filters(bucket, context)]
         probes = await probe_buckets(corpus, state["question"], timeout=self.services.settings.search_timeout)
-        return {"routes": await asyncio.to_thread(rank_buckets, corpus, state["question"], probes)}
+        ranked = await asyncio.to_thread(
+            rank_buckets, corpus, state["question"], probes, fitting or list(corpus.buckets)
+        )
+        return {"routes": ranked}
 
 
-def rank_buckets(corpus: Corpus, question: str, probes: dict[str, Probe]) -> list[Json]:
+def holds_filters(bucket: Bucket, context: Context) -> bool:
+    """Tell whether a bucket has the field of every filter that the caller set."""
+    names = [match[1].strip() for text in context.filters if (match := FILTER_FIELD.match(text))]
+    return all(bucket.field(name) is not None for name in names)
+
+
+FILTER_FIELD = re.compile(
+    r"^\s*([\w .-]+?)\s*(?:[<>=!]|\b(?:between|not in|in|contains|starts with|exists|missing)\b)"
+)
+
+
+def rank_buckets(corpus: Corpus, question: str, probes: dict[str, Probe], fitting: list[str]) -> list[Json]:
     """Return the one bucket that leads, or the two that are close, as `{"bucket", "score", "reason"}`."""
     scored = []
-    for bucket in corpus.buckets.values():
+    for bucket in (corpus.buckets[name] for name in fitting):
         score, reason = score_bucket(corpus, bucket, question, probes.get(bucket.name, Probe()))
         scored.append((score, bucket.name, reason))
     scored.sort(key=lambda item: -item[0])

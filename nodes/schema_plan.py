@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from langchain_core.messages import HumanMessage, SystemMessage
@@ -15,11 +15,12 @@ from corpus.filters import Clause, Filters, Group, check_filters, matches
 from graph.context import Context
 from graph.policies import tool_calls_left
 from graph.state import Json, State
-from llm.errors import BadInput
+from llm.errors import BadInput, Unavailable
 from nodes import lexicon
 from nodes.asking import printed
 from nodes.calling import call_model, note, wants_model
 from nodes.clauses import Reading, read_question
+from nodes.degraded import SAID, has_metadata, without_metadata
 from nodes.groups import read_groups
 from nodes.phrases import find_phrase
 from nodes.replies import apply_reply, edit_plan
@@ -114,7 +115,7 @@ class SchemaPlan:
     async def __call__(self, state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         """Plan by rules; where a model is configured its filters replace the inferred ones."""
         context = runtime.context or Context()
-        update = await self.twin(state, context)
+        update = await self.plan(state, context)
         if not wants_model(self.services, "schema_plan", state, context) or state.get("clarifications"):
             return update
         corpus = await self.services.corpus()
@@ -137,10 +138,51 @@ class SchemaPlan:
         return {"plan": planned, "calls": first_calls(planned, context, state), "notes": notes} | reply.update
 
     async def twin(self, state: State, context: Context) -> dict[str, Any]:
+        """Plan by rules; while the metadata store does not answer, plan an unfiltered search of passages."""
+        try:
+            return await self.plan(state, context)
+        except Unavailable as error:
+            corpus = await self.services.corpus()
+            plan, notes = await asyncio.to_thread(plan_without_metadata, corpus, state, context, error)
+            return {"plan": plan, "calls": first_calls(plan, context, state), "notes": notes}
+
+    async def plan(self, state: State, context: Context) -> dict[str, Any]:
         """Plan by rules: read the question against each routed bucket, bind the caller's filters, pick a kind."""
         corpus = await self.services.corpus()
         plan, notes = await asyncio.to_thread(make_plan, corpus, state, context)
         return {"plan": plan, "calls": first_calls(plan, context, state), "notes": notes}
+
+
+def plan_without_metadata(
+    corpus: Corpus, state: State, context: Context, error: Unavailable
+) -> tuple[Json, list[Json]]:
+    """Return the plan of an unfiltered search, and the note that says so.
+
+    Raises:
+        Unavailable: the question cannot be answered without the store: it has the caller's filters, or asks for a
+            list or a number over all documents.
+    """
+    if context.filters:
+        raise Unavailable(f"the filters {', '.join(context.filters)} cannot be applied: {error}") from error
+    plan, notes = make_plan(without_metadata(corpus, str(error)), state, context)
+    if plan["kind"] == "documents" or asks_for_a_set(corpus, plan, state):
+        raise Unavailable(
+            f"a list or a number over all documents needs the metadata store: {error}"
+        ) from error
+    return plan | {"metadata": False}, [*notes, note("schema_plan", "degraded", SAID)]
+
+
+def asks_for_a_set(corpus: Corpus, plan: Json, state: State) -> bool:
+    """Tell whether a question may ask for a list or a number over many documents, in doubt yes.
+
+    Filters and names that no store confirms make such a question look like one for a fact.
+    """
+    intent, question = state["decomposition"]["intent"], state["question"]
+    amounts = any(corpus.buckets[name].main_amount for name in plan["buckets"])
+    words = [lexicon.COUNT, lexicon.SUM, lexicon.AVERAGE]
+    words += [lexicon.MAXIMUM, lexicon.MINIMUM, lexicon.LATEST, lexicon.OLDEST] if amounts else []
+    computes = intent == "compute" and any(pattern.search(question) for pattern in words)
+    return computes or (intent == "list" and bool(lexicon.LIST.search(question)))
 
 
 def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Json, list[Json]]:
@@ -158,6 +200,8 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Json, lis
     plans: dict[str, Json] = {}
     for name in buckets:
         reading = read_question(corpus.buckets[name], corpus.linker, question, context.now)
+        if not has_metadata(corpus):
+            reading = replace(reading, clauses=())
         plans[name] = bucket_plan(corpus.buckets[name], reading, hard.get(name, ()), context)
         problems += [note("schema_plan", "clause dropped", line) for line in plans[name].pop("dropped")]
         problems += [note("schema_plan", "linked value", line) for line in reading.notes]
@@ -256,8 +300,8 @@ def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Json]) 
     lead = plans[best[0]]
     bucket = corpus.buckets[best[0]]
     intent, aggregate = settle_intent(bucket, question, decomposition, lead)
-    groups = read_groups(bucket, question)
-    if groups and (intent == "compute" or lexicon.SUM.search(question)):
+    groups = read_groups(bucket, question) or compared_names(bucket, question, intent, lead)
+    if groups and (intent == "compute" or lexicon.SUM.search(question) or lexicon.COUNT.search(question)):
         wanted = (
             aggregate
             if aggregate["function"] != "none"
@@ -331,7 +375,9 @@ def narrow(corpus: Corpus, plan: Json, question: str) -> tuple[Json, list[str]]:
 
 def named_documents(corpus: Corpus, question: str) -> list[tuple[str, str]]:
     """Return the documents whose id stands in the question, each with its bucket."""
-    records = [corpus.documents.record(name) for name in dict.fromkeys(DOC_ID.findall(question))]
+    tokens = [name for name in dict.fromkeys(DOC_ID.findall(question)) if CODED.search(name)]
+    quoted = [name.strip() for name in QUOTED_ID.findall(question)]
+    records = [corpus.documents.record(name) for name in dict.fromkeys([*quoted, *tokens])]
     return [(record.doc_id, record.bucket) for record in records if record]
 
 
@@ -352,6 +398,9 @@ def matches_without(corpus: Corpus, bucket: str, filters: list[Json], clause: Js
     return corpus.annotations.count(bucket, typed_filters(left)) > 0
 
 
+CODED = re.compile(r"\d|\w[-_.]\w")
+QUOTED_ID = re.compile(r"[\"“„\[]([^\"“”„\[\]\n]{1,200})[\"”\]]")
+"""A document id counts when it looks like one or stands in quotes or brackets: a file may be called "office"."""
 DOC_ID = re.compile(r"(?<![\w-])[\w][\w.\-]*\w(?![\w-])")
 
 
@@ -471,12 +520,19 @@ def sums_amounts(bucket: Bucket, question: str, wanted: str, lead: Json) -> bool
             lead["noun"] != "" or any(name == amount.name for name in lead["asked"]) or bool(lead["filters"])
         )
     many = lead["noun"] == "plural"
+    whole = many and bool(
+        re.search(
+            r"\b(?:all|every|overall|whole|entire|total|sum|sämtliche\w*|alle[nr]?|tou(?:s|tes)|gesamt\w*)\b",
+            question,
+            re.IGNORECASE,
+        )
+    )
     spend = re.search(
-        r"\b(?:spen[dt]|spending|altogether|combined|sum|add\s+up|in\s+total|paid|did\s+we\s+pay|insgesamt|ausgegeben|summe|dépens\w+|bezahlt)\b",
+        r"\b(?:spen[dt]|spending|altogether|combined|sum|add\s+up|in\s+total|paid|did\s+we\s+pay|pay(?:é|ée?s)|(?:did|has|have|hat|haben)\s+(?:\S+\s+){1,5}?(?:invoiced?|billed?|charged?|berechnet|in\s+rechnung\s+gestellt|facturé)|insgesamt|ausgegeben|summe|dépens\w+|bezahlt)\b",
         question,
         re.IGNORECASE,
     )
-    return bool(lead["filters"]) and (many or bool(spend))
+    return whole or (bool(lead["filters"]) and (many or bool(spend)))
 
 
 def asks_value(bucket: Bucket, question: str, lead: Json) -> bool:
@@ -518,6 +574,26 @@ def names_documents(bucket: Bucket, head: str) -> bool:
         for start, end in find_phrase(head, noun)
         if start <= 30
     )
+
+
+def compared_names(bucket: Bucket, question: str, intent: str, lead: Json) -> list[str]:
+    """Return the field to group by when several names are compared by a number over their documents.
+
+    "Compare the totals of A and B invoices" is one sum a name, not one over both.
+    """
+    if (
+        intent != "compare"
+        or lead["noun"] != "plural"
+        or not (lexicon.SUM.search(question) or lexicon.COUNT.search(question))
+    ):
+        return []
+    several = [
+        clause["field"]
+        for clause in lead["filters"]
+        if clause.get("operator") == "in" and clause["field"] in bucket.entity_fields
+    ]
+    declared = bucket.field(several[0]) if several else None
+    return several[:1] if declared is not None and declared.type == "keyword" else []
 
 
 def superlative(bucket: Bucket, question: str) -> Json | None:

@@ -8,7 +8,8 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from corpus.filters import Filters
+from corpus.filters import Filters, Group
+from corpus.search import SearchFailure
 from corpus.terms import TermWeights, term_weights
 from corpus.types import Hit
 from graph.context import Context
@@ -61,9 +62,26 @@ async def run_call(
     result = await search_passages(corpus, query, timeout=timeout, strict=context.strict_search)
     weights = await bucket_weights(corpus, query)
     hits = [hit_reference(hit, weights[hit.chunk.bucket], call.get("side")) for hit in result.hits]
-    notes = [note("search", "bucket failed", f"{failed.bucket}: {failed.reason}") for failed in result.failed]
+    notes = [failure_note(failed) for failed in result.failed]
     notes += [note("search", "clause dropped", line) for line in result.dropped]
     return {"call": call, "hits": hits}, notes
+
+
+KEYWORD_ONLY, SEMANTIC_ONLY = "keyword only", "semantic only"
+"""Kinds of the notes on a search that one half of the index answered alone."""
+
+
+def failure_note(failed: SearchFailure) -> Json:
+    """Return the note on a search that failed: what answered in its place, or that nothing did."""
+    if not failed.bucket:
+        return note("search", "not reranked", failed.reason)
+    if failed.fallback is None:
+        return note("search", "bucket failed", f"{failed.bucket}: {failed.reason}")
+    if failed.fallback == "keyword":
+        line = f"{failed.bucket} was searched by keyword only, not by meaning: {failed.reason}"
+        return note("search", KEYWORD_ONLY, line)
+    line = f"{failed.bucket} was searched by meaning only, not by keyword: {failed.reason}"
+    return note("search", SEMANTIC_ONLY, line)
 
 
 def lost_searches(state: Any) -> list[str]:
@@ -79,9 +97,9 @@ def lost_searches(state: Any) -> list[str]:
 def passage_query(plan: Json, call: Json, context: Context) -> PassageQuery:
     """Return the typed search of a call; the plan's filters apply unless the call lifts them."""
     arguments = call["args"]
-    filters: tuple[tuple[str, Filters], ...] = ()
-    if arguments.get("filtered", True):
-        filters = tuple((name, bucket_filters(plan, name, call)) for name in arguments["buckets"])
+    filters = tuple((name, bucket_filters(plan, name, call)) for name in arguments["buckets"])
+    if not arguments.get("filtered", True):
+        filters = tuple((name, hard_only(clauses)) for name, clauses in filters)
     parts = [plan["per_bucket"].get(name, {}) for name in arguments["buckets"]]
     identifiers = arguments.get("identifiers") or [
         code for part in parts for code in part.get("identifiers", [])
@@ -94,6 +112,17 @@ def passage_query(plan: Json, call: Json, context: Context) -> PassageQuery:
         doc_ids=tuple(arguments.get("only") or ()),
         identifiers=tuple(dict.fromkeys(identifiers)),
         top_k=arguments.get("top_k", context.top_k),
+    )
+
+
+def hard_only(filters: Filters) -> Filters:
+    """Return the filters that are never lifted: those of the caller and of access control."""
+    return tuple(
+        item
+        for item in filters
+        if any(
+            clause.origin != "inferred" for clause in (item.clauses if isinstance(item, Group) else (item,))
+        )
     )
 
 

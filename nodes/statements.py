@@ -142,22 +142,21 @@ def row_line(row: Json, columns: Sequence[str]) -> str:
 
 
 def unknown_notes(corpus: Corpus, plan: Json) -> list[Json]:
-    """Return a note per negated condition about the documents that do not say the field and are not in the set."""
+    """Return what the set leaves out: documents that lack a condition's field, and words that became no condition."""
     name = plan["buckets"][0]
-    filters = bucket_filters(plan, name)
-    negated = {
-        item.field for item in filters if isinstance(item, Clause) and item.operator in {"!=", "not in"}
-    }
-    counts = corpus.annotations.unknown(name, filters) if negated else {}
-    return [
+    notes = [
         note(
             "compose",
             "unknown",
-            f"{count} documents do not state their {field.replace('_', ' ')} and are not included.",
+            f"{count} more documents do not state their {field.replace('_', ' ')} and are not included.",
         )
-        for field, count in counts.items()
-        if field in negated
+        for field, count in corpus.annotations.unknown(name, bucket_filters(plan, name)).items()
     ]
+    unused = [word for word in plan["per_bucket"][name]["terms"] if len(word) > 2]
+    if unused:
+        message = f"Not used as a condition, since no field holds it: {', '.join(unused)}."
+        notes.append(note("compose", "not applied", message))
+    return notes
 
 
 def cell(value: Any) -> str:
@@ -418,13 +417,17 @@ async def compose_passages(corpus: Corpus, state: State, context: Context) -> Js
     """Return the draft for a fact, a comparison or a summary: values and extracts of the target documents."""
     plan, decision = state["plan"], state.get("decision", {})
     targets = [doc_id for doc_id in decision.get("targets", []) if doc_id]
+    if decision.get("weak"):
+        return nothing_text(plan, state.get("clarifications") or [])
     if plan.get("only"):
         targets = list(plan["only"])
     if not targets:
         targets = list(dict.fromkeys(reference["doc"] for reference in state.get("evidence", [])))[:1]
     if plan.get("sides"):
         return await compose_sides(corpus, plan, decision)
-    several = decision.get("several") or (1 if plan["intent"] != "compare" else 2)
+    several = (
+        decision.get("several") or len(plan.get("only") or ()) or (1 if plan["intent"] != "compare" else 2)
+    )
     plan = plan | {"silent": decision.get("silent", False)}
     written = [await answer_from(corpus, plan, doc_id, state["question"]) for doc_id in targets[:several]]
     parts = [part for part in written if part]

@@ -25,6 +25,7 @@ from graph.state import Json, State, add_usage
 from nodes.asking import printed
 from nodes.calling import Stopwatch, note, wants_model
 from nodes.compose import search_quality
+from nodes.degraded import corpus_of
 from nodes.judge_claims import judge_cases
 from nodes.prune import hydrate
 from nodes.search import bucket_filters, lost_searches
@@ -57,7 +58,7 @@ class VerifyCitations:
             return finish(
                 state, f"The search failed: {'; '.join(dict.fromkeys(lost))}.", status="failed", watch=watch
             )
-        corpus = await self.services.corpus()
+        corpus = corpus_of(await self.services.corpus(), state.get("plan", {}))
         chunks = await hydrate(corpus, state.get("evidence", []))
         evidence = await asyncio.to_thread(gather_evidence, corpus, state, chunks)
         checked = await self.check(state, context, evidence)
