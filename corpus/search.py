@@ -47,13 +47,14 @@ async def search_buckets(
     index: Index,
     requests: Sequence[SearchRequest],
     *,
-    timeout: float = 5.0,  # noqa: ASYNC109 - what is late is dropped, the rest is returned
+    timeout: float = 5.0,
     strict: bool = False,
     reranker: Reranker | None = None,
 ) -> SearchResult:
     """Run all requests in parallel and merge their hits, best first.
 
-    Without its vectors (embedding endpoint down) a bucket is searched by keyword, and `failed` says so.
+    Without its vectors (embedding endpoint down) a bucket is searched by keyword, without its keyword index by
+    meaning, and `failed` says so.
 
     Args:
         timeout: seconds for all requests together.
@@ -103,13 +104,21 @@ async def _one(index: Index, request: SearchRequest) -> _Answer:
         return _Answer(request.mode, await index.search(request), None, None)
     except CitegraphError as error:
         failure = SearchFailure(request.bucket, str(error))
-        if request.mode == "keyword":
-            return _Answer(request.mode, [], failure, error)
-        try:
-            hits = await index.search(replace(request, mode="keyword"))
-        except CitegraphError:
-            return _Answer(request.mode, [], failure, error)
-        return _Answer("keyword", hits, replace(failure, fallback="keyword"), error)
+        for mode in _OTHERS[request.mode]:
+            try:
+                hits = await index.search(replace(request, mode=mode))
+            except CitegraphError:
+                continue
+            return _Answer(mode, hits, replace(failure, fallback=mode), error)
+        return _Answer(request.mode, [], failure, error)
+
+
+_OTHERS: dict[Mode, tuple[Mode, ...]] = {
+    "hybrid": ("keyword", "semantic"),
+    "semantic": ("keyword",),
+    "keyword": ("semantic",),
+}
+"""What answers in place of a mode that failed, in order."""
 
 
 def _merged(answers: Sequence[_Answer]) -> list[Hit]:

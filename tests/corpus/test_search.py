@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from corpus.index import SearchRequest
+from corpus.index import Mode, SearchRequest
 from corpus.search import SearchFailure, deduplicated, search_buckets
 from corpus.types import Chunk, Hit
 from llm.errors import CitegraphError, Rejected, TimedOut, Unavailable
@@ -90,7 +90,13 @@ async def test_buckets_run_in_parallel_under_one_limit() -> None:
 
 
 async def test_partial_names_the_bucket_and_strict_raises() -> None:
-    index = ScriptedIndex({("a", "keyword"): [hit("a1", 1.0)], ("b", "keyword"): Rejected("b is broken")})
+    index = ScriptedIndex(
+        {
+            ("a", "keyword"): [hit("a1", 1.0)],
+            ("b", "keyword"): Rejected("b is broken"),
+            ("b", "semantic"): Rejected("b is broken"),
+        }
+    )
     requests = ask("a", "b", mode="keyword")
     assert await run(index, requests) == (["a1"], [SearchFailure("b", "b is broken")])
     with pytest.raises(Rejected, match="b is broken"):
@@ -105,6 +111,7 @@ async def test_without_vectors_a_bucket_is_searched_by_keyword() -> None:
             ("b", "hybrid"): [hit("b1", 0.033)],
             ("c", "hybrid"): Unavailable("c is down"),
             ("c", "keyword"): Unavailable("c is still down"),
+            ("c", "semantic"): Unavailable("c is down for good"),
         }
     )
     hits, failed = await run(index, ask("a", "b", "c"))
@@ -112,6 +119,17 @@ async def test_without_vectors_a_bucket_is_searched_by_keyword() -> None:
     assert failed == [SearchFailure("a", "no vectors", "keyword"), SearchFailure("c", "c is down")]
     with pytest.raises(Unavailable, match="no vectors"):
         await run(index, ask("a"), strict=True)
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "keyword"])
+async def test_without_keywords_a_bucket_is_searched_by_meaning(mode: Mode) -> None:
+    gone = Unavailable("no keywords")
+    index = ScriptedIndex(
+        {("a", "hybrid"): gone, ("a", "keyword"): gone, ("a", "semantic"): [hit("a1", 0.7)]}
+    )
+    assert await run(index, ask("a", mode=mode)) == (["a1"], [SearchFailure("a", "no keywords", "semantic")])
+    with pytest.raises(Unavailable, match="no keywords"):
+        await run(index, ask("a", mode=mode), strict=True)
 
 
 async def test_reranking_comes_last_and_may_fail() -> None:
