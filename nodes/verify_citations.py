@@ -58,6 +58,11 @@ class VerifyCitations:
             return finish(
                 state, f"The search failed: {'; '.join(dict.fromkeys(lost))}.", status="failed", watch=watch
             )
+        if out_of_time(state) and not draft.get("cited"):
+            text = (
+                "The time of this run was spent before anything was found; nothing was searched to the end."
+            )
+            return finish(state, text, status="partial", watch=watch)
         corpus = corpus_of(await self.services.corpus(), state.get("plan", {}))
         chunks = await hydrate(corpus, state.get("evidence", []))
         evidence = await asyncio.to_thread(gather_evidence, corpus, state, chunks)
@@ -75,13 +80,14 @@ class VerifyCitations:
 
     async def check(self, state: State, context: Context, evidence: Sequence[Evidence]) -> "Checked":
         """Return the report on the draft; a model of step `verify` rules on claims that a model wrote and words
-        leave undecided.
+        leave undecided, unless it has failed before in this run.
         """
         draft = state["draft"]
         derivations = derivations_of(draft)
         report, cases = await asyncio.to_thread(verify_undecided, draft["text"], evidence, derivations)
-        asks = draft.get("by") == "model" and wants_model(self.services, "verify", state, context)
-        if not cases or not asks:
+        gave_up = any(item["step"] == "verify" for item in state.get("notes", []))
+        asks = draft.get("by") == "model" and not gave_up
+        if not cases or not asks or not wants_model(self.services, "verify", state, context):
             return Checked(report, evidence)
         rulings, update = await judge_cases(self.services, cases, state, context)
         judge = Rulings(rulings)
@@ -129,6 +135,11 @@ def send_back(state: State, feedback: str, report: Report) -> dict[str, Any]:
         "draft": draft | {"feedback": feedback},
         "corrections": [*state.get("corrections", []), rejected],
     }
+
+
+def out_of_time(state: State) -> bool:
+    """Tell whether a search of this run was cut off by the deadline."""
+    return any(item["step"] == "search" and item["kind"] == "out of time" for item in state.get("notes", []))
 
 
 def may_correct(state: State, context: Context, draft: Json) -> bool:
@@ -185,7 +196,11 @@ def conclude(
 ) -> dict[str, Any]:
     """Repair what is left, resolve the citations for people and build the final update; blocking."""
     draft, evidence, report = state["draft"], checked.evidence, checked.report
-    text, lines = repair(draft["text"], report, treatment=treatment)
+    text, lines = draft["text"], []
+    if rows_of_the_database(draft):
+        lines = unprinted(report)
+    else:
+        text, lines = repair(text, report, treatment=treatment)
     if text != draft["text"]:
         report = verify(text, evidence, derivations=derivations_of(draft), judge=checked.judge)
     claims = list(report.claims)
@@ -209,12 +224,28 @@ def conclude(
         text,
         status=status,
         watch=watch,
-        claims=[answer_claim(claim, places) for claim in claims],
+        claims=[answer_claim(claim, places, draft.get("cited", [])) for claim in claims],
         citations=citations,
         report=report,
         filters=applied_filters(corpus, state),
         notes=notes,
     )
+
+
+def rows_of_the_database(draft: Json) -> bool:
+    """Tell whether code wrote the draft from a database query: its rows stand, whatever their documents print."""
+    return draft.get("by") == "rules" and draft.get("matched") is not None
+
+
+def unprinted(report: Report) -> list[str]:
+    """Return a line about each row whose values are not found in the document's own text."""
+    bad = [
+        claim for claim in report.claims if claim.verdict in {"unsupported", "contradicted"} and claim.markers
+    ]
+    return [
+        f"“{claim.text[:100]}” is from the annotations; the document's text was not found to say it."
+        for claim in bad
+    ]
 
 
 def resolve_all(
@@ -228,8 +259,8 @@ def resolve_all(
     own = {item["doc"]: (item["start"], item["end"]) for item in reversed(cited)}
     first = {item.doc_id: (item.start, item.start + len(item.text)) for item in reversed(evidence)}
     for claim in claims:
-        if claim.doc_id and claim.quote and claim.verdict == "supported" and shares_word(claim):
-            spans.setdefault((claim.doc_id, claim.quote_start, claim.quote_end), claim.evidence_id)
+        if claim.verdict == "supported" and (chosen := span_of(claim, cited)):
+            spans.setdefault(chosen, claim.evidence_id)
     decided = {doc_id for doc_id, _, _ in spans}
     for marker in dict.fromkeys(name for found in find_markers(text, first) for name in found.ids):
         span = own.get(marker) or first.get(marker)
@@ -245,9 +276,25 @@ def resolve_all(
     return citations, places
 
 
-def shares_word(claim: Claim) -> bool:
-    """Tell whether the quote of a claim says one of its words; a value known from annotations may have none."""
-    return bool(set(content_words(claim.text)) & set(content_words(claim.quote)))
+def span_of(claim: Claim, cited: Sequence[Json]) -> tuple[str, int, int] | None:
+    """Return the span that a supported claim cites: the one that compose took it from, else the verifier's.
+
+    Several sentences of one quoted passage cite the passage. None when the verifier's quote says none of the
+    claim's words, as for a value that only annotations hold.
+    """
+    for item in cited:
+        if (
+            item["doc"] == claim.doc_id
+            and item["start"] <= claim.quote_start
+            and claim.quote_end <= item["end"]
+        ):
+            return claim.doc_id, item["start"], item["end"]
+    shared = set(content_words(claim.text)) & set(content_words(claim.quote))
+    return (
+        (claim.doc_id, claim.quote_start, claim.quote_end)
+        if claim.doc_id and claim.quote and shared
+        else None
+    )
 
 
 def resolve(corpus: Corpus, doc_id: str, start: int, end: int, evidence_id: str) -> Citation | None:
@@ -273,9 +320,10 @@ def resolve(corpus: Corpus, doc_id: str, start: int, end: int, evidence_id: str)
     )
 
 
-def answer_claim(claim: Claim, places: dict[tuple[str, int, int], int]) -> AnswerClaim:
+def answer_claim(claim: Claim, places: dict[tuple[str, int, int], int], cited: Sequence[Json]) -> AnswerClaim:
     """Return a claim as the answer shows it, with the numbers of its citations: its own span, one a marker else."""
-    own = places.get((claim.doc_id, claim.quote_start, claim.quote_end))
+    chosen = span_of(claim, cited) if claim.verdict == "supported" else None
+    own = places.get(chosen) if chosen else None
     numbers = [] if own is None else [own]
     for marker in claim.markers:
         if own is None or marker != claim.doc_id:

@@ -147,3 +147,11 @@ async def test_the_judge_keeps_to_the_budget(open_session: OpenSession) -> None:
         answer = await session.ask(QUESTION, context=Context(max_corrections=1, max_llm_calls=6))
     assert len(script.calls) - before <= 6
     assert answer.usage.llm_calls <= 6
+
+
+async def test_a_judge_that_failed_is_not_asked_again_after_the_correction(open_session: OpenSession) -> None:
+    models, script = writing(f"{RIGHT} {VAGUE}", verify=Rejected("401"))
+    async with open_session(models) as session:
+        answer = await session.ask(QUESTION)
+    assert (script.steps().count("compose"), script.steps().count("verify")) == (2, 1)
+    assert answer.text == RIGHT
