@@ -13,7 +13,7 @@ from graph.context import Context
 from graph.policies import RETRY, attempts
 from graph.routes import after_gate, after_verify, plan_edge, review_edge
 from graph.state import Input, Output, State
-from llm.errors import CitegraphError
+from llm.errors import CitegraphError, TimedOut
 from nodes.calling import Stopwatch, note, spent_on
 from nodes.clarify import Clarify
 from nodes.compose import Compose
@@ -113,7 +113,9 @@ def fallback(name: str, node: Any, onward: Callable[[State], Any]) -> Callable[.
                 update = await twin(state, runtime.context or Context())
             except Exception as failure:
                 return Command(update=given_up(name, state, failure), goto=END)
-        failed = note(name, "fallback" if twin else "failed", explain(error.error))
+        late = isinstance(error.error, TimedOut)
+        kind = "out of time" if late else "fallback" if twin else "failed"
+        failed = note(name, kind, explain(error.error))
         usage = update.get("usage", {}) | {"fallbacks": 1}
         # The error holds the model calls of its own attempt; those before it failed alike, or it had not been retried.
         calls = tuple(getattr(error.error, "calls", ())) * attempts(error.error)

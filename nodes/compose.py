@@ -99,7 +99,8 @@ class Compose:
             draft = await compose_passages(corpus, state, context)
         notes = draft.pop("notes", [])
         return {
-            "draft": draft | {"by": "rules", "partial": partial_reason(state, context)},
+            "draft": draft
+            | {"by": "rules", "partial": draft.get("partial") or partial_reason(state, context)},
             "notes": notes,
             "usage": watch.update(),
         }

@@ -37,6 +37,10 @@ COMPARE = re.compile(
     r"|\b(?:and|und|et|or|oder|ou)\b.*\b(?:same|identical|gleiche[nrs]?|même)\b|\b(?:same|identical)\b.*\b(?:as|or)\b",
     re.IGNORECASE,
 )
+NOT = re.compile(
+    r"\b(?:not|never|aren(?:'|’)t|isn(?:'|’)t|weren(?:'|’)t|wasn(?:'|’)t|haven(?:'|’)t|nicht|kein\w*|pas|jamais)\b",
+    re.IGNORECASE,
+)
 CHOICE = re.compile(r"\b(?:or|oder|ou)\b", re.IGNORECASE)
 COMPARATIVE = re.compile(
     r"\b(?:first|earlier|later|longer|shorter|more|less|fewer|higher|lower|bigger|larger|greater|smaller|cheaper|older|newer|sooner|faster|slower"
@@ -50,7 +54,8 @@ COUNT = re.compile(
     re.IGNORECASE,
 )
 SUM = re.compile(
-    r"\b(?:sum(?:\s+of)?|add\s+up|adds?\s+up\s+to|combined|altogether|in\s+total|totals?|totalled|totaled|grand\s+total|spen[dt]|spending|expenditure"
+    r"\bhow\s+much\s+(?:did|has|have|had)\b[^?.]{0,60}\b(?:invoiced?|billed?|charged?)\b"
+    r"|\b(?:sum(?:\s+of)?|add\s+up|adds?\s+up\s+to|combined|altogether|in\s+total|totals?|totalled|totaled|grand\s+total|spen[dt]|spending|expenditure"
     r"|(?:have|did)\s+we\s+pa(?:y|id)|paid|summe|gesamt\w*|insgesamt|addiere|zusammen(?:gerechnet)?|ausgegeben|bezahlt"
     r"|somme|montant\s+total|dépens\w+)\b",
     re.IGNORECASE,

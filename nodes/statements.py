@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import shlex
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
@@ -9,12 +10,12 @@ from typing import Any
 from citations.types import Derivation
 from corpus.buckets import Bucket, show
 from corpus.fields import Money
-from corpus.filters import Clause
 from corpus.query import Aggregate, DocumentQuery, run_query
 from corpus.terms import words
 from corpus.types import Document
 from graph.context import Context
 from graph.state import Json, State
+from nodes import lexicon
 from nodes.asking import printed
 from nodes.calling import note
 from nodes.extract import Passage, Similar, best_passages, locate, speaks_of
@@ -46,7 +47,7 @@ def compose_set(corpus: Corpus, plan: Json, decision: Json, context: Context) ->
     """Return the draft for a set of documents: a list with one line each, or a computed number; blocking."""
     compute = plan["intent"] == "compute" and plan["aggregate"]["function"] != "none"
     draft = computed(corpus, plan, decision, context) if compute else listed(corpus, plan, decision, context)
-    return draft | {"notes": unknown_notes(corpus, plan)}
+    return draft | {"notes": unknown_notes(corpus, plan) + export_notes(plan)} | lost_negation(plan)
 
 
 def set_rows(
@@ -139,6 +140,46 @@ def row_line(row: Json, columns: Sequence[str]) -> str:
     values = dict.fromkeys(cell(row[column]) for column in columns if row.get(column) is not None)
     shown = ", ".join(re.sub(r"[\"“”„«»]", "", value) for value in values)
     return f"- {shown or row['doc_id']} [{row['doc_id']}]"
+
+
+def lost_negation(plan: Json) -> Json:
+    """Return why the set is only partly what was asked when the question negates something that no condition holds."""
+    clauses = plan["per_bucket"][plan["buckets"][0]]["filters"]
+    negated = any(clause.get("operator") in {"!=", "not in", "missing"} for clause in clauses)
+    if negated or not lexicon.NOT.search(plan["queries"][0]):
+        return {}
+    return {
+        "partial": "a negation of the question could not be turned into a condition, so the set is not narrowed by it"
+    }
+
+
+def export_notes(plan: Json) -> list[Json]:
+    """Return the command that writes the whole set as CSV, where the user chose the export."""
+    if not plan.get("export"):
+        return []
+    name = plan["buckets"][0]
+    filters = "".join(
+        f" --filter {shlex.quote(caller_form(clause))}"
+        for clause in plan["per_bucket"][name]["filters"]
+        if "field" in clause
+    )
+    return [
+        note(
+            "compose",
+            "export",
+            f"All of them as CSV: citegraph export --bucket {name}{filters} --out {name}.csv",
+        )
+    ]
+
+
+def caller_form(clause: Json) -> str:
+    """Return a clause as `--filter` takes it: "invoice_date between 2024-01-01; 2024-12-31"."""
+    value = clause.get("value")
+    if isinstance(value, dict):
+        value = " ".join(str(part) for part in value.values() if part)
+    if isinstance(value, list):
+        value = "; ".join(str(part) for part in value)
+    return f"{clause['field']} {clause['operator']} {'' if value is None else value}".strip()
 
 
 def unknown_notes(corpus: Corpus, plan: Json) -> list[Json]:
