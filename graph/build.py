@@ -51,7 +51,9 @@ def build(services: Services) -> Graph:
     add("verify_citations", VerifyCitations(services), lambda state: END)
 
     graph.add_edge(START, "gate")
-    graph.add_conditional_edges("gate", after_gate, {"retrieve": "rewrite", "skip": "compose"})
+    graph.add_conditional_edges(
+        "gate", after_gate, {"retrieve": "rewrite", "skip": "compose", "resume": "schema_plan"}
+    )
     graph.add_edge("rewrite", "decompose")
     graph.add_edge("decompose", "route")
     graph.add_edge("route", "schema_plan")

@@ -8,9 +8,12 @@ from langgraph.types import Send
 from graph.state import SearchTask, State
 
 
-def after_gate(state: State) -> Literal["retrieve", "skip"]:
-    """Skip retrieval when the gate answered without it (greetings, arithmetic, help)."""
-    return "retrieve" if state.get("gate", {}).get("retrieve", True) else "skip"
+def after_gate(state: State) -> Literal["retrieve", "skip", "resume"]:
+    """Skip retrieval when the gate answered without it; resume the plan when a chat message replied to it."""
+    gate = state.get("gate", {})
+    if gate.get("resume"):
+        return "resume"
+    return "retrieve" if gate.get("retrieve", True) else "skip"
 
 
 def after_review(state: State) -> Literal["enough", "more", "clarify"]:

@@ -30,10 +30,14 @@ def add_usage(left: Json, right: Json | None) -> Json:
 
 
 class Input(TypedDict, total=False):
-    """What a caller sends: a `query`, or chat `messages` whose last one is the question."""
+    """What a caller sends: a `query`, or chat `messages` whose last one is the question.
+
+    On a thread that waits for a reply a chat message is that reply, unless `new` says that it is a question.
+    """
 
     query: str
     messages: Annotated[list[AnyMessage], add_messages]
+    new: bool
 
 
 class Output(TypedDict, total=False):
@@ -59,6 +63,7 @@ class State(TypedDict, total=False):
     asked_id: str
     question: str
     edit: str
+    new: bool
     gate: Json
     decomposition: Json
     routes: list[Json]

@@ -52,12 +52,32 @@ class Gate:
         """Return the cleared channels with `asked`, `gate` and `deadline` of this question."""
         context = runtime.context or Context()
         asked, message_id = asked_question(state)
+        open_question = state.get("decision", {}).get("clarification")
+        if open_question and message_id and message_id != state.get("asked_id") and not state.get("new"):
+            return replied(state, open_question, asked, message_id, context)
         problem = unusable(asked)
         if problem:
             verdict: Json = {"retrieve": False, "reason": "bad input", "reply": problem}
         else:
             verdict = judge(asked, await asyncio.to_thread(self.services.bucket_names))
         return fresh_question(asked[:MAX_QUESTION], context) | {"asked_id": message_id, "gate": verdict}
+
+
+def replied(state: State, asked: Json, reply: str, message_id: str, context: Context) -> dict[str, Any]:
+    """Return the update that takes a chat message on a waiting thread as the reply to its clarification.
+
+    A chat client sends a message where it should resume; LangGraph then starts the graph anew on the same state.
+    """
+    entry = {key: asked[key] for key in ("type", "question", "options")} | {"reply": reply}
+    return {
+        "asked_id": message_id,
+        "clarifications": [*(state.get("clarifications") or []), entry],
+        "evidence": [],
+        "decision": {},
+        "found": None,
+        "deadline": time.time() + context.max_seconds,
+        "gate": {"retrieve": True, "resume": True, "reason": "reply to the clarification", "reply": ""},
+    }
 
 
 def asked_question(state: State) -> tuple[str, str]:
@@ -91,6 +111,7 @@ def fresh_question(asked: str, context: Context) -> dict[str, Any]:
         "asked": asked,
         "question": asked,
         "edit": "",
+        "new": False,
         "decomposition": empty,
         "routes": [],
         "plan": empty,

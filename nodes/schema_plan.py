@@ -582,7 +582,7 @@ def compared_names(bucket: Bucket, question: str, intent: str, lead: Json) -> li
     "Compare the totals of A and B invoices" is one sum a name, not one over both.
     """
     if (
-        intent != "compare"
+        not lexicon.COMPARE.search(question)
         or lead["noun"] != "plural"
         or not (lexicon.SUM.search(question) or lexicon.COUNT.search(question))
     ):

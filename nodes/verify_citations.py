@@ -213,7 +213,7 @@ def conclude(
         "unanswerable"
         if unanswerable
         else "partial"
-        if draft.get("partial") or lost_searches(state)
+        if draft.get("partial") or lost_searches(state) or out_of_time(state)
         else "answered"
     )
     notes = [note("verify_citations", "repaired", line) for line in lines]
@@ -410,9 +410,8 @@ def chat_reply(state: State, text: str) -> list[Any]:
     """Return the messages to add: the question too when it came as `query`, so that the chat reads whole."""
     messages = state.get("messages") or []
     asked = state.get("asked", "")
-    open_question = (
-        bool(messages) and messages[-1].type == "human" and str(messages[-1].text).strip() == asked
-    )
+    last = messages[-1] if messages else None
+    open_question = last is not None and last.type == "human" and (last.id or "") == state.get("asked_id")
     return [AIMessage(text)] if open_question else [HumanMessage(asked), AIMessage(text)]
 
 

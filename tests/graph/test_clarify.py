@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from langchain_core.messages import HumanMessage
 
 from graph.answer import Answer
 from graph.context import Context
@@ -169,3 +170,22 @@ async def test_a_message_marked_as_new_starts_anew(session: Session) -> None:
     assert (done.question, done.status, done.thread_id) == (question, "answered", thread)
     assert {citation.doc_id for citation in done.citations} == {"nv2n517"}
     assert await session.pending(thread) is None
+
+
+async def test_a_chat_message_on_a_waiting_thread_is_the_reply_in_the_served_graph(session: Session) -> None:
+    """A chat client sends a message where it should resume; the graph itself takes it as the reply."""
+    asked = await session.ask(QUESTION)
+    config: Any = {"configurable": {"thread_id": asked.thread_id}}
+    update = {"messages": [HumanMessage("2", id="reply-1")]}
+    done = await session.graph.ainvoke(update, config, context=Context())
+    assert done["answer"]["status"] == "answered"
+    assert done["answer"]["question"] == asked.question
+    assert [message.type for message in done["messages"]] == ["human", "ai"]
+
+
+async def test_a_chat_message_marked_as_new_is_a_question(session: Session) -> None:
+    asked = await session.ask(QUESTION)
+    config: Any = {"configurable": {"thread_id": asked.thread_id}}
+    update = {"messages": [HumanMessage("what is 2+3?", id="new-1")], "new": True}
+    done = await session.graph.ainvoke(update, config, context=Context())
+    assert done["answer"]["text"].startswith("2+3 = 5")

@@ -30,6 +30,7 @@ EDGES = {
     ("__start__", None, "gate"),
     ("gate", "retrieve", "rewrite"),
     ("gate", "skip", "compose"),
+    ("gate", "resume", "schema_plan"),
     ("rewrite", None, "decompose"),
     ("decompose", None, "route"),
     ("route", None, "schema_plan"),

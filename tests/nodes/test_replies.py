@@ -183,11 +183,6 @@ def test_every_effect() -> None:
         "names": ["x"],
         "identifiers": ["y"],
     }
-    assert apply_effect(plan, {"drop_names": True})["per_bucket"]["a"] == {
-        "filters": [1],
-        "names": [],
-        "identifiers": [],
-    }
     assert plan == {"only": [], "per_bucket": {"a": {"filters": [1], "names": ["x"], "identifiers": ["y"]}}}
 
 

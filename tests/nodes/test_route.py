@@ -108,7 +108,7 @@ def test_the_strongest_reason_is_given(corpus: Corpus) -> None:
 
 
 def test_without_any_sign_two_buckets_are_kept(corpus: Corpus) -> None:
-    routes = rank_buckets(corpus, "xyzzy", {})
+    routes = rank_buckets(corpus, "xyzzy", {}, list(corpus.buckets))
     assert [(route["bucket"], route["score"]) for route in routes] == [
         ("certificates", 0.0),
         ("contracts", 0.0),

@@ -183,14 +183,14 @@ async def test_an_extract_is_quoted(corpus: Corpus) -> None:
     draft = await answered(
         corpus, "What does the minutes of 12 March 2024 say about the audit?", "generic", "minutes-2024-03-12"
     )
-    assert all(line.endswith("[minutes-2024-03-12]") for line in draft["text"].splitlines())
+    assert all(line.endswith("[minutes-2024-03-12].") for line in draft["text"].splitlines())
     assert len(spans(corpus, draft)) == len(draft["text"].splitlines())
 
 
 async def test_a_document_that_is_silent_says_so(corpus: Corpus) -> None:
     question, doc_id = "Where is the zebra of KW-240117?", "kestrelwick-kw-240117"
     draft = await answered(corpus, question, "invoices", doc_id, silent=True)
-    assert draft["text"] == f"The document does not state that: Kestrelwick Components Ltd [{doc_id}]"
+    assert draft["text"] == f"The document does not state that: Kestrelwick Components Ltd [{doc_id}]."
     assert draft["unanswerable"] is True
     assert spans(corpus, draft)[0].startswith("Kestrelwick Components Ltd")
 

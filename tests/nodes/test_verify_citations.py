@@ -160,7 +160,7 @@ def test_a_marker_without_a_verdict_resolves_to_the_cited_span(corpus: Corpus) -
     citations, places = resolve_all(corpus, f"x [{DOC}]", [], evidence, cited)
     assert [(item.start, item.end) for item in citations] == [(cited[0]["start"], cited[0]["end"])]
     assert places == {(DOC, cited[0]["start"], cited[0]["end"]): 0}
-    shown = answer_claim(claim("unsupported"), places)
+    shown = answer_claim(claim("unsupported"), places, cited)
     assert (shown.citations, shown.verdict, shown.reason) == ([], "unsupported", "why")
 
 
@@ -181,7 +181,7 @@ def test_filters_are_shown_with_their_own_counts(corpus: Corpus) -> None:
 
 
 def test_the_chat_reads_whole() -> None:
-    state: Any = {"messages": [HumanMessage("total?")], "asked": "total?"}
+    state: Any = {"messages": [HumanMessage("total?", id="1")], "asked": "total?", "asked_id": "1"}
     assert [message.text for message in chat_reply(state, "5")] == ["5"]
     asked: Any = {"messages": [HumanMessage("a"), AIMessage("b")], "asked": "total?"}
     assert [(message.type, message.text) for message in chat_reply(asked, "5")] == [
