@@ -12,6 +12,7 @@ from graph.context import Context
 from graph.policies import llm_calls_left, spent
 from graph.state import Json, State
 from nodes.calling import Stopwatch, budget_of, spent_on, wants_model
+from nodes.conflicts import with_conflicts
 from nodes.degraded import corpus_of
 from nodes.prune import hydrate
 from nodes.search import KEYWORD_ONLY
@@ -97,6 +98,8 @@ class Compose:
             draft = await asyncio.to_thread(compose_set, corpus, plan, decision, context)
         else:
             draft = await compose_passages(corpus, state, context)
+            chunks = await hydrate(corpus, state.get("evidence", []))
+            draft = await with_conflicts(corpus, state, draft, chunks)
         notes = draft.pop("notes", [])
         return {
             "draft": draft

@@ -7,6 +7,7 @@ from langchain_core.messages import BaseMessage
 
 from graph.answer import Answer
 from graph.context import Context
+from graph.session import Session
 from llm.errors import Rejected, Unavailable
 from llm.scripted import Script, scripted
 from nodes.judge_claims import MAX_CASES
@@ -155,3 +156,79 @@ async def test_a_judge_that_failed_is_not_asked_again_after_the_correction(open_
         answer = await session.ask(QUESTION)
     assert (script.steps().count("compose"), script.steps().count("verify")) == (2, 1)
     assert answer.text == RIGHT
+
+
+# ---------------------------------------------------------------- conflicts
+
+
+async def test_another_document_with_another_value_is_cited_and_said(
+    session: Session, corpus: Corpus
+) -> None:
+    answer = await session.ask("What notice period applies to the Cobaltine agreement CC-2022-08?")
+    assert answer.status == "answered"
+    assert "Notice period: 60 days [cobaltine-cloud-services]." in answer.text
+    said, quoted = answer.text.splitlines()[-2:]
+    assert said == "The documents disagree, another one says:"
+    assert "30 days before the end" in quoted
+    assert "[memo-contract-calendar-2025]" in quoted
+    assert {citation.doc_id for citation in answer.citations} == {
+        "cobaltine-cloud-services",
+        "memo-contract-calendar-2025",
+    }
+    check_citations(answer, corpus)
+
+
+async def test_the_version_in_force_is_named_beside_what_it_replaces(
+    session: Session, corpus: Corpus
+) -> None:
+    answer = await session.ask("What is the notice period of the Kestrelwick supply agreement?")
+    assert answer.text.splitlines()[-2:] == [
+        "The documents disagree, in force is kestrelwick-supply-2024, which replaces kestrelwick-supply-2023:",
+        "Notice period: 90 days [kestrelwick-supply-2023].",
+    ]
+    check_citations(answer, corpus)
+
+
+async def test_values_under_the_same_condition_are_compared_across_documents(
+    session: Session, corpus: Corpus
+) -> None:
+    answer = await session.ask(
+        "What is the battery life of the FL-200?", context=Context(max_clarifications=0)
+    )
+    lines = answer.text.splitlines()
+    assert "“10 minutes 18 months” [fl-200-user-manual]." in lines
+    assert (
+        "The documents disagree, in force is fl-200-datasheet-rev-c, which replaces fl-200-datasheet-rev-b:"
+        in lines
+    )
+    check_citations(answer, corpus)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        QUESTION,
+        "When is Cobaltine invoice CBC-10904 due?",
+        "What does a permanent red status light on the FL-200 mean?",
+        "Which law governs the Kestrelwick supply agreement of 2024?",
+    ],
+)
+async def test_documents_that_agree_are_not_said_to_disagree(question: str, session: Session) -> None:
+    answer = await session.ask(question, context=Context(max_clarifications=0))
+    assert "disagree" not in answer.text
+
+
+async def test_a_model_that_tells_both_sides_is_not_contradicted(
+    open_session: OpenSession, corpus: Corpus
+) -> None:
+    both = (
+        "The notice period of CC-2022-08 is at least 60 days [cobaltine-cloud-services], but the memo gives 30 days "
+        "before the end [memo-contract-calendar-2025]."
+    )
+    models, script = writing(both)
+    async with open_session(models) as session:
+        answer = await session.ask("What notice period applies to the Cobaltine agreement CC-2022-08?")
+    assert answer.text == both
+    assert {claim.verdict for claim in answer.claims} == {"supported"}
+    assert script.steps().count("compose") == 1
+    check_citations(answer, corpus)
