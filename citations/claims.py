@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from citations.facts import hard_facts
-from citations.tokens import content_stems, sentence_spans
+from citations.tokens import EMPHASIS, content_stems, sentence_spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +124,11 @@ class _Splitter:
                 at = marker.end
         parts.append(self.text[at:end])
         joined = re.sub(r"\s+", " ", " ".join(parts)).strip()
-        joined = _EMPHASIS.sub(r"\2", joined)
+        joined = EMPHASIS.sub(r"\2", joined)
         joined = re.sub(r"\s+([.,;:!?)。！？])", r"\1", joined)
         return _ACCORDING.sub("", joined)
 
 
-_EMPHASIS = re.compile(r"(?<![\w\[*])(\*\*|__|\*|_)(?=\S)([^*_]+?)\1(?![\w\]*])")
 # what is left of "According to [a-1], ..." once the marker is gone
 _ACCORDING = re.compile(
     r"^(?:according to|as per|per|in|laut|gemäß|nach|selon|d'après)\s*[,:]\s*", re.IGNORECASE

@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 
 from citations import cues, units
 from citations.facts import Fact, Name, hard_facts, names, uses_comma_decimals
-from citations.tokens import WORD, Span, content_stems, fold, is_content, stem, word_list
+from citations.tokens import EMPHASIS, WORD, Span, content_stems, fold, is_content, stem, word_list
 
 
 class View:
@@ -94,8 +94,12 @@ _QUOTES = str.maketrans(
 
 @lru_cache(maxsize=4096)
 def squeeze(text: str) -> str:
-    """Return a text in lower case with single spaces, one kind of quotes, plain dashes, as exact quotes are sought."""
+    """Return a text in lower case with single spaces, one kind of quotes, plain dashes and no
+    emphasis, as exact quotes are sought.
+    """
     plain = text.translate(_QUOTES)
+    if "*" in plain or "_" in plain:
+        plain = EMPHASIS.sub(r"\2", plain)
     return _SPACE_BEFORE.sub(r"\1", " ".join(plain.casefold().split()))
 
 

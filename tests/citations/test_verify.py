@@ -249,3 +249,15 @@ def test_table_cells_are_held_against_their_row() -> None:
     table = "| Item | Value | Source |\n|---|---|---|\n| Net sales | 1,577 | [10k] |\n| Operating income | 1,577 | [10k] |"
     found = [(c.text, c.verdict == "supported") for c in verify(table, [REPORT]).claims]
     assert found == [("Net sales", True), ("1,577", True), ("Operating income", True), ("1,577", False)]
+
+
+def test_emphasis_in_source_or_answer_is_no_part_of_a_quotation() -> None:
+    source = [
+        Evidence(
+            "g1", "guide.md", "**How to update.** Choose the loggers in the portal and _start_ the update."
+        )
+    ]
+    plain = "“How to update. Choose the loggers in the portal and start the update.” [guide.md]"
+    bold = "“**How to update.** Choose the loggers in the portal and start the update.” [guide.md]"
+    for answer in (plain, bold):
+        assert [claim.verdict for claim in verify(answer, source).claims] == ["supported"]
