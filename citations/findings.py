@@ -93,7 +93,7 @@ def passage_of(pool: Pool, window: Window) -> Passage:
 
 
 def examine(
-    pool: Pool, query: Query, evidence: Sequence[int], limit: int = 4, least: float = 0.0
+    pool: Pool, query: Query, evidence: Sequence[int], limit: int = 3, least: float = 0.0
 ) -> list[Finding]:
     """Hold a claim against the best windows of the given evidence spans, best finding first.
 
