@@ -52,7 +52,7 @@ async def find_candidates(corpus: Corpus, plan: Json, evidence: Sequence[Json], 
     corpus = corpus_of(corpus, plan)
     weights = {
         name: await term_weights(corpus.index, name, question, corpus.buckets[name].language)
-        for name in plan["buckets"]
+        for name in dict.fromkeys([*plan["buckets"], *(reference["bucket"] for reference in evidence)])
     }
     chunks = await hydrate(corpus, evidence)
     texts: dict[tuple[str, str], list[str]] = {}
@@ -119,7 +119,8 @@ def rank(
         described = bucket.document_fields_text(values)
         whole = "\n".join([doc_id, described, *parts])
         score = weights[name].coverage(whole) if name in weights else 0.0
-        missing = missing_names(whole, plan["per_bucket"].get(name, {}).get("names", []), bucket.language)
+        named = plan["per_bucket"].get(name, plan["per_bucket"][plan["buckets"][0]]).get("names", [])
+        missing = missing_names(whole, named, bucket.language)
         head = bare("\n".join([doc_id, heads.get((name, doc_id), ""), *own_names(bucket, values)]))
         place = ranks.get((name, doc_id), 999)
         found.append(

@@ -32,7 +32,7 @@ SUMMARIZE = re.compile(
     re.IGNORECASE,
 )
 COMPARE = re.compile(
-    r"\b(?:compare[ds]?|comparing|comparison\s+(?:of|between|to|with)|vs\.?|versus|side\s+by\s+side|differ(?:s|ence|ent)?|how\s+much\s+(?:less|more|longer|cheaper)\b.*\bthan"
+    r"\b(?:compare[ds]?|comparing|comparison\s+(?:of|between|to|with)|vs\.?|versus|side\s+by\s+side|differ(?:s|ence|ent)?|how\s+much\b.*\bthan|um\s+wie\s?viel\b.*\bals"
     r"|vergleich\w*|unterschied\w*|gegenüber|différence|comparez?)\b"
     r"|\b(?:and|und|et|or|oder|ou)\b.*\b(?:same|identical|gleiche[nrs]?|même)\b|\b(?:same|identical)\b.*\b(?:as|or)\b",
     re.IGNORECASE,
@@ -54,7 +54,7 @@ COUNT = re.compile(
     re.IGNORECASE,
 )
 SUM = re.compile(
-    r"\bhow\s+much\s+(?:did|has|have|had)\b[^?.]{0,60}\b(?:invoiced?|billed?|charged?)\b"
+    r"\b(?:how\s+much|what)\s+(?:did|has|have|had)\b[^?.]{0,60}\b(?:invoiced?|billed?|charged?)\b"
     r"|\b(?:sum(?:\s+of)?|add\s+up|adds?\s+up\s+to|combined|altogether|in\s+total|totals?|totalled|totaled|grand\s+total|spen[dt]|spending|expenditure"
     r"|(?:have|did)\s+we\s+pa(?:y|id)|paid|summe|gesamt\w*|insgesamt|addiere|zusammen(?:gerechnet)?|ausgegeben|bezahlt"
     r"|somme|montant\s+total|dépens\w+)\b",

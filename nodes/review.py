@@ -273,6 +273,10 @@ async def review_passages(corpus: Corpus, state: State, context: Context) -> Jso
     missing += [name for name in objects_asked(state["question"], candidates) if name not in missing]
     if candidates.matched == 0 and not plan.get("only"):
         return await widen_or_ask(corpus, state, context, missing, "the filters match no document")
+    if missing and not plan.get("only") and not spent(state, context):
+        found = await elsewhere(corpus, state, context, missing)
+        if found is not None:
+            return found
     if missing and candidates.matched and not identifies(state["question"], missing):
         return enough(
             f"the document does not hold {', '.join(missing)}",
@@ -315,6 +319,36 @@ OBJECT = re.compile(
     r"\b(?:for|about|from|by|of|with|für|über|von|vom|zu|pour|sur|de)\s+(?:the\s+|an?\s+|our\s+|der\s+|die\s+|das\s+|dem\s+|den\s+|le\s+|la\s+)?([^\W\d_][\w-]{3,})",
     re.IGNORECASE,
 )
+
+
+async def elsewhere(corpus: Corpus, state: State, context: Context, names: Sequence[str]) -> Json | None:
+    """Return the search of the other buckets that hold every missing name, None when none does or it was done."""
+    plan = state["plan"]
+    others = [name for name in allowed_buckets(corpus, plan, context) if name not in plan["buckets"]]
+    holding = []
+    for bucket in others:
+        counts = await asyncio.gather(*(corpus.index.count(bucket, holds(name)) for name in names))
+        if all(counts):
+            holding.append(bucket)
+    call: Json = {
+        "tool": "search",
+        "args": {
+            "buckets": holding,
+            "query": state["question"],
+            "mode": "hybrid",
+            "filtered": False,
+            "only": [],
+        },
+    }
+    if not holding or signature(call) in state.get("tried", []) or not tool_calls_left(state, context):
+        return None
+    reason = f"{', '.join(names)} stands in {', '.join(holding)}"
+    return {
+        "status": "more",
+        "reason": reason,
+        "calls": [call],
+        "notes": [note("review", "widened", f"{reason}, so that was searched too.")],
+    }
 
 
 PARTNER = re.compile(
@@ -430,7 +464,7 @@ def tied_documents(candidates: Candidates, plan: Json) -> list[Candidate]:
         and item.bucket == candidates.ranked[0].bucket
         and (item.headed, item.states) == (candidates.ranked[0].headed, candidates.ranked[0].states)
     ]
-    if not ranked:
+    if not ranked or ranked[0].bucket not in plan["per_bucket"]:
         return []
     part = plan["per_bucket"][ranked[0].bucket]
     telling = telling_words(corpus_words(plan, ranked[0].bucket), candidates.weights.get(ranked[0].bucket))

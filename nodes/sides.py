@@ -62,7 +62,12 @@ def split_sides(bucket: Bucket, linker: ValueLinker, question: str, *, today: ob
 
 def comparable(bucket: Bucket, linker: ValueLinker, question: str, today: object) -> list[Item]:
     """Return linked names, identifiers, periods and capitalised runs, the strongest where they overlap."""
-    found = [Item(link.start, link.end, 10) for link in linker.find_mentions(bucket.name, question)]
+    codes = [(start, end) for _, _, start, end in bucket.find_identifiers(question)]
+    found = [
+        Item(link.start, link.end, 10)
+        for link in linker.find_mentions(bucket.name, question)
+        if not (JOIN.search(link.text) and any(start < link.end and link.start < end for start, end in codes))
+    ]
     found += [Item(start, end, 9) for _, _, start, end in bucket.find_identifiers(question)]
     found += [Item(*period.span, 6) for period in find_periods(question, today=today)]  # type: ignore[arg-type]
     found += [

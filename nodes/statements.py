@@ -586,7 +586,12 @@ def stated_values(bucket: Bucket, document: Document, values: Json, part: Json, 
     asked = [name for name in part.get("asked", []) if name in values and name not in filtered]
     if not part.get("asked") and bucket.main_amount in values and HOW_MUCH.search(question):
         head = " ".join([document.text[:IDENTITY], *(show(value) for value in values.values())])
-        known = set(words(f"{head} {' '.join(match.group() for match in HOW_MUCH.finditer(question))}"))
+        cues = [
+            match.group()
+            for pattern in (HOW_MUCH, lexicon.COMPARATIVE)
+            for match in pattern.finditer(question)
+        ]
+        known = set(words(f"{head} {' '.join(cues)}"))
         if all(word in known for word in part.get("terms", [])):
             asked = [str(bucket.main_amount)]
     return {name: values[name] for name in asked[:2]}
