@@ -16,7 +16,7 @@ GAIN = 0.3
 """Share of the uncovered rarity that a second document must hold."""
 MAX_NAMES, MAX_CALLS = 4, 2
 QUOTED = re.compile(r"`([^`\n]{2,60})`|\[([\w.-]{2,40})\]\(https?:")
-RUN = re.compile(r"\b[A-Z][\w&.’'-]+(?:\s+(?:of\s+)?[A-Z][\w&.’'-]+){1,4}")
+RUN = re.compile(r"\b[A-Z][\w&.’'-]+(?:[ \t]+(?:of[ \t]+)?[A-Z][\w&.’'-]+){1,4}")
 
 
 async def bridge_calls(

@@ -1,0 +1,71 @@
+"""Groups of a computed table, and the names that lead from one document to another."""
+
+from datetime import date
+
+import pytest
+
+from corpus.terms import TermWeights
+from nodes.candidates import Candidate
+from nodes.groups import read_groups
+from nodes.hops import bridging_names, uncovered
+from nodes.review import in_force
+from nodes.sides import split_sides
+from tools.services import Corpus
+
+
+@pytest.mark.parametrize(
+    ("question", "groups"),
+    [
+        ("What did we spend per vendor per month in 2024?", ["vendor_name", "invoice_date.month"]),
+        ("Ausgaben pro Quartal", ["invoice_date.quarter"]),
+        ("total by currency", ["currency"]),
+        ("dépenses par année", ["invoice_date.year"]),
+        ("invoices due by 3 May", []),
+        ("cost per unit", []),
+    ],
+)
+def test_groups_are_fields_and_calendar_units(corpus: Corpus, question: str, groups: list[str]) -> None:
+    assert read_groups(corpus.buckets["invoices"], question) == groups
+
+
+def test_a_hop_looks_for_the_rare_words_that_a_document_lacks() -> None:
+    weights = TermWeights({"valve": 2, "torque": 3, "pump": 40, "water": 90}, total=100)
+    assert uncovered(weights, "the pump moves water") == ["valve", "torque"]
+    assert uncovered(weights, "valve and torque of the pump") == []
+
+
+def test_a_hop_follows_names_that_the_question_does_not_give(corpus: Corpus) -> None:
+    candidate = Candidate("a", "contracts", 0.5, values={"parties": ("Acme Ltd", "Bravo GmbH")})
+    text = "Use `charlie-kit` instead.\nSigned by Delta Works\nNext line"
+    names = bridging_names(corpus.buckets["contracts"], candidate, text, "What did Acme Ltd sign?")
+    assert names == ["charlie-kit", "Bravo GmbH", "Delta Works"]
+
+
+def test_the_version_that_supersedes_is_in_force(corpus: Corpus) -> None:
+    bucket = corpus.buckets["generic"]
+    old = Candidate("p1", "generic", 1.0, "Policy 1", {"effective_date": date(2023, 1, 1)})
+    new = Candidate(
+        "p2", "generic", 1.0, "Policy 2", {"effective_date": date(2024, 1, 1), "supersedes": "Policy 1"}
+    )
+    kept, why = in_force(bucket, [old, new], "What is the cap?", date(2025, 1, 1))
+    assert [item.doc_id for item in kept] == ["p2"]
+    assert why == "p2 replaces p1; the version in force was used."
+
+
+def test_the_current_one_is_the_latest_that_has_taken_effect(corpus: Corpus) -> None:
+    bucket = corpus.buckets["generic"]
+    versions = [
+        Candidate(f"p{year}", "generic", 1.0, "Policy", {"effective_date": date(year, 1, 1)})
+        for year in (2022, 2023)
+    ]
+    kept, _ = in_force(bucket, versions, "What is the current cap?", date(2025, 1, 1))
+    assert [item.doc_id for item in kept] == ["p2023"]
+    kept, why = in_force(bucket, versions, "What is the cap?", date(2025, 1, 1))
+    assert (len(kept), why) == (2, "")
+
+
+def test_two_codes_are_two_sides(corpus: Corpus) -> None:
+    question = "How do the notice periods of KC-2023-04 and KC-2024-11 differ?"
+    sides = split_sides(corpus.buckets["contracts"], corpus.linker, question, today=date(2025, 1, 1))
+    assert [side.label for side in sides] == ["KC-2023-04", "KC-2024-11"]
+    assert "KC-2024-11" not in sides[0].question
