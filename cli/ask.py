@@ -99,6 +99,8 @@ async def _run(request: Request, context: Context, steps: Steps, *, may_ask: boo
 
 async def _first(session: "Session", request: Request, context: Context, steps: Steps) -> Answer:
     """Ask, or give the reply; without a thread it is kept for the question's own clarification."""
+    if request.reply and request.new and request.question is None:
+        raise BadInput("--reply answers an open clarification and --new starts a question: use one of them.")
     if request.thread and request.reply and not request.new:
         return await session.reply(request.thread, request.reply, context=context, on_event=steps)
     assert request.question is not None

@@ -49,14 +49,13 @@ def _rows(request: Request) -> Iterator[str]:
     from corpus.annotations import AnnotationStore
     from corpus.buckets import load_buckets
     from corpus.export import export_csv
-    from corpus.filters import check_filters
-    from nodes.schema_plan import parse_filter
+    from corpus.filters import check_filters, parse_clause
 
     settings = load_settings()
     buckets = load_buckets(settings.buckets_dir)
     if request.bucket not in buckets:
         raise BadInput(f"There is no bucket {request.bucket!r}; the buckets are {', '.join(buckets)}.")
-    clauses = [parse_filter(text) for text in request.filters]
+    clauses = [parse_clause(text) for text in request.filters]
     checked = check_filters(buckets[request.bucket], clauses, today=date.today())
     if checked.problems:
         raise BadInput(f"Filter {checked.problems[0].clause.raw!r}: {checked.problems[0]}.")

@@ -131,7 +131,9 @@ def buckets(
 def evaluate(
     paths: Annotated[
         list[Path],
-        typer.Argument(help="Question files, folders of them, retrieval sets, judged claims.", show_default=False),
+        typer.Argument(
+            help="Question files, folders of them, retrieval sets, judged claims.", show_default=False
+        ),
     ],
     as_json: AsJson = False,
     out: Annotated[

@@ -73,15 +73,14 @@ def check_scope(context: Context, buckets: "dict[str, Bucket]") -> None:
     Raises:
         BadInput: the message says which bucket or filter, and what there is instead.
     """
-    from corpus.filters import FilterProblem, check
-    from nodes.schema_plan import parse_filter
+    from corpus.filters import FilterProblem, check, parse_clause
 
     for name in context.buckets:
         if name not in buckets:
             raise BadInput(f"There is no bucket {name!r}; the buckets are {', '.join(buckets)}.")
     searched = [buckets[name] for name in context.buckets or buckets]
     for text in context.filters:
-        clause = parse_filter(text)
+        clause = parse_clause(text)
         results = [check(bucket, clause, today=context.now) for bucket in searched]
         problems = [result for result in results if isinstance(result, FilterProblem)]
         if len(problems) == len(searched):

@@ -627,7 +627,7 @@ _SIGNS: Mapping[str, Operator] = {
     "starts with": "starts with", "exists": "exists", "missing": "missing",
 }  # fmt: skip
 _WRITTEN = re.compile(
-    r"\s*(?P<field>[^<>=!~≤≥]+?)\s*(?:(?P<sign>>=|<=|!=|<>|==|=|>|<|≥|≤|~)\s*"
+    r"\s*(?P<field>[^<>=!~≤≥]+?)\s*(?:(?P<sign>>=|<=|!=|<>|==|=|>|<|≥|≤|~)(?!\s*[<>=!~≤≥])\s*"
     r"|\s(?P<word>not in|in|between|contains|starts with|exists|missing)(?:\s+|$))(?P<value>.*)",
     re.DOTALL | re.IGNORECASE,
 )
@@ -635,6 +635,8 @@ _WRITTEN = re.compile(
 
 def parse_clause(text: str, origin: Origin = "user") -> Clause:
     """Return the clause written as "field>=value", "field in a, b", "field between a and b", "field missing".
+
+    Semicolons separate the values of a list that hold commas ("vendor_name in Acme, Inc.; Bravo Ltd").
 
     Raises:
         BadInput: the text is not of that form.
@@ -650,7 +652,8 @@ def parse_clause(text: str, origin: Origin = "user") -> Clause:
     if operator in _BOTH:
         value = None
     elif operator in ("in", "not in"):
-        value = [part.strip() for part in written.strip("()[]").split(",") if part.strip()]
+        parts = written.strip("()[]").split(";" if ";" in written else ",")
+        value = [part.strip() for part in parts if part.strip()]
     elif operator == "between":
-        value = re.split(r"\s*(?:\.\.|\band\b)\s*", written, maxsplit=1)
+        value = re.split(r"\s*(?:\.\.|;|\band\b)\s*", written, maxsplit=1)
     return Clause(field=match["field"].strip(), operator=operator, value=value, raw=text, origin=origin)

@@ -411,7 +411,8 @@ _UNTIL = (
 )
 _LINK = re.compile(r"\s*(?:and|to|until|till|through|und|bis|et|à|au|-|–|—)\s*(?:the\s+)?", re.IGNORECASE)
 _ONWARDS = re.compile(
-    r"\s*(?:or later|onwards?|on(?=\W*$|\s*[,.;?!])|and later|and after|or newer|oder später|et après)\b", re.IGNORECASE
+    r"\s*(?:or later|onwards?|on(?=\W*$|\s*[,.;?!])|and later|and after|or newer|oder später|et après)\b",
+    re.IGNORECASE,
 )
 
 

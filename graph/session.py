@@ -235,8 +235,9 @@ def _event(mode: str, part: Json) -> Json:
         return part
     if "__interrupt__" in part:
         return {"event": "clarification"}
-    step = next(iter(part), "")
-    update = part.get(step) or {}
+    name = next(iter(part), "")
+    step = name.removeprefix("__error_handler__")
+    update = part.get(name) or {}
     event: Json = {"event": "step", "step": step}
     if step == "route":
         event["detail"] = ", ".join(

@@ -9,6 +9,7 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field
 
 from corpus import terms
+from corpus.filters import Operator
 from graph.context import Context
 from graph.state import Json, State
 from nodes import lexicon
@@ -52,21 +53,7 @@ class Constraint(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     field: str = Field(max_length=80)
-    operator: Literal[
-        "=",
-        "!=",
-        "<",
-        "<=",
-        ">",
-        ">=",
-        "between",
-        "in",
-        "not in",
-        "contains",
-        "starts with",
-        "exists",
-        "missing",
-    ]
+    operator: Operator
     value: list[str] = Field(max_length=20)
     raw_text: str = Field(max_length=200)
 

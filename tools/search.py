@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Literal
+from typing import Any
 
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, ConfigDict, Field
 
-from corpus.filters import Clause, Filters, Group, check_filters, to_qdrant
+from corpus.filters import Clause, Filters, Group, Operator, check_filters, to_qdrant
 from corpus.index import Mode, SearchRequest
 from corpus.search import SearchFailure, search_buckets
 from corpus.types import Hit
@@ -25,21 +25,7 @@ class FilterClause(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     field: str = Field(max_length=80)
-    operator: Literal[
-        "=",
-        "!=",
-        "<",
-        "<=",
-        ">",
-        ">=",
-        "between",
-        "in",
-        "not in",
-        "contains",
-        "starts with",
-        "exists",
-        "missing",
-    ] = "="
+    operator: Operator = "="
     value: str | float | bool | list[str] | None = None
 
 

@@ -179,7 +179,7 @@ def test_options_become_the_context(run: Run, session: ScriptedSession) -> None:
         (("--reply", "x"), "Give a question"),
         (("q", "--reply", " "), "The reply is empty."),
         (("q", "-b", "nowhere"), "There is no bucket 'nowhere'; the buckets are certificates, contracts,"),
-        (("q", "-f", "vendor_name"), "write FIELD OPERATOR VALUE"),
+        (("q", "-f", "vendor_name"), "is not a filter (examples: "),
         (("q", "-f", "no_such_field=1"), "Filter 'no_such_field=1'"),
         (("q", "-b", "invoices", "-f", "invoice_date>=yesterweek"), "Filter 'invoice_date>=yesterweek'"),
         (("q", "-c", "max_rounds"), "write key=value"),
