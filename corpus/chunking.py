@@ -59,6 +59,8 @@ def chunk_document(
     """
     chunks: list[Chunk] = []
     for start, end in _spans(document.text, tokens, min(overlap, tokens // 2)):
+        if chunks and end <= chunks[-1].end:
+            continue  # blanks alone moved the window: the last chunk holds this span whole
         text = document.text[start:end]
         content_hash = hashlib.sha256(text.encode()).hexdigest()
         first, last = page_at(document.pages, start), page_at(document.pages, end - 1)

@@ -119,7 +119,8 @@ def rank(
         described = bucket.document_fields_text(values)
         whole = "\n".join([doc_id, described, *parts])
         score = weights[name].coverage(whole) if name in weights else 0.0
-        named = plan["per_bucket"].get(name, plan["per_bucket"][plan["buckets"][0]]).get("names", [])
+        lead = plan["per_bucket"].get(plan["buckets"][0], {})
+        named = plan["per_bucket"].get(name, lead).get("names", [])
         missing = missing_names(whole, named, bucket.language)
         head = bare("\n".join([doc_id, heads.get((name, doc_id), ""), *own_names(bucket, values)]))
         place = ranks.get((name, doc_id), 999)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import pytest_socket
+from hypothesis import settings
 
 # Before langgraph is imported: checkpoints may hold plain data only.
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
@@ -15,6 +16,12 @@ os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 if TYPE_CHECKING:
     from settings import Settings
     from tools.services import Services
+
+# The same examples in every CI run; at a desk each run looks at new ones.
+settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
+
 
 LOOPBACK = ["127.0.0.1", "::1", "localhost"]
 

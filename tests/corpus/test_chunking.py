@@ -49,6 +49,14 @@ def test_offsets_are_exact_and_nothing_is_lost(words: list[str], tokens: int, ov
     assert len({chunk.chunk_id for chunk in chunks}) == len(chunks)
 
 
+def test_a_window_that_only_blanks_moved_gives_no_chunk_inside_another() -> None:
+    text = "a" * 14 + "ßaaaßa" + "  " + "a😀"
+    chunks = chunk_document(document(text), BUCKET, tokens=10, overlap=5)
+    ends = [chunk.end for chunk in chunks]
+    assert ends == sorted(set(ends))
+    assert ends[-1] == len(text)
+
+
 def test_a_short_text_is_one_chunk() -> None:
     (chunk,) = chunk_document(document("\n  A short letter, HB-0042.\n"), BUCKET)
     assert (chunk.text, chunk.start, chunk.end) == ("A short letter, HB-0042.", 3, 27)

@@ -143,7 +143,7 @@ def test_the_drawing_has_labelled_edges(client: SyncLangGraphClient) -> None:
 def test_the_schemas_are_narrow_and_the_context_makes_a_form(client: SyncLangGraphClient) -> None:
     (assistant,) = client.assistants.search(graph_id="agent", metadata={"created_by": "system"})
     schemas = client.assistants.get_schemas(assistant["assistant_id"])
-    assert set(schemas["input_schema"]["properties"]) == {"query", "messages"}  # type: ignore[index]
+    assert set(schemas["input_schema"]["properties"]) == {"query", "messages", "new"}  # type: ignore[index]
     assert set(schemas["output_schema"]["properties"]) == {"answer", "messages"}  # type: ignore[index]
     form: Any = schemas["context_schema"]
     assert set(form["properties"]) == set(Context.model_fields)
