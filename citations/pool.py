@@ -58,7 +58,6 @@ class Gathered:
         self.comma = uses_comma_decimals(self.text)
         annotations = "\n".join(f"{n}: {v}" for e in spans for n, v in e.facts)
         self.annotations = hard_facts(annotations, False) if annotations else ()
-        self.annotation_text = annotations
         self.known = frozenset(
             content_stems(re.sub(r"[_\W]+", " ", doc_id)) + content_stems(annotations.replace("_", " "))
         )

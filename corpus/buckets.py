@@ -130,11 +130,6 @@ class Bucket(BaseModel):
                 names.setdefault(_column(alias), field)
         return names
 
-    @property
-    def title_field(self) -> Field | None:
-        """Return the field that names a document best."""
-        return self.field(self.title_fields[0]) if self.title_fields else None
-
     def field(self, name_or_alias: str) -> Field | None:
         """Return the field of that name, column or word (case and separators do not matter), else None."""
         return self._by_name.get(name_or_alias) or self._by_name.get(_column(name_or_alias))

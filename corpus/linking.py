@@ -58,12 +58,6 @@ class ValueLinker:
         """
         return self._find(bucket, question[:4000], fields, floor=floor)
 
-    def suggestions(self, bucket: str, mention: str, *, fields: Sequence[str] | None = None) -> list[str]:
-        """Return existing values that look like a mention that links to nothing, best first."""
-        return [
-            value for link in self._nearest(bucket, mention[:200], fields, cutoff=60) for value in link.values
-        ][:5]
-
     # --- the lexicon ----------------------------------------------------------------------------
 
     def _lexicon(self, bucket: str) -> Lexicon:
@@ -132,9 +126,7 @@ class ValueLinker:
             links.append(Link(name, (value,), count, how, 1.0, start, end, text[start:end], cued=True))
         return links
 
-    def _nearest(
-        self, bucket: str, mention: str, fields: Sequence[str] | None, cutoff: float = 82
-    ) -> list[Link]:
+    def _nearest(self, bucket: str, mention: str, fields: Sequence[str] | None) -> list[Link]:
         from rapidfuzz import fuzz
 
         lexicon = self._lexicon(bucket)
@@ -144,7 +136,7 @@ class ValueLinker:
         keys = [key for key in lexicon.keys if len(key) >= 4]
         links = []
         for key, score, _ in process.extract(
-            wanted, keys, scorer=fuzz.token_sort_ratio, score_cutoff=cutoff, limit=5
+            wanted, keys, scorer=fuzz.token_sort_ratio, score_cutoff=82, limit=5
         ):
             entries = [lexicon.entries[number] for number in lexicon.keys[key]]
             for name in dict.fromkeys(entry.field for entry in entries):

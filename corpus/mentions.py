@@ -15,7 +15,7 @@ from corpus.common_words import COMMON
 from corpus.countries import country_code, country_names, forms_of
 from corpus.fields import Field, fold
 from corpus.lexicon import Entry, Lexicon
-from corpus.names import CLEAR_FORMS, CONNECTORS, LEGAL_FORMS, Name, Token, parse_name, plain, tokens
+from corpus.names import CLEAR_FORMS, CONNECTORS, LEGAL_FORMS, Token, parse_name, plain, tokens
 
 T = TypeVar("T")
 
@@ -37,15 +37,13 @@ class Link:
     Attributes:
         field: the field that holds the values.
         values: the values as stored, most frequent first; more than one are spellings or members of one
-            name ("in" them all), or several that fit (see `ambiguous`).
+            name ("in" them all), or several that fit.
         count: documents that have one of the values (of a list field, an upper bound).
         how: the weakest kind of match that was needed.
         score: 0 to 1, from how much of the name is said, how rare its words are, and how exactly.
         start, end, text: the words, and their character offsets in what was searched.
         complete: whether the words are the whole name (legal form and qualifiers apart).
         cued: whether a word for the field stands beside the words ("the spin crate").
-        wider: values that hold the same words within a longer name, not among `values`.
-        ambiguous: whether the values are different things that the words fit equally.
     """
 
     field: str
@@ -58,8 +56,6 @@ class Link:
     text: str
     complete: bool = True
     cued: bool = False
-    wider: tuple[str, ...] = ()
-    ambiguous: bool = False
 
 
 @dataclass(slots=True)
@@ -329,11 +325,9 @@ class Search:
             core = best.entry.name.core
             kin = [item for item in relatives if item.entry.name.core[: len(core)] == core]
             chosen += kin if not best.extra else []
-            relatives = [item for item in relatives if item not in chosen]
         chosen.sort(key=lambda item: -item.entry.count)
         first, last = min(item.first for item in chosen), max(item.last for item in chosen)
         start, end = self.words[first].start, self.words[last].end
-        names = {_family(item.entry.name) for item in chosen}
         return Link(
             field=best.entry.field,
             values=tuple(item.entry.value for item in chosen),
@@ -344,8 +338,6 @@ class Search:
             end=end,
             text=self.text[start:end],
             complete=complete,
-            wider=tuple(item.entry.value for item in relatives),
-            ambiguous=not complete and len(names) > 1,
         )
 
     def _names_another(self, first: int, last: int) -> bool:
@@ -500,10 +492,6 @@ def _says_as_much(other: _Found, best: _Found) -> bool:
         other.mass >= 0.9 * best.mass
         and other.last - other.first >= best.last - best.first - len(best.extra) - 1
     )
-
-
-def _family(name: Name) -> tuple[str, ...]:
-    return tuple(sorted(set(name.core)))
 
 
 def _alike(word: str, part: str) -> bool:

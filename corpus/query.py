@@ -20,7 +20,6 @@ from corpus.sql_text import date_label
 from llm.errors import BadInput
 
 Function = Literal["count", "sum", "average", "min", "max"]
-Granularity = Literal["year", "quarter", "month", "day"]
 
 _SUMMED = frozenset({"integer", "decimal", "money", "quantity"})
 _ORDERED = _SUMMED | {"date"}

@@ -4,7 +4,7 @@ import asyncio
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -120,8 +120,3 @@ async def term_weights(index: "Index", bucket: str, question: str, language: str
 def holds(word: str) -> dict[str, Any]:
     """Return the filter for chunks whose text holds `word` as a token."""
     return {"must": [{"key": "text", "match": {"text": word}}]}
-
-
-def rarest(weights: TermWeights, among: Sequence[str], limit: int) -> list[str]:
-    """Return at most `limit` of the words, rarest first."""
-    return sorted(among, key=lambda word: -weights.weight(word))[:limit]

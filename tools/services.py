@@ -44,6 +44,7 @@ def open_corpus(settings: Settings) -> Corpus:
     from corpus.annotations import AnnotationStore
     from corpus.buckets import load_buckets
     from corpus.documents import DocumentStore
+    from corpus.index import load_index
     from corpus.linking import ValueLinker
     from corpus.rerank import load_reranker
     from llm.embeddings import load_embedder
@@ -57,21 +58,10 @@ def open_corpus(settings: Settings) -> Corpus:
         documents=DocumentStore(settings.sql_url),
         annotations=annotations,
         linker=ValueLinker(annotations),
-        index=open_index(settings, embedder),
+        index=load_index(settings, embedder),
         reranker=load_reranker(settings),
         lines=embedder if settings.embeddings == "static" else None,
     )
-
-
-def open_index(settings: Settings, embedder: "Embedder") -> "Index":
-    """Return the Qdrant server's index when `QDRANT_URL` is set, else the embedded one."""
-    if settings.qdrant_url:
-        from corpus.qdrant_index import QdrantIndex, connect
-
-        return QdrantIndex(connect(settings), embedder, weights=settings.fusion)
-    from corpus.edge_index import EdgeIndex
-
-    return EdgeIndex(settings.home / "index", embedder, weights=settings.fusion)
 
 
 @dataclass(frozen=True)
