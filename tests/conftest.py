@@ -15,7 +15,7 @@ os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 
 if TYPE_CHECKING:
     from settings import Settings
-    from tools.services import Services
+    from tools.services import Corpus, Services
 
 # The same examples in every CI run; at a desk each run looks at new ones.
 settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)
@@ -73,6 +73,22 @@ def sample_services(sample_home: Path) -> "Iterator[Services]":
     services = Services(_embedded(sample_home))
     yield services
     asyncio.run(services.close())
+
+
+@pytest.fixture(scope="module")
+def services(sample_home: Path) -> "Iterator[Services]":
+    """Give services over the sample without any model, so that the twins answer; opened once a module."""
+    from tools.services import Services
+
+    opened = Services(_embedded(sample_home))
+    yield opened
+    asyncio.run(opened.close())
+
+
+@pytest.fixture
+def corpus(services: "Services") -> "Corpus":
+    """Return the open sample corpus."""
+    return services.open()
 
 
 def _embedded(home: Path) -> "Settings":

@@ -1,7 +1,6 @@
 """Sessions over the sample corpus, and models that follow a script."""
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -10,24 +9,9 @@ import pytest
 
 from graph.session import Session, sqlite_saver
 from llm.chat import ChatModels
-from settings import Settings
-from tools.services import Corpus, Services
+from tools.services import Services
 
 OpenSession = Callable[..., AbstractAsyncContextManager[Session]]
-
-
-@pytest.fixture(scope="module")
-def services(sample_home: Path) -> Iterator[Services]:
-    """Give services over the sample without any model, so that the twins answer; opened once a module."""
-    opened = Services(settings=Settings.model_construct(home=sample_home))
-    yield opened
-    asyncio.run(opened.close())
-
-
-@pytest.fixture
-def corpus(services: Services) -> Corpus:
-    """Return the open sample corpus."""
-    return services.open()
 
 
 @pytest.fixture

@@ -1,9 +1,7 @@
 """The open sample corpus, and what a node needs to run outside of a graph."""
 
-import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import date
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +11,6 @@ from corpus.filters import Clause
 from graph.context import Context
 from llm.scripted import Replies, Script, scripted
 from nodes.clauses import Reading, read_question
-from settings import Settings
 from tools.services import Corpus, Services
 
 TODAY = date(2025, 3, 1)
@@ -21,20 +18,6 @@ TODAY = date(2025, 3, 1)
 
 Read = Callable[[str, str], Reading]
 Condition = tuple[str, str, Any]
-
-
-@pytest.fixture(scope="module")
-def services(sample_home: Path) -> Iterator[Services]:
-    """Give services over the sample without any model; opened once a module."""
-    opened = Services(settings=Settings.model_construct(home=sample_home))
-    yield opened
-    asyncio.run(opened.close())
-
-
-@pytest.fixture
-def corpus(services: Services) -> Corpus:
-    """Return the open sample corpus."""
-    return services.open()
 
 
 @pytest.fixture
