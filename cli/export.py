@@ -49,7 +49,8 @@ def _rows(request: Request) -> Iterator[str]:
     from corpus.annotations import AnnotationStore
     from corpus.buckets import load_buckets
     from corpus.export import export_csv
-    from corpus.filters import check_filters, parse_clause
+    from corpus.filter_checks import check_filters
+    from corpus.filters import parse_clause
 
     settings = load_settings()
     buckets = load_buckets(settings.buckets_dir)

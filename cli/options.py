@@ -73,7 +73,8 @@ def check_scope(context: Context, buckets: "dict[str, Bucket]") -> None:
     Raises:
         BadInput: the message says which bucket or filter, and what there is instead.
     """
-    from corpus.filters import FilterProblem, check, parse_clause
+    from corpus.filter_checks import check
+    from corpus.filters import FilterProblem, parse_clause
 
     for name in context.buckets:
         if name not in buckets:

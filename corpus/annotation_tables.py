@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 from corpus.buckets import Bucket
 from corpus.fields import Field, Money, Quantity, Value, fold
-from corpus.filters import Tables
+from corpus.filter_sql import Tables
 from corpus.sql_text import folded_string
 
 

@@ -44,7 +44,8 @@ from corpus.annotation_tables import (
 from corpus.buckets import Bucket
 from corpus.database import open_database, translated
 from corpus.fields import Field, Value
-from corpus.filters import Clause, Filters, Group, Operator, compared_column, to_sql
+from corpus.filter_sql import compared_column, to_sql
+from corpus.filters import Clause, Filters, Group, Operator
 from corpus.sql_text import folded_string
 from llm.errors import BadInput
 

@@ -10,7 +10,8 @@ from sqlalchemy import select
 from corpus.annotations import AnnotationStore
 from corpus.fields import fold
 from corpus.lexicon import Lexicon, loaded_fields
-from corpus.mentions import How, Link, Search, resolve
+from corpus.links import How, Link, resolve
+from corpus.mentions import Search
 from corpus.names import CONNECTORS, LEGAL_FORMS, parse_name, tokens
 
 __all__ = ["Link", "ValueLinker"]

@@ -15,7 +15,8 @@ from corpus.annotations import AnnotationStore
 from corpus.buckets import Bucket
 from corpus.coercion import to_json
 from corpus.fields import Field
-from corpus.filters import Filters, compared_column
+from corpus.filter_sql import compared_column
+from corpus.filters import Filters
 from corpus.sql_text import date_label
 from llm.errors import BadInput
 

@@ -18,8 +18,12 @@ from sqlalchemy.pool import StaticPool
 from corpus.amounts import rounded
 from corpus.annotation_tables import Annotation, bucket_tables, to_items, to_row
 from corpus.buckets import Bucket
+from corpus.conditions import matches
 from corpus.fields import Field, Money, Quantity, Value, fold
-from corpus.filters import OPERATORS, Clause, Filters, Group, check_filters, matches, to_qdrant, to_sql
+from corpus.filter_checks import check_filters
+from corpus.filter_qdrant import to_qdrant
+from corpus.filter_sql import to_sql
+from corpus.filters import OPERATORS, Clause, Filters, Group
 
 TODAY = date(2026, 11, 27)
 CURRENCIES = (None, "EUR", "USD", "MYR")

@@ -16,7 +16,8 @@ from nodes.conflicts import with_conflicts
 from nodes.degraded import corpus_of
 from nodes.prune import hydrate
 from nodes.search import KEYWORD_ONLY
-from nodes.statements import compose_passages, compose_set, nothing_text
+from nodes.set_statements import compose_set
+from nodes.statements import compose_passages, nothing_text
 from tools.services import Services
 
 PROMPT_VERSION = "compose-1"

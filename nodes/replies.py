@@ -5,11 +5,13 @@ from typing import Any
 
 from corpus import terms
 from corpus.buckets import Bucket
-from corpus.filters import Clause, check_filters
+from corpus.filter_checks import check_filters
+from corpus.filters import Clause
 from graph.context import Context
 from graph.state import Json
 from nodes import lexicon
-from nodes.clauses import Reading, read_question
+from nodes.clauses import read_question
+from nodes.reading import Reading
 from tools.services import Corpus
 
 EVERY = re.compile(

@@ -238,7 +238,7 @@ async def unknown_names(corpus: Corpus, plan: Json, context: Context) -> list[st
 
 async def evidence_set(corpus: Corpus, plan: Json, names: Sequence[str]) -> list[str]:
     """Return the matching documents whose text holds every one of `names`; the list is by evidence, not by a field."""
-    from corpus.filters import to_qdrant
+    from corpus.filter_qdrant import to_qdrant
     from nodes.search import bucket_filters
 
     name = plan["buckets"][0]

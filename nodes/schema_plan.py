@@ -1,7 +1,6 @@
 """schema_plan: load the chosen buckets' schemas and plan typed filters, strategy, first searches and budget."""
 
 import asyncio
-import re
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -9,23 +8,24 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field
 
-from corpus import terms
 from corpus.buckets import Bucket
-from corpus.filters import Clause, Filters, Group, Operator, check_filters, matches, parse_clause
+from corpus.filter_checks import check_filters
+from corpus.filters import Clause, Filters, Group, Operator, parse_clause
 from graph.context import Context
 from graph.policies import tool_calls_left
 from graph.state import Json, State
 from llm.errors import BadInput, Unavailable
 from nodes import lexicon
-from nodes.asking import printed
 from nodes.calling import call_model, note, wants_model
-from nodes.clauses import Reading, read_question
+from nodes.clauses import read_question
 from nodes.degraded import SAID, has_metadata, without_metadata
 from nodes.groups import read_groups
-from nodes.phrases import find_phrase
+from nodes.intents import compared_names, settle_intent
+from nodes.narrowing import named_documents, narrow
+from nodes.reading import Reading
 from nodes.replies import apply_reply, edit_plan
 from nodes.sides import split_sides
-from tools.search import typed_filters
+from nodes.superlatives import superlative
 from tools.services import Corpus, Services
 
 Strategy = Literal["keyword", "semantic", "hybrid"]
@@ -294,99 +294,6 @@ def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Json]) 
     }
 
 
-def narrow(corpus: Corpus, plan: Json, question: str) -> tuple[Json, list[str]]:
-    """Return the plan of a question for a fact with filters that match something, and a line per clause given up.
-
-    A document named by its id is taken alone. Inferred clauses that together match nothing are given up one by one,
-    the least certain first, but first one without which something matches; the words stay in the search, and the
-    review checks that the document holds them.
-    """
-    named = [found for found in named_documents(corpus, question) if may_read(corpus, plan, found)]
-    if named:
-        return plan | {"only": [doc_id for doc_id, _ in named], "buckets": [named[0][1]]}, []
-    per_bucket, said = dict(plan["per_bucket"]), []
-    for name, part in plan["per_bucket"].items():
-        filters = list(part["filters"])
-        while filters and not corpus.annotations.count(name, typed_filters(filters)):
-            soft = [clause for clause in filters if clause.get("origin", "user") == "inferred"]
-            if not soft:
-                break
-            soft.sort(key=lambda clause: certainty(corpus.buckets[name], part, clause))
-            weakest = next(
-                (clause for clause in soft if matches_without(corpus, name, filters, clause)), soft[0]
-            )
-            filters.remove(weakest)
-            said.append(f"{name}: nothing matches all conditions, so “{printed(weakest)}” was not applied.")
-        lost = [clause for clause in part["filters"] if clause not in filters]
-        lost_words = [word for clause in lost for word in terms.content_words(str(clause.get("raw", "")))]
-        names = [
-            word
-            for clause in lost
-            if is_entity(corpus.buckets[name], clause) and re.search(r"[A-ZÀ-Þ0-9]", clause.get("raw", ""))
-            for word in terms.content_words(clause["raw"])
-        ]
-        per_bucket[name] = part | {
-            "filters": filters,
-            "lost": lost,
-            "terms": list(dict.fromkeys([*part["terms"], *lost_words])),
-            "names": list(dict.fromkeys([*part["names"], *names])),
-        }
-    return plan | {"per_bucket": per_bucket}, said
-
-
-def named_documents(corpus: Corpus, question: str) -> list[tuple[str, str]]:
-    """Return the documents whose id stands in the question, each with its bucket."""
-    tokens = [name for name in dict.fromkeys(DOC_ID.findall(question)) if CODED.search(name)]
-    quoted = [name.strip() for name in QUOTED_ID.findall(question)]
-    records = [corpus.documents.record(name) for name in dict.fromkeys([*quoted, *tokens])]
-    return [(record.doc_id, record.bucket) for record in records if record]
-
-
-def may_read(corpus: Corpus, plan: Json, document: tuple[str, str]) -> bool:
-    """Tell whether a named document is in a bucket of the plan and passes the filters that are not inferred."""
-    doc_id, bucket = document
-    if bucket not in plan["per_bucket"]:
-        return False
-    filters = plan["per_bucket"][bucket]["filters"]
-    hard = [clause for clause in filters if clause.get("origin", "user") != "inferred"]
-    values = corpus.annotations.get(doc_id, bucket) or {}
-    return matches(corpus.buckets[bucket], typed_filters(hard), values)
-
-
-def matches_without(corpus: Corpus, bucket: str, filters: list[Json], clause: Json) -> bool:
-    """Tell whether some document meets all of the filters but one."""
-    left = [other for other in filters if other is not clause]
-    return corpus.annotations.count(bucket, typed_filters(left)) > 0
-
-
-CODED = re.compile(r"\d|\w[-_.]\w")
-QUOTED_ID = re.compile(r"[\"“„\[]([^\"“”„\[\]\n]{1,200})[\"”\]]")
-"""A document id counts when it looks like one or stands in quotes or brackets: a file may be called "office"."""
-DOC_ID = re.compile(r"(?<![\w-])[\w][\w.\-]*\w(?![\w-])")
-
-
-def is_entity(bucket: Bucket, clause: Json) -> bool:
-    """Tell whether a clause holds a name or an identifier rather than a kind, a keyword or a date."""
-    return clause.get("field") in bucket.entity_fields
-
-
-def certainty(bucket: Bucket, part: Json, clause: Json) -> float:
-    """Return how sure an inferred clause is, 0 to 1: names by the quality of their match, days before loose words."""
-    field = bucket.field(clause.get("field", ""))
-    if field is not None and field.type == "date":
-        exact = clause["operator"] == "=" and re.search(r"\d{4}", clause.get("raw", ""))
-        return 0.95 if exact else 0.75 if re.search(r"\d{4}", clause.get("raw", "")) else 0.2
-    found = [
-        item
-        for item in part["mentions"]
-        if item["field"] == clause.get("field") and item["text"] in clause.get("raw", "")
-    ]
-    score, whole = (found[0]["score"], found[0]["complete"]) if found else (0.6, True)
-    if is_entity(bucket, clause):
-        return 0.4 + 0.6 * float(score) if whole else 0.6 * float(score)
-    return 0.3 * float(score)
-
-
 def plan_sides(
     corpus: Corpus, plan: Json, question: str, hard: dict[str, Filters], context: Context
 ) -> list[Json]:
@@ -413,196 +320,6 @@ def plan_sides(
 def order_buckets(names: list[str], plans: dict[str, Json]) -> list[str]:
     """Keep the router's order; a bucket that holds a name of the question comes before one that holds none."""
     return sorted(names, key=lambda name: not plans[name]["named"])
-
-
-def settle_intent(bucket: Bucket, question: str, decomposition: Json, lead: Json) -> tuple[str, Json]:
-    """Return the intent and the aggregate that the schema allows.
-
-    An amount is only summed where the bucket has a main amount; "how many" counts documents only when the
-    bucket's documents are what is counted; a plural of the documents without a question for a value is a list.
-    """
-    intent, wanted = decomposition["intent"], decomposition.get("aggregate", "none")
-    plural = lead["noun"] == "plural"
-    nothing: Json = {"function": "none", "field": None}
-    if intent == "compute":
-        if wanted == "count":
-            return (
-                ("compute", {"function": "count", "field": None})
-                if counts_documents(bucket, question)
-                else ("qa", nothing)
-            )
-        if bucket.main_amount and sums_amounts(bucket, question, wanted, lead):
-            name = next(
-                (name for name in lead["asked"] if (found := bucket.field(name)) and found.type == "money"),
-                bucket.main_amount,
-            )
-            return "compute", {"function": wanted, "field": name}
-        intent = "qa"
-    if intent == "qa" and plural and not asks_value(bucket, question, lead):
-        intent = "list"
-    if intent == "list" and not plural and not lead["filters"] and not lexicon.LIST.search(question):
-        intent = "qa"
-    if (
-        intent == "qa"
-        and lead["noun"]
-        and lead["filters"]
-        and not asks_value(bucket, question, lead)
-        and not lead["terms"]
-    ):
-        intent = "list"
-    return intent, nothing
-
-
-def counts_documents(bucket: Bucket, question: str) -> bool:
-    """Tell whether "how many" counts the bucket's documents: one of their names follows, or nothing else does."""
-    match = lexicon.COUNT.search(question)
-    if not match:
-        return False
-    after = question[match.end() : match.end() + 60]
-    head = re.split(r"[?,.;:]|\b(?:did|does|do|will|must|is|was|has|have|sind|ist|hat|laut)\b", after)[0]
-    named = any(find_phrase(head, noun) for noun in bucket.nouns)
-    open_end = not re.sub(
-        r"\b(?:in\s+total|altogether|overall|insgesamt|au\s+total)\b", "", head, flags=re.IGNORECASE
-    ).strip() or bool(re.match(r"\s*(?:are|sind|y)\b", after))
-    before = any(find_phrase(question[: match.end()], noun) for noun in bucket.nouns)
-    return named or (open_end and before) or bool(re.search(r"\bcount\b", match.group(), re.IGNORECASE))
-
-
-def sums_amounts(bucket: Bucket, question: str, wanted: str, lead: Json) -> bool:
-    """Tell whether a sum, average or extreme over the bucket's main amount is asked for.
-
-    "Total of the invoice" names a value of one document; "of the invoices", "spend" and a period ask for a sum.
-    """
-    amount = bucket.field(bucket.main_amount or "")
-    if amount is None or re.search(r"\b(?:who|when|wer|wann|qui|quand)\b", question, re.IGNORECASE):
-        return False
-    if wanted in {"average", "min", "max"}:
-        return (
-            lead["noun"] != "" or any(name == amount.name for name in lead["asked"]) or bool(lead["filters"])
-        )
-    many = lead["noun"] == "plural"
-    whole = many and bool(
-        re.search(
-            r"\b(?:all|every|overall|whole|entire|total|sum|sämtliche\w*|alle[nr]?|tou(?:s|tes)|gesamt\w*)\b",
-            question,
-            re.IGNORECASE,
-        )
-    )
-    spend = re.search(
-        r"\b(?:spen[dt]|spending|altogether|combined|sum|add\s+up|in\s+total|paid|did\s+we\s+pay|pay(?:é|ée?s)|(?:did|has|have|hat|haben)\s+(?:\S+\s+){1,5}?(?:invoiced?|billed?|charged?|berechnet|in\s+rechnung\s+gestellt|facturé)|insgesamt|ausgegeben|summe|dépens\w+|bezahlt)\b",
-        question,
-        re.IGNORECASE,
-    )
-    return whole or (bool(lead["filters"]) and (many or bool(spend)))
-
-
-def asks_value(bucket: Bucket, question: str, lead: Json) -> bool:
-    """Tell whether the question wants a value out of a document rather than the documents."""
-    if re.search(
-        r"\b(?:who|whose|when|where|why|how|wer|wann|wo|wie|warum|qui|quand|où|comment|combien)\b",
-        question,
-        re.IGNORECASE,
-    ):
-        return True
-    match = lexicon.WHICH.search(question)
-    if not match:
-        filtered = {clause.get("field") for clause in lead["filters"]}
-        return any(name not in filtered for name in lead["asked"]) and lead["noun"] != "plural"
-    after = question[match.end() :].strip()
-    head = re.split(
-        r"\b(?:do|does|did|is|are|was|were|has|have|hat|sind|ist|that|which|from|in|of|under|are)\b", after
-    )[0]
-    if re.match(r"(?:of|von|de)\b", after) or names_documents(bucket, head):
-        return False
-    generic = re.search(
-        r"\b(?:agreements|documents|ones|purchases|crates|products|parts|entries)\b", head, re.IGNORECASE
-    )
-    return not generic
-
-
-ATTRIBUTE = re.compile(
-    r"^\s*(?:ids?|numbers?|no|nr|dates?|names?|versions?|length|size|amounts?|totals?|values?|terms?|holders?|owners?|part(?:y|ies)|law|price|code|level"
-    r"|class|title|address|status|nummer|datum|name|betrag|klasse)\b",
-    re.IGNORECASE,
-)
-
-
-def names_documents(bucket: Bucket, head: str) -> bool:
-    """Tell whether the words after "which" name the bucket's documents, and not an attribute of one ("certificate id")."""
-    return any(
-        not ATTRIBUTE.match(head[end:])
-        for noun in bucket.nouns
-        for start, end in find_phrase(head, noun)
-        if start <= 30
-    )
-
-
-def compared_names(bucket: Bucket, question: str, intent: str, lead: Json) -> list[str]:
-    """Return the field to group by when several names are compared by a number over their documents.
-
-    "Compare the totals of A and B invoices" is one sum a name, not one over both.
-    """
-    if (
-        not lexicon.COMPARE.search(question)
-        or lead["noun"] != "plural"
-        or not (lexicon.SUM.search(question) or lexicon.COUNT.search(question))
-    ):
-        return []
-    several = [
-        clause["field"]
-        for clause in lead["filters"]
-        if clause.get("operator") == "in" and clause["field"] in bucket.entity_fields
-    ]
-    declared = bucket.field(several[0]) if several else None
-    return several[:1] if declared is not None and declared.type == "keyword" else []
-
-
-def superlative(bucket: Bucket, question: str) -> Json | None:
-    """Return `{"field", "descending", "limit"}` for "the three oldest ...", or None."""
-    match = re.search(
-        r"\b(?:the\s+)?(?P<n>\d+|two|three|four|five|six|seven|eight|nine|ten|zwei|drei|vier|fünf|deux|trois|quatre|cinq)?\s*"
-        r"(?P<kind>latest|newest|most\s+recent|oldest|earliest|largest|biggest|highest|most\s+expensive|cheapest|smallest|lowest"
-        r"|neueste\w*|älteste\w*|größte\w*|teuerste\w*|günstigste\w*)\b",
-        question,
-        re.IGNORECASE,
-    )
-    if not match:
-        return extreme_date(bucket, question)
-    kind = match["kind"].lower()
-    by_date = bool(re.match(r"latest|newest|most\s+recent|oldest|earliest|neu|ält", kind))
-    name = bucket.main_date if by_date else bucket.main_amount
-    if name is None:
-        return None
-    descending = not re.match(r"oldest|earliest|cheapest|smallest|lowest|ält|günst", kind)
-    return {
-        "field": name,
-        "descending": descending,
-        "limit": NUMBERS.get((match["n"] or "one").lower(), 0) or int(match["n"]),
-    }
-
-
-def extreme_date(bucket: Bucket, question: str) -> Json | None:
-    """Return the order of "which contract runs out last": a date field's word beside "first", "last", "earliest" ..."""
-    for declared in bucket.fields:
-        if declared.type != "date":
-            continue
-        for word in declared.words:
-            for start, end in find_phrase(question, word):
-                after = re.match(
-                    r"\s+(?P<end>first|last|earliest|latest|soonest|next|zuerst|zuletzt|en\s+premier|en\s+dernier)\b",
-                    question[end:],
-                    re.IGNORECASE,
-                )
-                if after and start > 0:
-                    late = bool(re.match(r"last|latest|zuletzt|en\s+dernier", after["end"], re.IGNORECASE))
-                    return {"field": declared.name, "descending": late, "limit": 1}
-    return None
-
-
-NUMBERS = {
-    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-    "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "deux": 2, "trois": 3, "quatre": 4, "cinq": 5,
-}  # fmt: skip
 
 
 def first_calls(plan: Json, context: Context, state: State) -> list[Json]:

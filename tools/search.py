@@ -8,7 +8,9 @@ from typing import Any
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, ConfigDict, Field
 
-from corpus.filters import Clause, Filters, Group, Operator, check_filters, to_qdrant
+from corpus.filter_checks import check_filters
+from corpus.filter_qdrant import to_qdrant
+from corpus.filters import Clause, Filters, Group, Operator
 from corpus.index import Mode, SearchRequest
 from corpus.search import SearchFailure, search_buckets
 from corpus.types import Hit

@@ -9,7 +9,8 @@ from corpus.annotation_tables import Annotation, Source
 from corpus.annotations import AnnotationStore, entropy
 from corpus.buckets import Bucket, load_buckets
 from corpus.fields import Field, Money, Quantity
-from corpus.filters import Clause, Group, check_filters, parse_clause
+from corpus.filter_checks import check_filters
+from corpus.filters import Clause, Group, parse_clause
 from llm.errors import BadInput
 
 TODAY = date(2026, 11, 27)

@@ -12,7 +12,8 @@ from corpus.annotations import AnnotationStore
 from corpus.buckets import load_buckets
 from corpus.export import BOM, export_csv, safe_cell
 from corpus.fields import Money
-from corpus.filters import check_filters, parse_clause
+from corpus.filter_checks import check_filters
+from corpus.filters import parse_clause
 
 BUCKETS = load_buckets()
 

@@ -7,18 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from corpus.buckets import Bucket, load_buckets
+from corpus.conditions import matches
 from corpus.fields import Field, Money, Quantity
-from corpus.filters import (
-    Checked,
-    Clause,
-    FilterProblem,
-    Group,
-    check,
-    check_filters,
-    matches,
-    parse_clause,
-    to_qdrant,
-)
+from corpus.filter_checks import check, check_filters
+from corpus.filter_qdrant import to_qdrant
+from corpus.filters import Checked, Clause, FilterProblem, Group, parse_clause
 from evals.filter_agreement import Case, cases, open_backends
 from llm.errors import BadInput
 

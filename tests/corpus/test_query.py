@@ -8,7 +8,8 @@ import pytest
 from corpus.annotations import AnnotationStore
 from corpus.buckets import load_buckets
 from corpus.fields import Money, Quantity
-from corpus.filters import check_filters, parse_clause
+from corpus.filter_checks import check_filters
+from corpus.filters import parse_clause
 from corpus.query import NO_VALUE, Aggregate, DocumentQuery, run_query
 from llm.errors import BadInput
 

@@ -10,7 +10,8 @@ import pytest
 from corpus.filters import Clause
 from graph.context import Context
 from llm.scripted import Replies, Script, scripted
-from nodes.clauses import Reading, read_question
+from nodes.clauses import read_question
+from nodes.reading import Reading
 from tools.services import Corpus, Services
 
 TODAY = date(2025, 3, 1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nodes.clauses import comparison
+from nodes.measures import comparison
 from tests.nodes.conftest import Condition, Read, conditions
 
 COBALTINE, HALBRECHT = "Cobaltine Cloud Inc.", "Halbrecht Präzisionstechnik GmbH"

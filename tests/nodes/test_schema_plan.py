@@ -10,8 +10,10 @@ from graph.context import Context
 from graph.state import Json
 from llm.errors import BadInput
 from nodes.decompose import decompose
-from nodes.schema_plan import SchemaPlan, make_plan, narrow, superlative
+from nodes.narrowing import narrow
+from nodes.schema_plan import SchemaPlan, make_plan
 from nodes.sides import split_sides
+from nodes.superlatives import superlative
 from tests.nodes.conftest import TODAY, runtime, with_models
 from tools.services import Corpus, Services
 

@@ -8,21 +8,11 @@ import pytest
 from corpus.fields import Money
 from graph.context import Context
 from graph.state import Json
+from nodes.cited_spans import cell, every_place, line_around, written_forms
 from nodes.decompose import decompose
 from nodes.schema_plan import make_plan
-from nodes.statements import (
-    cell,
-    compose_passages,
-    compose_set,
-    derivations_of,
-    every_place,
-    joined,
-    line_around,
-    nothing_text,
-    number_text,
-    tidy,
-    written_forms,
-)
+from nodes.set_statements import compose_set, number_text
+from nodes.statements import compose_passages, derivations_of, joined, nothing_text, tidy
 from tests.nodes.conftest import TODAY
 from tools.services import Corpus
 

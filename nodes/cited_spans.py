@@ -1,0 +1,93 @@
+"""Where a document prints a value: the span to cite for it."""
+
+import re
+from typing import Any
+
+from corpus.buckets import Bucket, show
+from corpus.fields import Money
+from corpus.types import Document
+from graph.state import Json
+from nodes.extract import locate
+from nodes.phrases import find_phrase
+from tools.services import Corpus
+
+CITED_INPUTS = 100
+
+
+def cell(value: Any) -> str:
+    """Return a value as a short text; money with two decimals."""
+    if isinstance(value, Money):
+        return f"{value.amount:,.2f} {value.currency or ''}".strip()
+    text = value if isinstance(value, str) else show(value)
+    return text if len(text) <= 120 else text[:117] + "..."
+
+
+def cite_values(bucket: Bucket, document: Document, values: Json) -> Json:
+    """Return the span of a document to cite for some of its values: the line of the last value that is found.
+
+    Of several lines that print the value, the one with a word for its field counts ("Total" before "Net").
+    """
+    for name, value in reversed(list(values.items())):
+        declared = bucket.field(name)
+        labels = declared.words if declared else ()
+        for form in written_forms(value):
+            lines = [line_around(document.text, span) for span in every_place(document.text, form)]
+            labelled = [
+                line
+                for line in lines
+                if any(find_phrase(document.text[line[0] : line[1]], word) for word in labels)
+            ]
+            if lines:
+                start, end = (labelled or lines)[0]
+                return {"doc": document.doc_id, "start": start, "end": end}
+    return {"doc": document.doc_id, "start": 0, "end": min(len(document.text), 200)}
+
+
+def every_place(text: str, form: str) -> list[tuple[int, int]]:
+    """Return where `form` stands as a whole word or number, at most 12 places; else the one place that means the same."""
+    places = [match.span() for match in re.finditer(rf"(?<![\w.,]){re.escape(form)}(?![\w]|[.,]\d)", text)][
+        :12
+    ]
+    if places:
+        return places
+    found = locate(text, form)
+    return [found] if found else []
+
+
+def line_around(text: str, span: tuple[int, int]) -> tuple[int, int]:
+    """Return the line that holds a span; a short line with the one before it, where its label may stand."""
+    start, end = line_start(text, span[0]), line_end(text, span[1])
+    if end - start < 16 and start > 1 and text[start - 1] == "\n":
+        start = line_start(text, start - 1)
+    return start, end
+
+
+def written_forms(value: Any) -> list[str]:
+    """Return how a document may print a value: an amount with two decimals in three manners, else as text."""
+    if not isinstance(value, Money):
+        return [cell(value)]
+    plain = f"{value.amount:,.2f}"
+    swapped = plain.replace(",", " ").replace(".", ",").replace(" ", ".")
+    return list(dict.fromkeys([plain.replace(",", ""), plain, swapped, swapped.replace(".", "")]))
+
+
+def line_start(text: str, at: int) -> int:
+    """Return where the line around `at` begins, at most 160 characters before."""
+    begin = max(text.rfind("\n", 0, at), text.rfind("\f", 0, at)) + 1
+    return max(begin, at - 160)
+
+
+def line_end(text: str, at: int) -> int:
+    """Return where the line around `at` ends, at most 160 characters after."""
+    ends = [place for place in (text.find("\n", at), text.find("\f", at)) if place >= 0]
+    return min(min(ends, default=len(text)), at + 160)
+
+
+def value_spans(corpus: Corpus, bucket: Bucket, field: str, values: Json) -> list[Json]:
+    """Return the cited span of each input value, at most `CITED_INPUTS`."""
+    cited = []
+    for doc_id, value in list(values.items())[:CITED_INPUTS]:
+        document = corpus.documents.get(doc_id)
+        if document is not None:
+            cited.append(cite_values(bucket, document, {field: value}))
+    return cited

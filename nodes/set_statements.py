@@ -1,0 +1,351 @@
+"""The statements that code writes about sets of documents: rows of a list, computed numbers, tables of groups."""
+
+import re
+import shlex
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+from corpus.buckets import Bucket
+from corpus.query import Aggregate, DocumentQuery, run_query
+from graph.context import Context
+from graph.state import Json
+from nodes import lexicon
+from nodes.calling import note
+from nodes.cited_spans import CITED_INPUTS, cell, cite_values, value_spans
+from nodes.search import bucket_filters
+from tools.services import Corpus
+
+MAX_COLUMNS = 6
+
+
+def compose_set(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Json:
+    """Return the draft for a set of documents: a list with one line each, or a computed number; blocking."""
+    compute = plan["intent"] == "compute" and plan["aggregate"]["function"] != "none"
+    draft = computed(corpus, plan, decision, context) if compute else listed(corpus, plan, decision, context)
+    return draft | {"notes": unknown_notes(corpus, plan) + export_notes(plan)} | lost_negation(plan)
+
+
+def set_rows(
+    corpus: Corpus,
+    plan: Json,
+    decision: Json,
+    columns: Sequence[str],
+    order: Sequence[str],
+    limit: int | None,
+) -> list[Json]:
+    """Return the rows of the plan's set as typed values by field; of the documents that the review chose, if it did."""
+    name = plan["buckets"][0]
+    only = decision.get("targets") or plan.get("only")
+    if not only:
+        return list(
+            corpus.annotations.rows(name, bucket_filters(plan, name), list(columns), list(order), limit)
+        )
+    rows = [{"doc_id": doc_id, **(corpus.annotations.get(doc_id, name) or {})} for doc_id in only]
+    for field in reversed(order):
+        key = field.removeprefix("-")
+        rows.sort(
+            key=lambda row: (row.get(key) is None, sortable(row.get(key))), reverse=field.startswith("-")
+        )
+    return rows[:limit]
+
+
+def sortable(value: Any) -> Any:
+    """Return what orders a value: an amount, a number, a day or a text; 0 for a missing one."""
+    return 0 if value is None else getattr(value, "amount", getattr(value, "value", value))
+
+
+def listed(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Json:
+    """Return the draft of a list: title, the telling fields and a marker per document."""
+    name = plan["buckets"][0]
+    bucket = corpus.buckets[name]
+    order = plan.get("order_by")
+    limit = min(context.list_limit, order["limit"]) if order and order["limit"] else context.list_limit
+    by = [f"-{order['field']}" if order["descending"] else order["field"]] if order else default_order(bucket)
+    wanted = row_columns(bucket, plan)
+    rows = set_rows(corpus, plan, decision, wanted, by, limit)
+    columns = [column for column in wanted if any(row.get(column) is not None for row in rows)]
+    all_ids = document_ids(corpus, plan, decision)
+    lines = [row_line(row, columns) for row in rows]
+    shown = f"showing {len(lines)} of {len(all_ids):,}" if len(lines) < len(all_ids) else f"{len(all_ids):,}"
+    noun = "documents" if len(all_ids) != 1 else "document"
+    basis = " (by evidence in their text, not by a field)" if decision.get("targets") else ""
+    doc_ids = [str(row["doc_id"]) for row in rows]
+    return {
+        "text": "\n".join([f"{shown} {noun} in {name}{basis}:", *lines]),
+        "table": {
+            "columns": ["document", *columns],
+            "rows": [table_row(row, columns) for row in rows],
+            "doc_ids": doc_ids,
+        },
+        "documents": doc_ids if order and order["limit"] else all_ids,
+        "matched": len(all_ids),
+        "cited": cited_values(corpus, bucket, rows, columns),
+    }
+
+
+def default_order(bucket: Bucket) -> list[str]:
+    """Return the order of a list: by main date, the newest last."""
+    return [bucket.main_date] if bucket.main_date else []
+
+
+def document_ids(corpus: Corpus, plan: Json, decision: Json) -> list[str]:
+    """Return the ids of every document of the set, at most 5,000."""
+    if decision.get("targets"):
+        return list(decision["targets"])
+    name = plan["buckets"][0]
+    return list(corpus.annotations.document_ids(name, bucket_filters(plan, name), limit=5000))
+
+
+def row_columns(bucket: Bucket, plan: Json) -> list[str]:
+    """Return the fields to show: title fields, main date and amount, what was filtered and what was asked."""
+    part = plan["per_bucket"][bucket.name]
+    wanted = [
+        *bucket.title_fields,
+        bucket.main_date,
+        bucket.main_amount,
+        *(clause.get("field") for clause in part["filters"]),
+        *part["asked"],
+    ]
+    known = {field.name: field for field in bucket.fields}
+    return [name for name in dict.fromkeys(wanted) if name in known][:MAX_COLUMNS]
+
+
+def row_line(row: Json, columns: Sequence[str]) -> str:
+    """Return one document as a list item with its marker; no value twice, no quotation marks (they mean a quote)."""
+    values = dict.fromkeys(cell(row[column]) for column in columns if row.get(column) is not None)
+    shown = ", ".join(re.sub(r"[\"“”„«»]", "", value) for value in values)
+    return f"- {shown or row['doc_id']} [{row['doc_id']}]"
+
+
+def lost_negation(plan: Json) -> Json:
+    """Return why the set is only partly what was asked when the question negates something that no condition holds."""
+    clauses = plan["per_bucket"][plan["buckets"][0]]["filters"]
+    negated = any(clause.get("operator") in {"!=", "not in", "missing"} for clause in clauses)
+    if negated or not lexicon.NOT.search(plan["queries"][0]):
+        return {}
+    return {
+        "partial": "a negation of the question could not be turned into a condition, so the set is not narrowed by it"
+    }
+
+
+def export_notes(plan: Json) -> list[Json]:
+    """Return the command that writes the whole set as CSV, where the user chose the export."""
+    if not plan.get("export"):
+        return []
+    name = plan["buckets"][0]
+    filters = "".join(
+        f" --filter {shlex.quote(caller_form(clause))}"
+        for clause in plan["per_bucket"][name]["filters"]
+        if "field" in clause
+    )
+    return [
+        note(
+            "compose",
+            "export",
+            f"All of them as CSV: citegraph export --bucket {name}{filters} --out {name}.csv",
+        )
+    ]
+
+
+def caller_form(clause: Json) -> str:
+    """Return a clause as `--filter` takes it: "invoice_date between 2024-01-01; 2024-12-31"."""
+    value = clause.get("value")
+    if isinstance(value, dict):
+        value = " ".join(str(part) for part in value.values() if part)
+    if isinstance(value, list):
+        value = "; ".join(str(part) for part in value)
+    return f"{clause['field']} {clause['operator']} {'' if value is None else value}".strip()
+
+
+def unknown_notes(corpus: Corpus, plan: Json) -> list[Json]:
+    """Return what the set leaves out: documents that lack a condition's field, and words that became no condition."""
+    name = plan["buckets"][0]
+    notes = [
+        note(
+            "compose",
+            "unknown",
+            f"{count} more documents do not state their {field.replace('_', ' ')} and are not included.",
+        )
+        for field, count in corpus.annotations.unknown(name, bucket_filters(plan, name)).items()
+    ]
+    unused = [word for word in plan["per_bucket"][name]["terms"] if len(word) > 2]
+    if unused:
+        message = f"Not used as a condition, since no field holds it: {', '.join(unused)}."
+        notes.append(note("compose", "not applied", message))
+    return notes
+
+
+def table_row(row: Json, columns: Sequence[str]) -> list[Any]:
+    """Return the cells of one row: document id, then printed values."""
+    return [row["doc_id"], *("" if row.get(column) is None else cell(row[column]) for column in columns)]
+
+
+def cited_values(corpus: Corpus, bucket: Bucket, rows: Sequence[Json], columns: Sequence[str]) -> list[Json]:
+    """Return one cited span per row: where a value of the row stands in the document, else the document's head."""
+    cited = []
+    for row in rows:
+        document = corpus.documents.get(row["doc_id"])
+        if document is not None:
+            cited.append(
+                cite_values(
+                    bucket,
+                    document,
+                    {column: row[column] for column in columns if row.get(column) is not None},
+                )
+            )
+    return cited
+
+
+def computed(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Json:
+    """Return the draft of a count, sum, average or extreme over all matching documents, with its coverage.
+
+    The database computes the number; the inputs are read only to be cited.
+    """
+    name = plan["buckets"][0]
+    function, field = plan["aggregate"]["function"], plan["aggregate"]["field"]
+    ids = document_ids(corpus, plan, decision)
+    if plan["aggregate"].get("group_by"):
+        return grouped(corpus, plan, ids)
+    if function == "count":
+        return counted(corpus, plan, ids)
+    query = DocumentQuery(
+        bucket=name,
+        filters=bucket_filters(plan, name),
+        aggregate=(Aggregate(function=function, field=field),),
+    )
+    result = run_query(corpus.annotations, query)
+    rows = set_rows(corpus, plan, decision, [field], [], 5000)
+    values = {str(row["doc_id"]): row[field] for row in rows if row.get(field) is not None}
+    lines, derivations = [], []
+    for row in result.rows:
+        value = row[f"{function}_{field}"]
+        if value is None:
+            continue
+        unit = value.get("currency") or "" if isinstance(value, dict) else ""
+        number = number_text(value["amount"] if isinstance(value, dict) else value)
+        members = [
+            doc_id for doc_id, held in values.items() if (getattr(held, "currency", None) or "") == unit
+        ]
+        cited = extreme_of(values, members, function) if function in {"min", "max"} else members
+        marks = " ".join(f"[{doc_id}]" for doc_id in cited[:CITED_INPUTS])
+        lines.append(
+            f"{LABELS[function].format(field=field.replace('_', ' '))}: {number} {unit} {marks}.".replace(
+                "  ", " "
+            )
+        )
+        derivations.append(derivation(function, field, number, unit, members, values))
+    covered = result.covered.get(field, 0)
+    if not lines:
+        lines = [f"None of the {result.matched} matching documents states its {field.replace('_', ' ')}."]
+    elif covered:
+        lines.append(f"{covered} of {result.matched} documents were included.")
+    if covered and covered < result.matched:
+        lines.append(
+            f"{result.matched - covered} of {result.matched} documents have no {field.replace('_', ' ')}."
+        )
+    shown = list(values)[: context.list_limit]
+    return {
+        "text": "\n".join(lines),
+        "documents": ids,
+        "matched": result.matched,
+        "derivations": derivations,
+        "cited": value_spans(corpus, corpus.buckets[name], field, values),
+        "table": {
+            "columns": ["document", field],
+            "rows": [[doc_id, cell(values[doc_id])] for doc_id in shown],
+            "doc_ids": shown,
+        },
+        "unanswerable": not values,
+    }
+
+
+def grouped(corpus: Corpus, plan: Json, ids: Sequence[str]) -> Json:
+    """Return the draft of a table of groups ("spend per vendor per month"), computed by the database."""
+    name = plan["buckets"][0]
+    function, field = plan["aggregate"]["function"], plan["aggregate"]["field"]
+    aggregate = Aggregate(function=function, field=field if function != "count" else None)
+    groups = tuple(plan["aggregate"]["group_by"])
+    query = DocumentQuery(
+        bucket=name,
+        filters=bucket_filters(plan, name),
+        aggregate=(aggregate,),
+        group_by=groups,
+        order_by=groups,
+        limit=1000,
+    )
+    result = run_query(corpus.annotations, query)
+    rows = [[json_cell(row.get(column)) for column in result.columns] for row in result.rows]
+    lines = [f"{len(rows)} groups over {result.matched} documents in {name}; the table shows them."]
+    return {
+        "text": "\n".join([*lines, *result.notes]),
+        "documents": list(ids),
+        "matched": result.matched,
+        "table": {"columns": list(result.columns), "rows": rows, "doc_ids": []},
+        "cited": [],
+        "computed": True,
+    }
+
+
+def json_cell(value: Any) -> Any:
+    """Return a JSON value of a query's result as a cell: money as "12.50 EUR"."""
+    if isinstance(value, dict):
+        return f"{number_text(value['amount'])} {value.get('currency') or ''}".strip()
+    return "" if value is None else value
+
+
+LABELS = {
+    "sum": "Sum of {field}",
+    "average": "Average {field}",
+    "min": "Lowest {field}",
+    "max": "Highest {field}",
+}
+
+
+def extreme_of(values: Json, members: Sequence[str], function: str) -> list[str]:
+    """Return the documents that hold the smallest or largest value."""
+    amounts = {doc_id: sortable(values[doc_id]) for doc_id in members}
+    if not amounts:
+        return []
+    best = (min if function == "min" else max)(amounts.values())
+    return [doc_id for doc_id, amount in amounts.items() if amount == best]
+
+
+def number_text(value: Any) -> str:
+    """Return a computed number with at least two decimals and thousands separators."""
+    return f"{Decimal(str(value)):,.2f}"
+
+
+def derivation(
+    function: str, field: str, number: str, unit: str, members: Sequence[str], values: Json
+) -> Json:
+    """Return how a number was computed, for verification to recompute."""
+    inputs = [f"{getattr(values[doc_id], 'amount', values[doc_id])}" for doc_id in members]
+    return {
+        "value": number,
+        "formula": f"{function}({field}) over {len(members)} documents",
+        "operation": function,
+        "inputs": inputs,
+        "doc_ids": list(members),
+        "unit": unit,
+    }
+
+
+def counted(corpus: Corpus, plan: Json, ids: Sequence[str]) -> Json:
+    """Return the draft of a count, with the documents that were counted."""
+    name = plan["buckets"][0]
+    marks = " ".join(f"[{doc_id}]" for doc_id in ids[:CITED_INPUTS])
+    text = f"The number of matching documents in {name} is {len(ids)} {marks}."
+    documents = [document for doc_id in ids[:CITED_INPUTS] if (document := corpus.documents.get(doc_id))]
+    cited = [
+        {"doc": document.doc_id, "start": 0, "end": min(160, len(document.text))} for document in documents
+    ]
+    made = {
+        "value": str(len(ids)),
+        "formula": f"count of {len(ids)} documents",
+        "operation": "count",
+        "inputs": [],
+        "doc_ids": list(ids),
+        "unit": "",
+    }
+    return {"text": text, "documents": list(ids), "matched": len(ids), "derivations": [made], "cited": cited}
