@@ -13,7 +13,8 @@ from tools.services import Services
 
 if TYPE_CHECKING:
     from corpus.buckets import Bucket
-    from corpus.ingestion import IngestOptions, IngestReport, Stores
+    from corpus.ingestion.report import IngestReport
+    from corpus.ingestion.stores import IngestOptions, Stores
 
 SHOWN = 20
 """Skipped files and bad values that the report lists."""
@@ -52,7 +53,7 @@ def run_reembed(bucket: str, *, quiet: bool = False) -> int:
 
 async def ingest_into(services: Services, request: Request, show: Progress | None = None) -> "IngestReport":
     """Ingest into the stores of `services`, with the chunk sizes of its settings."""
-    from corpus.ingestion import ingest
+    from corpus.ingestion.run import ingest
 
     bucket, stores = await _stores(services, request.bucket)
     return await ingest(
@@ -66,14 +67,14 @@ async def ingest_into(services: Services, request: Request, show: Progress | Non
 
 
 async def _reembed(services: Services, name: str, show: Progress | None) -> int:
-    from corpus.ingestion import reembed
+    from corpus.ingestion.run import reembed
 
     bucket, stores = await _stores(services, name)
     return await reembed(bucket, stores=stores, options=_options(services), progress=show)
 
 
 async def _stores(services: Services, name: str) -> "tuple[Bucket, Stores]":
-    from corpus.ingestion import Stores
+    from corpus.ingestion.stores import Stores
     from tools.search import known_bucket
 
     corpus = await services.corpus()
@@ -81,7 +82,7 @@ async def _stores(services: Services, name: str) -> "tuple[Bucket, Stores]":
 
 
 def _options(services: Services, *, prune: bool = False) -> "IngestOptions":
-    from corpus.ingestion import IngestOptions
+    from corpus.ingestion.stores import IngestOptions
 
     settings = services.settings
     return IngestOptions(

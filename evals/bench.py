@@ -256,7 +256,8 @@ async def bench(home: Path, times: int) -> dict[str, Any]:
 
 async def fill(corpus: Corpus) -> None:
     """Ingest the sample corpus."""
-    from corpus.ingestion import Stores, ingest
+    from corpus.ingestion.run import ingest
+    from corpus.ingestion.stores import Stores
 
     stores = Stores(corpus.documents, corpus.annotations, corpus.index)
     for name, bucket in corpus.buckets.items():

@@ -18,7 +18,10 @@ from corpus.documents import DocumentStore
 from corpus.edge_index import EdgeIndex
 from corpus.fields import Field, TextRule
 from corpus.index import SearchRequest
-from corpus.ingestion import IngestOptions, IngestReport, Skipped, Stores, ingest, reembed, safe_id
+from corpus.ingestion.planning import safe_id
+from corpus.ingestion.report import IngestReport, Skipped
+from corpus.ingestion.run import ingest, reembed
+from corpus.ingestion.stores import IngestOptions, Stores
 from llm.embeddings import StaticEmbedder
 from tests.corpus.memory_annotations import MemoryAnnotations
 
@@ -298,12 +301,12 @@ async def snapshot(stores: Stores) -> object:
 CHILD = """
 import asyncio, sys
 from pathlib import Path
-import corpus.ingestion
-from tests.corpus.test_ingestion import BUCKET, make_stores
-corpus.ingestion.BATCH_CHUNKS = corpus.ingestion.BATCH_DOCUMENTS = 8
+from corpus.ingestion import run, writing
+from tests.corpus.ingestion.test_run import BUCKET, make_stores
+writing.BATCH_CHUNKS = writing.BATCH_DOCUMENTS = 8
 stores = make_stores(Path(sys.argv[1]))
 print("ready", flush=True)
-asyncio.run(corpus.ingestion.ingest([Path(sys.argv[2])], BUCKET, stores=stores))
+asyncio.run(run.ingest([Path(sys.argv[2])], BUCKET, stores=stores))
 """
 
 
@@ -331,7 +334,7 @@ def test_a_killed_ingest_is_completed_by_the_next(tmp_path: Path) -> None:
 
 def kill_an_ingest(home: Path, source: Path, after: float) -> int:
     """Start an ingest in a process, kill it, and return how many documents it finished."""
-    root = str(Path(__file__).resolve().parents[2])
+    root = str(Path(__file__).resolve().parents[3])
     child = subprocess.Popen(
         [sys.executable, "-c", CHILD, str(home), str(source)],
         stdout=subprocess.PIPE,

@@ -1,0 +1,71 @@
+"""What an ingest says about itself: counts, what was skipped and why, values that were refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from corpus.readers import NO_TEXT_HINT
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file, or lines of it, that gave no document."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class BadValue:
+    """An annotation value that its field refused; it is not stored."""
+
+    doc_id: str
+    column: str
+    value: str
+    reason: str
+
+
+@dataclass(slots=True)
+class IngestReport:
+    """What one ingest did, in documents unless said otherwise.
+
+    Attributes:
+        changed: text, title, chunking or annotations differ from what was stored.
+        missing: stored documents whose source is gone; removed (`deleted`) only when pruning.
+        unknown_columns: annotation columns that the bucket does not declare, with their row counts.
+        unused_annotations: annotation rows that belong to no document that was read.
+    """
+
+    bucket: str
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    deleted: int = 0
+    missing: int = 0
+    chunks: int = 0
+    skipped: list[Skipped] = field(default_factory=list)
+    bad_values: list[BadValue] = field(default_factory=list)
+    unknown_columns: Counter[str] = field(default_factory=Counter)
+    annotated: int = 0
+    unused_annotations: int = 0
+    seconds: float = 0.0
+
+    @property
+    def documents(self) -> int:
+        """Return how many documents were read."""
+        return self.new + self.changed + self.unchanged
+
+
+def with_places(reason: str, places: Sequence[str]) -> str:
+    """Return a reason with the places that it holds for, shortened when they are many."""
+    if not places or places == [""]:
+        return reason
+    if reason == NO_TEXT_HINT or len(places) > 3:
+        return (
+            f"{places[0]} and {len(places) - 1} more: {reason}"
+            if len(places) > 1
+            else f"{places[0]}: {reason}"
+        )
+    return f"{', '.join(places)}: {reason}"

@@ -1,0 +1,54 @@
+"""Where an ingest writes to, and how it works."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from corpus.chunking import DEFAULT_OVERLAP, DEFAULT_TOKENS
+
+if TYPE_CHECKING:
+    from corpus.documents import DocumentStore
+    from corpus.fields import Value
+    from corpus.index import Index
+
+Progress = Callable[[int, int, str], None]
+"""Called with (units done, units in all, file name); a unit is a file or a JSONL line."""
+
+
+class AnnotationWriter(Protocol):
+    """The part of the annotation store that an ingest needs."""
+
+    def put(self, bucket: str, rows: Iterable[tuple[str, Mapping[str, Value]]]) -> object:
+        """Insert or replace the values of documents."""
+        ...
+
+    def get(self, doc_id: str) -> Mapping[str, Value] | None:
+        """Return the values of a document."""
+        ...
+
+    def delete(self, bucket: str, doc_ids: Sequence[str]) -> object:
+        """Remove the values of documents."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """Where an ingest writes to."""
+
+    documents: DocumentStore
+    annotations: AnnotationWriter
+    index: Index
+
+
+@dataclass(frozen=True, slots=True)
+class IngestOptions:
+    """How an ingest works; chunk sizes are in tokens, `prune` removes documents whose source is gone."""
+
+    chunk_tokens: int = DEFAULT_TOKENS
+    chunk_overlap: int = DEFAULT_OVERLAP
+    prune: bool = False
+
+
+DEFAULTS = IngestOptions()

@@ -1,0 +1,98 @@
+"""Writes what an ingest planned, in an order that a kill at any point leaves repairable."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from corpus.ingestion.report import Skipped
+
+if TYPE_CHECKING:
+    from corpus.ingestion.planning import Planned, Planner
+    from corpus.ingestion.stores import Stores
+
+BATCH_CHUNKS = 256
+BATCH_DOCUMENTS = 256
+
+
+class Writer:
+    """The queue of planned documents, and how it goes into the stores."""
+
+    def __init__(self, planner: Planner, stores: Stores) -> None:
+        self._planner = planner
+        self._report = planner.report
+        self._bucket = planner.bucket
+        self._stores = stores
+        self._queue: list[Planned] = []
+        self._chunks = 0
+
+    @property
+    def queue_is_long(self) -> bool:
+        """Return whether it is time to write."""
+        return self._chunks >= BATCH_CHUNKS or len(self._queue) >= BATCH_DOCUMENTS
+
+    def add(self, planned: Planned) -> None:
+        """Queue a document."""
+        self._queue.append(planned)
+        self._chunks += len(planned.chunks or ())
+
+    async def flush(self) -> None:
+        """Write the queue: out of the index what changed, then texts, annotations, chunks, then the mark.
+
+        In this order a kill at any point leaves either the old document, or one marked `pending`;
+        the next ingest writes it again.
+        """
+        batch = await asyncio.to_thread(self._admitted)
+        self._queue, self._chunks = [], 0
+        if not batch:
+            return
+        documents, index, known = self._stores.documents, self._stores.index, self._planner.known
+        ids = [item.document.doc_id for item in batch]
+        stale = [item.document.doc_id for item in batch if item.chunks is not None]
+        stale = [doc_id for doc_id in stale if doc_id in known]
+        if stale:
+            await asyncio.to_thread(documents.mark_pending, stale)
+            await index.delete_documents(self._bucket.name, stale)
+        await asyncio.to_thread(self._write_rows, batch)
+        payloads = {item.document.doc_id: self._bucket.payload(item.values) for item in batch}
+        relabelled = {item.document.doc_id for item in batch if item.chunks is None}
+        if relabelled:
+            changed = {doc_id: payloads[doc_id] for doc_id in relabelled}
+            await index.set_metadata(self._bucket.name, changed)
+        chunks = [chunk for item in batch for chunk in item.chunks or ()]
+        for begin in range(0, len(chunks), BATCH_CHUNKS):
+            await index.upsert(self._bucket.name, chunks[begin : begin + BATCH_CHUNKS], payloads)
+        await asyncio.to_thread(documents.mark_done, ids)
+        self._report.chunks += len(chunks)
+        self._report.changed += sum(doc_id in known for doc_id in ids)
+        self._report.new += sum(doc_id not in known for doc_id in ids)
+
+    def _write_rows(self, batch: Sequence[Planned]) -> None:
+        hashes = {item.document.doc_id: item.hashes for item in batch}
+        self._stores.documents.put([item.document for item in batch], hashes=hashes, status="pending")
+        self._stores.annotations.put(
+            self._bucket.name, [(item.document.doc_id, item.values) for item in batch]
+        )
+
+    def _admitted(self) -> list[Planned]:
+        """Return the queue without documents whose id another bucket holds."""
+        new = [item.document.doc_id for item in self._queue]
+        taken = self._stores.documents.records(
+            [doc_id for doc_id in new if doc_id not in self._planner.known]
+        )
+        for item in self._queue:
+            doc_id = item.document.doc_id
+            if doc_id in taken:
+                reason = f"doc_id {doc_id} is in bucket {taken[doc_id].bucket}"
+                self._report.skipped.append(Skipped(item.document.source_path, reason))
+        return [item for item in self._queue if item.document.doc_id not in taken]
+
+
+async def remove_documents(doc_ids: Sequence[str], bucket: str, *, stores: Stores) -> None:
+    """Remove documents everywhere; the document's own row goes last, so that a kill can be repeated."""
+    if doc_ids:
+        await asyncio.to_thread(stores.documents.mark_pending, doc_ids)
+        await stores.index.delete_documents(bucket, doc_ids)
+        await asyncio.to_thread(stores.annotations.delete, bucket, doc_ids)
+        await asyncio.to_thread(stores.documents.delete, doc_ids)
