@@ -58,6 +58,16 @@ class Settings(BaseSettings):
         validation_alias="CITEGRAPH_EMBEDDING_MODEL",
         description="Model name sent to the embedding endpoint when CITEGRAPH_EMBEDDINGS=openai.",
     )
+    embedding_url: str | None = Field(
+        None,
+        validation_alias="CITEGRAPH_EMBEDDING_URL",
+        description="Base URL of the embedding endpoint; default: that of the chat models, with its key.",
+    )
+    embedding_key: SecretStr | None = Field(
+        None,
+        validation_alias="CITEGRAPH_EMBEDDING_KEY",
+        description="Key of the endpoint at CITEGRAPH_EMBEDDING_URL, when it needs one.",
+    )
     reranker: Literal["none", "minilm", "served"] = Field(
         "none",
         validation_alias="CITEGRAPH_RERANKER",
@@ -110,6 +120,11 @@ class Settings(BaseSettings):
         gt=0,
         validation_alias="CITEGRAPH_MODEL_TIMEOUT",
         description="Seconds allowed for one model call.",
+    )
+    prices: dict[str, dict[str, float]] = Field(
+        default_factory=dict,
+        validation_alias="CITEGRAPH_PRICES",
+        description='Money per million tokens as JSON, e.g. {"gpt-5": {"input": 1.25, "output": 10}}; "*": others.',
     )
     debug: bool = Field(
         False,

@@ -104,13 +104,19 @@ class Table(BaseModel):
 
 
 class Usage(BaseModel):
-    """What the run cost; `steps` holds seconds per step."""
+    """What the run cost; `steps` holds seconds per step.
+
+    `estimated_calls` counts the model calls whose tokens the endpoint did not say; `cost` is the money of the calls
+    that CITEGRAPH_PRICES has a price for, None when it has none.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     llm_calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    estimated_calls: int = 0
+    cost: float | None = None
     tool_calls: int = 0
     rounds: int = 0
     fallbacks: int = 0

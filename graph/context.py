@@ -33,6 +33,15 @@ class Context(BaseModel):
     max_rounds: Annotated[int, Field(ge=1, le=20, description="Review rounds before the run composes.")] = 3
     max_tool_calls: Annotated[int, Field(ge=1, le=100, description="Tool calls of the whole run.")] = 5
     max_llm_calls: Annotated[int, Field(ge=0, le=200, description="Model calls of the whole run.")] = 12
+    max_tokens: Annotated[
+        int | None, Field(ge=1, description="Model tokens of the whole run, in and out; empty: no limit.")
+    ] = None
+    max_cost: Annotated[
+        float | None,
+        Field(
+            ge=0, description="Money for model calls of the whole run, by CITEGRAPH_PRICES; empty: no limit."
+        ),
+    ] = None
     max_seconds: Annotated[
         float, Field(gt=0, le=3600, description="Seconds for the whole run; each call gets what remains.")
     ] = 60.0

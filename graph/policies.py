@@ -16,11 +16,11 @@ STEPS_PER_CORRECTION = 2
 
 
 def retry_on(error: Exception) -> bool:
-    """Retry only what may work later; a spent deadline (`TimedOut`) is not retried.
+    """Retry only what may work later; a spent deadline (`TimedOut`) and what was retried already are not.
 
     LangGraph's default would retry OpenAI's 400 and 401 and would not retry a time-out or a 429.
     """
-    return isinstance(error, Unavailable) and not isinstance(error, TimedOut)
+    return isinstance(error, Unavailable) and not isinstance(error, TimedOut) and not error.final
 
 
 RETRY = RetryPolicy(
@@ -61,6 +61,30 @@ def tool_calls_left(state: Mapping[str, Any], context: Context) -> int:
 def llm_calls_left(state: Mapping[str, Any], context: Context) -> int:
     """Return how many model calls the run may still make, never below 0."""
     return max(0, context.max_llm_calls - int(state.get("usage", {}).get("llm_calls", 0)))
+
+
+def tokens_left(state: Mapping[str, Any], context: Context) -> int | None:
+    """Return how many model tokens the run may still use, never below 0; None without a limit."""
+    usage = state.get("usage", {})
+    used = int(usage.get("input_tokens", 0)) + int(usage.get("output_tokens", 0))
+    return None if context.max_tokens is None else max(0, context.max_tokens - used)
+
+
+def cost_left(state: Mapping[str, Any], context: Context) -> float | None:
+    """Return how much money the run may still spend on model calls, never below 0; None without a limit."""
+    used = float(state.get("usage", {}).get("cost", 0.0))
+    return None if context.max_cost is None else max(0.0, context.max_cost - used)
+
+
+def model_budget_spent(state: Mapping[str, Any], context: Context) -> str | None:
+    """Return which budget allows no further model call ("model calls", "tokens", "money"), or None."""
+    if llm_calls_left(state, context) <= 0:
+        return "model calls"
+    if tokens_left(state, context) == 0:
+        return "model tokens"
+    if cost_left(state, context) == 0:
+        return "money"
+    return None
 
 
 def spent(state: Mapping[str, Any], context: Context) -> str | None:

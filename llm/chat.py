@@ -11,9 +11,11 @@ from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
+from llm.breaker import Breakers
 from llm.budget import CallBudget, ModelCall, estimate_tokens
 from llm.errors import BadInput, CitegraphError, Rejected, TimedOut, Unavailable
 from llm.foreign import NotAccepted, malformed, translate
+from llm.prices import Price, Prices
 from llm.reasoning import ReasoningFilter, without_reasoning
 from settings import Settings
 
@@ -75,6 +77,7 @@ class ModelSpec:
     timeout: float = 30.0
     reasoning_effort: str | None = None
     method: Rung | None = None
+    price: Price | None = None
 
 
 @dataclass
@@ -113,7 +116,8 @@ class ChatModels:
         factory: builds the model of a spec instead of ChatOpenAI; with it every step counts as configured.
 
     Raises:
-        BadInput: CITEGRAPH_STEP_MODELS names an unknown step or option, or a value is out of bounds.
+        BadInput: CITEGRAPH_STEP_MODELS names an unknown step or option, or a value is out of bounds; a price of
+            CITEGRAPH_PRICES has another shape.
     """
 
     def __init__(self, settings: Settings, factory: Factory | None = None) -> None:
@@ -123,6 +127,8 @@ class ChatModels:
             step: _options(EndpointOptions, step, values, "CITEGRAPH_STEP_MODELS")
             for step, values in settings.step_models.items()
         }
+        self.prices = Prices(settings.prices)
+        self.breakers = Breakers()
         self._capabilities: dict[tuple[str | None, str], Capability] = {}
         self._models: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[ModelSpec, BaseChatModel]] = (
             WeakKeyDictionary()
@@ -158,7 +164,8 @@ class ChatModels:
         if "base_url" not in chosen:
             chosen["base_url"] = self.settings.openai_base_url
             chosen.setdefault("api_key", self.settings.openai_api_key)
-        return ModelSpec(step=step, api_key=chosen.pop("api_key", None), **chosen)
+        price = self.prices.price(chosen["model"])
+        return ModelSpec(step=step, api_key=chosen.pop("api_key", None), price=price, **chosen)
 
     def capability(self, spec: ModelSpec) -> Capability:
         """Return what is remembered of the spec's endpoint and model, for as long as this process lives."""
@@ -280,7 +287,7 @@ async def _request(
     models: ChatModels, call: Call, spec: ModelSpec, *, rung: str, arguments: Mapping[str, Any]
 ) -> ModelCall:
     model = await models.model(spec)
-    call.budget.take(call.step)
+    _admit(models, call, spec)
     started = time.monotonic()
     try:
         async with asyncio.timeout(min(spec.timeout, call.budget.seconds_left())):
@@ -290,12 +297,23 @@ async def _request(
     except Exception as error:
         cut = _cut_reply(error)
         if cut is None:
-            raise _failed(call, spec, rung, started, error) from None
+            raise _remember(models, spec, _failed(call, spec, rung, started, error), started) from None
         message = cut
+    models.breakers.worked(spec.base_url, spec.model)
     reply = _reply(call, spec, message, rung=rung, started=started)
     call.budget.record(reply)
     _refuse(reply, message)
     return reply
+
+
+def _admit(models: ChatModels, call: Call, spec: ModelSpec) -> None:
+    """Count a call that is about to be made, or raise why it may not be."""
+    if call.budget.cost_left is not None and spec.price is None:
+        raise BadInput(
+            f"{call.step}: this run has a limit of money, but CITEGRAPH_PRICES has no price of {spec.model}"
+        )
+    models.breakers.admit(spec.base_url, spec.model, step=call.step)
+    call.budget.take(call.step)
 
 
 class TextStream:
@@ -327,8 +345,9 @@ class TextStream:
 
     async def _pieces(self, spec: ModelSpec, arguments: Mapping[str, Any]) -> AsyncGenerator[str, None]:
         call, whole, hidden = self._call, None, ReasoningFilter()
-        model = await self._models.model(spec)
-        call.budget.take(call.step)
+        models = self._models
+        model = await models.model(spec)
+        _admit(models, call, spec)
         started = time.monotonic()
         until = min(started + spec.timeout, call.budget.deadline)
         async with aclosing(_chunks(model, call, arguments)) as chunks:
@@ -337,12 +356,14 @@ class TextStream:
                     async with asyncio.timeout(max(0.0, until - time.monotonic())):
                         chunk = await anext(chunks, None)
                 except Exception as error:
-                    raise _failed(call, spec, "text", started, error) from None
+                    failed = _failed(call, spec, "text", started, error)
+                    raise _remember(models, spec, failed, started) from None
                 if chunk is None:
                     break
                 whole = chunk if whole is None else whole + chunk
                 if piece := hidden.add(chunk.text):
                     yield piece
+        models.breakers.worked(spec.base_url, spec.model)
         if rest := hidden.end():
             yield rest
         self.result = self._finish(spec, whole, started)
@@ -388,6 +409,7 @@ def _reply(call: Call, spec: ModelSpec, message: "AIMessage", *, rung: str, star
         tokens_in=tokens_in,
         tokens_out=tokens_out,
         estimated=not usage,
+        cost=spec.price.of(tokens_in, tokens_out) if spec.price else None,
         seconds=time.monotonic() - started,
         finish=str(message.response_metadata.get("finish_reason") or ""),
         message=message,
@@ -401,19 +423,33 @@ def _failed(call: Call, spec: ModelSpec, rung: str, started: float, error: Excep
         return error
     if isinstance(ours, TimedOut) and call.budget.seconds_left() > 0:
         ours = TimedOut(f"{call.step}: the model did not answer within {spec.timeout:g} s")
+    tokens_in = sum(estimate_tokens(m.text) for m in call.messages)
     call.budget.record(
         ModelCall(
             step=call.step,
             model=spec.model,
             rung=rung,
             prompt_version=call.prompt_version,
-            tokens_in=sum(estimate_tokens(m.text) for m in call.messages),
+            tokens_in=tokens_in,
             estimated=True,
+            cost=spec.price.of(tokens_in, 0) if spec.price else None,
             seconds=time.monotonic() - started,
             failure=type(ours).__name__,
         )
     )
     return ours
+
+
+def _remember(models: ChatModels, spec: ModelSpec, error: Exception, started: float) -> Exception:
+    """Tell the breaker what became of a call, and return the error; a run that was out of time proves nothing."""
+    if isinstance(error, TimedOut):
+        if time.monotonic() - started >= 0.95 * spec.timeout:
+            models.breakers.failed(spec.base_url, spec.model, error)
+    elif isinstance(error, Unavailable):
+        models.breakers.failed(spec.base_url, spec.model, error)
+    elif isinstance(error, Rejected):
+        models.breakers.worked(spec.base_url, spec.model)
+    return error
 
 
 def _cut_reply(error: Exception) -> "AIMessage | None":

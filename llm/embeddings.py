@@ -203,11 +203,14 @@ class EndpointEmbedder:
         from pydantic import SecretStr
 
         self.name = settings.embedding_model
+        # An endpoint of its own gets its own key only: the chat models' key is never sent elsewhere.
+        own = settings.embedding_url is not None
+        key = settings.embedding_key if own else settings.openai_api_key
         self._client = OpenAIEmbeddings(
             model=settings.embedding_model,
             # A key is demanded at construction, though a local endpoint needs none.
-            openai_api_key=settings.openai_api_key or SecretStr("none"),
-            openai_api_base=settings.openai_base_url,
+            openai_api_key=key or SecretStr("none"),
+            openai_api_base=settings.embedding_url or settings.openai_base_url,
             request_timeout=settings.model_timeout,
             max_retries=1,
             # Token counting would fetch a vocabulary and sends token ids, which other servers refuse.

@@ -2,7 +2,8 @@
 
     CitegraphError
     ├── Unavailable     it may work later: retried, then the step's twin answers
-    │   └── TimedOut    no answer within the time that remained
+    │   ├── TimedOut    no answer within the time that remained
+    │   └── CircuitOpen it failed before and rests: no call was made
     ├── Rejected        it will not work as asked: never retried
     │   └── BadInput    the caller's own input; the message says what to do
     └── BudgetSpent     the run's own limit: no call was made, the step's twin answers
@@ -17,10 +18,11 @@ class CitegraphError(Exception):
     """Base of the errors that Citegraph raises; `str()` is safe to show (no secret, no stack trace).
 
     `calls` holds the model calls (`llm.budget.ModelCall`) that were made before it failed, so that usage
-    counts them too.
+    counts them too; `final` says that what could be retried was.
     """
 
     calls: tuple[Any, ...] = ()
+    final: bool = False
 
 
 class Unavailable(CitegraphError):
@@ -33,6 +35,10 @@ class Unavailable(CitegraphError):
 
 class TimedOut(Unavailable):
     """No answer within the time that remained of the run's deadline."""
+
+
+class CircuitOpen(Unavailable):
+    """The endpoint failed before and is left alone for a while; no call was made."""
 
 
 class Rejected(CitegraphError):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from pydantic import BaseModel
 
 from graph.context import Context
-from graph.policies import llm_calls_left, seconds_left
+from graph.policies import cost_left, llm_calls_left, model_budget_spent, seconds_left, tokens_left
 from graph.state import Json, State
 from llm.budget import CallBudget, ModelCall
 
@@ -32,12 +32,17 @@ def wants_model(services: "Services", step: Any, state: State, context: Context)
     """Tell whether `step` has a model and the run's budgets allow a call of it."""
     if not services.chat.configured(step, context.models):
         return False
-    return llm_calls_left(state, context) > 0 and seconds_left(state) > 0
+    return model_budget_spent(state, context) is None and seconds_left(state) > 0
 
 
 def budget_of(state: State, context: Context) -> CallBudget:
     """Return what this run may still spend on model calls."""
-    return CallBudget.of(llm_calls_left(state, context), seconds_left(state))
+    return CallBudget.of(
+        llm_calls_left(state, context),
+        seconds_left(state),
+        tokens=tokens_left(state, context),
+        cost=cost_left(state, context),
+    )
 
 
 async def call_model(
@@ -56,6 +61,7 @@ async def call_model(
         Unavailable, TimedOut, Rejected, BudgetSpent: the node's error handler runs its twin.
     """
     from llm.chat import Call
+    from llm.retry import patiently
     from llm.structured import structured
 
     call = Call(
@@ -65,17 +71,22 @@ async def call_model(
         overrides=context.models,
         prompt_version=prompt_version,
     )
-    parsed = await structured(services.chat, call, schema)
-    return Reply(parsed.value, {"usage": spent_on(parsed.calls)})
+    parsed = await patiently(lambda: structured(services.chat, call, schema), call.budget)
+    return Reply(parsed.value, {"usage": spent_on(call.budget.calls)})
 
 
 def spent_on(calls: Sequence[ModelCall]) -> Json:
-    """Return the usage counters of some model calls."""
-    return {
+    """Return the usage counters of some model calls; without a price there is no `cost`."""
+    spent: Json = {
         "llm_calls": len(calls),
         "input_tokens": sum(call.tokens_in for call in calls),
         "output_tokens": sum(call.tokens_out for call in calls),
     }
+    if estimated := sum(call.estimated for call in calls):
+        spent["estimated_calls"] = estimated
+    if prices := [call.cost for call in calls if call.cost is not None]:
+        spent["cost"] = round(sum(prices), 6)
+    return spent
 
 
 def note(step: str, kind: str, message: str) -> Json:

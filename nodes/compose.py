@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 
 from corpus.types import Chunk
 from graph.context import Context
-from graph.policies import llm_calls_left, spent
+from graph.policies import model_budget_spent, spent
 from graph.state import Json, State
 from nodes.calling import Stopwatch, budget_of, spent_on, wants_model
 from nodes.conflicts import with_conflicts
@@ -49,6 +49,7 @@ class Compose:
     async def write(self, state: State, context: Context) -> dict[str, Any]:
         """Ask the model for the answer's text."""
         from llm.chat import Call, text
+        from llm.retry import patiently
 
         watch = Stopwatch("compose")
         corpus = await self.services.corpus()
@@ -74,13 +75,13 @@ class Compose:
             overrides=context.models,
             prompt_version=PROMPT_VERSION,
         )
-        reply = await text(self.services.chat, call)
+        reply = await patiently(lambda: text(self.services.chat, call), call.budget)
         draft: Json = {
             "text": reply.content.strip(),
             "by": "model",
             "partial": partial_reason(state, context),
         }
-        return {"draft": draft, "usage": watch.update(spent_on([reply]))}
+        return {"draft": draft, "usage": watch.update(spent_on(call.budget.calls))}
 
     async def twin(self, state: State, context: Context) -> dict[str, Any]:
         """Write the answer by code: the gate's reply, a table, a computed number, or extracts."""
@@ -135,7 +136,7 @@ def partial_reason(state: State, context: Context) -> str:
     decision = state.get("decision", {})
     if decision.get("partial"):
         return str(decision["partial"])
-    reason = spent(state, context) or ("" if llm_calls_left(state, context) else "model calls")
+    reason = spent(state, context) or model_budget_spent(state, context)
     if reason and decision.get("unfinished"):
         return f"the budget of {reason} was spent before the review was content"
     return ""

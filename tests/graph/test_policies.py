@@ -11,11 +11,14 @@ from graph.context import Context
 from graph.policies import (
     RETRY,
     attempts,
+    cost_left,
     llm_calls_left,
+    model_budget_spent,
     recursion_limit,
     retry_on,
     seconds_left,
     spent,
+    tokens_left,
     tool_calls_left,
 )
 from llm.errors import BadInput, CitegraphError, Rejected, TimedOut, Unavailable
@@ -30,10 +33,17 @@ def invalid() -> ValidationError:
     return caught.value
 
 
+def tried(error: CitegraphError) -> CitegraphError:
+    """Return an error of a model that was asked again already."""
+    error.final = True
+    return error
+
+
 @pytest.mark.parametrize(
     ("error", "retried"),
     [
         (Unavailable("429"), True),
+        (tried(Unavailable("429")), False),
         (TimedOut("no time is left"), False),
         (Rejected("401"), False),
         (BadInput("no such bucket"), False),
@@ -94,3 +104,27 @@ def test_the_limit_grows_with_every_loop(field: str) -> None:
 
 def test_the_limit_is_far_below_the_default_of_langgraph() -> None:
     assert recursion_limit(Context()) < 100
+
+
+@pytest.mark.parametrize(
+    ("usage", "limits", "expected"),
+    [
+        ({}, {}, None),
+        ({"llm_calls": 12}, {}, "model calls"),
+        ({"input_tokens": 90, "output_tokens": 9}, {"max_tokens": 100}, None),
+        ({"input_tokens": 90, "output_tokens": 11}, {"max_tokens": 100}, "model tokens"),
+        ({"cost": 0.4}, {"max_cost": 0.5}, None),
+        ({"cost": 0.6}, {"max_cost": 0.5}, "money"),
+        ({"llm_calls": 12, "cost": 0.6}, {"max_cost": 0.5}, "model calls"),
+    ],
+)
+def test_which_budget_allows_no_further_call(
+    usage: dict[str, Any], limits: dict[str, Any], expected: str | None
+) -> None:
+    assert model_budget_spent({"usage": usage}, Context(**limits)) == expected
+
+
+def test_without_limits_tokens_and_money_are_unlimited() -> None:
+    usage = {"usage": {"input_tokens": 10**9, "cost": 10**9}}
+    assert (tokens_left(usage, Context()), cost_left(usage, Context())) == (None, None)
+    assert (tokens_left(usage, Context(max_tokens=5)), cost_left(usage, Context(max_cost=1))) == (0, 0.0)

@@ -238,7 +238,7 @@ async def test_failures_are_typed_and_silent_about_secrets(
     assert message in str(caught.value)
     shown = "".join(traceback.format_exception(caught.value))
     assert not any(secret in shown for secret in (KEY, PROMPT, "Incorrect API"))
-    assert len(endpoint.requests) == 1, "the client must not retry: the graph does"
+    assert len(endpoint.requests) == 1, "the client must not retry: llm.retry does"
     assert len(caught.value.calls) == 1
     assert call.budget.calls_left == 4
 
@@ -257,10 +257,9 @@ async def test_rate_limits_carry_the_time_to_wait(endpoint: Endpoint) -> None:
         Http(429, problem("slow"), {"Retry-After": "7"}),
         Http(503, problem("busy"), {"retry-after-ms": "250", "Retry-After": "1"}),
     ]
-    models = endpoint.models()
     for seconds in (7.0, 0.25):
         with pytest.raises(Unavailable) as caught:
-            await text(models, ask())
+            await text(endpoint.models(), ask())
         assert caught.value.retry_after == seconds
 
 

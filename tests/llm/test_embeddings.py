@@ -77,10 +77,12 @@ class Endpoint(BaseHTTPRequestHandler):
 
     status = 200
     requests: list[dict[str, object]]
+    keys: list[str | None]
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         Endpoint.requests.append(body)
+        Endpoint.keys.append(self.headers["Authorization"])
         data = [
             {"object": "embedding", "index": i, "embedding": [float(len(text)), 1.0]}
             for i, text in enumerate(body["input"])
@@ -97,7 +99,7 @@ class Endpoint(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def endpoint() -> Iterator[str]:
-    Endpoint.status, Endpoint.requests = 200, []
+    Endpoint.status, Endpoint.requests, Endpoint.keys = 200, [], []
     server = HTTPServer(("127.0.0.1", 0), Endpoint)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
@@ -127,6 +129,23 @@ def test_an_endpoint_gets_texts_and_gives_unit_vectors(endpoint: str) -> None:
     expected = np.array([[3, 1], [4, 1]]) / np.sqrt([[10], [17]])
     assert np.allclose(vectors, expected)
     assert Endpoint.requests[-1]["input"] == ["abc", "abcd"]
+
+
+@pytest.mark.parametrize(("key", "sent"), [(SecretStr("sk-2"), "Bearer sk-2"), (None, "Bearer none")])
+def test_an_endpoint_of_its_own_never_gets_the_chat_models_key(
+    key: SecretStr | None, sent: str, endpoint: str
+) -> None:
+    chosen = settings(
+        embeddings="openai",
+        embedding_model="tiny",
+        embedding_url=endpoint,
+        embedding_key=key,
+        openai_api_key=SecretStr("sk-1"),
+        openai_base_url="http://127.0.0.1:9/v1",
+        model_timeout=5.0,
+    )
+    EndpointEmbedder(chosen).embed_query("abc")
+    assert Endpoint.keys == [sent]
 
 
 def test_an_endpoint_that_fails_is_translated_without_its_text(endpoint: str) -> None:
