@@ -116,6 +116,7 @@ def report_text(report: "IngestReport") -> str:
     if report.unused_annotations:
         lines.append(f"{report.unused_annotations:,} annotation rows belong to no document that was read")
     lines += _section("skipped", [f"{item.path}: {item.reason}" for item in report.skipped])
+    lines += _section("notes", [f"{item.path}: {item.reason}" for item in report.notes])
     bad = [f"{item.doc_id}: {item.column} = {item.value[:80]!r}: {item.reason}" for item in report.bad_values]
     lines += _section("bad values (not stored)", bad)
     unknown = [f"{name} ({count:,} rows)" for name, count in report.unknown_columns.most_common()]

@@ -1,4 +1,4 @@
-"""The documents themselves: whole texts, pages and where they came from, in the SQL database."""
+"""The documents themselves: whole texts, pages, layouts and where they came from, in the SQL database."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from sqlalchemy import (
 )
 
 from corpus.database import open_database, translated
-from corpus.types import Document, Page, page_at
+from corpus.document_parts import layout_from, part_rows, parts_table, with_parts
+from corpus.types import Document, Layout, Page, page_at
 
 Status = Literal["pending", "done"]
 
@@ -52,6 +53,7 @@ _documents = Table(
     Column("text", Text, nullable=False),
     Index("documents_of_bucket", "bucket", "doc_id"),
 )
+_parts = parts_table(_metadata)
 _SMALL = [column for column in _documents.columns if column.name not in {"pages", "text"}]
 
 
@@ -104,12 +106,16 @@ class DocumentStore:
         """
         given = [documents] if isinstance(documents, Document) else list(documents)
         rows = [_row(document, (hashes or {}).get(document.doc_id, ("", "")), status) for document in given]
+        parts = [row for document in given for row in part_rows(document)]
 
         def run() -> None:
             with self._engine.begin() as connection:
                 for ids in _batches([document.doc_id for document in given]):
                     connection.execute(delete(_documents).where(_documents.c.doc_id.in_(ids)))
+                    connection.execute(delete(_parts).where(_parts.c.doc_id.in_(ids)))
                 connection.execute(insert(_documents), rows)
+                if parts:
+                    connection.execute(insert(_parts), parts)
 
         if rows:
             translated(run)
@@ -130,12 +136,32 @@ class DocumentStore:
 
     def delete(self, doc_ids: Sequence[str]) -> None:
         """Remove documents; unknown ids are ignored."""
-        self._execute(delete(_documents).where(_documents.c.doc_id.in_(ids)) for ids in _batches(doc_ids))
+        self._execute(
+            delete(table).where(table.c.doc_id.in_(ids))
+            for ids in _batches(doc_ids)
+            for table in (_parts, _documents)
+        )
 
     def get(self, doc_id: str) -> Document | None:
         """Return a document with its text, None when there is none of that id."""
         rows = self._rows(select(_documents).where(_documents.c.doc_id == doc_id))
         return _document(rows[0]) if rows else None
+
+    def whole(self, doc_id: str) -> Document | None:
+        """Return a document with its layouts, tables and embedded files too."""
+        document = self.get(doc_id)
+        if document is None:
+            return None
+        query = select(_parts).where(_parts.c.doc_id == doc_id).order_by(_parts.c.kind, _parts.c.number)
+        return with_parts(document, self._rows(query))
+
+    def layout(self, doc_id: str, page: int) -> Layout | None:
+        """Return where the lines of a page lie; None when the format has no boxes."""
+        query = select(_parts.c.number, _parts.c.content).where(
+            _parts.c.doc_id == doc_id, _parts.c.kind == "layout", _parts.c.number == page
+        )
+        rows = self._rows(query)
+        return layout_from(rows[0].number, rows[0].content) if rows else None
 
     def text(self, doc_id: str, start: int = 0, end: int | None = None) -> str:
         """Return characters `start` to `end` (exclusive) of a document; empty when it does not exist."""

@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +21,73 @@ class Page:
     label: str | None = None
 
 
+class Box(NamedTuple):
+    """A rectangle on a page, from its upper left corner: points (1/72 inch) in a PDF, pixels in an image."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+class Line(NamedTuple):
+    """A line of text on a page: characters `start` to `end` (exclusive) of the document lie in `box`."""
+
+    start: int
+    end: int
+    box: Box
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where the lines of one page lie; width and height in the unit of the boxes.
+
+    `number` is that of the page, `recognised` says that the text came from OCR.
+    """
+
+    number: int
+    width: float
+    height: float
+    lines: tuple[Line, ...] = ()
+    recognised: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table as rows of cells.
+
+    Attributes:
+        start, end: characters of the document that hold it, end exclusive; its rows stand in them as lines.
+        header: how many of the first rows are column heads.
+        page: number of the page, None when the format has none.
+        title: the sheet's name or the caption, else empty.
+    """
+
+    start: int
+    end: int
+    rows: tuple[tuple[str, ...], ...]
+    header: int = 1
+    page: int | None = None
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """A file inside a document: the XML of an electronic invoice, for one."""
+
+    name: str
+    media_type: str
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Document:
     """One document as read: its whole text and where its pages lie.
 
     `pages` is empty when the format has no pages (text, Markdown): a page number is then unknown
     and is never guessed. `source_file` is the name that people know the document by, `source_path`
-    the file that it was read from.
+    the file that it was read from (`part_path` for a part of a container). `layouts`, `tables` and
+    `embedded` come with a document that was just read and from `DocumentStore.whole`.
     """
 
     doc_id: str
@@ -39,6 +100,9 @@ class Document:
     pages: tuple[Page, ...] = ()
     url: str | None = None
     source_path: str = ""
+    layouts: tuple[Layout, ...] = ()
+    tables: tuple[Table, ...] = ()
+    embedded: tuple[Embedded, ...] = ()
 
     def page_of(self, offset: int) -> Page | None:
         """Return the page on which a character offset lies; None when the format has no pages."""
@@ -49,6 +113,19 @@ def page_at(pages: tuple[Page, ...], offset: int) -> Page | None:
     """Return the last page that starts at or before `offset`, None when there is none."""
     place = bisect_right(pages, offset, key=lambda page: page.start)
     return pages[place - 1] if place else None
+
+
+PART = "!/"
+
+
+def part_path(file: str, part: str) -> str:
+    """Return the source path of a part of a container file: "mails/a.eml!/invoice.pdf"."""
+    return f"{file}{PART}{part}" if part else file
+
+
+def file_of(source_path: str) -> str:
+    """Return the file on disk that a source path names or lies in."""
+    return source_path.partition(PART)[0]
 
 
 @dataclass(frozen=True, slots=True)

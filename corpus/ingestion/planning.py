@@ -12,17 +12,18 @@ from typing import TYPE_CHECKING
 
 from corpus.buckets import show
 from corpus.chunking import chunk_document
-from corpus.ingestion.report import BadValue, IngestReport
+from corpus.document_parts import parts_digest
+from corpus.ingestion.report import BadValue, IngestReport, Skipped
 from corpus.ingestion.sources import is_absent
 from corpus.sidecar import FILE_COLUMNS, Row, Sidecar
-from corpus.types import Chunk, Document
+from corpus.types import Chunk, Document, file_of, part_path
 
 if TYPE_CHECKING:
     from corpus.buckets import Bucket
     from corpus.documents import DocumentRecord
     from corpus.fields import Value
     from corpus.ingestion.stores import IngestOptions, Stores
-    from corpus.readers import Reading
+    from corpus.readers.protocol import Reading
 
 CONTEXT_LENGTH = 300
 
@@ -69,17 +70,19 @@ class Planner:
         """Return what to write of a reading of a file, None when it is stored already, else why it is left out."""
         if not reading.text.strip():
             return "empty"
-        doc_id = safe_id(reading.doc_id) if reading.doc_id else self._file_id(path, source)
+        doc_id = safe_id(reading.doc_id) if reading.doc_id else self._reading_id(path, source, reading.part)
         if doc_id in self.seen:
             return f"doc_id already read from {Path(self.seen[doc_id]).name}"
         self.seen[doc_id] = source
+        said = part_path(str(path), reading.part)
+        self.report.notes += [Skipped(said, note) for note in reading.notes]
         document, row = self._document(path, source, reading, doc_id)
         return self.plan(document, row)
 
     def _document(
         self, path: Path, source: str, reading: Reading, doc_id: str
     ) -> tuple[Document, Row | None]:
-        file = reading.source_file if reading.doc_id else path.name
+        file = reading.source_file if reading.doc_id else Path(reading.part).name or path.name
         row = self._sidecar.find(reading.doc_id or doc_id, file)
         if row is not None:
             self.report.annotated += 1
@@ -97,7 +100,10 @@ class Planner:
             media_type=reading.media_type,
             pages=reading.pages,
             url=reading.url,
-            source_path=source,
+            source_path=part_path(source, reading.part),
+            layouts=reading.layouts,
+            tables=reading.tables,
+            embedded=reading.embedded,
         )
         return document, merged
 
@@ -115,7 +121,8 @@ class Planner:
         document = replace(document, title=self.bucket.title(values) or document.title)
         context = context_of(self.bucket, document, values)
         index_hash = _hash([document.content_hash, document.source_file, context, self._recipe])
-        annotation_hash = f"{values_hash}:{_hash([self._declaration, document.source_path])}"
+        beside = [self._declaration, document.source_path, *parts_digest(document)]
+        annotation_hash = f"{values_hash}:{_hash(beside)}"
         chunks = None
         if not settled or record is None or record.index_hash != index_hash:
             chunks = chunk_document(
@@ -147,6 +154,11 @@ class Planner:
                 self.report.bad_values.append(bad)
         return self.bucket.derive(values, document.text)
 
+    def _reading_id(self, path: Path, source: str, part: str) -> str:
+        """Return the id of a file's document, or of one of its parts, which carries the file's name too."""
+        named = path.with_name(f"{path.stem}-{Path(part).name}") if part else path
+        return self._file_id(named, part_path(source, part))
+
     def _file_id(self, path: Path, source: str) -> str:
         """Return the id of a file's document: the one that it has, else its name, made unique."""
         if source in self._ids:
@@ -157,7 +169,7 @@ class Planner:
         for name in map(safe_id, names):
             record = self.known.get(name)
             # A stored document whose file is gone was moved here.
-            free = record is None or is_absent(record.source_path)
+            free = record is None or is_absent(file_of(record.source_path))
             if free and name not in self.seen and not self._elsewhere(name):
                 return name
         return safe_id(names[-1])

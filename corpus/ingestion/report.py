@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from corpus.readers import NO_TEXT_HINT
+from corpus.readers.protocol import NO_TEXT_HINT
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,7 @@ class IngestReport:
         missing: stored documents whose source is gone; removed (`deleted`) only when pruning.
         unknown_columns: annotation columns that the bucket does not declare, with their row counts.
         unused_annotations: annotation rows that belong to no document that was read.
+        notes: what should be known of files that were read, e.g. "named .txt, read as PDF".
     """
 
     bucket: str
@@ -50,6 +51,7 @@ class IngestReport:
     unknown_columns: Counter[str] = field(default_factory=Counter)
     annotated: int = 0
     unused_annotations: int = 0
+    notes: list[Skipped] = field(default_factory=list)
     seconds: float = 0.0
 
     @property

@@ -15,8 +15,10 @@ from corpus.ingestion.report import IngestReport, Skipped, with_places
 from corpus.ingestion.sources import files_to_read, is_absent
 from corpus.ingestion.stores import DEFAULTS, IngestOptions, Progress, Stores
 from corpus.ingestion.writing import Writer, remove_documents
-from corpus.readers import Reading, Unread, read_file
+from corpus.readers.protocol import Reading, ReadOptions, Unread
+from corpus.readers.registry import read_file
 from corpus.sidecar import Sidecar
+from corpus.types import file_of
 from llm.errors import BadInput
 
 if TYPE_CHECKING:
@@ -91,7 +93,7 @@ async def reembed(
     planner = Planner(bucket, stores, options, Sidecar(), known)
     writer = Writer(planner, stores)
     for done, doc_id in enumerate(sorted(known), 1):
-        document = await asyncio.to_thread(stores.documents.get, doc_id)
+        document = await asyncio.to_thread(stores.documents.whole, doc_id)
         planned = await asyncio.to_thread(planner.plan, document, None) if document is not None else None
         if planned is not None:
             writer.add(planned)
@@ -127,12 +129,13 @@ class _Run:
         self.planner = planner
         self.writer = Writer(planner, stores)
         self._stores = stores
+        self._options = ReadOptions(language=planner.bucket.language)
         self._read_whole: set[str] = set()
 
     def read(self, file: _Opened) -> None:
         """Read on in a file until it ends or the queue is long enough; a bad file is reported and ends."""
         try:
-            file.readings = file.readings or read_file(file.path)
+            file.readings = file.readings or read_file(file.path, self._options)
             for reading in file.readings:
                 file.count += 1
                 if isinstance(reading, Unread):
@@ -173,6 +176,7 @@ class _Run:
         ]
 
     def _is_gone(self, source: str, folders: Sequence[str]) -> bool:
-        if source in self._read_whole:
+        file = file_of(source)
+        if file in self._read_whole:
             return True
-        return any(source.startswith(folder) for folder in folders) and is_absent(source)
+        return any(file.startswith(folder) for folder in folders) and is_absent(file)

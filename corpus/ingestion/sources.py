@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from corpus.ingestion.report import IngestReport, Skipped
-from corpus.readers import units
+from corpus.readers.registry import units
 
 
 def files_to_read(

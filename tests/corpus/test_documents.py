@@ -7,7 +7,7 @@ import pytest
 
 from corpus.database import open_database
 from corpus.documents import DocumentStore
-from corpus.types import Document, Page
+from corpus.types import Box, Document, Embedded, Layout, Line, Page, Table
 from llm.errors import BadInput, Unavailable
 
 LETTER = Document(
@@ -36,6 +36,28 @@ def test_a_document_comes_back_whole(store: DocumentStore) -> None:
     store.put(replace(LETTER, text="changed", pages=()))
     assert store.get("letter-1") == replace(LETTER, text="changed", pages=())
     assert store.count("letters") == store.count() == 1
+
+
+def test_parts_come_back_with_the_whole_document_only(store: DocumentStore) -> None:
+    layout = Layout(1, 595.3, 842.0, (Line(0, 5, Box(72, 700, 90, 712)), Line(6, 11, Box(0, 0, 1, 1))), True)
+    scan = replace(
+        LETTER,
+        layouts=(layout, Layout(2, 100, 50)),
+        tables=(Table(0, 11, (("a", "b"), ("1", "2")), page=1, title="T"), Table(12, 15, (("c",),), 0)),
+        embedded=(Embedded("factur-x.xml", "text/xml", "<a>ß</a>"),),
+    )
+    store.put([scan, replace(LETTER, doc_id="other")])
+    assert store.whole("letter-1") == scan
+    assert store.get("letter-1") == LETTER
+    assert store.layout("letter-1", 1) == layout
+    assert store.layout("letter-1", 3) is None
+    assert store.whole("other") == replace(LETTER, doc_id="other")
+    store.put(LETTER)
+    assert store.whole("letter-1") == LETTER
+    store.put(scan)
+    store.delete(["letter-1"])
+    assert store.whole("letter-1") is None
+    assert store.layout("letter-1", 1) is None
 
 
 def test_spans_count_characters(store: DocumentStore) -> None:

@@ -5,13 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from corpus.readers import NO_TEXT_HINT, JsonLinesReader, Reading, Unread, pages_of, read_file, reader_for
+from corpus.readers.json_lines import JsonLinesReader
+from corpus.readers.protocol import NO_TEXT_HINT, Reading, ReadOptions, Unread
+from corpus.readers.registry import read_file, reader_for
+from corpus.readers.text import pages_of
 from corpus.types import Page
 from llm.errors import BadInput
 
 
 def read(path: Path) -> list[Reading | Unread]:
-    return list(reader_for(path).read(path))
+    return list(reader_for(path.suffix).read(path, ReadOptions()))
 
 
 def only(path: Path) -> Reading:
@@ -167,17 +170,30 @@ def test_a_file_may_break_its_reader_in_any_way(tmp_path: Path, monkeypatch: pyt
         Reading("b", doc_id="a"),
     ]
 
-    def broken(self: object, path: Path) -> None:
+    def broken(self: object, path: Path, options: ReadOptions) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("corpus.readers.TextReader.read", broken)
+    monkeypatch.setattr("corpus.readers.text.TextReader.read", broken)
+    (tmp_path / "any.txt").touch()
     with pytest.raises(BadInput, match=r"cannot be read \(ZeroDivisionError\)"):
         list(read_file(tmp_path / "any.txt"))
 
 
 def test_readers_are_found_by_suffix() -> None:
-    assert isinstance(reader_for(Path("x.JSONL")), JsonLinesReader)
+    assert isinstance(reader_for(".JSONL"), JsonLinesReader)
     with pytest.raises(BadInput, match=r"no reader for \.xyz"):
-        reader_for(Path("a.xyz"))
+        reader_for(".xyz")
     with pytest.raises(BadInput, match="without suffix"):
-        reader_for(Path("Makefile"))
+        reader_for("")
+
+
+def test_a_wrong_name_is_read_by_its_content_and_said(tmp_path: Path) -> None:
+    right = pdf(tmp_path / "a.pdf", [["First page"]])
+    wrong = right.rename(tmp_path / "a.txt")
+    (reading,) = read_file(wrong)
+    assert isinstance(reading, Reading)
+    assert (reading.text, reading.notes) == ("First page", ("named .txt, read as PDF",))
+    (tmp_path / "b.pdf").write_text("a letter, saved under a wrong name")
+    (reading,) = read_file(tmp_path / "b.pdf")
+    assert isinstance(reading, Reading)
+    assert (reading.media_type, reading.notes) == ("text/plain", ("named .pdf, read as TXT",))

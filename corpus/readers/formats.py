@@ -1,0 +1,78 @@
+"""Tells a file's format by its first bytes: names lie."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+_SNIFF = 8192
+_OFFICE = {"word/": ".docx", "xl/": ".xlsx", "ppt/": ".pptx"}
+# What `filetype` names after the container, and what Office 97 and Outlook share.
+_SAME = ({".jpg", ".jpeg"}, {".tif", ".tiff"})
+_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_BINARY = {".pdf", ".docx", ".xlsx", ".pptx", ".zip", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".msg"}
+
+
+def content_suffix(path: Path) -> tuple[str, str]:
+    """Return the ending that fits a file's content, and a note when its name says something else.
+
+    A text has no mark of its own: there the name decides, unless it names a binary format.
+    """
+    with path.open("rb") as file:
+        head = file.read(_SNIFF)
+    named, found = path.suffix.lower(), _found(path, head)
+    if not found and named in _BINARY and head and b"\x00" not in head:
+        found = ".txt"
+    if not found or found == named or any({found, named} <= same for same in _SAME):
+        return named, ""
+    said = f"named {named}" if named else "named without suffix"
+    return found, f"{said}, read as {found[1:].upper()}"
+
+
+def _found(path: Path, head: bytes) -> str:
+    """Return the ending of a format that its bytes show, else nothing."""
+    import filetype
+
+    # A PDF may have bytes before its mark (Adobe: within the first 1,024).
+    if b"%PDF-" in head[:1024]:
+        return ".pdf"
+    if head.startswith(b"PK\x03\x04"):
+        return _zip_suffix(path)
+    if head.startswith(_OLE):
+        return _ole_suffix(path)
+    kind = filetype.guess(head)
+    return f".{kind.extension}" if kind is not None else ""
+
+
+def _zip_suffix(path: Path) -> str:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except (zipfile.BadZipFile, OSError, ValueError):
+        return ".zip"
+    if "[Content_Types].xml" in names:
+        for name in names:
+            for folder, suffix in _OFFICE.items():
+                if name.startswith(folder):
+                    return suffix
+    return ".zip"
+
+
+def _ole_suffix(path: Path) -> str:
+    """Tell an Outlook message from the old Office formats, which share one container."""
+    import olefile
+
+    with olefile.OleFileIO(str(path)) as container:
+        for stream, suffix in _STREAMS.items():
+            if container.exists(stream):
+                return suffix
+    return ".ole"
+
+
+_STREAMS = {
+    "__properties_version1.0": ".msg",
+    "WordDocument": ".doc",
+    "Workbook": ".xls",
+    "Book": ".xls",
+    "PowerPoint Document": ".ppt",
+}

@@ -1,0 +1,65 @@
+"""Finds the reader of a file by its content, and reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from corpus.readers.formats import content_suffix
+from corpus.readers.json_lines import JsonLinesReader
+from corpus.readers.pdf import PdfReader
+from corpus.readers.protocol import Reader, Reading, ReadOptions, Unread
+from corpus.readers.text import MarkdownReader, TextReader
+from llm.errors import BadInput
+
+_READERS: tuple[Reader, ...] = (TextReader(), MarkdownReader(), JsonLinesReader(), PdfReader())
+_DEFAULT = ReadOptions()
+
+
+def reader_for(suffix: str, readers: tuple[Reader, ...] = _READERS) -> Reader:
+    """Return the reader of a format by file name ending, e.g. ".pdf".
+
+    Raises:
+        BadInput: no reader knows it.
+    """
+    for reader in readers:
+        if suffix.lower() in reader.suffixes:
+            return reader
+    raise BadInput(f"no reader for {suffix.lower() or 'files without suffix'}")
+
+
+def read_file(path: Path, options: ReadOptions = _DEFAULT) -> Iterator[Reading | Unread]:
+    """Yield the documents of a file of any known format, told by its content before its name.
+
+    Raises:
+        BadInput: it cannot be read, whatever the reason: a file can break a parser in any way.
+    """
+    try:
+        suffix, note = content_suffix(path)
+        for reading in reader_for(suffix).read(path, options):
+            yield _noted(reading, note) if note else reading
+    except BadInput:
+        raise
+    except OSError as error:
+        raise BadInput(f"cannot be read ({error.strerror or type(error).__name__})") from error
+    except Exception as error:
+        raise BadInput(f"cannot be read ({type(error).__name__})") from error
+
+
+def _noted(reading: Reading | Unread, note: str) -> Reading | Unread:
+    """Say it once, with the file's own document."""
+    if not isinstance(reading, Reading) or reading.part:
+        return reading
+    return replace(reading, notes=(note, *reading.notes))
+
+
+def units(path: Path) -> int:
+    """Return how many documents a file may hold, for progress: the lines of a JSONL file, else 1."""
+    if path.suffix.lower() not in JsonLinesReader.suffixes:
+        return 1
+    try:
+        with path.open("rb") as file:
+            return max(1, sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b"")))
+    except OSError:  # said when it is read
+        return 1

@@ -1,0 +1,94 @@
+"""Reads plain text in any encoding and Markdown; form feeds are page breaks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from corpus.readers.protocol import Reading, ReadOptions, Unread
+from corpus.types import Page
+from llm.errors import BadInput
+
+PAGE_BREAK = "\f"
+# Bytes that are looked at to tell text from binary.
+_SNIFF = 8192
+
+
+class TextReader:
+    """Plain text in any encoding; a form feed is a page break."""
+
+    suffixes: tuple[str, ...] = (".txt", ".text", ".log")
+    media_type = "text/plain"
+
+    def read(self, path: Path, options: ReadOptions) -> Iterator[Reading | Unread]:
+        """See `Reader.read`."""
+        text = cleaned(decoded(path.read_bytes()))
+        yield Reading(text, pages_of(text), self.media_type, self._title(text))
+
+    def _title(self, text: str) -> str:
+        return ""
+
+
+class MarkdownReader(TextReader):
+    """Markdown, kept as written; the first heading of the first level is the title."""
+
+    suffixes = (".md", ".markdown")
+    media_type = "text/markdown"
+
+    def _title(self, text: str) -> str:
+        found = re.search(r"^# +(.+?) *#*$", text, re.MULTILINE)
+        return found.group(1) if found else ""
+
+
+def decoded(data: bytes) -> str:
+    """Return bytes as text: UTF-8 if it is, else the encoding that fits best.
+
+    Raises:
+        BadInput: it is not text.
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = _guessed(data)
+    if "\x00" in text[:_SNIFF]:
+        text = _guessed(data)
+    return text
+
+
+def _guessed(data: bytes) -> str:
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(data).best()
+    text = str(best) if best is not None else "\x00"
+    if "\x00" in text[:_SNIFF]:
+        raise BadInput("not a text file")
+    return text
+
+
+def cleaned(text: str) -> str:
+    """Return text with Unix line ends, without NUL and lone surrogates, which no database stores."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", " ")
+    return re.sub("[\ud800-\udfff]", "\ufffd", text)
+
+
+def pages_of(text: str, labels: list[str] | None = None, *, single: bool = False) -> tuple[Page, ...]:
+    """Return the pages that form feeds separate, the form feeds themselves left out.
+
+    Args:
+        labels: printed page labels in order; one equal to the page's number says nothing and is dropped.
+        single: a text without form feed is one page; otherwise its pages are unknown.
+    """
+    if not single and PAGE_BREAK not in text:
+        return ()
+    # A form feed at the very end closes the last page and opens none.
+    parts = text.removesuffix(PAGE_BREAK).split(PAGE_BREAK)
+    pages: list[Page] = []
+    start = 0
+    for number, part in enumerate(parts, 1):
+        label = labels[number - 1] if labels and number <= len(labels) else ""
+        pages.append(
+            Page(number, start, start + len(part), label if label not in {"", str(number)} else None)
+        )
+        start += len(part) + 1
+    return tuple(pages)
