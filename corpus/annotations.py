@@ -1,9 +1,7 @@
 """The annotations of all documents in SQL: one table a bucket, made from its declaration."""
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -26,7 +24,6 @@ from sqlalchemy import (
     func,
     insert,
     select,
-    true,
     update,
 )
 
@@ -43,9 +40,10 @@ from corpus.annotation_tables import (
 )
 from corpus.buckets import Bucket
 from corpus.database import open_database, translated
+from corpus.facets import Facet, count_facets, most_telling
 from corpus.fields import Field, Value
 from corpus.filter_sql import compared_column, to_sql
-from corpus.filters import Clause, Filters, Group, Operator
+from corpus.filters import Clause, Filters, Group
 from corpus.sql_text import folded_string
 from llm.errors import BadInput
 
@@ -54,16 +52,6 @@ BATCH = 2000
 
 Order = Sequence[str]
 """Field names to order by; a leading "-" is descending. Documents without the field come last."""
-
-
-@dataclass(frozen=True, slots=True)
-class Facet:
-    """One value of a field within a set of documents, how many have it, and the clause that means it."""
-
-    field: str
-    label: str
-    count: int
-    clause: Clause
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +270,7 @@ class AnnotationStore:
     ) -> list[dict[str, Any]]:
         """Return matching documents as `{"doc_id": ..., field: typed value}`; absent fields are left out."""
         statement = self.rows_statement(bucket, filters, fields, order_by).limit(limit).offset(offset)
-        names = None if fields is None else [self._field(bucket, name).name for name in fields]
+        names = None if fields is None else [self.field(bucket, name).name for name in fields]
         return [
             {"doc_id": row["doc_id"], **to_values(self.buckets[bucket], row, names)}
             for row in self.run(statement).mappings()
@@ -296,7 +284,7 @@ class AnnotationStore:
         if fields is None:
             columns = list(table.columns)
         else:
-            declared = [self._field(bucket, name) for name in fields]
+            declared = [self.field(bucket, name) for name in fields]
             columns = [
                 table.c.doc_id,
                 *(table.c[column.name] for item in declared for column in field_columns(item)),
@@ -309,7 +297,7 @@ class AnnotationStore:
         rows = self.tables[bucket].rows
         parts: list[ColumnElement[Any]] = []
         for name in order_by:
-            declared = self._field(bucket, name.removeprefix("-"))
+            declared = self.field(bucket, name.removeprefix("-"))
             column = rows.c[
                 f"{declared.name}__folded" if declared.type in ("text", "keyword") else declared.name
             ]
@@ -321,39 +309,20 @@ class AnnotationStore:
     def facets(
         self, bucket: str, filters: Filters = (), fields: Sequence[str] | None = None, limit: int = 10
     ) -> dict[str, list[Facet]]:
-        """Return, for each field, its most frequent values within the matching documents, with counts.
+        """Return, for each field, its most frequent values within the matching documents; see `corpus.facets`."""
+        return count_facets(self, bucket, filters, fields=fields, limit=limit)
 
-        Dates are counted by year; fields that are missing throughout are left out.
-
-        Args:
-            fields: default: every field that can be counted (listed values, dates, truth values).
-            limit: values a field.
-        """
-        declared = (
-            [self._field(bucket, name) for name in fields] if fields is not None else self._countable(bucket)
-        )
-        with ThreadPoolExecutor(max_workers=4) as threads:
-            counts = threads.map(lambda item: self._count_by(bucket, filters, item, limit), declared)
-            return {item.name: facets for item, facets in zip(declared, counts, strict=True) if facets}
-
-    def _count_by(self, bucket: str, filters: Filters, declared: Field, limit: int) -> list[Facet]:
-        """Return the most frequent values of a field, of dates the years."""
-        statement = self._facet_statement(bucket, filters, declared)
-        if declared.type == "date" and filters:
-            years: Counter[str] = Counter()
-            for day, count in self.run(statement):
-                years[counted_form(day)] += count
-            counted: list[tuple[Any, int]] = years.most_common(limit)
-        else:
-            counted = [(key, count) for key, count in self.run(statement.limit(limit))]
-        shown = self.shown_values(bucket, declared.name, [key for key, _ in counted])
-        return [_facet(declared, shown.get(key, key), count) for key, count in counted]
+    def telling_facets(
+        self, bucket: str, filters: Filters = (), *, fields: int = 3, limit: int = 10
+    ) -> dict[str, list[Facet]]:
+        """Return the facets that cut the matching documents best, the most telling first."""
+        return most_telling(self, bucket, filters, fields=fields, limit=limit)
 
     def shown_values(self, bucket: str, field: str, folded: Sequence[Any]) -> dict[Any, str]:
         """Return folded values of a listed field to how they are shown; of other fields nothing."""
         values = self.values
         keys = [key for key in folded if isinstance(key, str)]
-        if not self._field(bucket, field).is_listed or not keys:
+        if not self.field(bucket, field).is_listed or not keys:
             return {}
         this = and_(values.c.bucket == bucket, values.c.field == field)
         found: dict[Any, str] = {}
@@ -362,50 +331,6 @@ class AnnotationStore:
             for key, value in self.run(select(values.c.folded, values.c.value).where(this, some)):
                 found[key] = value
         return found
-
-    def telling_facets(
-        self, bucket: str, filters: Filters = (), *, fields: int = 3, limit: int = 10
-    ) -> dict[str, list[Facet]]:
-        """Return the facets that cut the matching documents best: those of the highest entropy first.
-
-        The entropy is that of the shown values and one rest (other values and missing), in bits; a field
-        with one value for all says nothing, and one with a value a document leaves all in the rest.
-        """
-        total = self.count(bucket, filters)
-        facets = self.facets(bucket, filters, limit=limit)
-        ranked = sorted(facets, key=lambda name: -entropy([facet.count for facet in facets[name]], total))
-        useful = [n for n in ranked if entropy([facet.count for facet in facets[n]], total) > 0.1]
-        return {name: facets[name] for name in useful[:fields]}
-
-    def _countable(self, bucket: str) -> list[Field]:
-        currencies = {item.currency_field for item in self.buckets[bucket].fields}
-        return [
-            item
-            for item in self.buckets[bucket].fields
-            if (item.is_listed or item.type in ("date", "boolean"))
-            and item.facet
-            and item.kind not in ("identifier", "version")
-            and item.name not in currencies
-        ]
-
-    def _facet_statement(self, bucket: str, filters: Filters, declared: Field) -> Select[Any]:
-        """Return (value, count) by frequency; of a date every day, which an index gives in order."""
-        tables, values = self.tables[bucket], self.values
-        rows, items = tables.rows, tables.items
-        condition = self.condition(bucket, filters)
-        if not filters and (declared.is_listed or declared.type == "date"):
-            counted = select(values.c.folded, values.c.count)
-            counted = counted.where(values.c.bucket == bucket, values.c.field == declared.name)
-            return counted.order_by(values.c.count.desc(), values.c.folded)
-        if declared.type == "keywords":
-            matching = items.c.doc_id.in_(select(rows.c.doc_id).where(condition)) if filters else true()
-            key: ColumnElement[Any] = items.c.folded
-            source = select(key, func.count()).where(items.c.field == declared.name, matching)
-        else:
-            key = compared_column(declared, rows)
-            source = select(key, func.count()).select_from(rows).where(condition, key.is_not(None))
-        source = source.group_by(key)
-        return source if declared.type == "date" else source.order_by(func.count().desc(), key)
 
     def relaxations(self, bucket: str, filters: Filters) -> list[Relaxation]:
         """Return what weaker filters would find, counted in one statement, in the order of giving up.
@@ -438,7 +363,7 @@ class AnnotationStore:
                 and item.field not in counts
             ):
                 others = tuple(other for other in filters if other != item)
-                missing = compared_column(self._field(bucket, item.field), rows).is_(None)
+                missing = compared_column(self.field(bucket, item.field), rows).is_(None)
                 statement = (
                     select(func.count()).select_from(rows).where(self.condition(bucket, others), missing)
                 )
@@ -448,7 +373,12 @@ class AnnotationStore:
         found = self.run(select(*counts.values())).one()
         return {name: count for name, count in zip(counts, found, strict=True) if count}
 
-    def _field(self, bucket: str, name: str) -> Field:
+    def field(self, bucket: str, name: str) -> Field:
+        """Return a declared field by name or alias.
+
+        Raises:
+            BadInput: the bucket has none.
+        """
         declared = self.buckets[bucket].field(name)
         if declared is None:
             raise BadInput(f"{name[:60]!r} is not a field of {bucket}")
@@ -472,21 +402,3 @@ def _is_soft(item: Clause | Group) -> bool:
 def _importance(item: Clause | Group, order: Mapping[str, int]) -> int:
     clauses = (item,) if isinstance(item, Clause) else item.clauses
     return max((order.get(clause.field, 50) for clause in clauses), default=0)
-
-
-def _facet(declared: Field, value: Any, count: int) -> Facet:
-    if declared.type == "date":
-        between = Clause(field=declared.name, operator="between", value=[f"{value}-01-01", f"{value}-12-31"])
-        return Facet(declared.name, value, count, between)
-    if declared.type == "boolean":
-        clause = Clause(field=declared.name, operator="=", value=bool(value))
-        return Facet(declared.name, "yes" if value else "no", count, clause)
-    operator: Operator = "contains" if declared.type == "keywords" else "="
-    return Facet(declared.name, value, count, Clause(field=declared.name, operator=operator, value=value))
-
-
-def entropy(counts: Sequence[int], total: int) -> float:
-    """Return the Shannon entropy, in bits, of counts and the rest up to a total."""
-    rest = total - sum(counts)
-    shares = [count / total for count in (*counts, rest) if count > 0 and total > 0]
-    return -sum(share * math.log2(share) for share in shares)

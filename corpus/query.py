@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 from pydantic import Field as Declared
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import ColumnElement, FromClause, Select, func, select
 
+from corpus.aggregates import Aggregate, Function, by_day, compute, rolled_up
 from corpus.amounts import rounded
 from corpus.annotations import AnnotationStore
 from corpus.buckets import Bucket
@@ -20,31 +21,10 @@ from corpus.filters import Filters
 from corpus.sql_text import date_label
 from llm.errors import BadInput
 
-Function = Literal["count", "sum", "average", "min", "max"]
-
 _SUMMED = frozenset({"integer", "decimal", "money", "quantity"})
 _ORDERED = _SUMMED | {"date"}
 NO_VALUE = "(missing)"
 """What a group of documents without the field is called."""
-
-
-class Aggregate(BaseModel):
-    """One number over the matching documents.
-
-    Attributes:
-        function: `count` without a field counts documents; with one, the documents that have it.
-        field: sum and average take numbers, money and quantities; min and max dates too.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    function: Function
-    field: str | None = None
-
-    @property
-    def name(self) -> str:
-        """Return the column's name in the result ("sum_total_amount", "count")."""
-        return f"{self.function}_{self.field}" if self.field else self.function
 
 
 class DocumentQuery(BaseModel):
@@ -226,18 +206,33 @@ def _aggregate_statement(
     money = next((on for _, on in columns if on is not None and on.type == "money"), None)
     if money and any(on and on.type == "money" and on.name != money.name for _, on in columns):
         raise BadInput("one query aggregates one money field, because each may have its own currencies")
-    currency = table.c[f"{money.name}__currency"] if money else None
-    keys = [group.key(table) for group in groups] + ([currency] if currency is not None else [])
+    currency: ColumnElement[Any] | None = table.c[f"{money.name}__currency"] if money else None
     condition = store.condition(query.bucket, query.filters)
     if money is not None and all(item.function != "count" for item, _ in columns):
         condition = condition & table.c[money.name].is_not(None)
+    only_days = len(groups) == 1 and bool(groups[0].cut)
+    day = compared_column(groups[0].field, table) if only_days else None
+    days = (
+        by_day(table, columns, condition=condition, day=day, currency=currency) if day is not None else None
+    )
+    source: FromClause
+    keys: list[ColumnElement[Any]]
+    if days is not None:
+        source, currency = days, days.c.currency if currency is not None else None
+        keys = [date_label(days.c.day, groups[0].cut)] if groups[0].cut != "day" else [days.c.day]
+        numbers = [rolled_up(days, item, number) for number, (item, _) in enumerate(columns)]
+    else:
+        source, keys = table, [group.key(table) for group in groups]
+        numbers = [compute(table, item, on) for item, on in columns]
+    order = [*keys, currency] if currency is not None else keys
     statement: Select[Any] = select(
-        *(group.key(table).label(f"g{number}") for number, group in enumerate(groups)),
+        *(key.label(f"g{number}") for number, key in enumerate(keys)),
         *([currency.label("currency")] if currency is not None else []),
-        *(_compute(table, item, on).label(f"a{number}") for number, (item, on) in enumerate(columns)),
-    ).where(condition)
-    statement = statement.group_by(*keys) if keys else statement
-    return statement.order_by(*_order(query, groups, [item for item, _ in columns], statement, keys))
+        *(value.label(f"a{number}") for number, value in enumerate(numbers)),
+    ).select_from(source)
+    statement = statement if days is not None else statement.where(condition)
+    statement = statement.group_by(*order) if order else statement
+    return statement.order_by(*_order(query, groups, [item for item, _ in columns], statement, order))
 
 
 def _currencies(lines: Sequence[Mapping[str, Any]], fields: Sequence[Field | None]) -> tuple[str | None, ...]:
@@ -257,22 +252,6 @@ def _aggregated_field(bucket: Bucket, item: Aggregate) -> Field | None:
     if fitting and declared.type not in fitting:
         raise BadInput(f"{item.function} does not fit {declared.name}, which is {declared.type}")
     return declared
-
-
-def _compute(table: Any, item: Aggregate, declared: Field | None) -> ColumnElement[Any]:
-    if declared is None:
-        return func.count()
-    column = table.c[declared.name]
-    match item.function:
-        case "count":
-            return func.count(column)
-        case "sum":
-            return func.sum(column)
-        case "average":
-            return func.avg(column)
-        case "min":
-            return func.min(column)
-    return func.max(column)
 
 
 def _order(

@@ -12,12 +12,13 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from corpus.aggregates import Aggregate
 from corpus.annotations import AnnotationStore
 from corpus.buckets import Bucket, load_buckets
 from corpus.fields import Money, Value
 from corpus.filters import Clause, Filters
 from corpus.linking import ValueLinker
-from corpus.query import Aggregate, DocumentQuery, run_query
+from corpus.query import DocumentQuery, run_query
 
 FIRST = date(2015, 1, 1)
 DAYS = 3650

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
+from corpus.aggregates import Aggregate
 from corpus.buckets import Bucket
-from corpus.query import Aggregate, DocumentQuery, run_query
+from corpus.query import DocumentQuery, run_query
 from graph.context import Context
 from graph.state import Json
 from nodes import lexicon

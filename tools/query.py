@@ -7,7 +7,8 @@ from typing import Any
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, ConfigDict, Field
 
-from corpus.query import Aggregate, DocumentQuery, run_query
+from corpus.aggregates import Aggregate
+from corpus.query import DocumentQuery, run_query
 from tools.search import FilterClause, checked_filters, known_bucket
 from tools.services import Corpus, Services
 

@@ -6,8 +6,9 @@ from decimal import Decimal
 import pytest
 
 from corpus.annotation_tables import Annotation, Source
-from corpus.annotations import AnnotationStore, entropy
+from corpus.annotations import AnnotationStore
 from corpus.buckets import Bucket, load_buckets
+from corpus.facets import entropy
 from corpus.fields import Field, Money, Quantity
 from corpus.filter_checks import check_filters
 from corpus.filters import Clause, Group, parse_clause

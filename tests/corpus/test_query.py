@@ -5,12 +5,13 @@ from decimal import Decimal
 
 import pytest
 
+from corpus.aggregates import Aggregate
 from corpus.annotations import AnnotationStore
 from corpus.buckets import load_buckets
 from corpus.fields import Money, Quantity
 from corpus.filter_checks import check_filters
 from corpus.filters import parse_clause
-from corpus.query import NO_VALUE, Aggregate, DocumentQuery, run_query
+from corpus.query import NO_VALUE, DocumentQuery, run_query
 from llm.errors import BadInput
 
 BUCKETS = load_buckets()
@@ -120,6 +121,40 @@ def test_groups_fold_spellings_and_name_the_missing(store):
 def test_dates_group_by_year_quarter_month_and_day(store, cut, names):
     result = ask(store, "date exists", group_by=(f"date.{cut}",))
     assert [row[f"invoice_date.{cut}"] for row in result.rows] == names
+
+
+def test_a_period_has_the_numbers_of_all_its_documents(store):
+    numbers = [agg("count"), agg("count", "total_amount"), agg("average", "total_amount")]
+    numbers += [agg("sum", "total_amount"), agg("min", "total_amount"), agg("max", "total_amount")]
+    result = ask(store, "date exists", aggregate=tuple(numbers), group_by=("date.year",))
+    euro = {"currency": "EUR"}
+    assert result.rows == [
+        {
+            "invoice_date.year": "2018",
+            "count": 2,
+            "count_total_amount": 2,
+            "average_total_amount": {"amount": "0.15", **euro},
+            "sum_total_amount": {"amount": "0.3", **euro},
+            "min_total_amount": {"amount": "0.1", **euro},
+            "max_total_amount": {"amount": "0.2", **euro},
+        },
+        {
+            "invoice_date.year": "2018",
+            "count": 1,
+            "count_total_amount": 1,
+            **{
+                f"{name}_total_amount": {"amount": "5", "currency": "MYR"}
+                for name in ("average", "sum", "min", "max")
+            },
+        },
+        {
+            "invoice_date.year": "2019",
+            "count": 1,
+            "count_total_amount": 0,
+            **{f"{name}_total_amount": None for name in ("average", "sum", "min", "max")},
+        },
+    ]
+    assert [type(row["count"]) for row in result.rows] == [int, int, int]
 
 
 def test_a_group_table_of_vendor_and_month(store):
