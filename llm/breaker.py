@@ -29,7 +29,9 @@ class Circuit:
 
 
 class Breakers:
-    """One circuit per endpoint, and one per endpoint and model for time-outs: a slow model is no dead endpoint.
+    """One circuit per endpoint, and one per endpoint and model for time-outs and waits that the endpoint asks for.
+
+    A slow model is no dead endpoint, and rates are limited by model: the others answer meanwhile.
 
     Written here and not taken from a package: pybreaker's async form needs Tornado, aiobreaker was last released
     in 2021, and purgatory has one fixed rest per name and lets every waiting call through at once when it ends.
@@ -71,7 +73,8 @@ class Breakers:
     def failed(self, endpoint: str | None, model: str, error: Unavailable) -> None:
         """Note a failure: a time-out, a wait that the endpoint asked for, or the third in a row starts a rest."""
         whole, own = _keys(endpoint, model)
-        circuit = self._circuits.setdefault(own if isinstance(error, TimedOut) else whole, Circuit())
+        of_the_model = isinstance(error, TimedOut) or error.retry_after is not None
+        circuit = self._circuits.setdefault(own if of_the_model else whole, Circuit())
         now = self._clock()
         circuit.failures += 1
         circuit.asked = error.retry_after is not None

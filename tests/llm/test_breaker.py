@@ -93,8 +93,9 @@ def test_the_time_that_an_endpoint_asks_for_is_kept_and_said(clock: Clock) -> No
     breakers.failed(URL, "m", Unavailable("429", retry_after=7.0))
     clock.now += 3
     with pytest.raises(CircuitOpen) as caught:
-        breakers.admit(URL, "other", step="compose")
+        breakers.admit(URL, "m", step="compose")
     assert caught.value.retry_after == 4.0
+    assert admitted(breakers, "other"), "rates are limited by model"
     clock.now += 4
     assert [admitted(breakers), admitted(breakers)] == [True, True], "it said itself when it works again"
 
