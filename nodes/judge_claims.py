@@ -81,6 +81,7 @@ async def ask(services: "Services", case: Case, budget: "CallBudget", context: C
         Unavailable, Rejected, BudgetSpent: there is none.
     """
     from llm.chat import Call
+    from llm.retry import patiently
     from llm.structured import structured
 
     claim, evidence = (fenced(text) for text in case)
@@ -89,7 +90,7 @@ async def ask(services: "Services", case: Case, budget: "CallBudget", context: C
         HumanMessage(f"<claim>\n{claim}\n</claim>\n<evidence>\n{evidence}\n</evidence>"),
     ]
     call = Call("verify", messages, budget, overrides=context.models, prompt_version=PROMPT_VERSION)
-    return (await structured(services.chat, call, Ruling)).value
+    return (await patiently(lambda: structured(services.chat, call, Ruling), budget)).value
 
 
 def fenced(text: str) -> str:

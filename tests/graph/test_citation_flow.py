@@ -136,6 +136,16 @@ async def test_a_judge_that_fails_is_done_without_and_said(failure: Any, open_se
     assert answer.usage.llm_calls == len(script.calls)
 
 
+async def test_a_judge_that_fails_once_is_asked_again(open_session: OpenSession) -> None:
+    replies = iter([Unavailable("503", retry_after=0.01), ruling("supported")])
+    models, script = writing(f"{RIGHT} {VAGUE}", verify=lambda messages: next(replies))
+    async with open_session(models) as session:
+        answer = await session.ask(QUESTION)
+    assert answer.text == f"{RIGHT} {VAGUE}"
+    assert kinds(answer, "verify") == []
+    assert answer.usage.llm_calls == len(script.calls)
+
+
 async def test_the_judge_keeps_to_the_budget(open_session: OpenSession) -> None:
     many = " ".join(
         VAGUE.replace("ceiling", f"{word} ceiling") for word in "high low firm soft fine odd plain".split()
