@@ -126,6 +126,11 @@ class Settings(BaseSettings):
         validation_alias="CITEGRAPH_PRICES",
         description='Money per million tokens as JSON, e.g. {"gpt-5": {"input": 1.25, "output": 10}}; "*": others.',
     )
+    trace_text: bool = Field(
+        False,
+        validation_alias="CITEGRAPH_TRACE_TEXT",
+        description="Send questions, passages and answers to LangSmith, not only ids and counts: true or false.",
+    )
     debug: bool = Field(
         False,
         validation_alias="CITEGRAPH_DEBUG",

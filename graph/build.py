@@ -12,7 +12,8 @@ from langgraph.types import Command
 from graph.context import Context
 from graph.policies import RETRY, attempts
 from graph.routes import after_gate, after_verify, plan_edge, review_edge
-from graph.state import Input, Output, State
+from graph.state import Input, Output, SearchTask, State
+from graph.tracing import Watched, guard, tell
 from llm.errors import CitegraphError, TimedOut
 from nodes.calling import Stopwatch, note, spent_on
 from nodes.clarify import Clarify
@@ -33,17 +34,19 @@ Graph = StateGraph[State, Context, Input, Output]
 
 def build(services: Services) -> Graph:
     """Return the graph over `services`, ready to be compiled with or without a checkpointer."""
+    guard(services.settings)
     graph: Graph = StateGraph(State, context_schema=Context, input_schema=Input, output_schema=Output)
 
     def add(name: str, node: Any, onward: Callable[[State], Any], **policy: Any) -> None:
-        graph.add_node(name, node, retry_policy=RETRY, error_handler=fallback(name, node, onward), **policy)
+        handler = fallback(name, node, onward)
+        graph.add_node(name, Watched(name, node), retry_policy=RETRY, error_handler=handler, **policy)
 
     add("gate", Gate(services), lambda state: "rewrite")
     add("rewrite", Timed("rewrite", Rewrite(services)), lambda state: "decompose")
     add("decompose", Timed("decompose", Decompose(services)), lambda state: "route")
     add("route", Timed("route", Route(services)), lambda state: "schema_plan")
     add("schema_plan", Timed("schema_plan", SchemaPlan(services)), plan_target)
-    add("search", Search(services), lambda state: "prune")
+    add("search", Search(services), lambda state: "prune", input_schema=SearchTask)
     add("prune", Prune(services), lambda state: "review", defer=True)
     add("review", Review(services), review_target)
     graph.add_node("clarify", Clarify())
@@ -114,7 +117,9 @@ def fallback(name: str, node: Any, onward: Callable[[State], Any]) -> Callable[.
             try:
                 update = await twin(state, runtime.context or Context())
             except Exception as failure:
-                return Command(update=given_up(name, state, failure), goto=END)
+                update = given_up(name, state, failure)
+                tell(name, state, update)
+                return Command(update=update, goto=END)
         late = isinstance(error.error, TimedOut)
         kind = "out of time" if late else "fallback" if twin else "failed"
         failed = note(name, kind, explain(error.error))
@@ -124,6 +129,7 @@ def fallback(name: str, node: Any, onward: Callable[[State], Any]) -> Callable[.
         if calls:
             usage = usage | spent_on(calls)
         update = update | {"notes": [*update.get("notes", []), failed], "usage": usage}
+        tell(name, state, update)
         return Command(update=update, goto=onward({**state, **update}))  # type: ignore[typeddict-item]
 
     handler.__name__ = f"{name}_fallback"

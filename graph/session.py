@@ -1,5 +1,6 @@
 """Run the graph from a program: ask and reply, with the guards that LangGraph leaves to the caller."""
 
+import asyncio
 import re
 import time
 import uuid
@@ -17,10 +18,13 @@ from graph.build import build
 from graph.context import Context
 from graph.policies import recursion_limit
 from graph.state import Json
+from graph.tracing import settle
 from llm.errors import BadInput, CitegraphError, Unavailable
 from tools.services import Services
 
 OnEvent = Callable[[Json], None]
+LAST_TRACES = 3.0
+"""Seconds that a session waits at its end for traces still to be sent; only while tracing is on."""
 
 
 class UnknownThread(BadInput):
@@ -160,6 +164,7 @@ async def open_session(
             yield Session(services, saver)
         finally:
             await services.close()
+            await asyncio.to_thread(settle, LAST_TRACES)
 
 
 @asynccontextmanager

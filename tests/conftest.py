@@ -15,6 +15,7 @@ os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 
 if TYPE_CHECKING:
     from settings import Settings
+    from tests.langsmith_server import Kept
     from tools.services import Corpus, Services
 
 # The same examples in every CI run; at a desk each run looks at new ones.
@@ -89,6 +90,30 @@ def services(sample_home: Path) -> "Iterator[Services]":
 def corpus(services: "Services") -> "Corpus":
     """Return the open sample corpus."""
     return services.open()
+
+
+@pytest.fixture
+def langsmith(monkeypatch: pytest.MonkeyPatch) -> "Iterator[Kept]":
+    """Switch tracing on, to a LangSmith of this test's own on loopback."""
+    from langsmith import configure
+    from langsmith.run_trees import get_cached_client
+    from langsmith.utils import get_env_var
+
+    from tests.langsmith_server import KEY, langsmith_server
+
+    with langsmith_server() as kept:
+        monkeypatch.setenv("LANGSMITH_TRACING", "true")
+        monkeypatch.setenv("LANGSMITH_ENDPOINT", kept.url)
+        monkeypatch.setenv("LANGSMITH_API_KEY", KEY)
+        monkeypatch.setenv("LANGSMITH_PROJECT", "tests")
+        get_env_var.cache_clear()
+        yield kept
+        kept.status, kept.wait = 200, 0.0
+        kept.released.set()
+        get_cached_client().close(timeout=5)
+        configure(client=None)
+        monkeypatch.undo()
+        get_env_var.cache_clear()
 
 
 def _embedded(home: Path) -> "Settings":
