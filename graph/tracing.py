@@ -43,10 +43,10 @@ NAMED = frozenset(
 LIBRARY = ("langgraph_", "ls_", "lc_")
 """Prefixes of the metadata that the libraries write: treated as ids."""
 COUNTED = frozenset(
-    """cache_hits citation_precision citation_recall dropped evidence_count fallbacks fresh hits input_tokens
+    """cache_hits citation_precision citation_recall cost dropped evidence_count fallbacks fresh hits input_tokens
     input_token_details llm_calls matched max_tokens output_tokens
     output_token_details cache_read reasoning page rank rerank rounds score seconds side state_version steps temperature
-    tool_calls tokens_in tokens_out total_tokens usage usage_metadata estimated retrieve""".split()
+    tool_calls tokens_in tokens_out total_tokens usage usage_metadata estimated estimated_calls retrieve""".split()
 )
 """Keys whose numbers may be sent; maps below them are maps of numbers."""
 OPENED = frozenset(

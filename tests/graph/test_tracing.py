@@ -11,7 +11,7 @@ from langchain_core.messages import BaseMessage
 from graph.session import Session
 from graph.tracing import redacted, settle
 from llm.chat import ChatModels
-from llm.errors import Unavailable
+from llm.errors import Rejected, Unavailable
 from llm.scripted import scripted
 from settings import Settings
 from tests.langsmith_server import KEY, Kept
@@ -23,10 +23,11 @@ MODEL_KEY = "sk-secret-of-the-model"
 
 
 def models() -> ChatModels:
-    """Return models of which compose writes the answer and every other step is down."""
+    """Return models of which compose writes the answer and every other step fails."""
 
     def reply(step: str, messages: list[BaseMessage]) -> Any:
-        return ANSWER if step == "compose" else Unavailable(f"{step}: asleep, said with {QUESTION}")
+        failure = Unavailable if step == "decompose" else Rejected
+        return ANSWER if step == "compose" else failure(f"{step}: asleep, said with {QUESTION}")
 
     chat, _ = scripted(reply, Settings.model_construct(openai_api_key=MODEL_KEY, step_models={}))
     return chat
@@ -96,7 +97,7 @@ async def test_no_text_and_no_key_is_sent_by_default(langsmith: Kept, corpus: Co
     assert len(lines) > 200
     assert [line for line in lines if line in said or json.dumps(line)[1:-1] in said] == []
     errors = [run["error"] for run in langsmith.runs.values() if run.get("error")]
-    assert set(errors) == {"Unavailable"}
+    assert set(errors) == {"Unavailable", "Rejected"}
 
 
 async def test_text_is_sent_when_it_is_asked_for(langsmith: Kept, corpus: Corpus) -> None:
