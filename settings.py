@@ -89,6 +89,31 @@ class Settings(BaseSettings):
     chunk_overlap: int = Field(
         150, ge=0, le=4000, validation_alias="CITEGRAPH_CHUNK_OVERLAP", description="Chunk overlap in tokens."
     )
+    ingest_workers: int | None = Field(
+        None,
+        ge=0,
+        le=64,
+        validation_alias="CITEGRAPH_INGEST_WORKERS",
+        description="Processes that read files; default: one a processor. 0 reads without the limits below.",
+    )
+    ingest_seconds: float = Field(
+        300.0,
+        gt=0,
+        validation_alias="CITEGRAPH_INGEST_SECONDS",
+        description="Seconds that a file may take until its next document is read; then it is left out.",
+    )
+    ingest_memory_mb: int = Field(
+        4096,
+        ge=0,
+        validation_alias="CITEGRAPH_INGEST_MEMORY_MB",
+        description="Memory of a reading process in MB; a file that needs more is left out. 0 is no limit.",
+    )
+    ingest_file_mb: int = Field(
+        512,
+        gt=0,
+        validation_alias="CITEGRAPH_INGEST_FILE_MB",
+        description="Largest file in MB (JSONL may be larger); an archive may unpack to twice as much.",
+    )
     search_timeout: float = Field(
         5.0,
         gt=0,

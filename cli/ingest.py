@@ -83,10 +83,15 @@ async def _stores(services: Services, name: str) -> "tuple[Bucket, Stores]":
 
 def _options(services: Services, *, prune: bool = False) -> "IngestOptions":
     from corpus.ingestion.stores import IngestOptions
+    from corpus.ingestion.worker import Limits
 
     settings = services.settings
     return IngestOptions(
-        chunk_tokens=settings.chunk_tokens, chunk_overlap=settings.chunk_overlap, prune=prune
+        chunk_tokens=settings.chunk_tokens,
+        chunk_overlap=settings.chunk_overlap,
+        prune=prune,
+        workers=settings.ingest_workers,
+        limits=Limits(settings.ingest_seconds, settings.ingest_memory_mb, settings.ingest_file_mb),
     )
 
 

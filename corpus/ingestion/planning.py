@@ -14,7 +14,7 @@ from corpus.buckets import show
 from corpus.chunking import chunk_document
 from corpus.document_parts import parts_digest
 from corpus.ingestion.report import BadValue, IngestReport, Skipped
-from corpus.ingestion.sources import is_absent
+from corpus.ingestion.sources import is_absent, printable
 from corpus.sidecar import FILE_COLUMNS, Row, Sidecar
 from corpus.types import Chunk, Document, file_of, part_path
 
@@ -82,7 +82,7 @@ class Planner:
     def _document(
         self, path: Path, source: str, reading: Reading, doc_id: str
     ) -> tuple[Document, Row | None]:
-        file = reading.source_file if reading.doc_id else Path(reading.part).name or path.name
+        file = reading.source_file if reading.doc_id else printable(Path(reading.part).name or path.name)
         row = self._sidecar.find(reading.doc_id or doc_id, file)
         if row is not None:
             self.report.annotated += 1
@@ -164,8 +164,8 @@ class Planner:
         if source in self._ids:
             return self._ids[source]
         short = hashlib.sha256(source.encode()).hexdigest()[:8]
-        folder = path.parent.name
-        names = [path.stem, f"{folder}-{path.stem}", f"{folder}-{path.name}", f"{path.stem}-{short}"]
+        folder, stem, name = printable(path.parent.name), printable(path.stem), printable(path.name)
+        names = [stem, f"{folder}-{stem}", f"{folder}-{name}", f"{stem}-{short}"]
         for name in map(safe_id, names):
             record = self.known.get(name)
             # A stored document whose file is gone was moved here.

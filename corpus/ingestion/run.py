@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,20 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corpus.ingestion.planning import Planned, Planner
+from corpus.ingestion.pool import FileReader, open_readers
 from corpus.ingestion.report import IngestReport, Skipped, with_places
-from corpus.ingestion.sources import files_to_read, is_absent
+from corpus.ingestion.sources import SourceFile, Sources, find_sources, is_absent, printable
 from corpus.ingestion.stores import DEFAULTS, IngestOptions, Progress, Stores
-from corpus.ingestion.writing import Writer, remove_documents
+from corpus.ingestion.worker import StepReader
+from corpus.ingestion.writing import DryWriter, Writer, remove_documents
 from corpus.readers.protocol import Reading, ReadOptions, Unread
-from corpus.readers.registry import read_file
 from corpus.sidecar import Sidecar
 from corpus.types import file_of
-from llm.errors import BadInput
 
 if TYPE_CHECKING:
     from corpus.buckets import Bucket
-
-READINGS_A_STEP = 64  # between two reports of progress
 
 
 async def ingest(
@@ -50,25 +47,17 @@ async def ingest(
         Unavailable: a store does not answer; everything reported so far is safe.
     """
     began = time.monotonic()
-    await stores.index.ensure(bucket)
-    sidecar = await asyncio.to_thread(Sidecar, annotations)
-    known = await asyncio.to_thread(stores.documents.all_records, bucket.name)
-    run = _Run(Planner(bucket, stores, options, sidecar, known), stores)
-    report = run.planner.report
-    files = await asyncio.to_thread(files_to_read, paths, annotations, report)
-    done, total = 0, sum(files.values())
-    for file, size in files.items():
-        opened = _Opened(file)
-        while not opened.finished:
-            await asyncio.to_thread(run.read, opened)
-            if run.writer.queue_is_long:
-                await run.writer.flush()
-            if progress:
-                progress(done + min(opened.count, size), total, file.name)
-        done += size
-    await run.writer.flush()
-    await run.prune(paths, remove=options.prune)
-    await stores.index.optimize(bucket.name)
+    read = StepReader(ReadOptions(language=bucket.language), options.limits)
+    async with open_readers(options.workers, read, options.limits) as readers:
+        if not options.dry_run:
+            await stores.index.ensure(bucket)
+        sidecar = await asyncio.to_thread(Sidecar, annotations)
+        known = await asyncio.to_thread(stores.documents.all_records, bucket.name)
+        run = _Run(Planner(bucket, stores, options, sidecar, known), stores, dry_run=options.dry_run)
+        report = run.planner.report
+        sources = await asyncio.to_thread(find_sources, paths, annotations, report)
+        await run.read(sources, readers, progress)
+    await run.settle(sources, prune=options.prune)
     report.unused_annotations = sidecar.unused
     report.seconds = time.monotonic() - began
     return report
@@ -110,73 +99,92 @@ async def reembed(
 class _Opened:
     """A file that is being read: how far, and what could not be used, by reason."""
 
-    path: Path
-    readings: Iterator[Reading | Unread] | None = None
+    file: SourceFile
     count: int = 0
-    finished: bool = False
     problems: dict[str, list[str]] = field(default_factory=dict)
-
-    @property
-    def source(self) -> str:
-        """Return the path that identifies the file."""
-        return str(self.path.resolve())
 
 
 class _Run:
     """The state of one ingest."""
 
-    def __init__(self, planner: Planner, stores: Stores) -> None:
+    def __init__(self, planner: Planner, stores: Stores, *, dry_run: bool) -> None:
         self.planner = planner
-        self.writer = Writer(planner, stores)
+        self._writer: Writer | DryWriter = DryWriter(planner) if dry_run else Writer(planner, stores)
+        self._dry_run = dry_run
         self._stores = stores
-        self._options = ReadOptions(language=planner.bucket.language)
         self._read_whole: set[str] = set()
 
-    def read(self, file: _Opened) -> None:
-        """Read on in a file until it ends or the queue is long enough; a bad file is reported and ends."""
-        try:
-            file.readings = file.readings or read_file(file.path, self._options)
-            for reading in file.readings:
-                file.count += 1
-                if isinstance(reading, Unread):
-                    file.problems.setdefault(reading.reason, []).append(reading.where)
-                else:
-                    self._plan(file, reading)
-                if self.writer.queue_is_long or file.count % READINGS_A_STEP == 0:
-                    return
-            self._read_whole.add(file.source)
-        except BadInput as error:
-            file.problems[str(error)] = []
-        file.finished = True
-        for reason, places in file.problems.items():
-            self.planner.report.skipped.append(Skipped(str(file.path), with_places(reason, places)))
+    async def read(self, sources: Sources, readers: FileReader, progress: Progress | None) -> None:
+        """Read all files and write what is new or changed."""
+        done, total = 0, sum(file.units for file in sources.files)
+        files = iter(sources.files)
+        opened: _Opened | None = None
+        async for _, step in readers.read([file.path for file in sources.files]):
+            opened = opened or _Opened(next(files))
+            await self._take(opened, step.readings)
+            if progress:
+                progress(done + min(opened.count, opened.file.units), total, opened.file.path.name)
+            if step.finished:
+                self._close(opened, step.failure)
+                done += opened.file.units
+                opened = None
+        await self._writer.flush()
 
-    def _plan(self, file: _Opened, reading: Reading) -> None:
-        planned = self.planner.read(file.path, file.source, reading)
-        if isinstance(planned, Planned):
-            self.writer.add(planned)
-        elif planned:
-            file.problems.setdefault(planned, []).append(reading.doc_id)
+    async def _take(self, opened: _Opened, readings: Sequence[Reading | Unread]) -> None:
+        rest = iter(readings)
+        # Exactly as many chunks a batch, however the readings came: the same files give the same index.
+        while await asyncio.to_thread(self._plan, opened, rest):
+            await self._writer.flush()
 
-    async def prune(self, paths: Sequence[Path], *, remove: bool) -> None:
-        """Remove, or only count, the stored documents whose file or line is gone."""
-        gone = await asyncio.to_thread(self._gone, paths)
+    def _plan(self, opened: _Opened, rest: Iterator[Reading | Unread]) -> bool:
+        """Plan readings until the queue is long enough; returns whether it is."""
+        for reading in rest:
+            opened.count += 1
+            if isinstance(reading, Unread):
+                opened.problems.setdefault(reading.reason, []).append(reading.where)
+                continue
+            planned = self.planner.read(opened.file.path, opened.file.source, reading)
+            if isinstance(planned, Planned):
+                self._writer.add(planned)
+                if self._writer.queue_is_long:
+                    return True
+            elif planned:
+                opened.problems.setdefault(planned, []).append(reading.doc_id)
+        return False
+
+    def _close(self, opened: _Opened, failure: str) -> None:
+        if failure:
+            opened.problems[failure] = []
+        else:
+            self._read_whole.add(opened.file.source)
+        name = printable(str(opened.file.path))
+        for reason, places in opened.problems.items():
+            self.planner.report.skipped.append(Skipped(name, with_places(reason, places)))
+
+    async def settle(self, sources: Sources, *, prune: bool) -> None:
+        """Remove, or only count, the stored documents whose file or line is gone, and make the index fast."""
         report = self.planner.report
+        gone = await asyncio.to_thread(self._gone, sources)
         report.missing = len(gone)
-        if remove and gone:
+        if self._dry_run:
+            return
+        if prune and gone:
             await remove_documents(gone, report.bucket, stores=self._stores)
             report.deleted = len(gone)
+        await self._stores.index.optimize(report.bucket)
 
-    def _gone(self, paths: Sequence[Path]) -> list[str]:
-        folders = [str(path.resolve()) + os.sep for path in paths if path.is_dir()]
+    def _gone(self, sources: Sources) -> list[str]:
+        listed = {file.source for file in sources.files}
         return [
             doc_id
             for doc_id, record in self.planner.known.items()
-            if doc_id not in self.planner.seen and self._is_gone(record.source_path, folders)
+            if doc_id not in self.planner.seen and self._is_gone(record.source_path, sources.folders, listed)
         ]
 
-    def _is_gone(self, source: str, folders: Sequence[str]) -> bool:
+    def _is_gone(self, source: str, folders: Sequence[str], listed: set[str]) -> bool:
         file = file_of(source)
         if file in self._read_whole:
             return True
+        if file in listed:
+            return False
         return any(file.startswith(folder) for folder in folders) and is_absent(file)

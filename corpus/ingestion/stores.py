@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from corpus.chunking import DEFAULT_OVERLAP, DEFAULT_TOKENS
+from corpus.ingestion.worker import Limits
 
 if TYPE_CHECKING:
     from corpus.documents import DocumentStore
@@ -44,11 +45,22 @@ class Stores:
 
 @dataclass(frozen=True, slots=True)
 class IngestOptions:
-    """How an ingest works; chunk sizes are in tokens, `prune` removes documents whose source is gone."""
+    """How an ingest works.
+
+    Attributes:
+        chunk_tokens, chunk_overlap: in tokens.
+        prune: remove the documents of the given folders and files whose file or line is gone.
+        dry_run: read and compare, write nothing.
+        workers: reading processes; None is one a processor, 0 reads in this process without limits.
+        limits: what reading a file may cost.
+    """
 
     chunk_tokens: int = DEFAULT_TOKENS
     chunk_overlap: int = DEFAULT_OVERLAP
     prune: bool = False
+    dry_run: bool = False
+    workers: int | None = None
+    limits: Limits = field(default_factory=Limits)
 
 
 DEFAULTS = IngestOptions()

@@ -16,6 +16,27 @@ BATCH_CHUNKS = 256
 BATCH_DOCUMENTS = 256
 
 
+class DryWriter:
+    """Counts what would be written."""
+
+    queue_is_long = False
+
+    def __init__(self, planner: Planner) -> None:
+        self._planner = planner
+
+    def add(self, planned: Planned) -> None:
+        """Count a document."""
+        report = self._planner.report
+        if planned.document.doc_id in self._planner.known:
+            report.changed += 1
+        else:
+            report.new += 1
+        report.chunks += len(planned.chunks or ())
+
+    async def flush(self) -> None:
+        """Nothing is queued."""
+
+
 class Writer:
     """The queue of planned documents, and how it goes into the stores."""
 
