@@ -4,10 +4,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from graph.events import Event
 
 Progress = Callable[[int, int, str], None]
-Event = dict[str, Any]
 PLAIN_SECONDS = 5.0
 """Seconds between two plain lines of progress."""
 
@@ -69,31 +73,32 @@ class _Lines:
 class Steps(Protocol):
     """Shows the steps of a run while it works."""
 
-    def __call__(self, event: Event) -> None:
-        """Show one event of `graph.session`."""
+    def __call__(self, event: "Event") -> None:
+        """Show one event."""
 
     def pause(self) -> None:
         """Free the terminal for a question."""
 
 
-def step_line(event: Event) -> str:
+def step_line(event: "Event") -> str:
     """Return an event as one line, "" when it says nothing to people."""
-    match event.get("event"):
-        case "tool":
-            query = f" for “{event['query'][:80]}”" if event.get("query") else ""
-            noun = "hit" if event["hits"] == 1 else "hits"
-            return f"  {event['tool']}: {event['hits']:,} {noun}{query}"
-        case "step" if event.get("detail"):
-            return f"{event['step']}: {event['detail']}"
-        case "step" if event.get("step") not in {"search", "clarify", ""}:
-            return str(event["step"])
-    return ""
+    if event["event"] == "tool":
+        sought = f" for “{event['query'][:80]}”" if event["query"] else f" in {', '.join(event['buckets'])}"
+        found = event["error"] or f"{event['hits']:,} hit{'' if event['hits'] == 1 else 's'}"
+        return f"  {event['tool']}: {found}{sought}"
+    if event["event"] == "correction":
+        return f"correction: {event['reason']}"
+    if event["event"] != "step":
+        return ""
+    if event["detail"]:
+        return f"{event['step']}: {event['detail']}"
+    return "" if event["step"] in {"search", "clarify"} else event["step"]
 
 
 class PlainSteps:
     """One line a step."""
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: "Event") -> None:
         """Show one event."""
         if line := step_line(event):
             say(line)
@@ -105,30 +110,47 @@ class PlainSteps:
 class SilentSteps(PlainSteps):
     """Shows nothing."""
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: "Event") -> None:
         """Show nothing."""
 
 
 class LiveSteps:
-    """A spinner with the current step; steps that told something stay above it."""
+    """A spinner with the current step, then the answer as it is written; steps that told something stay above it.
 
-    def __init__(self) -> None:
+    What is written is not verified yet, so it goes when the run ends: the answer itself is printed after it.
+    """
+
+    def __init__(self, console: "Console | None" = None) -> None:
         from rich.console import Console
 
-        self._console = Console(stderr=True, highlight=False)
+        self._console = console or Console(stderr=True, highlight=False)
         self._status = self._console.status("thinking", spinner="dots")
+        self._written = ""
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: "Event") -> None:
         """Show one event."""
+        from rich.text import Text
+
         self._status.start()
         line = step_line(event)
         if ":" in line:
             self._console.print(line, style="dim", markup=False)
-        if event.get("step"):
-            self._status.update(f"{event['step']} done")
+        if event["event"] == "step":
+            self._status.update(Text(f"{event['step']} done{self._shown()}"))
+        elif event["event"] == "correction":
+            self._written = ""
+        elif event["event"] == "token":
+            self._written += event["text"]
+            self._status.update(Text(f"writing{self._shown()}"))
+
+    def _shown(self) -> str:
+        """Return the end of what is written, as much as the terminal can hold."""
+        room = (self._console.height - 6) * self._console.width // 2
+        return f"\n{self._written[-max(room, self._console.width) :]}" if self._written else ""
 
     def pause(self) -> None:
-        """Stop the spinner."""
+        """Stop the spinner and take away what was written."""
+        self._written = ""
         self._status.stop()
 
 

@@ -26,6 +26,7 @@ from nodes.rewrite import Rewrite
 from nodes.route import Route
 from nodes.schema_plan import SchemaPlan
 from nodes.search import Search
+from nodes.telling import told
 from nodes.verify_citations import VerifyCitations, finish
 from tools.services import Services
 
@@ -115,9 +116,9 @@ def fallback(name: str, node: Any, onward: Callable[[State], Any]) -> Callable[.
         twin = getattr(node, "twin", None)
         if twin is not None:
             try:
-                update = await twin(state, runtime.context or Context())
+                update = told(await twin(state, runtime.context or Context()), state, runtime.stream_writer)
             except Exception as failure:
-                update = given_up(name, state, failure)
+                update = told(given_up(name, state, failure), state, runtime.stream_writer)
                 tell(name, state, update)
                 return Command(update=update, goto=END)
         late = isinstance(error.error, TimedOut)

@@ -4,10 +4,10 @@ import asyncio
 import re
 import time
 import uuid
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
@@ -16,13 +16,15 @@ from langgraph.types import Command
 from graph.answer import Answer, Clarification, Note, Usage
 from graph.build import build
 from graph.context import Context
+from graph.events import Event, StepEvent, correction, token
 from graph.policies import recursion_limit
 from graph.state import Json
 from graph.tracing import settle
 from llm.errors import BadInput, CitegraphError, Unavailable
 from tools.services import Services
 
-OnEvent = Callable[[Json], None]
+OnEvent = Callable[[Event], None]
+BROKEN = "The run broke off."
 LAST_TRACES = 3.0
 """Seconds that a session waits at its end for traces still to be sent; only while tracing is on."""
 
@@ -67,10 +69,8 @@ class Session:
         Returns:
             The answer, or one with status `needs_clarification` when the run paused.
         """
-        thread = thread_id or uuid.uuid4().hex
-        if thread_id and not new and await self.pending(thread_id):
-            return await self.reply(thread_id, question, context=context, on_event=on_event)
-        return await self._run({"query": question, "messages": []}, thread, context or Context(), on_event)
+        events = self.stream(question, thread_id=thread_id, context=context, new=new)
+        return await _answer_at_the_end(events, on_event)
 
     async def reply(
         self,
@@ -88,6 +88,36 @@ class Session:
             NothingPending: it waits for no reply.
             WrongInterrupt: `interrupt_id` is not the open clarification's.
         """
+        events = self.stream_reply(thread_id, reply, interrupt_id=interrupt_id, context=context)
+        return await _answer_at_the_end(events, on_event)
+
+    async def stream(
+        self,
+        question: str,
+        *,
+        thread_id: str | None = None,
+        context: Context | None = None,
+        new: bool = False,
+    ) -> AsyncGenerator[Event, None]:
+        """Yield the events of `ask` as they happen; the last one is the `answer`, also when the run paused."""
+        thread = thread_id or uuid.uuid4().hex
+        if thread_id and not new and await self.pending(thread_id):
+            events = self.stream_reply(thread_id, question, context=context)
+        else:
+            events = self._run({"query": question, "messages": []}, thread, context or Context())
+        async with aclosing(events):
+            async for event in events:
+                yield event
+
+    async def stream_reply(
+        self,
+        thread_id: str,
+        reply: Any,
+        *,
+        interrupt_id: str | None = None,
+        context: Context | None = None,
+    ) -> AsyncGenerator[Event, None]:
+        """Yield the events of `reply` as they happen; raises as it does, before the first event."""
         snapshot = await self.graph.aget_state(_config(thread_id))
         if not snapshot.values and not snapshot.next:
             raise UnknownThread(f"There is no thread {thread_id!r}; ask a question to start one.")
@@ -101,33 +131,55 @@ class Session:
         update = {"deadline": time.time() + chosen.max_seconds}
         # By id: LangGraph takes a bare None or {} for no reply at all, and leaves the run where it was.
         resume = {snapshot.interrupts[0].id: "" if reply is None else reply}
-        return await self._run(Command(resume=resume, update=update), thread_id, chosen, on_event)
+        async with aclosing(self._run(Command(resume=resume, update=update), thread_id, chosen)) as events:
+            async for event in events:
+                yield event
 
     async def pending(self, thread_id: str) -> Clarification | None:
         """Return the clarification that a thread waits on, None when it waits for nothing."""
         snapshot = await self.graph.aget_state(_config(thread_id))
         return _clarification(snapshot.interrupts) if snapshot.interrupts else None
 
-    async def _run(self, given: Any, thread_id: str, context: Context, on_event: OnEvent | None) -> Answer:
-        config = _config(thread_id) | {"recursion_limit": recursion_limit(context)}
+    async def _run(self, given: Any, thread_id: str, context: Context) -> AsyncGenerator[Event, None]:
+        """Yield the events of one run; whatever happens the last one is an answer."""
         started = time.time()
         final: Json = {}
+        told = ""
+        failure = ""
         try:
-            stream: AsyncIterator[Any] = self.graph.astream(
-                given, config, context=context, stream_mode=["updates", "custom"], durability="exit"
-            )
-            async for mode, part in stream:
-                if mode == "updates":
-                    final = part if "__interrupt__" in part else final | _answer_of(part)
-                if on_event is not None:
-                    on_event(_event(mode, part))
+            async with aclosing(self._parts(given, thread_id, context)) as parts:
+                async for mode, part in parts:
+                    if mode == "updates":
+                        final = part if "__interrupt__" in part else final | _answer_of(part)
+                    for event in _events(mode, part):
+                        told = _text_so_far(told, event)
+                        yield event
         except CitegraphError as error:
-            return failed(given, thread_id, str(error), started)
+            failure = str(error)
         except Exception as error:
-            return failed(given, thread_id, f"unexpected {type(error).__name__}", started)
-        if "__interrupt__" in final:
-            return await self._paused(final["__interrupt__"], thread_id, started)
-        return Answer(**final["answer"]).model_copy(update={"thread_id": thread_id})
+            failure = f"unexpected {type(error).__name__}"
+        if failure:
+            answer = failed(given, thread_id, failure, started).model_dump(mode="json")
+        elif "__interrupt__" in final:
+            answer = (await self._paused(final["__interrupt__"], thread_id, started)).model_dump(mode="json")
+            yield {
+                "event": "clarification",
+                "thread_id": thread_id,
+                "clarification": answer["clarification"],
+            }
+        else:
+            answer = {**final["answer"], "thread_id": thread_id}
+        if failure:
+            for event in ([correction(BROKEN)] if told else []) + [token(answer["text"])]:
+                yield event
+        yield {"event": "answer", "answer": answer}
+
+    def _parts(self, given: Any, thread_id: str, context: Context) -> Any:
+        """Return LangGraph's stream of (mode, part) of one run."""
+        config = _config(thread_id) | {"recursion_limit": recursion_limit(context)}
+        return self.graph.astream(
+            given, config, context=context, stream_mode=["updates", "custom"], durability="exit"
+        )
 
     async def _paused(self, interrupts: Any, thread_id: str, started: float) -> Answer:
         """Return the answer of a run that waits for a reply."""
@@ -146,6 +198,18 @@ class Session:
             usage=Usage(**usage | {"seconds": round(time.time() - started, 4)}),
             thread_id=thread_id,
         )
+
+
+async def _answer_at_the_end(events: AsyncGenerator[Event, None], on_event: OnEvent | None) -> Answer:
+    """Pass the events on and return the answer that the last one holds."""
+    last: Json = {}
+    async with aclosing(events):
+        async for event in events:
+            if on_event is not None:
+                on_event(event)
+            if event["event"] == "answer":
+                last = event["answer"]
+    return Answer.model_validate(last)
 
 
 @asynccontextmanager
@@ -234,16 +298,25 @@ def _answer_of(part: Json) -> Json:
     return {}
 
 
-def _event(mode: str, part: Json) -> Json:
-    """Return a stream part as an event for people: a finished step, or what a step told."""
+def _text_so_far(told: str, event: Event) -> str:
+    """Return the text that the events have told up to and including this one."""
+    if event["event"] == "correction":
+        return ""
+    return told + event["text"] if event["event"] == "token" else told
+
+
+def _events(mode: str, part: Json) -> list[Event]:
+    """Return the events of a stream part: what a step told, or the steps that have ended."""
     if mode == "custom":
-        return part
-    if "__interrupt__" in part:
-        return {"event": "clarification"}
-    name = next(iter(part), "")
+        return [cast(Event, part)]
+    return [_step(name, update or {}) for name, update in part.items() if name != "__interrupt__"]
+
+
+def _step(name: str, update: Json) -> StepEvent:
+    """Return the event of an ended step with what is worth a line."""
     step = name.removeprefix("__error_handler__")
-    update = part.get(name) or {}
-    event: Json = {"event": "step", "step": step}
+    seconds = update.get("usage", {}).get("steps", {}) if isinstance(update.get("usage"), dict) else {}
+    event: StepEvent = {"event": "step", "step": step, "seconds": seconds.get(step, 0.0), "detail": ""}
     if step == "route":
         event["detail"] = ", ".join(
             f"{route['bucket']} {route['score']:.2f}" for route in update.get("routes", [])

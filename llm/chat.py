@@ -239,13 +239,16 @@ class Call:
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
-    def config(self, *, inner: bool) -> "RunnableConfig":
-        """Return the run's name, tags and metadata; an `inner` call stays out of the message stream."""
+    def config(self) -> "RunnableConfig":
+        """Return the run's name, tags and metadata; a call stays out of LangGraph's message stream.
+
+        The answer's text gets there from the node that speaks it, without thoughts and failed attempts.
+        """
         version = f"{self.step}:{self.prompt_version}" if self.prompt_version else ""
         tags = [self.step, *([f"prompt:{version}"] if version else []), *self.tags]
         return {
             "run_name": self.step,
-            "tags": [*tags, NO_STREAM] if inner else tags,
+            "tags": [*tags, NO_STREAM],
             "metadata": {**self.metadata, "step": self.step, "prompt_version": self.prompt_version},
         }
 
@@ -291,9 +294,7 @@ async def _request(
     started = time.monotonic()
     try:
         async with asyncio.timeout(min(spec.timeout, call.budget.seconds_left())):
-            message = await model.ainvoke(
-                list(call.messages), call.config(inner=True), stream=False, **dict(arguments)
-            )
+            message = await model.ainvoke(list(call.messages), call.config(), stream=False, **dict(arguments))
     except Exception as error:
         cut = _cut_reply(error)
         if cut is None:
@@ -387,7 +388,7 @@ def stream(models: ChatModels, call: Call) -> TextStream:
 
 
 def _chunks(model: Any, call: Call, arguments: Mapping[str, Any]) -> Any:
-    return model.astream(list(call.messages), call.config(inner=False), **dict(arguments))
+    return model.astream(list(call.messages), call.config(), **dict(arguments))
 
 
 def _reply(call: Call, spec: ModelSpec, message: "AIMessage", *, rung: str, started: float) -> ModelCall:

@@ -101,7 +101,11 @@ class Stopwatch:
         self.step = step
         self.started = time.perf_counter()
 
+    @property
+    def seconds(self) -> float:
+        """Return the seconds since the start."""
+        return round(time.perf_counter() - self.started, 4)
+
     def update(self, usage: Json | None = None) -> Json:
         """Return the usage counters with the seconds since the start under `steps`."""
-        seconds = round(time.perf_counter() - self.started, 4)
-        return {**(usage or {}), "steps": {self.step: seconds}}
+        return {**(usage or {}), "steps": {self.step: self.seconds}}

@@ -18,6 +18,7 @@ from nodes.prune import hydrate
 from nodes.search import KEYWORD_ONLY
 from nodes.set_statements import compose_set
 from nodes.statements import compose_passages, nothing_text
+from nodes.telling import Write, speak, told
 from tools.services import Services
 
 PROMPT_VERSION = "compose-1"
@@ -43,12 +44,12 @@ class Compose:
         by_code = not state.get("gate", {}).get("retrieve", True) or state["plan"]["kind"] == "documents"
         empty = state.get("decision", {}).get("empty") or not state.get("evidence")
         if by_code or empty or not wants_model(self.services, "compose", state, context):
-            return await self.twin(state, context)
-        return await self.write(state, context)
+            return told(await self.twin(state, context), state, runtime.stream_writer)
+        return await self.write(state, context, runtime.stream_writer)
 
-    async def write(self, state: State, context: Context) -> dict[str, Any]:
-        """Ask the model for the answer's text."""
-        from llm.chat import Call, text
+    async def write(self, state: State, context: Context, tell: Write) -> dict[str, Any]:
+        """Ask the model for the answer's text, and tell it as it comes."""
+        from llm.chat import Call, stream
         from llm.retry import patiently
 
         watch = Stopwatch("compose")
@@ -75,9 +76,10 @@ class Compose:
             overrides=context.models,
             prompt_version=PROMPT_VERSION,
         )
-        reply = await patiently(lambda: text(self.services.chat, call), call.budget)
+        speaker = await patiently(lambda: speak(stream(self.services.chat, call), tell), call.budget)
         draft: Json = {
-            "text": reply.content.strip(),
+            "text": speaker.said,
+            "message_id": speaker.message_id,
             "by": "model",
             "partial": partial_reason(state, context),
         }

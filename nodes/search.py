@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +12,7 @@ from corpus.search import SearchFailure
 from corpus.terms import TermWeights, term_weights
 from corpus.types import Hit
 from graph.context import Context
+from graph.events import ToolEvent
 from graph.state import Json, SearchTask
 from llm.errors import TimedOut
 from nodes.calling import Stopwatch, note
@@ -37,7 +37,7 @@ class Search:
         corpus = await self.services.corpus()
         timeout = min(left, self.services.settings.search_timeout)
         found, notes = await run_call(corpus, state["call"], state["plan"], context, timeout=timeout)
-        _tell(runtime.stream_writer, found)
+        runtime.stream_writer(tool_event(found, watch.seconds))
         return {"found": [found], "notes": notes, "usage": watch.update({"tool_calls": 1})}
 
 
@@ -156,14 +156,16 @@ def hit_reference(hit: Hit, weights: TermWeights, side: int | None) -> Json:
     return reference if side is None else reference | {"side": side}
 
 
-def _tell(write: Callable[[Any], None], found: Json) -> None:
-    matched = found.get("matched")
-    count = sum(matched.values()) if matched else len(found["hits"])
-    write(
-        {
-            "event": "tool",
-            "tool": found["call"]["tool"],
-            "query": str(found["call"]["args"].get("query") or found["call"]["args"].get("bucket", "")),
-            "hits": count,
-        }
-    )
+def tool_event(found: Json, seconds: float) -> ToolEvent:
+    """Return the event of a finished call."""
+    call, matched = found["call"], found.get("matched")
+    arguments = call["args"]
+    return {
+        "event": "tool",
+        "tool": call["tool"],
+        "buckets": list(arguments.get("buckets") or filter(None, [arguments.get("bucket")])),
+        "query": str(arguments.get("query") or ""),
+        "hits": sum(matched.values()) if matched else len(found["hits"]),
+        "ms": round(seconds * 1000),
+        "error": "",
+    }

@@ -30,6 +30,7 @@ from nodes.judge_claims import judge_cases
 from nodes.prune import hydrate
 from nodes.search import bucket_filters, lost_searches
 from nodes.statements import derivations_of
+from nodes.telling import told
 from tools.services import Corpus, Services
 
 AROUND = 120
@@ -45,8 +46,12 @@ class VerifyCitations:
     services: Services
 
     async def __call__(self, state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-        """Verify the draft, then correct or finish."""
-        context = runtime.context or Context()
+        """Verify the draft, then correct or finish; a text that changes is told."""
+        update = await self.decide(state, runtime.context or Context())
+        return told(update, state, runtime.stream_writer)
+
+    async def decide(self, state: State, context: Context) -> dict[str, Any]:
+        """Return what becomes of the draft: feedback for compose, or the answer."""
         watch = Stopwatch("verify_citations")
         draft = state.get("draft", {})
         if not state.get("gate", {}).get("retrieve", True):
@@ -407,12 +412,17 @@ def finish(state: State, text: str, *, status: Any, watch: Stopwatch, **parts: A
 
 
 def chat_reply(state: State, text: str) -> list[Any]:
-    """Return the messages to add: the question too when it came as `query`, so that the chat reads whole."""
-    messages = state.get("messages") or []
+    """Return the messages to add: the question too when it came as `query`, so that the chat reads whole.
+
+    A text that was streamed as it is keeps its message id, so that chat clients show it once.
+    """
+    messages, draft = state.get("messages") or [], state.get("draft", {})
     asked = state.get("asked", "")
     last = messages[-1] if messages else None
     open_question = last is not None and last.type == "human" and (last.id or "") == state.get("asked_id")
-    return [AIMessage(text)] if open_question else [HumanMessage(asked), AIMessage(text)]
+    same = str(draft.get("text", "")).strip() == text.strip()
+    reply = AIMessage(text, id=draft.get("message_id") if same else None)
+    return [reply] if open_question else [HumanMessage(asked), reply]
 
 
 def unique(notes: Sequence[Json]) -> list[Json]:

@@ -13,6 +13,7 @@ import graph.session
 from cli.main import main
 from graph.answer import Answer
 from graph.context import Context
+from graph.events import Event
 from graph.session import NothingPending, UnknownThread
 
 
@@ -47,7 +48,7 @@ class ScriptedSession:
 
     def __init__(self) -> None:
         self.answers: list[Answer | BaseException] = []
-        self.events: list[dict[str, Any]] = []
+        self.events: list[Event] = []
         self.given: list[dict[str, Any]] = []
         self.paused: set[str] = set()
         self.known: set[str] = set()

@@ -1,11 +1,15 @@
 """`citegraph ask`: exit codes, what goes to which stream, replies, and options of the run."""
 
+import io
 import json
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from cli.terminal import LiveSteps
 from graph.answer import Answer, AppliedFilter, Citation, Clarification, Note, Option, Table, Usage
+from graph.events import Event, correction, token
 from llm.errors import Unavailable
 from tests.cli.conftest import Run, ScriptedSession
 
@@ -46,13 +50,56 @@ def test_exit_code_by_status(run: Run, session: ScriptedSession, status: str, co
     assert run("ask", "q").code == code
 
 
+def step(name: str, detail: str = "") -> Event:
+    return {"event": "step", "step": name, "seconds": 0.1, "detail": detail}
+
+
+def tool(query: str, hits: int, error: str = "") -> Event:
+    return {
+        "event": "tool",
+        "tool": "search",
+        "buckets": ["contracts"],
+        "query": query,
+        "hits": hits,
+        "ms": 3,
+        "error": error,
+    }
+
+
+def test_the_answer_is_shown_at_a_terminal_as_it_is_written_and_taken_away() -> None:
+    screen = io.StringIO()
+    steps = LiveSteps(Console(file=screen, force_terminal=True, highlight=False, width=80, height=20))
+    for event in (step("route", "contracts 0.91"), token("It is"), token(" Y."), correction("Y was wrong")):
+        steps(event)
+    steps(token("It is X [lease]."))
+    assert "contracts 0.91" in screen.getvalue()
+    assert "correction: Y was wrong" in screen.getvalue()
+    assert written(steps) == "writing\nIt is X [lease]."
+    steps(step("compose"))
+    assert written(steps) == "compose done\nIt is X [lease].", "it stays until the run ends"
+    steps(token("x" * 5000))
+    assert len(written(steps)) < 80 * 20
+    steps.pause()
+    steps(step("clarify"))
+    assert written(steps) == "clarify done"
+    steps.pause()
+
+
+def written(steps: LiveSteps) -> str:
+    return str(steps._status.status)
+
+
 def test_answer_on_stdout_steps_on_stderr(run: Run, session: ScriptedSession) -> None:
     session.events = [
-        {"event": "step", "step": "route", "detail": "contracts 0.91"},
-        {"event": "tool", "tool": "search", "query": "law", "hits": 1},
-        {"event": "step", "step": "search"},
-        {"event": "clarification"},
-        {"event": "step", "step": "review"},
+        step("route", "contracts 0.91"),
+        tool(query="law", hits=1),
+        tool(query="", hits=1200),
+        tool(query="lew", hits=0, error="no such bucket"),
+        step("search"),
+        token("It is Y."),
+        correction("Y was wrong"),
+        token("It is X [lease]."),
+        step("review"),
     ]
     session.answers = [
         answered(
@@ -72,11 +119,19 @@ def test_answer_on_stdout_steps_on_stderr(run: Run, session: ScriptedSession) ->
         "Filters:\n  contracts: party = Acme (1 document)\n  contracts: year = 2x (dropped)\n\n"
         "Notes:\n  schema_plan: no such year\n"
     )
-    assert result.err == "route: contracts 0.91\n  search: 1 hit for “law”\nreview\nthread: T1\n"
+    assert result.err == (
+        "route: contracts 0.91\n"
+        "  search: 1 hit for “law”\n"
+        "  search: 1,200 hits in contracts\n"
+        "  search: no such bucket for “lew”\n"
+        "correction: Y was wrong\n"
+        "review\n"
+        "thread: T1\n"
+    )
 
 
 def test_quiet_says_nothing_on_stderr(run: Run, session: ScriptedSession) -> None:
-    session.events = [{"event": "step", "step": "route", "detail": "contracts 0.91"}]
+    session.events = [step("route", "contracts 0.91"), token("It is X [lease].")]
     session.answers = [answered()]
     assert run("ask", "q", "--quiet").err == ""
 

@@ -490,22 +490,22 @@ async def test_runs_are_named_and_tagged_by_step(monkeypatch: pytest.MonkeyPatch
     runs = Runs()
     plain = Call.config
 
-    def config(self: Call, *, inner: bool) -> RunnableConfig:
-        return {**plain(self, inner=inner), "callbacks": [runs]}
+    def config(self: Call) -> RunnableConfig:
+        return {**plain(self), "callbacks": [runs]}
 
     monkeypatch.setattr(Call, "config", config)
     call = ask(prompt_version="4", tags=("intent:list",), metadata={"bucket": "b1"})
     await text(models, call)
     await collect(models, call)
-    inner, outer = runs.seen
-    assert (inner["name"], outer["name"]) == ("compose", "compose")
-    assert inner["tags"] == ["compose", "prompt:compose:4", "intent:list", "nostream"]
-    assert outer["tags"] == ["compose", "prompt:compose:4", "intent:list"]
     wanted = {"step": "compose", "prompt_version": "4", "bucket": "b1"}
-    assert {k: inner["metadata"][k] for k in wanted} == wanted
+    assert len(runs.seen) == 2
+    for run in runs.seen:
+        assert run["name"] == "compose"
+        assert run["tags"] == ["compose", "prompt:compose:4", "intent:list", "nostream"]
+        assert {k: run["metadata"][k] for k in wanted} == wanted
 
 
-async def test_only_the_answer_reaches_the_graphs_message_stream() -> None:
+async def test_no_call_reaches_the_graphs_message_stream_by_itself() -> None:
     from langgraph.graph import END, START, StateGraph
     from typing_extensions import TypedDict
 
@@ -521,5 +521,5 @@ async def test_only_the_answer_reaches_the_graphs_message_stream() -> None:
 
     graph = StateGraph(State).add_node("node", node).add_edge(START, "node").add_edge("node", END).compile()
     seen = [chunk.text async for chunk, _ in graph.astream({"done": False}, stream_mode="messages")]  # type: ignore[union-attr]
-    assert "".join(seen) == "The answer."
+    assert seen == [], "what a model thinks, or says before it fails, is not the answer: its node tells that"
     assert [c.streamed for c in script.calls] == [False, True]

@@ -170,16 +170,20 @@ def test_a_question_streams_steps_tools_and_messages(client: SyncLangGraphClient
         "compose",
         "verify_citations",
     ]
-    (tool,) = [data for event, data in events if event == "custom"]
+    told = [data for event, data in events if event == "custom"]
+    (tool,) = [data for data in told if data["event"] == "tool"]
+    assert "".join(data["text"] for data in told if data["event"] == "token") == answer_of(events).text
     assert (tool["event"], tool["tool"]) == ("tool", "search")
     assert tool["hits"] >= 1
     answer = answer_of(events)
     assert answer.status == "answered"
     assert "45 V" in answer.text
     assert {citation.doc_id for citation in answer.citations} == {"nv2n517"}
-    streamed = [message["content"] for event, data in events if event == "messages" for message in data[:1]]
-    assert answer.text in streamed
+    streamed = [message for event, data in events if event == "messages" for message in data[:1]]
+    written = [message for message in streamed if message["type"] != "human"]
+    assert "".join(message["content"] for message in written) == answer.text
     state: Any = client.threads.get_state(thread)
+    assert {message["id"] for message in written} == {state["values"]["messages"][-1]["id"]}
     assert state["values"]["answer"]["text"] == answer.text
     assert [message["type"] for message in state["values"]["messages"]] == ["human", "ai"]
     assert len(client.threads.get_history(thread)) >= 10, "time travel needs the steps"
