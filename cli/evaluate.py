@@ -1,4 +1,4 @@
-"""The command `eval`: question sets, retrieval sets and judged claims measured, as a table or as JSON."""
+"""The command `eval`: question, filter and retrieval sets and judged claims measured, as a table or as JSON."""
 
 import asyncio
 import json
@@ -38,9 +38,12 @@ def run(request: Request, context: "Context", *, as_json: bool, quiet: bool) -> 
     """Print the measures; returns 5 when any run failed.
 
     Raises:
-        BadInput: a path holds neither questions nor a retrieval set nor judged claims, or a row is broken.
+        BadInput: a path holds nothing that can be measured, or a row is broken.
     """
-    questions, collections, claims = _sorted_out(request.paths)
+    from evals.filter_sets import is_filter_set, score_filter_set
+
+    planned = [path for path in request.paths if is_filter_set(path)]
+    questions, collections, claims = _sorted_out([path for path in request.paths if path not in planned])
     results: dict[str, Any] = {}
     outcomes: list[Outcome] = []
     if questions:
@@ -49,12 +52,14 @@ def run(request: Request, context: "Context", *, as_json: bool, quiet: bool) -> 
     for folder in collections:
         results[folder.name] = asyncio.run(_retrieval(folder, request.limit))
     judged = {folder.name: _claims(folder) for folder in claims}
+    filtered = {folder.name: score_filter_set(folder, limit=request.limit) for folder in planned}
     if as_json:
-        write(json.dumps(results | judged, ensure_ascii=False))
+        write(json.dumps(results | judged | filtered, ensure_ascii=False))
     else:
+        _print_filter_sets(filtered, list_misses=request.list_misses)
         _print_tables(results, [folder.name for folder in collections])
         _print_claim_sets(judged)
-    if request.list_misses:
+    if request.list_misses and questions:
         (say if as_json else write)(misses_text(outcomes))
     return FAILED if results.get("overall", {}).get("failed") else ANSWERED
 
@@ -78,7 +83,7 @@ def _sorted_out(paths: Sequence[Path]) -> tuple[list[Path], list[Path], list[Pat
             questions.append(path)
         else:
             raise BadInput(
-                f"{path}: neither questions (*.jsonl) nor a retrieval set (corpus, queries, qrels)"
+                f"{path}: neither questions (*.jsonl) nor a filter set nor a retrieval set (corpus, queries, qrels)"
                 " nor judged claims"
             )
     return questions, collections, claims
@@ -134,6 +139,17 @@ def _print_claim_sets(results: dict[str, Any]) -> None:
     for name, result in results.items():
         columns, rows = claim_set_table(result)
         print_table([f"{name} ({result['rows']} rows)", *columns[1:]], rows)
+
+
+def _print_filter_sets(results: dict[str, Any], *, list_misses: bool) -> None:
+    for name, result in results.items():
+        shares = [key for key, value in result.items() if isinstance(value, float)]
+        print_table(
+            [name, "rows", *shares],
+            [["all", str(result["rows"]), *(number_text(result[key]) for key in shares)]],
+        )
+        if list_misses:
+            write("\n".join(f"{count} × {cause}" for cause, count in result["misses"].items()) or "no misses")
 
 
 def _print_tables(results: dict[str, Any], collections: Sequence[str]) -> None:

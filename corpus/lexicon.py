@@ -18,6 +18,9 @@ from corpus.names import Name, parse_name
 FREQUENT = 0.2
 """A token in more than this share of the values (and in more than 50) supports a match but starts none."""
 
+SWAPPED = 6
+"""Letters from which a name with two letters swapped is taken for the same name."""
+
 
 @dataclass(slots=True)
 class Entry:
@@ -82,6 +85,16 @@ class Lexicon:
             if len(token) >= 5 and token.isalpha():
                 lengths[len(token)].append(token)
         return lengths
+
+    def swapped(self, token: str) -> list[str]:
+        """Return tokens that differ by two neighbouring letters in the other order: a value's own misspelling.
+
+        Two names that differ in a letter may be two companies; two that differ in the order of letters are hardly.
+        """
+        if len(token) < SWAPPED:
+            return []
+        forms = {f"{token[:n]}{token[n + 1]}{token[n]}{token[n + 2 :]}" for n in range(len(token) - 1)}
+        return sorted(form for form in forms - {token} if form in self.postings)
 
     def similar(self, token: str, limit: int = 3) -> list[tuple[str, float]]:
         """Return tokens within one edit (two from eight letters on), with a quality below 1."""

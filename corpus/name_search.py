@@ -91,6 +91,8 @@ class NameSearch:
         known = word.text in lexicon.postings
         if known:
             yield Match(index, index, (word.text,), 1.0)
+            if self._may_be_misspelt(word):
+                yield from (Match(index, index, (other,), 0.95) for other in lexicon.swapped(word.text))
         elif word.stem and word.stem in lexicon.postings:
             yield Match(index, index, (word.stem,), 1.0)
             known = True

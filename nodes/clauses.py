@@ -10,7 +10,7 @@ from corpus.fields import Field
 from corpus.filters import Clause
 from corpus.linking import ValueLinker
 from nodes import lexicon
-from nodes.days import read_periods
+from nodes.days import read_periods, settle_periods
 from nodes.measures import read_amounts, read_sizes
 from nodes.named_values import read_mentions
 from nodes.phrases import find_phrase
@@ -21,10 +21,12 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
     """Return how `bucket` understands `question`; blocking (value linking asks the store)."""
     reader = Reader(bucket, question, today)
     identifiers = read_identifiers(reader)
-    periods = read_periods(reader, whole_dates=True)
-    read_mentions(reader, linker.find_mentions(bucket.name, question))
+    names = linker.find_mentions(bucket.name, question)
+    periods = read_periods(reader, whole_dates=True, names=names)
+    read_mentions(reader, names)
     read_sizes(reader)
     periods += read_periods(reader, whole_dates=False)
+    settle_periods(reader)
     read_amounts(reader)
     asked = read_asked(reader)
     noun = read_noun(reader)

@@ -135,7 +135,8 @@ CONNECTED = re.compile(
 def settle_rivals(reader: Reader) -> None:
     """Join mentions of one single-valued field that "or", "and" or a comma connects; of others keep the best one.
 
-    Two names side by side without a connecting word ("unmaintained notice") cannot both be meant.
+    Two names side by side without a connecting word ("unmaintained notice") cannot both be meant; companies and
+    people that are each named in full are alternatives wherever they stand ("reported by A ... according to B").
     """
     by_field: dict[str, list[Mentioned]] = {}
     for mention in sorted(reader.mentions, key=lambda item: item.start):
@@ -149,7 +150,11 @@ def settle_rivals(reader: Reader) -> None:
             continue
         best = max(mentions, key=lambda item: (item.cued, item.score, item.end - item.start))
         joined = [
-            item for item in mentions if item is best or connected(reader.question, item, best, mentions)
+            item
+            for item in mentions
+            if item is best
+            or connected(reader.question, item, best, mentions)
+            or both_named(declared, item, best)
         ]
         values = list(dict.fromkeys(value for item in joined for value in item.values))
         spans = {reader.question[item.start : item.end].strip() for item in mentions}
@@ -172,6 +177,20 @@ def settle_rivals(reader: Reader) -> None:
         reader.mentions[:] = [
             item for item in reader.mentions if item.field != name or item.negated or item in joined
         ]
+
+
+def both_named(declared: Field | None, item: Mentioned, best: Mentioned) -> bool:
+    """Tell whether two mentions are two companies or people, each named in full and written as a name."""
+    if declared is None or declared.kind not in {"organization", "person"}:
+        return False
+    return all(
+        mention.complete and mention.score >= NAMED and (mention.cued or mention.text != mention.text.lower())
+        for mention in (item, best)
+    )
+
+
+NAMED = 0.6
+"""Score from which a whole name is surely meant."""
 
 
 def alternatives(question: str, mentions: Sequence[Mentioned]) -> bool:

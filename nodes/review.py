@@ -10,6 +10,7 @@ from typing import Any, Literal
 from langchain_core.messages import HumanMessage, SystemMessage
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field
+from rapidfuzz import fuzz
 
 from corpus import terms
 from corpus.buckets import Bucket
@@ -540,12 +541,22 @@ def in_force(
         for item in kept
         if name and isinstance(item.values.get(name), date) and item.values[name] <= today
     ]
-    if name and CURRENT.search(question) and len(dated) == len(kept) > 1:
+    if name and CURRENT.search(question) and len(dated) == len(kept) > 1 and alike(kept):
         latest = max(dated, key=lambda item: item.values[name])
         return [
             latest
         ], f"{latest.doc_id} is the latest of {len(kept)} versions ({latest.value(name)}) and was used."
     return kept, ""
+
+
+def alike(documents: Sequence[Candidate]) -> bool:
+    """Tell whether documents can be versions of one: their titles, numbers apart, are the same or nearly."""
+    titles = [re.sub(r"[\W\d_]+", " ", item.title).casefold().strip() for item in documents]
+    return all(fuzz.ratio(titles[0], title) >= SAME_TITLE for title in titles[1:])
+
+
+SAME_TITLE = 80
+"""Similarity (0 to 100) of two titles from which documents count as versions of one."""
 
 
 def replaces(bucket: Bucket, new: Candidate, old: Candidate) -> bool:

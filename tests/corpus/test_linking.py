@@ -187,3 +187,11 @@ def test_names_have_a_core_qualifiers_and_a_legal_form():
     assert (name.core, name.qualifiers, name.legal) == (("mr", "diy"), {"m"}, {"sdn", "bhd"})
     assert parse_name("Fabbrica S.p.A.").legal == {"spa"}
     assert [token.text for token in tokens("C W Koh's")] == ["cw", "kohs"]
+
+
+def test_a_name_with_two_letters_swapped_is_the_same_name(linker, tmp_path):
+    store = AnnotationStore(f"sqlite:///{tmp_path / 'swapped.sqlite'}", load_buckets())
+    names = ["Tallinga International Ltd", "Tallniga Ltd", "Tallinda Ltd", "Orchard Bakeries"]
+    store.put("invoices", [(f"v{n}", {"vendor_name": name}) for n, name in enumerate(names)])
+    [link] = ValueLinker(store).find_mentions("invoices", "What did Tallinga charge us?")
+    assert set(link.values) == {"Tallinga International Ltd", "Tallniga Ltd"}

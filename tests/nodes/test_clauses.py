@@ -2,6 +2,7 @@
 
 import pytest
 
+from corpus.filters import Group
 from nodes.measures import comparison
 from tests.nodes.conftest import Condition, Read, conditions
 
@@ -225,3 +226,44 @@ def test_identifiers_are_kept_for_the_index(read: Read) -> None:
 )
 def test_comparison_words(words: str, operator: str) -> None:
     assert comparison(words) == operator
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("invoices of 3 May 2024 and of 7 June 2024", ("in", ["2024-05-03", "2024-06-07"])),
+        ("invoices since 2022 and before 2024", None),
+        ("invoices not dated 3 May 2024", ("!=", "2024-05-03")),
+    ],
+)
+def test_days_that_no_document_has_together_are_alternatives(
+    read: Read, question: str, expected: tuple[str, object] | None
+) -> None:
+    found = [(operator, value) for _, operator, value in conditions(read("invoices", question))]
+    if expected:
+        assert found == [expected]
+    else:
+        assert "in" not in [operator for operator, _ in found]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        (
+            "invoices from 2022 and 2024",
+            [("between", ["2022-01-01", "2022-12-31"]), ("between", ["2024-01-01", "2024-12-31"])],
+        ),
+        ("invoices that are not from 2023", [("<", "2023-01-01"), (">", "2023-12-31")]),
+    ],
+)
+def test_periods_apart_make_one_group(read: Read, question: str, expected: list[tuple[str, object]]) -> None:
+    [group] = read("invoices", question).clauses
+    assert isinstance(group, Group)
+    assert (group.mode, [(item.operator, item.value) for item in group.clauses]) == ("any", expected)
+
+
+def test_companies_named_in_full_are_alternatives_wherever_they_stand(read: Read) -> None:
+    question = f"According to {OUDENVELD} the crane was late, as {KESTRELWICK} confirmed?"
+    [(field, operator, values)] = conditions(read("invoices", question))
+    assert (field, operator) == ("vendor_name", "in")
+    assert set(values) == {OUDENVELD, KESTRELWICK}
