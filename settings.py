@@ -40,6 +40,29 @@ class Settings(BaseSettings):
         validation_alias="CITEGRAPH_DATABASE_URL",
         description="SQLAlchemy URL of the annotation and document store; default: SQLite in CITEGRAPH_HOME.",
     )
+    api_keys: Path | None = Field(
+        None,
+        validation_alias="CITEGRAPH_API_KEYS",
+        description="JSON file of API keys, hashed, with what each may see; see docs/api.md.",
+    )
+    jwt_secret: SecretStr | None = Field(
+        None,
+        validation_alias="CITEGRAPH_JWT_SECRET",
+        description="Secret of JWT bearer tokens signed with HS256; at least 32 bytes.",
+    )
+    jwt_keys: Path | None = Field(
+        None,
+        validation_alias="CITEGRAPH_JWT_KEYS",
+        description="JWKS file with the public keys of JWT bearer tokens signed with RS256.",
+    )
+    jwt_audience: str | None = Field(
+        None,
+        validation_alias="CITEGRAPH_JWT_AUDIENCE",
+        description="Audience that a JWT must name, when set.",
+    )
+    jwt_issuer: str | None = Field(
+        None, validation_alias="CITEGRAPH_JWT_ISSUER", description="Issuer that a JWT must name, when set."
+    )
     qdrant_url: str | None = Field(
         None,
         validation_alias="QDRANT_URL",
@@ -166,6 +189,11 @@ class Settings(BaseSettings):
     def sql_url(self) -> str:
         """Return the SQLAlchemy URL of the document and annotation store."""
         return self.database_url or f"sqlite:///{self.home / 'citegraph.sqlite'}"
+
+    @property
+    def auth_required(self) -> bool:
+        """Return whether the server answers only those who show a key or a token."""
+        return self.api_keys is not None or self.jwt_secret is not None or self.jwt_keys is not None
 
     @property
     def fusion(self) -> tuple[float, float]:

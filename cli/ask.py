@@ -78,7 +78,7 @@ async def _run(request: Request, context: Context, steps: Steps, *, may_ask: boo
     from graph.session import open_session
     from tools.services import Services
 
-    services = Services()
+    services = Services(trusted=True)
     if context.buckets or context.filters:
         from corpus.buckets import load_buckets
 

@@ -33,7 +33,7 @@ def demo_services() -> Services:
     """Return services over a home of the demo's own, never over the user's stores."""
     settings = load_settings()
     own = {"home": settings.home / "demo", "database_url": None, "qdrant_url": None, "buckets_dir": None}
-    return Services(settings.model_copy(update=own))
+    return Services(settings.model_copy(update=own), trusted=True)
 
 
 async def _run(*, quiet: bool) -> int:

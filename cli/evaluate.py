@@ -97,7 +97,7 @@ async def _questions(
     from graph.session import open_session
 
     questions = read_questions(paths)[: request.limit]
-    services = Services()
+    services = Services(trusted=True)
     with ExitStack() as stack:
         keep: Callable[[Outcome], None] | None = None
         if request.out:

@@ -23,12 +23,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to bring into which bucket."""
+    """What to bring into which bucket; labels None keeps those that the documents have."""
 
     paths: Sequence[Path]
     bucket: str
     annotations: Sequence[Path] = ()
     prune: bool = False
+    labels: Sequence[str] | None = None
 
 
 def run(request: Request, *, as_json: bool = False, quiet: bool = False) -> int:
@@ -38,7 +39,9 @@ def run(request: Request, *, as_json: bool = False, quiet: bool = False) -> int:
         BadInput: the bucket is unknown, or an annotation file cannot be read.
     """
     with progress(f"ingest {request.bucket}", quiet=quiet or as_json) as show:
-        report = asyncio.run(_closing(Services(), lambda services: ingest_into(services, request, show)))
+        report = asyncio.run(
+            _closing(Services(trusted=True), lambda services: ingest_into(services, request, show))
+        )
     write(json.dumps(report_json(report), ensure_ascii=False) if as_json else report_text(report))
     return ANSWERED if report.documents else FAILED
 
@@ -46,7 +49,9 @@ def run(request: Request, *, as_json: bool = False, quiet: bool = False) -> int:
 def run_reembed(bucket: str, *, quiet: bool = False) -> int:
     """Build the index of a bucket anew and print how many documents it holds."""
     with progress(f"reembed {bucket}", quiet=quiet) as show:
-        count = asyncio.run(_closing(Services(), lambda services: _reembed(services, bucket, show)))
+        count = asyncio.run(
+            _closing(Services(trusted=True), lambda services: _reembed(services, bucket, show))
+        )
     write(f"{bucket}: {count:,} documents indexed anew")
     return ANSWERED
 
@@ -61,7 +66,7 @@ async def ingest_into(services: Services, request: Request, show: Progress | Non
         bucket,
         stores=stores,
         annotations=request.annotations,
-        options=_options(services, prune=request.prune),
+        options=_options(services, prune=request.prune, labels=request.labels),
         progress=show,
     )
 
@@ -81,7 +86,10 @@ async def _stores(services: Services, name: str) -> "tuple[Bucket, Stores]":
     return known_bucket(corpus, name), Stores(corpus.documents, corpus.annotations, corpus.index)
 
 
-def _options(services: Services, *, prune: bool = False) -> "IngestOptions":
+def _options(
+    services: Services, *, prune: bool = False, labels: Sequence[str] | None = None
+) -> "IngestOptions":
+    from corpus.access import checked_labels
     from corpus.ingestion.stores import IngestOptions
     from corpus.ingestion.worker import Limits
 
@@ -92,6 +100,7 @@ def _options(services: Services, *, prune: bool = False) -> "IngestOptions":
         prune=prune,
         workers=settings.ingest_workers,
         limits=Limits(settings.ingest_seconds, settings.ingest_memory_mb, settings.ingest_file_mb),
+        labels=None if labels is None else checked_labels(labels),
     )
 
 

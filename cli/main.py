@@ -74,13 +74,23 @@ def ingest(
         ),
     ] = None,
     prune: Annotated[bool, typer.Option("--prune", help="Remove documents whose source is gone.")] = False,
+    labels: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--label",
+            "-l",
+            help="Only who may see this label sees the documents; may be repeated; '' takes labels away.",
+        ),
+    ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Bring documents into a bucket; safe to repeat, to kill and to resume."""
     from cli.ingest import Request, run
 
-    raise typer.Exit(run(Request(paths, bucket, annotations or [], prune), as_json=as_json, quiet=quiet))
+    raise typer.Exit(
+        run(Request(paths, bucket, annotations or [], prune, labels), as_json=as_json, quiet=quiet)
+    )
 
 
 @app.command()

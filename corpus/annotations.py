@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -17,6 +18,7 @@ from sqlalchemy import (
     MetaData,
     Select,
     String,
+    Subquery,
     Table,
     and_,
     bindparam,
@@ -27,6 +29,7 @@ from sqlalchemy import (
     update,
 )
 
+from corpus.access import OWNER, Principal, create_labels_table, seen_buckets, sql_condition
 from corpus.annotation_tables import (
     Annotation,
     Source,
@@ -44,7 +47,7 @@ from corpus.facets import Facet, count_facets, most_telling
 from corpus.fields import Field, Value
 from corpus.filter_sql import compared_column, to_sql
 from corpus.filters import Clause, Filters, Group
-from corpus.sql_text import folded_string
+from corpus.sql_text import date_label, folded_string
 from llm.errors import BadInput
 
 BATCH = 2000
@@ -98,8 +101,21 @@ class AnnotationStore:
             Column("bucket", String(41), primary_key=True),
             Column("version", BigInteger, nullable=False),
         )
+        self.principal = OWNER
         translated(lambda: metadata.create_all(self.engine))
+        translated(lambda: create_labels_table(self.engine))
         translated(self._check_columns)
+
+    def seen_by(self, principal: Principal) -> "AnnotationStore":
+        """Return the store for reading as a principal sees it: its buckets, and the documents it may see.
+
+        Values are then counted in the documents themselves, since `meta_values` counts all of them.
+        """
+        view = copy(self)
+        view.buckets = seen_buckets(principal, self.buckets)
+        view.tables = {name: self.tables[name] for name in view.buckets}
+        view.principal = principal
+        return view
 
     def _check_columns(self) -> None:
         from sqlalchemy import inspect
@@ -226,9 +242,10 @@ class AnnotationStore:
 
     def get(self, doc_id: str, bucket: str | None = None) -> dict[str, Value] | None:
         """Return a document's typed values; None when no bucket (or not that one) knows it."""
-        for name in [bucket] if bucket else self.buckets:
+        for name in self.buckets if bucket is None else {bucket} & self.buckets.keys():
             rows = self.tables[name].rows
-            found = self.run(select(rows).where(rows.c.doc_id == doc_id)).mappings().first()
+            this = and_(rows.c.doc_id == doc_id, sql_condition(self.principal, rows.c.doc_id))
+            found = self.run(select(rows).where(this)).mappings().first()
             if found is not None:
                 return to_values(self.buckets[name], found)
         return None
@@ -236,7 +253,8 @@ class AnnotationStore:
     def get_sources(self, doc_id: str, bucket: str) -> dict[str, Source]:
         """Return where the values of a document were found, for those that were extracted."""
         rows = self.tables[bucket].rows
-        found = self.run(select(rows.c.sources).where(rows.c.doc_id == doc_id)).scalar()
+        this = and_(rows.c.doc_id == doc_id, sql_condition(self.principal, rows.c.doc_id))
+        found = self.run(select(rows.c.sources).where(this)).scalar()
         return {name: Source(**place) for name, place in (found or {}).items()}
 
     def count(self, bucket: str, filters: Filters = ()) -> int:
@@ -247,8 +265,36 @@ class AnnotationStore:
         return int(self.run(statement).scalar_one())
 
     def condition(self, bucket: str, filters: Filters) -> ColumnElement[bool]:
-        """Return checked filters as a condition on the bucket's table."""
-        return to_sql(self.buckets[bucket], filters, self.tables[bucket])
+        """Return checked filters, and what the principal may see, as a condition on the bucket's table."""
+        rows = self.tables[bucket].rows
+        chosen = to_sql(self.buckets[bucket], filters, self.tables[bucket])
+        return chosen if self.sees_all else and_(chosen, sql_condition(self.principal, rows.c.doc_id))
+
+    @property
+    def sees_all(self) -> bool:
+        """Tell whether no document of its buckets is hidden from the principal of this store."""
+        return self.principal.labels is None
+
+    def listed(self, bucket: str, field: str) -> Subquery:
+        """Return (folded, value, count) of the listed values of a field, of a date its years, as a subquery."""
+        values = self.values
+        if self.sees_all:
+            kept = select(values.c.folded, values.c.value, values.c.count)
+            return kept.where(values.c.bucket == bucket, values.c.field == field).subquery()
+        declared = self.field(bucket, field)
+        rows, items = self.tables[bucket].rows, self.tables[bucket].items
+        seen = sql_condition(self.principal, rows.c.doc_id)
+        key: ColumnElement[Any] = compared_column(declared, rows)
+        shown: ColumnElement[Any]
+        if declared.type == "keywords":
+            seen = and_(items.c.field == declared.name, sql_condition(self.principal, items.c.doc_id))
+            key, shown = items.c.folded, items.c.value
+        elif declared.type == "date":
+            shown = key = date_label(key, "year")
+        else:
+            shown = rows.c[declared.name]
+        counted = select(key.label("folded"), func.min(shown).label("value"), func.count().label("count"))
+        return counted.where(seen, key.is_not(None)).group_by(key).subquery()
 
     def document_ids(
         self, bucket: str, filters: Filters = (), order_by: Order = (), limit: int | None = None
@@ -320,15 +366,14 @@ class AnnotationStore:
 
     def shown_values(self, bucket: str, field: str, folded: Sequence[Any]) -> dict[Any, str]:
         """Return folded values of a listed field to how they are shown; of other fields nothing."""
-        values = self.values
         keys = [key for key in folded if isinstance(key, str)]
         if not self.field(bucket, field).is_listed or not keys:
             return {}
-        this = and_(values.c.bucket == bucket, values.c.field == field)
+        values = self.listed(bucket, field)
         found: dict[Any, str] = {}
         for start in range(0, len(keys), BATCH):
             some = values.c.folded.in_(keys[start : start + BATCH])
-            for key, value in self.run(select(values.c.folded, values.c.value).where(this, some)):
+            for key, value in self.run(select(values.c.folded, values.c.value).where(some)):
                 found[key] = value
         return found
 

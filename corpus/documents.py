@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,6 +14,7 @@ from sqlalchemy import (
     Integer,
     MetaData,
     Row,
+    Select,
     String,
     Table,
     Text,
@@ -23,6 +25,7 @@ from sqlalchemy import (
     update,
 )
 
+from corpus.access import OWNER, Principal, create_labels_table, labels_table, sql_condition
 from corpus.database import open_database, translated
 from corpus.document_parts import layout_from, part_rows, parts_table, with_parts
 from corpus.types import Document, Layout, Page, page_at
@@ -90,7 +93,15 @@ class DocumentStore:
 
     def __init__(self, sql_url: str) -> None:
         self._engine = open_database(sql_url)
+        self._principal = OWNER
         translated(lambda: _metadata.create_all(self._engine))
+        translated(lambda: create_labels_table(self._engine))
+
+    def seen_by(self, principal: Principal) -> DocumentStore:
+        """Return the store for reading as a principal sees it: of other documents it knows nothing."""
+        view = copy(self)
+        view._principal = principal
+        return view
 
     def put(
         self,
@@ -107,15 +118,23 @@ class DocumentStore:
         given = [documents] if isinstance(documents, Document) else list(documents)
         rows = [_row(document, (hashes or {}).get(document.doc_id, ("", "")), status) for document in given]
         parts = [row for document in given for row in part_rows(document)]
+        labels = [
+            {"doc_id": document.doc_id, "label": label}
+            for document in given
+            for label in set(document.labels)
+        ]
 
         def run() -> None:
             with self._engine.begin() as connection:
                 for ids in _batches([document.doc_id for document in given]):
                     connection.execute(delete(_documents).where(_documents.c.doc_id.in_(ids)))
                     connection.execute(delete(_parts).where(_parts.c.doc_id.in_(ids)))
+                    connection.execute(delete(labels_table).where(labels_table.c.doc_id.in_(ids)))
                 connection.execute(insert(_documents), rows)
                 if parts:
                     connection.execute(insert(_parts), parts)
+                if labels:
+                    connection.execute(insert(labels_table), labels)
 
         if rows:
             translated(run)
@@ -139,13 +158,31 @@ class DocumentStore:
         self._execute(
             delete(table).where(table.c.doc_id.in_(ids))
             for ids in _batches(doc_ids)
-            for table in (_parts, _documents)
+            for table in (_parts, _documents, labels_table)
         )
 
     def get(self, doc_id: str) -> Document | None:
         """Return a document with its text, None when there is none of that id."""
-        rows = self._rows(select(_documents).where(_documents.c.doc_id == doc_id))
-        return _document(rows[0]) if rows else None
+        rows = self._rows(self._seen(select(_documents).where(_documents.c.doc_id == doc_id)))
+        return _document(rows[0], self.labels([doc_id]).get(doc_id, ())) if rows else None
+
+    def labels(self, doc_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return the labels of those documents that have some, sorted, by id."""
+        found: dict[str, tuple[str, ...]] = {}
+        for ids in _batches(doc_ids):
+            query = select(labels_table.c.doc_id, labels_table.c.label).where(labels_table.c.doc_id.in_(ids))
+            for row in self._rows(query.order_by(labels_table.c.label)):
+                found[row.doc_id] = (*found.get(row.doc_id, ()), row.label)
+        return found
+
+    def labels_of(self, bucket: str) -> dict[str, tuple[str, ...]]:
+        """Return the labels of a bucket's documents that have some, sorted, by id."""
+        query = select(labels_table.c.doc_id, labels_table.c.label)
+        query = query.join(_documents, _documents.c.doc_id == labels_table.c.doc_id)
+        found: dict[str, tuple[str, ...]] = {}
+        for row in self._rows(query.where(_documents.c.bucket == bucket).order_by("label")):
+            found[row.doc_id] = (*found.get(row.doc_id, ()), row.label)
+        return found
 
     def whole(self, doc_id: str) -> Document | None:
         """Return a document with its layouts, tables and embedded files too."""
@@ -160,19 +197,19 @@ class DocumentStore:
         query = select(_parts.c.number, _parts.c.content).where(
             _parts.c.doc_id == doc_id, _parts.c.kind == "layout", _parts.c.number == page
         )
-        rows = self._rows(query)
+        rows = self._rows(self._seen(query.join(_documents, _documents.c.doc_id == _parts.c.doc_id)))
         return layout_from(rows[0].number, rows[0].content) if rows else None
 
     def text(self, doc_id: str, start: int = 0, end: int | None = None) -> str:
         """Return characters `start` to `end` (exclusive) of a document; empty when it does not exist."""
         length = max(0, (LONGEST if end is None else end) - start)
         span = func.substr(_documents.c.text, start + 1, length)
-        rows = self._rows(select(span).where(_documents.c.doc_id == doc_id))
+        rows = self._rows(self._seen(select(span).where(_documents.c.doc_id == doc_id)))
         return str(rows[0][0]) if rows else ""
 
     def pages(self, doc_id: str) -> tuple[Page, ...]:
         """Return the pages of a document, empty when its format has none."""
-        rows = self._rows(select(_documents.c.pages).where(_documents.c.doc_id == doc_id))
+        rows = self._rows(self._seen(select(_documents.c.pages).where(_documents.c.doc_id == doc_id)))
         return _pages(rows[0][0]) if rows else ()
 
     def page_of(self, doc_id: str, offset: int) -> Page | None:
@@ -187,30 +224,39 @@ class DocumentStore:
         """Return the records of those among `doc_ids` that exist, by id."""
         found: dict[str, DocumentRecord] = {}
         for ids in _batches(doc_ids):
-            rows = self._rows(select(*_SMALL).where(_documents.c.doc_id.in_(ids)))
+            rows = self._rows(self._seen(select(*_SMALL).where(_documents.c.doc_id.in_(ids))))
             found.update({row.doc_id: _record(row) for row in rows})
         return found
 
     def list(self, bucket: str, limit: int = 100, offset: int = 0) -> list[DocumentRecord]:
         """Return a bucket's documents in the order of their ids."""
-        query = select(*_SMALL).where(_documents.c.bucket == bucket).order_by(_documents.c.doc_id)
+        query = self._seen(select(*_SMALL).where(_documents.c.bucket == bucket).order_by(_documents.c.doc_id))
         return [_record(row) for row in self._rows(query.limit(limit).offset(offset))]
 
     def all_records(self, bucket: str) -> dict[str, DocumentRecord]:
         """Return the records of all of a bucket's documents by id; about 1 KB of memory each."""
-        rows = self._rows(select(*_SMALL).where(_documents.c.bucket == bucket))
+        rows = self._rows(self._seen(select(*_SMALL).where(_documents.c.bucket == bucket)))
         return {row.doc_id: _record(row) for row in rows}
 
     def hashes(self, bucket: str) -> dict[str, str]:
         """Return the content hash of each finished document of a bucket by id."""
-        query = select(_documents.c.doc_id, _documents.c.content_hash)
+        query = self._seen(select(_documents.c.doc_id, _documents.c.content_hash))
         rows = self._rows(query.where(_documents.c.bucket == bucket, _documents.c.status == "done"))
         return {row.doc_id: row.content_hash for row in rows}
 
     def count(self, bucket: str | None = None) -> int:
         """Return how many documents a bucket holds, or all buckets."""
-        query = select(func.count()).select_from(_documents)
+        query = self._seen(select(func.count()).select_from(_documents))
         return int(self._rows(query if bucket is None else query.where(_documents.c.bucket == bucket))[0][0])
+
+    def _seen(self, query: Select[Any]) -> Select[Any]:
+        """Return a query cut to the documents that the principal of this store may see."""
+        buckets = self._principal.buckets
+        if buckets is not None:
+            query = query.where(_documents.c.bucket.in_(sorted(buckets)))
+        if self._principal.labels is not None:
+            query = query.where(sql_condition(self._principal, _documents.c.doc_id))
+        return query
 
     def _rows(self, query: Any) -> Sequence[Row[Any]]:
         def run() -> Sequence[Row[Any]]:
@@ -252,7 +298,7 @@ def _row(document: Document, hashes: tuple[str, str], status: Status) -> dict[st
     }
 
 
-def _document(row: Row[Any]) -> Document:
+def _document(row: Row[Any], labels: tuple[str, ...]) -> Document:
     return Document(
         doc_id=row.doc_id,
         bucket=row.bucket,
@@ -264,6 +310,7 @@ def _document(row: Row[Any]) -> Document:
         pages=_pages(row.pages),
         url=row.url,
         source_path=row.source_path,
+        labels=labels,
     )
 
 

@@ -22,6 +22,7 @@ from corpus.index import (
     OWN_INDEXES,
     RRF_K,
     SAMPLE,
+    SEEN_BY_ALL,
     SPARSE,
     CollectionRecord,
     FilterJSON,
@@ -35,6 +36,7 @@ from corpus.index import (
     legs,
     payload_of,
     similarity,
+    unlabelled,
 )
 from corpus.sparse import SparseVector
 from corpus.types import Chunk, Hit
@@ -229,7 +231,7 @@ class EdgeIndex:
         if opened is None:
             raise Rejected(f"Bucket {bucket!r} has no collection: call ensure() first.")
         if not opened.record.average_length:
-            opened.record = opened.record.fitted(chunks)
+            opened.record = opened.record.fitted(unlabelled(chunks, metadata))
             self._write_record(bucket, opened.record)
         dense, sparse = encode_chunks(chunks, self._embedder, opened.record)
         points = [
@@ -250,7 +252,10 @@ class EdgeIndex:
         shard = opened.shard
         draw: Any = edge.Sample.Random
         sampled = _translated(
-            bucket, lambda: shard.query(edge.QueryRequest(SAMPLE, query=draw, with_payload=True))
+            bucket,
+            lambda: shard.query(
+                edge.QueryRequest(SAMPLE, query=draw, with_payload=True, filter=edge_filter(SEEN_BY_ALL))
+            ),
         )
         record = opened.record.refitted([chunk_from(point.id, point.payload or {}) for point in sampled])
         if record is not None:
@@ -308,19 +313,32 @@ def _query(request: SearchRequest, fused: Sequence[Leg]) -> edge.QueryRequest:
         "with_vector": [DENSE] if fused[0].using == DENSE else False,
     }
     if len(fused) == 1:
-        return edge.QueryRequest(query=_nearest(fused[0]), filter=edge_filter(fused[0].filter_json), **common)
+        (only,) = fused
+        allowed = edge_filter(only.filter_json)
+        return edge.QueryRequest(query=_nearest(only), filter=allowed, params=_params(only), **common)
     alone: Any = edge.Fusion.Rrf(k=RRF_K)
     lists = [
         edge.Prefetch(
             request.candidates,
             prefetches=[
-                edge.Prefetch(request.candidates, query=_nearest(leg), filter=edge_filter(leg.filter_json))
+                edge.Prefetch(
+                    request.candidates,
+                    query=_nearest(leg),
+                    filter=edge_filter(leg.filter_json),
+                    params=_params(leg),
+                )
             ],
             query=alone,
         )
         for leg in fused
     ]
     return edge.QueryRequest(prefetches=lists, query=_formula(request.identifiers, fused), **common)
+
+
+def _params(leg: Leg) -> edge.SearchParams | None:
+    if leg.population is None:
+        return None
+    return edge.SearchParams(idf=edge.IdfParams(edge_filter(leg.population)))
 
 
 def _nearest(leg: Leg) -> edge.Query:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import ColumnElement, Select, func, select, true
+from sqlalchemy import ColumnElement, Select, func, select
 
 from corpus.annotation_tables import counted_form
 from corpus.fields import Field
@@ -118,10 +118,8 @@ def _likely(
     """
     if declared.type != "keyword":
         return None
-    rows, values = store.tables[bucket].rows, store.values
-    column = compared_column(declared, rows)
+    column, values = compared_column(declared, store.tables[bucket].rows), store.listed(bucket, declared.name)
     ranked = select(values.c.folded, values.c.count)
-    ranked = ranked.where(values.c.bucket == bucket, values.c.field == declared.name)
     ranked = ranked.order_by(values.c.count.desc(), values.c.folded).limit(LIKELY[-1] + 1)
     overall = [(key, count) for key, count in store.run(ranked)]
     for size in LIKELY:
@@ -138,15 +136,13 @@ def _likely(
 
 def _grouped(store: "AnnotationStore", bucket: str, filters: Filters, declared: Field) -> Select[Any]:
     """Return (value, count) by frequency; of a date every day, which an index gives in order."""
-    tables, values = store.tables[bucket], store.values
-    rows, items = tables.rows, tables.items
+    rows, items = store.tables[bucket].rows, store.tables[bucket].items
     condition = store.condition(bucket, filters)
     if not filters and (declared.is_listed or declared.type == "date"):
-        counted = select(values.c.folded, values.c.count)
-        counted = counted.where(values.c.bucket == bucket, values.c.field == declared.name)
-        return counted.order_by(values.c.count.desc(), values.c.folded)
+        values = store.listed(bucket, declared.name)
+        return select(values.c.folded, values.c.count).order_by(values.c.count.desc(), values.c.folded)
     if declared.type == "keywords":
-        matching = items.c.doc_id.in_(select(rows.c.doc_id).where(condition)) if filters else true()
+        matching = items.c.doc_id.in_(select(rows.c.doc_id).where(condition))
         key: ColumnElement[Any] = items.c.folded
         source = select(key, func.count()).where(items.c.field == declared.name, matching)
     else:

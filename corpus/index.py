@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
+from corpus.access import LABELS_KEY
 from corpus.fields import fold
 from corpus.sparse import SparseEncoder, SparseVector, mean_length
 from corpus.types import Chunk, Hit
@@ -38,6 +39,7 @@ OWN_INDEXES: Mapping[str, str] = {
     "identifiers": "keyword",
     "ordinal": "integer",
     "text": "text",
+    LABELS_KEY: "keyword",
 }
 
 
@@ -52,6 +54,7 @@ class SearchRequest:
         identifiers: folded to lower case; chunks that carry one come before all others.
         limit: hits returned.
         candidates: hits that each of the fused lists contributes.
+        access: what the asking principal may see; every list is cut to it, and words are counted (IDF) within it.
     """
 
     bucket: str
@@ -63,6 +66,7 @@ class SearchRequest:
     identifiers: tuple[str, ...] = ()
     limit: int = 10
     candidates: int = 100
+    access: FilterJSON | None = None
 
 
 class Index(Protocol):
@@ -222,12 +226,14 @@ class Leg:
     Several legs are fused to the sum of weight / (RRF_K - 1 + rank). The engine's own weights of RRF
     divide the rank instead, which leaves a list's first hits as strong as ever: measured 0.05 nDCG
     worse. So each leg becomes a prefetch with RRF over itself, and a formula adds the weighted scores.
+    `population` are the chunks over which a sparse leg counts words (IDF); None is the whole bucket.
     """
 
     using: str
     vector: list[float] | SparseVector
     filter_json: FilterJSON | None
     weight: float
+    population: FilterJSON | None = None
 
 
 def legs(
@@ -249,7 +255,22 @@ def legs(
     filters = [base]
     if request.identifiers:
         filters.append({"must": [*([base] if base else []), identifier_condition(request.identifiers)]})
-    return [Leg(using, vector, allowed, weight) for allowed in filters for using, vector, weight in vectors]
+    return [
+        Leg(using, vector, allowed, weight, request.access if using == SPARSE else None)
+        for allowed in filters
+        for using, vector, weight in vectors
+    ]
+
+
+def unlabelled(chunks: Sequence[Chunk], metadata: Mapping[str, Mapping[str, Any]]) -> Sequence[Chunk]:
+    """Return the chunks that everyone sees, to fit a collection to; all of them when there is none.
+
+    The length of documents that few may see must not move the ranks of what the others find.
+    """
+    return [chunk for chunk in chunks if not metadata.get(chunk.doc_id, {}).get("_labels")] or chunks
+
+
+SEEN_BY_ALL: FilterJSON = {"must": [{"is_empty": {"key": LABELS_KEY}}]}
 
 
 def encode_chunks(
@@ -299,15 +320,15 @@ def chunk_from(point_id: object, payload: Mapping[str, Any]) -> Chunk:
 
 
 def request_filter(request: SearchRequest) -> FilterJSON | None:
-    """Join the request's filter, document ids and phrases into one filter, or None."""
-    must: list[FilterJSON] = []
+    """Join access, the request's filter, document ids and phrases into one filter, or None."""
+    must: list[FilterJSON] = [request.access] if request.access else []
     if request.filter_json:
         must.append(request.filter_json)
     if request.doc_ids:
         must.append({"key": "doc_id", "match": {"any": list(request.doc_ids)}})
     must.extend({"key": "text", "match": {"phrase": phrase}} for phrase in request.phrases)
-    if len(must) == 1 and request.filter_json:
-        return request.filter_json
+    if len(must) == 1 and (request.filter_json or request.access):
+        return must[0]
     return {"must": must} if must else None
 
 

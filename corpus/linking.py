@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from threading import Lock
 
 from rapidfuzz import process
-from sqlalchemy import select
+from sqlalchemy import literal, select, union_all
 
 from corpus.annotations import AnnotationStore
 from corpus.fields import fold
@@ -74,14 +74,10 @@ class ValueLinker:
         return held[1]
 
     def _values(self, bucket: str) -> Iterator[tuple[str, str, str, int]]:
-        values = self.store.values
         for declared in loaded_fields(self.store.buckets[bucket]):
-            statement = (
-                select(values.c.value, values.c.folded, values.c.count)
-                .where(values.c.bucket == bucket, values.c.field == declared.name)
-                .order_by(values.c.count.desc())
-                .limit(LOADED + 1)
-            )
+            values = self.store.listed(bucket, declared.name)
+            statement = select(values.c.value, values.c.folded, values.c.count)
+            statement = statement.order_by(values.c.count.desc(), values.c.folded).limit(LOADED + 1)
             with self.store.engine.connect() as connection:
                 rows = connection.execute(statement).all()
             if len(rows) <= LOADED:
@@ -114,12 +110,14 @@ class ValueLinker:
         spans = {fold(match[0]): match.span() for match in _CODE.finditer(text)}
         if not names or not spans:
             return []
-        values = self.store.values
-        statement = select(values.c.field, values.c.value, values.c.folded, values.c.count).where(
-            values.c.bucket == bucket, values.c.field.in_(names), values.c.folded.in_(list(spans)[:200])
-        )
+        wanted = list(spans)[:200]
+        statements = []
+        for name in names:
+            values = self.store.listed(bucket, name)
+            found = select(literal(name), values.c.value, values.c.folded, values.c.count)
+            statements.append(found.where(values.c.folded.in_(wanted)))
         with self.store.engine.connect() as connection:
-            rows = connection.execute(statement).all()
+            rows = connection.execute(union_all(*statements)).all()
         links = []
         for name, value, folded, count in rows:
             start, end = spans[folded]

@@ -14,6 +14,7 @@ from corpus.index import (
     OWN_INDEXES,
     RRF_K,
     SAMPLE,
+    SEEN_BY_ALL,
     SPARSE,
     CollectionRecord,
     FilterJSON,
@@ -27,6 +28,7 @@ from corpus.index import (
     legs,
     payload_of,
     similarity,
+    unlabelled,
 )
 from corpus.sparse import SparseVector
 from corpus.types import Chunk, Hit
@@ -128,7 +130,7 @@ class QdrantIndex:
         if record is None:
             raise Rejected(f"Bucket {bucket!r} has no collection: call ensure() first.")
         if not record.average_length:
-            record = await asyncio.to_thread(record.fitted, chunks)
+            record = await asyncio.to_thread(record.fitted, unlabelled(chunks, metadata))
             await _translated(self._client.update_collection(self._name(bucket), metadata=record.as_json()))
             self._records[bucket] = record
         dense, sparse = await asyncio.to_thread(encode_chunks, chunks, self._embedder, record)
@@ -234,7 +236,10 @@ class QdrantIndex:
             return
         drawn = await _translated(
             self._client.query_points(
-                self._name(bucket), query=models.SampleQuery(sample=models.Sample.RANDOM), limit=SAMPLE
+                self._name(bucket),
+                query=models.SampleQuery(sample=models.Sample.RANDOM),
+                query_filter=_required(SEEN_BY_ALL),
+                limit=SAMPLE,
             )
         )
         sample = [chunk_from(point.id, point.payload or {}) for point in drawn.points]
@@ -291,7 +296,12 @@ def _query(request: SearchRequest, fused: Sequence[Leg]) -> dict[str, Any]:
     """Return the arguments of `query_points` for one list, or for several fused by rank."""
     if len(fused) == 1:
         only = fused[0]
-        return {"query": _vector(only), "using": only.using, "query_filter": _filter(only.filter_json)}
+        return {
+            "query": _vector(only),
+            "using": only.using,
+            "query_filter": _filter(only.filter_json),
+            "search_params": _params(only),
+        }
     alone = models.RrfQuery(rrf=models.Rrf(k=RRF_K))
     lists = [
         models.Prefetch(
@@ -299,6 +309,7 @@ def _query(request: SearchRequest, fused: Sequence[Leg]) -> dict[str, Any]:
                 query=_vector(leg),
                 using=leg.using,
                 filter=_filter(leg.filter_json),
+                params=_params(leg),
                 limit=request.candidates,
             ),
             query=alone,
@@ -329,6 +340,12 @@ def _refitted(chunks: Sequence[Chunk], record: CollectionRecord) -> list[models.
         )
         for chunk in chunks
     ]
+
+
+def _params(leg: Leg) -> models.SearchParams | None:
+    if leg.population is None:
+        return None
+    return models.SearchParams(idf=models.IdfCorpusParams(corpus=_required(leg.population)))
 
 
 def _vector(leg: Leg) -> Any:

@@ -87,7 +87,8 @@ class Document:
     `pages` is empty when the format has no pages (text, Markdown): a page number is then unknown
     and is never guessed. `source_file` is the name that people know the document by, `source_path`
     the file that it was read from (`part_path` for a part of a container). `layouts`, `tables` and
-    `embedded` come with a document that was just read and from `DocumentStore.whole`.
+    `embedded` come with a document that was just read and from `DocumentStore.whole`. A document with
+    `labels` is seen by those who may see one of them.
     """
 
     doc_id: str
@@ -103,6 +104,7 @@ class Document:
     layouts: tuple[Layout, ...] = ()
     tables: tuple[Table, ...] = ()
     embedded: tuple[Embedded, ...] = ()
+    labels: tuple[str, ...] = ()
 
     def page_of(self, offset: int) -> Page | None:
         """Return the page on which a character offset lies; None when the format has no pages."""

@@ -6,6 +6,7 @@ import time
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from copy import copy
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,6 +14,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command
 
+from corpus.access import Principal
 from graph.answer import Answer, Clarification, Note, Usage
 from graph.build import build
 from graph.context import Context
@@ -21,6 +23,7 @@ from graph.policies import recursion_limit
 from graph.state import Json
 from graph.tracing import settle
 from llm.errors import BadInput, CitegraphError, Unavailable
+from tools.principal import USER_KEY, user_of
 from tools.services import Services
 
 OnEvent = Callable[[Event], None]
@@ -54,6 +57,13 @@ class Session:
         self.graph: CompiledStateGraph[Any, Context, Any, Any] = build(services).compile(
             checkpointer=saver, name="agent"
         )
+        self.principal: Principal | None = None
+
+    def seen_by(self, principal: Principal) -> "Session":
+        """Return the same session whose runs see what a principal may see, and nothing else."""
+        theirs = copy(self)
+        theirs.principal = principal
+        return theirs
 
     async def ask(
         self,
@@ -177,6 +187,8 @@ class Session:
     def _parts(self, given: Any, thread_id: str, context: Context) -> Any:
         """Return LangGraph's stream of (mode, part) of one run."""
         config = _config(thread_id) | {"recursion_limit": recursion_limit(context)}
+        if self.principal is not None:
+            config["configurable"][USER_KEY] = user_of(self.principal)
         return self.graph.astream(
             given, config, context=context, stream_mode=["updates", "custom"], durability="exit"
         )

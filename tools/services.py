@@ -2,10 +2,12 @@
 
 import asyncio
 import threading
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
+from corpus.access import NOBODY, OWNER, Principal, SeenIndex, seen_buckets
 from settings import Settings, load_settings
+from tools.principal import run_principal
 
 if TYPE_CHECKING:
     from corpus.annotations import AnnotationStore
@@ -64,17 +66,40 @@ def open_corpus(settings: Settings) -> Corpus:
     )
 
 
+def seen_corpus(whole: Corpus, principal: Principal) -> Corpus:
+    """Return a corpus of which every store, count and value is what one principal may see."""
+    from corpus.linking import ValueLinker
+
+    annotations = whole.annotations.seen_by(principal)
+    documents = whole.documents.seen_by(principal)
+    return replace(
+        whole,
+        buckets=seen_buckets(principal, whole.buckets),
+        documents=documents,
+        annotations=annotations,
+        linker=ValueLinker(annotations) if principal.labels is not None else whole.linker,
+        index=SeenIndex(whole.index, documents, principal),
+    )
+
+
+VIEWS = 64
+"""Views of the corpus that are kept, with the values that their linkers hold."""
+
+
 @dataclass(frozen=True)
 class Services:
     """The one object that nodes and tools are built from; nothing is opened before its first use.
 
-    `ready` lets a test hand in an open corpus.
+    `ready` lets a test hand in an open corpus. A run that is for nobody in particular sees everything where the
+    operator runs it (`trusted`: the command line) or where nobody is asked for a key, else nothing.
     """
 
     settings: Settings = field(default_factory=load_settings)
     ready: Corpus | None = None
     models: "ChatModels | None" = None
+    trusted: bool = False
     _opened: dict[str, object] = field(default_factory=dict, repr=False)
+    _views: dict[Any, tuple[Corpus, Corpus]] = field(default_factory=dict, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def open(self) -> Corpus:
@@ -89,8 +114,28 @@ class Services:
         return opened
 
     async def corpus(self) -> Corpus:
-        """Return the corpus without blocking the event loop."""
-        return self.ready if self.ready is not None else await asyncio.to_thread(self.open)
+        """Return the corpus as the principal of this run may see it, without blocking the event loop."""
+        whole = self.ready if self.ready is not None else await asyncio.to_thread(self.open)
+        return self.seen_by(self.principal(), whole)
+
+    def principal(self) -> Principal:
+        """Return whom the run in this context is for."""
+        nameless = OWNER if self.trusted or not self.settings.auth_required else NOBODY
+        return run_principal() or nameless
+
+    def seen_by(self, principal: Principal, whole: Corpus) -> Corpus:
+        """Return the corpus cut to what a principal may see: the one place where access is applied."""
+        if principal.sees_all:
+            return whole
+        key = (principal.buckets, principal.labels)
+        with self._lock:
+            held = self._views.pop(key, None)
+            seen = held[1] if held is not None and held[0] is whole else seen_corpus(whole, principal)
+            # The last asked for stands last.
+            self._views[key] = (whole, seen)
+            if len(self._views) > VIEWS:
+                del self._views[next(iter(self._views))]
+        return seen
 
     @property
     def chat(self) -> "ChatModels":
@@ -103,8 +148,8 @@ class Services:
             return self._opened.setdefault("chat", ChatModels(self.settings))  # type: ignore[return-value]
 
     def bucket_names(self) -> list[str]:
-        """Return the names of the declared buckets; blocking on the first call."""
-        return list(self.open().buckets)
+        """Return the names of the buckets that the principal of this run may see; blocking on the first call."""
+        return list(self.seen_by(self.principal(), self.open()).buckets)
 
     async def close(self) -> None:
         """Release the index; the services may be used again afterwards."""

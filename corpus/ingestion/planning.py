@@ -62,6 +62,7 @@ class Planner:
         self._options = options
         self._sidecar = sidecar
         self._ids = {record.source_path: doc_id for doc_id, record in known.items()}
+        self._labels: dict[str, tuple[str, ...]] | None = None
         self._declaration = bucket.model_dump_json(include={"fields"})
         patterns = [(kind.name, kind.pattern) for kind in bucket.identifiers]
         self._recipe = [options.chunk_tokens, options.chunk_overlap, patterns]
@@ -118,10 +119,12 @@ class Planner:
         else:
             values = self._values(document, row)
             values_hash = _hash({name: repr(value) for name, value in sorted(values.items())})
-        document = replace(document, title=self.bucket.title(values) or document.title)
+        labels = self._labels_for(document.doc_id)
+        document = replace(document, title=self.bucket.title(values) or document.title, labels=labels)
         context = context_of(self.bucket, document, values)
         index_hash = _hash([document.content_hash, document.source_file, context, self._recipe])
         beside = [self._declaration, document.source_path, *parts_digest(document)]
+        beside += ["labels", *labels] if labels else []
         annotation_hash = f"{values_hash}:{_hash(beside)}"
         chunks = None
         if not settled or record is None or record.index_hash != index_hash:
@@ -136,6 +139,14 @@ class Planner:
             self.report.unchanged += 1
             return None
         return Planned(document, values, (index_hash, annotation_hash), chunks)
+
+    def _labels_for(self, doc_id: str) -> tuple[str, ...]:
+        """Return the labels that a document gets: those of this ingest, else those that it has."""
+        if self._options.labels is not None:
+            return tuple(sorted(set(self._options.labels)))
+        if self._labels is None:
+            self._labels = self._stores.documents.labels_of(self.bucket.name)
+        return self._labels.get(doc_id, ())
 
     def _stored_values(self, doc_id: str) -> Mapping[str, Value]:
         known = doc_id in self.known

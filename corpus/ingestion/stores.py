@@ -53,6 +53,7 @@ class IngestOptions:
         dry_run: read and compare, write nothing.
         workers: reading processes; None is one a processor, 0 reads in this process without limits.
         limits: what reading a file may cost.
+        labels: put on every document that is read, in place of those it has; None keeps what each has.
     """
 
     chunk_tokens: int = DEFAULT_TOKENS
@@ -61,6 +62,7 @@ class IngestOptions:
     dry_run: bool = False
     workers: int | None = None
     limits: Limits = field(default_factory=Limits)
+    labels: tuple[str, ...] | None = None
 
 
 DEFAULTS = IngestOptions()

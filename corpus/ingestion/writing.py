@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from corpus.access import labelled
 from corpus.ingestion.report import Skipped
 
 if TYPE_CHECKING:
@@ -76,7 +77,10 @@ class Writer:
             await asyncio.to_thread(documents.mark_pending, stale)
             await index.delete_documents(self._bucket.name, stale)
         await asyncio.to_thread(self._write_rows, batch)
-        payloads = {item.document.doc_id: self._bucket.payload(item.values) for item in batch}
+        payloads = {
+            item.document.doc_id: labelled(self._bucket.payload(item.values), item.document.labels)
+            for item in batch
+        }
         relabelled = {item.document.doc_id for item in batch if item.chunks is None}
         if relabelled:
             changed = {doc_id: payloads[doc_id] for doc_id in relabelled}
