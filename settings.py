@@ -153,6 +153,11 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("OPENAI_BASE_URL", "OPENAI_API_BASE"),
         description="Base URL of the OpenAI-compatible endpoint; default: OpenAI's own.",
     )
+    mode: Literal["agentic", "single"] = Field(
+        "agentic",
+        validation_alias="CITEGRAPH_MODE",
+        description="What a run does that does not say: agentic, or single (one pass; a switch for emergencies).",
+    )
     model: str | None = Field(
         None,
         validation_alias="CITEGRAPH_MODEL",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from langgraph.errors import NodeError
 from langgraph.graph import END, START, StateGraph
@@ -30,6 +30,7 @@ from nodes.telling import told
 from nodes.verify_citations import VerifyCitations, finish
 from tools.services import Services
 
+Mode = Literal["agentic", "single"]
 Graph = StateGraph[State, Context, Input, Output]
 
 
@@ -39,8 +40,7 @@ def build(services: Services) -> Graph:
     graph: Graph = StateGraph(State, context_schema=Context, input_schema=Input, output_schema=Output)
 
     def add(name: str, node: Any, onward: Callable[[State], Any], **policy: Any) -> None:
-        handler = fallback(name, node, onward)
-        graph.add_node(name, Watched(name, node), retry_policy=RETRY, error_handler=handler, **policy)
+        add_step(graph, services, name, node, onward, **policy)
 
     add("gate", Gate(services), lambda state: "rewrite")
     add("rewrite", Timed("rewrite", Rewrite(services)), lambda state: "decompose")
@@ -71,6 +71,29 @@ def build(services: Services) -> Graph:
     graph.add_edge("compose", "verify_citations")
     graph.add_conditional_edges("verify_citations", after_verify, {"correct": "compose", "done": END})
     return graph
+
+
+def add_step(
+    graph: Graph, services: Services, name: str, node: Any, onward: Callable[[State], Any], **policy: Any
+) -> None:
+    """Add a node that runs in the run's mode, is watched, retried, and replaced by its twin when it fails."""
+    handler = fallback(name, node, onward, services.settings.mode)
+    run = Watched(name, InMode(node, services.settings.mode))
+    graph.add_node(name, run, retry_policy=RETRY, error_handler=handler, **policy)
+
+
+@dataclass(frozen=True)
+class InMode:
+    """A node that gets the run's settings as its mode bounds them."""
+
+    node: Any
+    default: Mode
+
+    async def __call__(self, state: Any, runtime: Runtime[Context]) -> dict[str, Any]:
+        """Run the node."""
+        context = (runtime.context or Context()).in_mode(self.default)
+        update: dict[str, Any] = await self.node(state, runtime.override(context=context))
+        return update
 
 
 @dataclass(frozen=True)
@@ -104,7 +127,9 @@ def review_target(state: State) -> Any:
     return {"enough": "compose", "clarify": "clarify"}[target] if isinstance(target, str) else target
 
 
-def fallback(name: str, node: Any, onward: Callable[[State], Any]) -> Callable[..., Any]:
+def fallback(
+    name: str, node: Any, onward: Callable[[State], Any], mode: Mode = "agentic"
+) -> Callable[..., Any]:
     """Return the error handler of a node: its twin answers, a note says so, and the node's edges are followed.
 
     LangGraph does not follow the edges of a failed node, so the handler says where to go. A node without a twin
@@ -113,10 +138,11 @@ def fallback(name: str, node: Any, onward: Callable[[State], Any]) -> Callable[.
 
     async def handler(state: State, error: NodeError, runtime: Runtime[Context]) -> Command[Any]:
         update: dict[str, Any] = {}
+        context = (runtime.context or Context()).in_mode(mode)
         twin = getattr(node, "twin", None)
         if twin is not None:
             try:
-                update = told(await twin(state, runtime.context or Context()), state, runtime.stream_writer)
+                update = told(await twin(state, context), state, runtime.stream_writer)
             except Exception as failure:
                 update = told(given_up(name, state, failure), state, runtime.stream_writer)
                 tell(name, state, update)

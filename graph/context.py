@@ -16,6 +16,13 @@ class Context(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    mode: Annotated[
+        Literal["agentic", "single"] | None,
+        Field(
+            description="single: planned by rules, one round of searches, at most one model call (the answer); "
+            "empty: as CITEGRAPH_MODE says."
+        ),
+    ] = None
     buckets: Annotated[
         list[str], Field(description="Search only these buckets; empty: the router chooses.")
     ] = []
@@ -79,6 +86,14 @@ class Context(BaseModel):
     @classmethod
     def _iso_date(cls, value: str | None) -> str | None:
         return date.fromisoformat(value).isoformat() if value else None
+
+    def in_mode(self, default: Literal["agentic", "single"]) -> "Context":
+        """Return the settings as the run's mode, or else the process's `default`, bounds them."""
+        mode = self.mode or default
+        if mode == "agentic":
+            return self.model_copy(update={"mode": mode})
+        once = {"max_rounds": 1, "max_clarifications": 0, "max_corrections": 0}
+        return self.model_copy(update={"mode": mode, "max_llm_calls": min(1, self.max_llm_calls)} | once)
 
     @property
     def now(self) -> date:

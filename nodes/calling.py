@@ -30,6 +30,8 @@ class Reply(Generic[T]):
 
 def wants_model(services: "Services", step: Any, state: State, context: Context) -> bool:
     """Tell whether `step` has a model and the run's budgets allow a call of it."""
+    if context.mode == "single" and step != "compose":
+        return False
     if not services.chat.configured(step, context.models):
         return False
     return model_budget_spent(state, context) is None and seconds_left(state) > 0
