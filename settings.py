@@ -179,6 +179,11 @@ class Settings(BaseSettings):
         validation_alias="CITEGRAPH_PRICES",
         description='Money per million tokens as JSON, e.g. {"gpt-5": {"input": 1.25, "output": 10}}; "*": others.',
     )
+    cache: bool = Field(
+        True,
+        validation_alias="CITEGRAPH_CACHE",
+        description="Keep results of searches, rerankers and planning steps by their exact key: true or false.",
+    )
     trace_text: bool = Field(
         False,
         validation_alias="CITEGRAPH_TRACE_TEXT",

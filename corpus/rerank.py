@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from corpus.caching import ExactCache
 from corpus.index import RRF_K
 from corpus.types import Hit
 from llm.embeddings import Embedder, MiniLMEmbedder
@@ -45,31 +45,23 @@ def load_reranker(settings: Settings) -> Reranker | None:
     Raises:
         BadInput: a setting or a package is missing.
     """
+    cached = CACHED if settings.cache else 0
     if settings.reranker == "served":
         if not settings.rerank_url:
             raise BadInput("CITEGRAPH_RERANKER=served needs CITEGRAPH_RERANK_URL.")
-        return ServedReranker(settings.rerank_url, timeout=settings.search_timeout)
+        return ServedReranker(settings.rerank_url, timeout=settings.search_timeout, cached=cached)
     if settings.reranker == "minilm" and settings.embeddings != "minilm":
-        return CosineReranker(MiniLMEmbedder())
+        return CosineReranker(MiniLMEmbedder(), cached=cached)
     return None
 
 
-class _Cache:
-    """The scores of the last questions, by question and chunks."""
+Scores = ExactCache[list[float]]
+"""The scores of the last questions, by question and chunks."""
 
-    def __init__(self) -> None:
-        self._scores: OrderedDict[tuple[str, ...], list[float]] = OrderedDict()
 
-    def get(self, query: str, hits: Sequence[Hit]) -> list[float] | None:
-        key = (query, *(hit.chunk.chunk_id for hit in hits))
-        if key in self._scores:
-            self._scores.move_to_end(key)
-        return self._scores.get(key)
-
-    def put(self, query: str, hits: Sequence[Hit], scores: list[float]) -> None:
-        self._scores[(query, *(hit.chunk.chunk_id for hit in hits))] = scores
-        while len(self._scores) > CACHED:
-            self._scores.popitem(last=False)
+def score_key(query: str, hits: Sequence[Hit]) -> tuple[str, ...]:
+    """Return what the scores of these hits are kept under; a chunk's id changes with its text."""
+    return (query, *(hit.chunk.chunk_id for hit in hits))
 
 
 class CosineReranker:
@@ -78,18 +70,18 @@ class CosineReranker:
     The only local second stage that was measured to help on each of three test sets; 1 to 3 seconds.
     """
 
-    def __init__(self, embedder: Embedder, *, depth: int = DEPTH) -> None:
+    def __init__(self, embedder: Embedder, *, depth: int = DEPTH, cached: int = CACHED) -> None:
         self._embedder = embedder
         self._depth = depth
-        self._cache = _Cache()
+        self._cache = Scores(cached)
 
     async def rerank(self, query: str, hits: Sequence[Hit]) -> list[Hit]:
         """See `Reranker.rerank`."""
         head = list(hits[: self._depth])
-        cosines = self._cache.get(query, head)
+        cosines = self._cache.get(score_key(query, head))
         if cosines is None:
             cosines = await asyncio.to_thread(self._cosines, query, head)
-            self._cache.put(query, head, cosines)
+            self._cache.put(score_key(query, head), cosines)
         by_cosine = sorted(range(len(head)), key=lambda place: -cosines[place])
         rank = {place: position for position, place in enumerate(by_cosine, 1)}
         scores = [1 / (RRF_K + place + 1) + 1 / (RRF_K + rank[place]) for place in range(len(head))]
@@ -104,20 +96,20 @@ class CosineReranker:
 class ServedReranker:
     """A cross-encoder behind a `/rerank` endpoint of Cohere's, Jina's or TEI's shape."""
 
-    def __init__(self, url: str, *, timeout: float, depth: int = DEPTH) -> None:
+    def __init__(self, url: str, *, timeout: float, depth: int = DEPTH, cached: int = CACHED) -> None:
         self._url = url if url.rstrip("/").endswith("/rerank") else f"{url.rstrip('/')}/rerank"
         self._timeout = timeout
         self._depth = depth
-        self._cache = _Cache()
+        self._cache = Scores(cached)
         self._shape: Callable[[str, list[str]], dict[str, Any]] = _cohere
 
     async def rerank(self, query: str, hits: Sequence[Hit]) -> list[Hit]:
         """See `Reranker.rerank`."""
         head = list(hits[: self._depth])
-        scores = self._cache.get(query, head)
+        scores = self._cache.get(score_key(query, head))
         if scores is None:
             scores = await self._ask(query, [hit.chunk.text for hit in head])
-            self._cache.put(query, head, scores)
+            self._cache.put(score_key(query, head), scores)
         return _ordered(head, scores, list(hits[self._depth :]))
 
     async def _ask(self, query: str, texts: list[str]) -> list[float]:

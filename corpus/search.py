@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from corpus.caching import SearchCache
 from corpus.fields import fold
 from corpus.index import RRF_K, Index, Mode, SearchRequest
 from corpus.rerank import Reranker
@@ -30,10 +31,18 @@ class SearchFailure:
 
 
 class SearchResult(NamedTuple):
-    """Hits of all buckets, best first, and the buckets that failed."""
+    """Hits of all buckets, best first, the buckets that failed, and how many were answered from the cache."""
 
     hits: list[Hit]
     failed: list[SearchFailure]
+    cache_hits: int = 0
+
+
+class Cached(NamedTuple):
+    """Where searches are kept, and for whom they were made: what one principal may see is no other's."""
+
+    cache: SearchCache
+    principal: str = ""
 
 
 class _Answer(NamedTuple):
@@ -41,6 +50,7 @@ class _Answer(NamedTuple):
     hits: list[Hit]
     failure: SearchFailure | None
     error: CitegraphError | None
+    cached: bool = False
 
 
 async def search_buckets(
@@ -50,6 +60,7 @@ async def search_buckets(
     timeout: float = 5.0,
     strict: bool = False,
     reranker: Reranker | None = None,
+    cached: Cached | None = None,
 ) -> SearchResult:
     """Run all requests in parallel and merge their hits, best first.
 
@@ -60,28 +71,43 @@ async def search_buckets(
         timeout: seconds for all requests together.
         strict: raise the first failure, partial ones included, instead of reporting it.
         reranker: reorders the merged hits; when it fails their order stands.
+        cached: answers the requests that it has answered before; a search that failed is not kept.
 
     Raises:
         CitegraphError: only when strict.
     """
-    answers = await _all(index, requests, timeout)
+    answers = await _all(index, requests, timeout, cached)
     for answer in answers:
         if strict and answer.error is not None:
             raise answer.error
     hits = deduplicated(_merged(answers))
     failed = [answer.failure for answer in answers if answer.failure is not None]
     if reranker is not None and hits:
-        try:
-            hits = await reranker.rerank(requests[0].query, hits)
-        except CitegraphError as error:
-            if strict:
-                raise
-            failed.append(SearchFailure("", f"reranking failed: {error}"))
-    return SearchResult(hits, failed)
+        hits, failure = await reranked(reranker, requests[0].query, hits, strict=strict)
+        failed += [failure] if failure else []
+    return SearchResult(hits, failed, sum(answer.cached for answer in answers))
 
 
-async def _all(index: Index, requests: Sequence[SearchRequest], seconds: float) -> list[_Answer]:
-    tasks = [asyncio.create_task(_one(index, request)) for request in requests]
+async def reranked(
+    reranker: Reranker, query: str, hits: Sequence[Hit], *, strict: bool = False
+) -> tuple[list[Hit], SearchFailure | None]:
+    """Return the hits in the reranker's order; when it fails in their own, and the failure.
+
+    Raises:
+        CitegraphError: only when strict.
+    """
+    try:
+        return await reranker.rerank(query, hits), None
+    except CitegraphError as error:
+        if strict:
+            raise
+        return list(hits), SearchFailure("", f"reranking failed: {error}")
+
+
+async def _all(
+    index: Index, requests: Sequence[SearchRequest], seconds: float, cached: Cached | None
+) -> list[_Answer]:
+    tasks = [asyncio.create_task(_one(index, request, cached)) for request in requests]
     if not tasks:
         return []
     try:
@@ -99,18 +125,33 @@ async def _all(index: Index, requests: Sequence[SearchRequest], seconds: float) 
     return answers
 
 
-async def _one(index: Index, request: SearchRequest) -> _Answer:
+async def _one(index: Index, request: SearchRequest, cached: Cached | None) -> _Answer:
     try:
-        return _Answer(request.mode, await index.search(request), None, None)
+        hits, known = await _found(index, request, cached)
+        return _Answer(request.mode, hits, None, None, known)
     except CitegraphError as error:
         failure = SearchFailure(request.bucket, str(error))
         for mode in _OTHERS[request.mode]:
             try:
-                hits = await index.search(replace(request, mode=mode))
+                hits, known = await _found(index, replace(request, mode=mode), cached)
             except CitegraphError:
                 continue
-            return _Answer(mode, hits, replace(failure, fallback=mode), error)
+            return _Answer(mode, hits, replace(failure, fallback=mode), error, known)
         return _Answer(request.mode, [], failure, error)
+
+
+async def _found(index: Index, request: SearchRequest, cached: Cached | None) -> tuple[list[Hit], bool]:
+    """Return the hits of one request, and whether they were kept from before."""
+    if cached is None:
+        return await index.search(request), False
+    # The key is made before the search: what an ingest changes meanwhile is kept under a version that has passed.
+    key = await cached.cache.key(request, cached.principal)
+    kept = cached.cache.get(key)
+    if kept is not None:
+        return kept, True
+    hits = await index.search(request)
+    cached.cache.put(key, hits)
+    return hits, False
 
 
 _OTHERS: dict[Mode, tuple[Mode, ...]] = {

@@ -138,9 +138,9 @@ async def _measured(
     began = time.monotonic()
     for query_id, text in queries.items():
         request = SearchRequest(BUCKET.name, text, mode, limit=DEPTH, candidates=DEPTH)
-        hits, _ = await search_buckets(index, [request], timeout=600, strict=True, reranker=reranker)
+        found = await search_buckets(index, [request], timeout=600, strict=True, reranker=reranker)
         best: dict[str, float] = {}
-        for hit in hits:
+        for hit in found.hits:
             best.setdefault(hit.chunk.doc_id, hit.score)
         run[query_id] = best
     milliseconds = 1000 * (time.monotonic() - began) / max(1, len(queries))

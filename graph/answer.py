@@ -120,6 +120,7 @@ class Usage(BaseModel):
     tool_calls: int = 0
     rounds: int = 0
     fallbacks: int = 0
+    cache_hits: int = 0
     seconds: float = 0.0
     steps: dict[str, float] = {}
 

@@ -39,6 +39,11 @@ class Search:
         found, notes = await run_call(corpus, state["call"], state["plan"], context, timeout=timeout)
         runtime.stream_writer(tool_event(found, watch.seconds))
         return {"found": [found], "notes": notes, "usage": watch.update({"tool_calls": 1})}
+        _tell(runtime.stream_writer, found)
+        usage = {"tool_calls": 1, "cache_hits": found.pop("cache_hits", 0)}
+        usage["fallbacks"] = sum(item["kind"] == NOT_RERANKED for item in notes)
+        spent = {key: number for key, number in usage.items() if number}
+        return {"found": [found], "notes": notes, "usage": watch.update(spent)}
 
 
 async def run_call(
@@ -64,17 +69,19 @@ async def run_call(
     hits = [hit_reference(hit, weights[hit.chunk.bucket], call.get("side")) for hit in result.hits]
     notes = [failure_note(failed) for failed in result.failed]
     notes += [note("search", "clause dropped", line) for line in result.dropped]
-    return {"call": call, "hits": hits}, notes
+    return {"call": call, "hits": hits, "cache_hits": result.cache_hits}, notes
 
 
 KEYWORD_ONLY, SEMANTIC_ONLY = "keyword only", "semantic only"
 """Kinds of the notes on a search that one half of the index answered alone."""
+NOT_RERANKED = "not reranked"
+"""Kind of the note on a reranker that failed: the order of the search stands."""
 
 
 def failure_note(failed: SearchFailure) -> Json:
     """Return the note on a search that failed: what answered in its place, or that nothing did."""
     if not failed.bucket:
-        return note("search", "not reranked", failed.reason)
+        return note("search", NOT_RERANKED, failed.reason)
     if failed.fallback is None:
         return note("search", "bucket failed", f"{failed.bucket}: {failed.reason}")
     if failed.fallback == "keyword":

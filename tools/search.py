@@ -11,9 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from corpus.filter_checks import check_filters
 from corpus.filter_qdrant import to_qdrant
 from corpus.filters import Clause, Filters, Group, Operator
-from corpus.index import Mode, SearchRequest
-from corpus.search import SearchFailure, search_buckets
+from corpus.index import Index, Mode, SearchRequest
+from corpus.rerank import DEPTH
+from corpus.search import Cached, SearchFailure, search_buckets
 from corpus.types import Hit
+from corpus.versions import VersionedIndex
 from llm.errors import BadInput
 from tools.services import Corpus, Services
 
@@ -63,11 +65,15 @@ class SearchResult:
     hits: tuple[Hit, ...]
     failed: tuple[SearchFailure, ...] = ()
     dropped: tuple[str, ...] = ()
+    cache_hits: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class PassageQuery:
-    """What one search asks of one or several buckets; `filters` are already checked, per bucket."""
+    """What one search asks of one or several buckets; `filters` are already checked, per bucket.
+
+    `principal` is for whom it is made: it parts the cache, nothing else.
+    """
 
     buckets: tuple[str, ...]
     query: str
@@ -77,6 +83,7 @@ class PassageQuery:
     phrases: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
     top_k: int = 10
+    principal: str = ""
 
     def requests(self, corpus: Corpus) -> list[SearchRequest]:
         """Return one engine request per bucket.
@@ -95,7 +102,8 @@ class PassageQuery:
                 doc_ids=self.doc_ids,
                 phrases=self.phrases,
                 identifiers=self.identifiers,
-                limit=self.top_k,
+                # A reranker sees more than it returns.
+                limit=max(self.top_k, DEPTH) if corpus.reranker else self.top_k,
             )
             for name in self.buckets
         ]
@@ -120,10 +128,21 @@ async def search_passages(
     Raises:
         Unavailable: every bucket failed, or any of them in strict mode.
     """
-    hits, failed = await search_buckets(
-        corpus.index, query.requests(corpus), timeout=timeout, strict=strict, reranker=corpus.reranker
+    found = await search_buckets(
+        corpus.index,
+        query.requests(corpus),
+        timeout=timeout,
+        strict=strict,
+        reranker=corpus.reranker,
+        cached=kept_searches(corpus.index, query.principal),
     )
-    return SearchResult(tuple(hits[: query.top_k]), tuple(failed))
+    return SearchResult(tuple(found.hits[: query.top_k]), tuple(found.failed), cache_hits=found.cache_hits)
+
+
+def kept_searches(index: Index, principal: str) -> Cached | None:
+    """Return the cache of an index for a principal, None when it has none."""
+    cache = index.searches if isinstance(index, VersionedIndex) else None
+    return None if cache is None else Cached(cache, principal)
 
 
 def checked_filters(

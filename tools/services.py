@@ -49,18 +49,20 @@ def open_corpus(settings: Settings) -> Corpus:
     from corpus.index import load_index
     from corpus.linking import ValueLinker
     from corpus.rerank import load_reranker
+    from corpus.versions import IndexVersions, VersionedIndex
     from llm.embeddings import load_embedder
 
     settings.home.mkdir(parents=True, exist_ok=True)
     buckets = load_buckets(settings.buckets_dir)
     annotations = AnnotationStore(settings.sql_url, buckets)
     embedder = load_embedder(settings)
+    versions = IndexVersions(settings.sql_url)
     return Corpus(
         buckets=buckets,
         documents=DocumentStore(settings.sql_url),
         annotations=annotations,
         linker=ValueLinker(annotations),
-        index=load_index(settings, embedder),
+        index=VersionedIndex(load_index(settings, embedder), versions, cache=settings.cache),
         reranker=load_reranker(settings),
         lines=embedder if settings.embeddings == "static" else None,
     )

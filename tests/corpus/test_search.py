@@ -64,7 +64,7 @@ def ask(*buckets: str, mode: Any = "hybrid") -> list[SearchRequest]:
 
 
 async def run(index: ScriptedIndex, requests: list[SearchRequest], **given: Any) -> tuple[list[str], Any]:
-    hits, failed = await search_buckets(index, requests, **given)  # type: ignore[arg-type]
+    hits, failed, _ = await search_buckets(index, requests, **given)  # type: ignore[arg-type]
     return [hit.chunk.chunk_id for hit in hits], failed
 
 

@@ -1,0 +1,83 @@
+"""Keeps results by their exact key, never by likeness: bounded, for a while, and safe between threads."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import asdict
+from typing import Generic, TypeVar
+
+from cachetools import TTLCache
+
+from corpus.index import SearchRequest
+from corpus.types import Hit
+from llm.errors import CitegraphError
+
+V = TypeVar("V")
+
+SECONDS = 3600.0
+"""A kept result is forgotten after an hour, though nothing but a write makes it wrong."""
+CHARACTERS = 32_000_000
+"""Text that all kept searches may hold together."""
+
+
+class ExactCache(Generic[V]):
+    """Values by key within a total size; what does not fit is not kept.
+
+    Args:
+        size: sum of what `weigh` returns for the values kept; entries without it. 0 keeps nothing.
+    """
+
+    def __init__(self, size: int, *, weigh: Callable[[V], int] | None = None) -> None:
+        self._kept: TTLCache[Hashable, V] = TTLCache(size, SECONDS, getsizeof=weigh)
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable) -> V | None:
+        """Return the value of a key, None when there is none."""
+        with self._lock:
+            return self._kept.get(key)
+
+    def put(self, key: Hashable, value: V) -> None:
+        """Keep a value, dropping the least recently used ones when there is no room."""
+        with self._lock:
+            weight = self._kept.getsizeof(value)
+            if weight <= self._kept.maxsize:
+                self._kept[key] = value
+
+
+class SearchCache:
+    """Hits of one bucket's searches by the exact request, the principal and the version of the bucket's index.
+
+    A write of the index changes its version, so that nothing older is found afterwards, in any process.
+
+    Args:
+        version_of: returns the version of a bucket's index; blocking, may raise CitegraphError.
+    """
+
+    def __init__(self, version_of: Callable[[str], int]) -> None:
+        self._version_of = version_of
+        self._kept: ExactCache[tuple[Hit, ...]] = ExactCache(CHARACTERS, weigh=_characters)
+
+    async def key(self, request: SearchRequest, principal: str = "") -> Hashable | None:
+        """Return the key of a request as the index is now; None when the version cannot be read."""
+        try:
+            version = await asyncio.to_thread(self._version_of, request.bucket)
+        except CitegraphError:
+            return None
+        return version, principal, json.dumps(asdict(request), sort_keys=True, default=str)
+
+    def get(self, key: Hashable | None) -> list[Hit] | None:
+        """Return the kept hits of a key, None when there are none."""
+        kept = None if key is None else self._kept.get(key)
+        return None if kept is None else list(kept)
+
+    def put(self, key: Hashable | None, hits: Sequence[Hit]) -> None:
+        """Keep the hits that were found after `key` was made."""
+        if key is not None:
+            self._kept.put(key, tuple(hits))
+
+
+def _characters(hits: Sequence[Hit]) -> int:
+    return sum(len(hit.chunk.text) for hit in hits) + 1
