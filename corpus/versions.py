@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import BigInteger, Column, MetaData, String, Table, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from corpus.caching import SearchCache
 from corpus.database import open_database, translated
 from corpus.index import FilterJSON, Index, SearchRequest
 from corpus.types import Chunk, Hit
@@ -70,8 +71,9 @@ class VersionedIndex:
     found any more.
     """
 
-    def __init__(self, inner: Index, versions: IndexVersions) -> None:
+    def __init__(self, inner: Index, versions: IndexVersions, *, cache: bool = True) -> None:
         self.inner = inner
+        self.searches = SearchCache(versions.of) if cache else None
         self._versions = versions
 
     @asynccontextmanager

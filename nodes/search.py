@@ -38,8 +38,6 @@ class Search:
         timeout = min(left, self.services.settings.search_timeout)
         found, notes = await run_call(corpus, state["call"], state["plan"], context, timeout=timeout)
         runtime.stream_writer(tool_event(found, watch.seconds))
-        return {"found": [found], "notes": notes, "usage": watch.update({"tool_calls": 1})}
-        _tell(runtime.stream_writer, found)
         usage = {"tool_calls": 1, "cache_hits": found.pop("cache_hits", 0)}
         usage["fallbacks"] = sum(item["kind"] == NOT_RERANKED for item in notes)
         spent = {key: number for key, number in usage.items() if number}

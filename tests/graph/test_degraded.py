@@ -58,7 +58,7 @@ class NoKeywords:
 
 def without_vectors(corpus: Corpus) -> Corpus:
     """Return the corpus with the real index over an embedder that does not answer."""
-    index: Any = copy.copy(corpus.index)
+    index: Any = copy.copy(corpus.index.inner)  # type: ignore[attr-defined]
     index._embedder = NoEmbedder(index._embedder.name, index._embedder.dimensions)
     return replace(corpus, index=index)
 
