@@ -38,6 +38,7 @@ class DocumentQuery(BaseModel):
         order_by: fields, or with aggregates column names; a leading "-" is descending.
         limit: rows at most; None is all.
         distinct: list each combination of the selected fields once, without document ids.
+        only: documents to stay within, where something else than filters chose them; None for all.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -50,6 +51,7 @@ class DocumentQuery(BaseModel):
     order_by: tuple[str, ...] = ()
     limit: int | None = Declared(default=100, ge=1, le=100_000)
     distinct: bool = False
+    only: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,13 @@ def _listed(store: AnnotationStore, bucket: Bucket, query: DocumentQuery) -> Que
     )
 
 
+def _condition(store: AnnotationStore, query: DocumentQuery) -> ColumnElement[bool]:
+    """Return what a document must meet: the filters, and to be one of the chosen ones."""
+    condition = store.condition(query.bucket, query.filters)
+    chosen = query.only is not None
+    return condition & store.tables[query.bucket].rows.c.doc_id.in_(query.only or ()) if chosen else condition
+
+
 def _distinct(
     store: AnnotationStore, bucket: Bucket, query: DocumentQuery, names: Sequence[str], limit: int | None
 ) -> list[dict[str, Any]]:
@@ -119,7 +128,7 @@ def _distinct(
     statement = select(
         *(group.key(table).label(f"g{n}") for n, group in enumerate(groups)), func.count().label("n")
     )
-    statement = statement.where(store.condition(query.bucket, query.filters)).group_by(*keys).limit(limit)
+    statement = statement.where(_condition(store, query)).group_by(*keys).limit(limit)
     statement = statement.order_by(*(key.asc().nulls_last() for key in keys))
     lines = store.run(statement).all()
     columns = [group.values(store, [line[number] for line in lines]) for number, group in enumerate(groups)]
@@ -207,7 +216,7 @@ def _aggregate_statement(
     if money and any(on and on.type == "money" and on.name != money.name for _, on in columns):
         raise BadInput("one query aggregates one money field, because each may have its own currencies")
     currency: ColumnElement[Any] | None = table.c[f"{money.name}__currency"] if money else None
-    condition = store.condition(query.bucket, query.filters)
+    condition = _condition(store, query)
     if money is not None and all(item.function != "count" for item, _ in columns):
         condition = condition & table.c[money.name].is_not(None)
     only_days = len(groups) == 1 and bool(groups[0].cut)
@@ -297,9 +306,7 @@ def _coverage(
 ) -> tuple[int, dict[str, int]]:
     table = store.tables[query.bucket].rows
     counts = [func.count(compared_column(item, table)) for item in fields]
-    statement = (
-        select(func.count(), *counts).select_from(table).where(store.condition(query.bucket, query.filters))
-    )
+    statement = select(func.count(), *counts).select_from(table).where(_condition(store, query))
     matched, *covered = store.run(statement).one()
     return int(matched), {item.name: int(count) for item, count in zip(fields, covered, strict=True)}
 

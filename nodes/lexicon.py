@@ -109,3 +109,10 @@ NEGATION = re.compile(
     r"|nicht|kein\w*|ohne|außer|sauf|sans|hormis)\b",
     re.IGNORECASE,
 )
+CONTAINS = re.compile(
+    r"\b(?:contain(?:s|ing|ed)?|mention(?:s|ing|ed)?|includ(?:e|es|ing)|provid(?:e|es|ing)\s+for|stipulat(?:e|es|ing)"
+    r"|with\s+an?(?=[^,.;?!]{0,60}\b(?:clause|provision|section|paragraph|condition)s?\b)"
+    r"|(?:talk|speak)(?:s|ing)?\s+about|enthalten|enthält|erwähn\w*|mit\s+eine[rnm]?(?=[^,.;?!]{0,60}(?:klausel|bestimmung|abschnitt))|contenant|contiennent|mentionn\w+|avec\s+une\s+clause)\b",
+    re.IGNORECASE,
+)
+"""Before a condition that the text of a document must hold."""

@@ -22,9 +22,10 @@ from graph.state import Json, State
 from nodes.asking import ambiguous_question, facets_question, no_results_question
 from nodes.calling import Stopwatch, call_model, note, wants_model
 from nodes.candidates import Candidate, Candidates, find_candidates
+from nodes.evidence_sets import described, find_by_evidence
 from nodes.hops import bridge_calls, second_document
 from nodes.prune import hydrate, signature
-from nodes.search import lost_searches
+from nodes.search import bucket_filters, lost_searches
 from tools.services import Corpus, Services
 
 PROMPT_VERSION = "review-1"
@@ -221,6 +222,9 @@ async def review_set(corpus: Corpus, state: State, context: Context) -> Json:
         )
     if not matched:
         return await nothing_found(corpus, state, context, unknown)
+    told = described(state["question"], plan["per_bucket"][plan["buckets"][0]])
+    if told and not plan.get("export") and not (state.get("clarifications") or []):
+        return await by_evidence(corpus, state, context, told, matched)
     limit = (plan.get("order_by") or {}).get("limit") or 0
     if plan["intent"] == "list" and matched >= context.overload and not limit and not plan.get("export"):
         if may_ask(state, context, "overload"):
@@ -228,6 +232,29 @@ async def review_set(corpus: Corpus, state: State, context: Context) -> Json:
             return {"status": "clarify", "reason": f"{matched} documents match", "clarification": question}
         return enough(f"{matched} documents match; the first are listed", partial="too many to list")
     return enough(f"{matched} documents match")
+
+
+async def by_evidence(
+    corpus: Corpus, state: State, context: Context, told: Sequence[str], matched: int
+) -> Json:
+    """Return the decision for a condition that no field holds: the documents with a passage that holds its words."""
+    plan = state["plan"]
+    name = plan["buckets"][0]
+    found = await find_by_evidence(corpus, name, told, filters=bucket_filters(plan, name))
+    if not found.spans:
+        return await nothing_found(corpus, state, context, told)
+    coverage = f"checked {found.checked} of {matched} candidates; {len(found.spans)} by evidence"
+    return enough(
+        f"{len(found.spans)} documents hold {', '.join(told)} in one passage",
+        targets=list(found.spans),
+        spans={doc_id: {"start": start, "end": end} for doc_id, (start, end) in found.spans.items()},
+        coverage=coverage,
+        described=list(told),
+        matched={name: len(found.spans)},
+        partial="the list rests on words found in one passage of each document, not on a field"
+        if found.checked < matched
+        else "",
+    )
 
 
 async def unknown_names(corpus: Corpus, plan: Json, context: Context) -> list[str]:
@@ -240,7 +267,6 @@ async def unknown_names(corpus: Corpus, plan: Json, context: Context) -> list[st
 async def evidence_set(corpus: Corpus, plan: Json, names: Sequence[str]) -> list[str]:
     """Return the matching documents whose text holds every one of `names`; the list is by evidence, not by a field."""
     from corpus.filter_qdrant import to_qdrant
-    from nodes.search import bucket_filters
 
     name = plan["buckets"][0]
     filters = bucket_filters(plan, name)

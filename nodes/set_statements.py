@@ -24,7 +24,7 @@ def compose_set(corpus: Corpus, plan: Json, decision: Json, context: Context) ->
     """Return the draft for a set of documents: a list with one line each, or a computed number; blocking."""
     compute = plan["intent"] == "compute" and plan["aggregate"]["function"] != "none"
     draft = computed(corpus, plan, decision, context) if compute else listed(corpus, plan, decision, context)
-    return draft | {"notes": unknown_notes(corpus, plan) + export_notes(plan)} | lost_negation(plan)
+    return draft | {"notes": unknown_notes(corpus, plan, decision) + export_notes(plan)} | lost_negation(plan)
 
 
 def set_rows(
@@ -71,6 +71,7 @@ def listed(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Json
     shown = f"showing {len(lines)} of {len(all_ids):,}" if len(lines) < len(all_ids) else f"{len(all_ids):,}"
     noun = "documents" if len(all_ids) != 1 else "document"
     basis = " (by evidence in their text, not by a field)" if decision.get("targets") else ""
+    basis = f"{basis[:-1]}; {decision['coverage']})" if basis and decision.get("coverage") else basis
     doc_ids = [str(row["doc_id"]) for row in rows]
     return {
         "text": "\n".join([f"{shown} {noun} in {name}{basis}:", *lines]),
@@ -81,7 +82,12 @@ def listed(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Json
         },
         "documents": doc_ids if order and order["limit"] else all_ids,
         "matched": len(all_ids),
-        "cited": cited_values(corpus, bucket, rows, columns),
+        "cited": [
+            {"doc": doc_id, **decision["spans"][doc_id]}
+            for doc_id in doc_ids
+            if doc_id in decision.get("spans", {})
+        ]
+        or cited_values(corpus, bucket, rows, columns),
     }
 
 
@@ -92,8 +98,9 @@ def default_order(bucket: Bucket) -> list[str]:
 
 def document_ids(corpus: Corpus, plan: Json, decision: Json) -> list[str]:
     """Return the ids of every document of the set, at most 5,000."""
-    if decision.get("targets"):
-        return list(decision["targets"])
+    only = chosen(plan, decision)
+    if only:
+        return list(only)
     name = plan["buckets"][0]
     return list(corpus.annotations.document_ids(name, bucket_filters(plan, name), limit=5000))
 
@@ -159,7 +166,7 @@ def caller_form(clause: Json) -> str:
     return f"{clause['field']} {clause['operator']} {'' if value is None else value}".strip()
 
 
-def unknown_notes(corpus: Corpus, plan: Json) -> list[Json]:
+def unknown_notes(corpus: Corpus, plan: Json, decision: Json) -> list[Json]:
     """Return what the set leaves out: documents that lack a condition's field, and words that became no condition."""
     name = plan["buckets"][0]
     notes = [
@@ -170,7 +177,8 @@ def unknown_notes(corpus: Corpus, plan: Json) -> list[Json]:
         )
         for field, count in corpus.annotations.unknown(name, bucket_filters(plan, name)).items()
     ]
-    unused = [word for word in plan["per_bucket"][name]["terms"] if len(word) > 2]
+    checked = set(decision.get("described", []))
+    unused = [word for word in plan["per_bucket"][name]["terms"] if len(word) > 2 and word not in checked]
     if unused:
         message = f"Not used as a condition, since no field holds it: {', '.join(unused)}."
         notes.append(note("compose", "not applied", message))
@@ -207,13 +215,14 @@ def computed(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Js
     function, field = plan["aggregate"]["function"], plan["aggregate"]["field"]
     ids = document_ids(corpus, plan, decision)
     if plan["aggregate"].get("group_by"):
-        return grouped(corpus, plan, ids)
+        return grouped(corpus, plan, ids, chosen(plan, decision))
     if function == "count":
         return counted(corpus, plan, ids)
     query = DocumentQuery(
         bucket=name,
         filters=bucket_filters(plan, name),
         aggregate=(Aggregate(function=function, field=field),),
+        only=chosen(plan, decision),
     )
     result = run_query(corpus.annotations, query)
     rows = set_rows(corpus, plan, decision, [field], [], 5000)
@@ -261,7 +270,13 @@ def computed(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Js
     }
 
 
-def grouped(corpus: Corpus, plan: Json, ids: Sequence[str]) -> Json:
+def chosen(plan: Json, decision: Json) -> tuple[str, ...] | None:
+    """Return the documents that the review or a reply chose, None when the filters alone say which."""
+    only = decision.get("targets") or plan.get("only")
+    return tuple(only) if only else None
+
+
+def grouped(corpus: Corpus, plan: Json, ids: Sequence[str], only: tuple[str, ...] | None = None) -> Json:
     """Return the draft of a table of groups ("spend per vendor per month"), computed by the database."""
     name = plan["buckets"][0]
     function, field = plan["aggregate"]["function"], plan["aggregate"]["field"]
@@ -274,6 +289,7 @@ def grouped(corpus: Corpus, plan: Json, ids: Sequence[str]) -> Json:
         group_by=groups,
         order_by=groups,
         limit=1000,
+        only=only,
     )
     result = run_query(corpus.annotations, query)
     rows = [[json_cell(row.get(column)) for column in result.columns] for row in result.rows]

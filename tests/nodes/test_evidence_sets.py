@@ -1,0 +1,45 @@
+"""evidence_sets: which words describe a condition, and which documents hold it in one passage."""
+
+import pytest
+
+from corpus.aggregates import Aggregate
+from corpus.query import DocumentQuery, run_query
+from nodes.evidence_sets import described, find_by_evidence, trimmed
+from tools.services import Corpus
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("contracts that mention escrow", ["escrow"]),
+        ("contracts with a step-in clause", ["step"]),
+        ("contracts that do not mention escrow", []),
+        ("contracts signed with a bank", []),
+        ("escrow contracts that contain it", []),
+    ],
+)
+def test_only_words_after_a_cue_describe_a_condition(question: str, words: list[str]) -> None:
+    assert described(question, {"terms": ["escrow", "step", "clause", "bank"]}) == words
+
+
+async def test_a_document_is_found_by_a_passage_that_holds_all_of_the_words(corpus: Corpus) -> None:
+    found = await find_by_evidence(corpus, "contracts", ["liability", "capped"])
+    assert found.checked >= len(found.spans)
+    for doc_id, (start, end) in found.spans.items():
+        document = corpus.documents.get(doc_id)
+        assert document is not None
+        assert "liab" in document.text[start:end].lower()
+    assert (await find_by_evidence(corpus, "contracts", ["zeppelin", "hangar"])).spans == {}
+
+
+def test_a_number_over_chosen_documents_is_theirs_alone(corpus: Corpus) -> None:
+    chosen = tuple(corpus.annotations.document_ids("invoices", limit=2))
+    query = DocumentQuery(bucket="invoices", aggregate=(Aggregate(function="count"),), only=chosen)
+    result = run_query(corpus.annotations, query)
+    assert (result.rows, result.matched) == ([{"count": 2}], 2)
+    nothing = run_query(corpus.annotations, query.model_copy(update={"only": ()}))
+    assert nothing.rows == [{"count": 0}]
+
+
+def test_a_passage_loses_broken_words() -> None:
+    assert trimmed("one two three four", 2, 15) == (4, 13)
