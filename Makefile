@@ -44,8 +44,16 @@ $(VENV)/.dev: $(VENV)/.runtime
 demo: $(VENV)/.runtime
 	@$(BIN)/citegraph demo
 
-test: $(VENV)/.dev
+test: $(VENV)/.dev tesseract
 	@$(PY) -m tests.postgres $(PY) -m pytest $(TESTS)
+
+# OCR: installed where that needs no question; elsewhere its tests are skipped and scans are named as skipped.
+tesseract:
+	@command -v tesseract >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+		echo "installing Tesseract ..." && apt-get -qq update >/dev/null 2>&1 && DEBIAN_FRONTEND=noninteractive \
+		apt-get -qq install -y --no-install-recommends tesseract-ocr tesseract-ocr-eng >/dev/null 2>&1; } || \
+		echo "Tesseract is not installed: the tests of OCR are skipped" >&2
+.PHONY: tesseract
 
 lint: $(VENV)/.dev
 	@$(PY) -m ruff check .

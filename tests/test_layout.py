@@ -30,6 +30,14 @@ LAZY = (
     "sqlite3",
     "psycopg",
     "pypdfium2",
+    "pdfplumber",
+    "PIL",
+    "lxml",
+    "docx",
+    "pptx",
+    "openpyxl",
+    "pytesseract",
+    "oxmsg",
     "fastapi",
 )
 

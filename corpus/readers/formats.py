@@ -5,10 +5,12 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
+from llm.errors import BadInput
+
 _SNIFF = 8192
 _OFFICE = {"word/": ".docx", "xl/": ".xlsx", "ppt/": ".pptx"}
 # What `filetype` names after the container, and what Office 97 and Outlook share.
-_SAME = ({".jpg", ".jpeg"}, {".tif", ".tiff"})
+_SAME = ({".jpg", ".jpeg"}, {".tif", ".tiff"}, {".xlsx", ".xlsm"}, {".html", ".htm", ".xhtml"})
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _BINARY = {".pdf", ".docx", ".xlsx", ".pptx", ".zip", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".msg"}
 
@@ -17,12 +19,17 @@ def content_suffix(path: Path) -> tuple[str, str]:
     """Return the ending that fits a file's content, and a note when its name says something else.
 
     A text has no mark of its own: there the name decides, unless it names a binary format.
+
+    Raises:
+        BadInput: it is an Office document that needs a password.
     """
     with path.open("rb") as file:
         head = file.read(_SNIFF)
     named, found = path.suffix.lower(), _found(path, head)
     if not found and named in _BINARY and head and b"\x00" not in head:
         found = ".txt"
+    if not found and not named and b"\x00" not in head:
+        return ".txt", ""
     if not found or found == named or any({found, named} <= same for same in _SAME):
         return named, ""
     said = f"named {named}" if named else "named without suffix"
@@ -40,6 +47,10 @@ def _found(path: Path, head: bytes) -> str:
         return _zip_suffix(path)
     if head.startswith(_OLE):
         return _ole_suffix(path)
+    if head.lstrip()[:15].lower().startswith((b"<!doctype html", b"<html")):
+        return ".html"
+    if b"\x00" not in head:
+        return ""  # two letters make a picture for the detector: a text may begin with "BM"
     kind = filetype.guess(head)
     return f".{kind.extension}" if kind is not None else ""
 
@@ -63,6 +74,8 @@ def _ole_suffix(path: Path) -> str:
     import olefile
 
     with olefile.OleFileIO(str(path)) as container:
+        if container.exists("EncryptedPackage"):
+            raise BadInput("the Office document needs a password")
         for stream, suffix in _STREAMS.items():
             if container.exists(stream):
                 return suffix

@@ -6,14 +6,43 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from corpus.readers.containers import ZipReader
 from corpus.readers.formats import content_suffix
+from corpus.readers.html import HtmlReader, XmlReader
 from corpus.readers.json_lines import JsonLinesReader
+from corpus.readers.mail import EmlReader, MsgReader
+from corpus.readers.office import DocxReader, PptxReader
 from corpus.readers.pdf import PdfReader
+from corpus.readers.pictures import PictureReader
 from corpus.readers.protocol import Reader, Reading, ReadOptions, Unread
+from corpus.readers.sheets import CsvReader, XlsxReader
 from corpus.readers.text import MarkdownReader, TextReader
 from llm.errors import BadInput
 
-_READERS: tuple[Reader, ...] = (TextReader(), MarkdownReader(), JsonLinesReader(), PdfReader())
+_READERS: tuple[Reader, ...] = (
+    TextReader(),
+    MarkdownReader(),
+    JsonLinesReader(),
+    PdfReader(),
+    PictureReader(),
+    DocxReader(),
+    PptxReader(),
+    XlsxReader(),
+    CsvReader(),
+    HtmlReader(),
+    XmlReader(),
+    EmlReader(),
+    MsgReader(),
+    ZipReader(),
+)
+_NEWER = {
+    ".doc": ".docx",
+    ".docm": ".docx",
+    ".xls": ".xlsx",
+    ".ppt": ".pptx",
+    ".pptm": ".pptx",
+    ".rtf": ".docx",
+}
 _DEFAULT = ReadOptions()
 
 
@@ -26,7 +55,9 @@ def reader_for(suffix: str, readers: tuple[Reader, ...] = _READERS) -> Reader:
     for reader in readers:
         if suffix.lower() in reader.suffixes:
             return reader
-    raise BadInput(f"no reader for {suffix.lower() or 'files without suffix'}")
+    newer = _NEWER.get(suffix.lower(), "")
+    hint = f" (save it as {newer})" if newer else ""
+    raise BadInput(f"no reader for {suffix.lower() or 'files without suffix'}{hint}")
 
 
 def read_file(path: Path, options: ReadOptions = _DEFAULT) -> Iterator[Reading | Unread]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from corpus.readers.protocol import Reading, ReadOptions, Unread
@@ -72,23 +72,30 @@ def cleaned(text: str) -> str:
     return re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
-def pages_of(text: str, labels: list[str] | None = None, *, single: bool = False) -> tuple[Page, ...]:
+def pages_of(text: str, *, single: bool = False) -> tuple[Page, ...]:
     """Return the pages that form feeds separate, the form feeds themselves left out.
 
     Args:
-        labels: printed page labels in order; one equal to the page's number says nothing and is dropped.
         single: a text without form feed is one page; otherwise its pages are unknown.
     """
     if not single and PAGE_BREAK not in text:
         return ()
     # A form feed at the very end closes the last page and opens none.
-    parts = text.removesuffix(PAGE_BREAK).split(PAGE_BREAK)
+    return joined_pages(text.removesuffix(PAGE_BREAK).split(PAGE_BREAK))
+
+
+def joined_pages(texts: Sequence[str], labels: Sequence[str] = ()) -> tuple[Page, ...]:
+    """Return the pages of texts that are joined by page breaks.
+
+    Args:
+        labels: printed page labels in order; one equal to the page's number says nothing and is dropped.
+    """
     pages: list[Page] = []
     start = 0
-    for number, part in enumerate(parts, 1):
-        label = labels[number - 1] if labels and number <= len(labels) else ""
+    for number, part in enumerate(texts, 1):
+        label = labels[number - 1] if number <= len(labels) else ""
         pages.append(
             Page(number, start, start + len(part), label if label not in {"", str(number)} else None)
         )
-        start += len(part) + 1
+        start += len(part) + len(PAGE_BREAK)
     return tuple(pages)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import AsyncIterator
 from datetime import date
 from pathlib import Path
@@ -274,6 +275,29 @@ async def test_an_id_of_another_bucket_is_refused(stores: Stores, folder: Path) 
     assert "doc_id three is in bucket letters" in reasons
     missing = await ingest([folder / "nothing"], BUCKET, stores=stores)
     assert missing.skipped == [Skipped(str(folder / "nothing"), "no such file or folder")]
+
+
+async def test_parts_of_a_container_are_documents(stores: Stores, tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    with zipfile.ZipFile(source / "post.zip", "w") as archive:
+        archive.writestr("a/one.txt", "The red ferry.")
+        archive.writestr("b/one.txt", "The blue ferry.")
+    report = await ingest([source], BUCKET, stores=stores)
+    assert numbers(report) == (2, 0, 0, 0, 0)
+    records = stores.documents.list("letters")
+    path = str((source / "post.zip").resolve())
+    assert sorted((record.source_file, record.source_path) for record in records) == [
+        ("one.txt", f"{path}!/a/one.txt"),
+        ("one.txt", f"{path}!/b/one.txt"),
+    ]
+    again = await ingest([source], BUCKET, stores=stores, options=IngestOptions(prune=True))
+    assert numbers(again) == (0, 0, 2, 0, 0)
+    with zipfile.ZipFile(source / "post.zip", "w") as archive:
+        archive.writestr("b/one.txt", "The blue ferry.")
+    fewer = await ingest([source], BUCKET, stores=stores, options=IngestOptions(prune=True))
+    assert numbers(fewer) == (0, 0, 1, 1, 1)
+    assert [record.source_path for record in stores.documents.list("letters")] == [f"{path}!/b/one.txt"]
 
 
 async def test_reembedding_builds_the_same_index(stores: Stores, folder: Path) -> None:

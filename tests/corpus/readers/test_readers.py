@@ -147,7 +147,7 @@ def test_pdf_titles_that_a_program_made_up(tmp_path: Path, declared: str, kept: 
 
 
 def test_pdf_that_gives_no_text(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="no text layer"):
+    with pytest.raises(BadInput, match="has no text and no pictures"):
         read(pdf(tmp_path / "scan.pdf", [[], []]))
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4 nothing")
     with pytest.raises(BadInput, match="damaged"):

@@ -1,0 +1,117 @@
+"""Reads the files inside a file: no name of theirs becomes a path, and what they unpack to is bounded."""
+
+from __future__ import annotations
+
+import stat
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from corpus.readers.protocol import MEGABYTE, Reading, ReadOptions, Unread
+from corpus.readers.text import cleaned
+from llm.errors import BadInput
+
+_BLOCK = MEGABYTE
+# Text packs 10 to 20 to 1, a file of zeros 1,000 to 1: what is above and not small is a bomb.
+_MOST_PACKED = 200
+_SMALL = 16 * MEGABYTE
+
+
+class ZipReader:
+    """ZIP archives: each member is read as a document of its own, directories and system files are not."""
+
+    suffixes: tuple[str, ...] = (".zip",)
+
+    def read(self, path: Path, options: ReadOptions) -> Iterator[Reading | Unread]:
+        """See `Reader.read`."""
+        try:
+            archive = zipfile.ZipFile(path)
+        except (zipfile.BadZipFile, ValueError) as error:
+            raise BadInput("the archive is damaged") from error
+        with archive:
+            members = [member for member in archive.infolist() if not _is_system(member)]
+            if len(members) > options.members:
+                raise BadInput(f"the archive holds more than {options.members:,} files")
+            left = options.unpacked
+            for member in members:
+                reason = _refused(member, left)
+                if reason:
+                    yield Unread(cleaned(member.filename), reason)
+                    continue
+                left -= member.file_size
+                yield from read_member(
+                    cleaned(member.filename),
+                    lambda member=member: archive.open(member),  # type: ignore[misc]
+                    options,
+                    size=member.file_size,
+                )
+
+
+def _is_system(member: zipfile.ZipInfo) -> bool:
+    parts = PurePosixPath(member.filename.replace("\\", "/")).parts
+    return member.is_dir() or any(part == "__MACOSX" or (part[:1] == "." and part != "..") for part in parts)
+
+
+def _refused(member: zipfile.ZipInfo, left: int) -> str:
+    """Return why a member is not opened, nothing when it is."""
+    path = PurePosixPath(member.filename.replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
+        return "its name leads out of the archive"
+    if stat.S_ISLNK(member.external_attr >> 16):
+        return "is a symbolic link"
+    if member.flag_bits & 1:
+        return "needs a password"
+    if member.file_size > left:
+        return "the archive unpacks to too much"
+    if member.file_size > _SMALL and member.file_size > _MOST_PACKED * max(1, member.compress_size):
+        return "unpacks to far more than it should (a bomb?)"
+    return ""
+
+
+def read_member(
+    name: str, opened: Callable[[], IO[bytes]], options: ReadOptions, *, size: int
+) -> Iterator[Reading | Unread]:
+    """Yield the documents of a file inside a file, as parts of it.
+
+    Args:
+        name: what the container calls it; only its ending is used on disk.
+        opened: opens its bytes.
+        size: the bytes that it claims to have; more are not read.
+    """
+    from corpus.readers.registry import read_file
+
+    if options.depth < 1:
+        yield Unread(name, "lies too deep in containers")
+        return
+    with tempfile.TemporaryDirectory(prefix="citegraph-") as folder:
+        target = Path(folder) / f"member{PurePosixPath(name).suffix.lower()[:16]}"
+        try:
+            _copy(opened, target, size)
+            for reading in read_file(target, replace(options, depth=options.depth - 1)):
+                yield _inside(name, reading)
+        except BadInput as error:
+            yield Unread(name, str(error))
+        except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError) as error:
+            yield Unread(name, f"cannot be unpacked ({type(error).__name__})")
+
+
+def _copy(opened: Callable[[], IO[bytes]], target: Path, size: int) -> None:
+    written = 0
+    with opened() as source, target.open("wb") as file:
+        while block := source.read(_BLOCK):
+            written += len(block)
+            if written > size:
+                raise BadInput("unpacks to more than it claims (a bomb?)")
+            file.write(block)
+
+
+def _inside(name: str, reading: Reading | Unread) -> Reading | Unread:
+    if isinstance(reading, Unread):
+        return Unread(f"{name}: {reading.where}" if reading.where else name, reading.reason)
+    embedded = tuple(
+        replace(file, name=name) if file.name.startswith("member.") else file for file in reading.embedded
+    )
+    return replace(reading, part=f"{name}/{reading.part}" if reading.part else name, embedded=embedded)

@@ -1,0 +1,156 @@
+"""Reads HTML and XML through lxml: headings, lists and tables stay, scripts and menus of markup go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from corpus.readers.draft import Draft
+from corpus.readers.protocol import Reading, ReadOptions, Unread
+from corpus.readers.text import cleaned, decoded
+from corpus.types import Embedded, Table
+from llm.errors import BadInput
+
+_IGNORED = frozenset(
+    "script style noscript template head iframe svg object select option textarea button".split()
+)
+_BLOCKS = frozenset(
+    "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure "
+    "footer form header hr html li main nav ol p pre section summary tbody td tfoot th thead tr ul".split()
+)
+_HEADING = re.compile(r"h([1-6])")
+_CHARSET = re.compile(rb"""<(?:meta[^>]+charset|\?xml[^>]+encoding)\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
+
+
+class HtmlReader:
+    """HTML; the title of the head is the document's."""
+
+    suffixes: tuple[str, ...] = (".html", ".htm", ".xhtml")
+
+    def read(self, path: Path, options: ReadOptions) -> Iterator[Reading | Unread]:
+        """See `Reader.read`."""
+        markup = markup_text(path.read_bytes())
+        text, tables, title = html_text(markup)
+        yield Reading(text, media_type="text/html", title=title, tables=tables)
+
+
+class XmlReader:
+    """XML, for the electronic invoices that come without a picture: a line for each element with text."""
+
+    suffixes: tuple[str, ...] = (".xml",)
+
+    def read(self, path: Path, options: ReadOptions) -> Iterator[Reading | Unread]:
+        """See `Reader.read`."""
+        from lxml import etree
+
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=False)
+        try:
+            root = etree.fromstring(path.read_bytes(), parser)
+        except etree.XMLSyntaxError as error:
+            raise BadInput("not XML") from error
+        lines = []
+        for element in root.iter():
+            if isinstance(element.tag, str) and (element.text or "").strip():
+                name = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", element.tag.rpartition("}")[2])
+                lines.append(f"{name}: {' '.join((element.text or '').split())}")
+        raw = etree.tostring(root, encoding="unicode")
+        yield Reading(
+            cleaned("\n".join(lines)),
+            media_type="text/xml",
+            embedded=(Embedded(path.name, "text/xml", cleaned(raw)),),
+        )
+
+
+def markup_text(data: bytes) -> str:
+    """Return markup as text: UTF-8, else the encoding that it declares, else the one that fits best."""
+    declared = _CHARSET.search(data[:2048])
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        if declared:
+            try:
+                return data.decode(declared.group(1).decode("ascii"))
+            except (LookupError, UnicodeDecodeError):
+                pass
+    return decoded(data)
+
+
+def html_text(markup: str) -> tuple[str, tuple[Table, ...], str]:
+    """Return the text, the tables and the title of a page.
+
+    Raises:
+        BadInput: it holds no markup at all.
+    """
+    from lxml import etree, html
+
+    # lxml refuses text that declares its own encoding.
+    markup = re.sub(r"^\s*<\?xml[^>]*\?>", "", markup.replace("\x00", " "))
+    try:
+        root = html.document_fromstring(markup)
+    except (etree.ParserError, ValueError) as error:
+        raise BadInput("the page is empty") from error
+    draft = Draft()
+    _Walk(draft).block(root)
+    text, _, tables = draft.finished()
+    title = root.findtext(".//title") or ""
+    return text, tables, " ".join(cleaned(title).split())
+
+
+class _Walk:
+    """Collects the words of a block until it ends; recursion is bounded by the parser (255 levels)."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self._words: list[str] = []
+
+    def block(self, element: Any, mark: str = "") -> None:
+        self._inside(element)
+        self._end(mark)
+
+    def _inside(self, element: Any) -> None:
+        preformatted = element.tag == "pre"
+        self._say(element.text, preformatted)
+        for child in element:
+            if isinstance(child.tag, str) and child.tag not in _IGNORED:
+                self._child(child)
+            self._say(child.tail, preformatted)
+
+    def _child(self, child: Any) -> None:
+        heading = _HEADING.fullmatch(child.tag)
+        if heading:
+            self._end()
+            self._draft.heading(" ".join(child.itertext()), int(heading.group(1)))
+        elif child.tag == "table" and not child.xpath(".//table"):
+            self._end()
+            self._draft.table(_rows(child), title=_caption(child))
+        elif child.tag == "br":
+            self._words.append("\n")
+        elif child.tag == "img":
+            self._say(child.get("alt"))
+        elif child.tag in _BLOCKS or child.tag == "table":
+            self._end()
+            self.block(child, "- " if child.tag == "li" else "")
+        else:
+            self._inside(child)
+
+    def _say(self, text: str | None, preformatted: bool = False) -> None:
+        if text:
+            self._words.append(text if preformatted else re.sub(r"\s+", " ", text))
+
+    def _end(self, mark: str = "") -> None:
+        text = re.sub(r"[ \t]*\n[ \t]*", "\n", "".join(self._words)).strip()
+        self._words.clear()
+        if text:
+            self._draft.paragraph(mark + text)
+
+
+def _rows(table: Any) -> Iterator[list[str]]:
+    for row in table.iter("tr"):
+        yield [" ".join(cell.itertext()) for cell in row if cell.tag in {"td", "th"}]
+
+
+def _caption(table: Any) -> str:
+    found = table.find("caption")
+    return " ".join(" ".join(found.itertext()).split()) if found is not None else ""

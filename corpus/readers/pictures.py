@@ -1,0 +1,69 @@
+"""Reads pictures of documents (PNG, JPEG, TIFF) through OCR; each frame of a TIFF is a page."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from corpus.readers import recognition
+from corpus.readers.protocol import Reading, ReadOptions, Unread
+from corpus.readers.text import PAGE_BREAK, joined_pages
+from corpus.types import Layout, Line
+from llm.errors import BadInput
+
+_KINDS = {"PNG": "image/png", "JPEG": "image/jpeg", "TIFF": "image/tiff"}
+
+
+class PictureReader:
+    """Photographs and scans; without Tesseract they are named as skipped."""
+
+    suffixes: tuple[str, ...] = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
+
+    def read(self, path: Path, options: ReadOptions) -> Iterator[Reading | Unread]:
+        """See `Reader.read`."""
+        reason = recognition.missing() if options.ocr else "OCR is switched off"
+        if reason:
+            raise BadInput(f"a picture: {reason}")
+        texts: list[str] = []
+        layouts: list[Layout] = []
+        start = 0
+        with opened_picture(path) as picture:
+            kind = _KINDS.get(picture.format or "", "image")
+            for number in range(getattr(picture, "n_frames", 1)):
+                page = upright(picture, number)
+                text, lines = recognition.recognised(page, options.language)
+                moved = tuple(Line(line.start + start, line.end + start, line.box) for line in lines)
+                layouts.append(Layout(number + 1, page.width, page.height, moved, recognised=True))
+                texts.append(text)
+                start += len(text) + len(PAGE_BREAK)
+        if not any(text.strip() for text in texts):
+            raise BadInput("OCR found no text in the picture")
+        yield Reading(PAGE_BREAK.join(texts), joined_pages(texts), kind, layouts=tuple(layouts))
+
+
+def opened_picture(path: Path) -> Any:
+    """Return a picture with nothing decoded yet.
+
+    Raises:
+        BadInput: it is damaged, or claims more pixels than memory should hold.
+    """
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            return Image.open(path)
+    except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
+        raise BadInput("the picture has too many pixels") from error
+    except UnidentifiedImageError as error:
+        raise BadInput("the picture is damaged") from error
+
+
+def upright(picture: Any, frame: int) -> Any:
+    """Return a frame in grey, turned as the camera noted."""
+    from PIL import ImageOps
+
+    picture.seek(frame)
+    return ImageOps.exif_transpose(picture).convert("L")

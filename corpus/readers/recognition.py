@@ -1,0 +1,141 @@
+"""Recognises the text of pictures with Tesseract: lines with boxes, in the languages that are installed."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import groupby
+from typing import Any, NamedTuple
+
+from corpus.readers.text import cleaned
+from corpus.types import Box, Line
+from llm.errors import BadInput
+
+DPI = 300
+_MOST_PIXELS = 40_000_000
+_SECONDS = 120
+# Words that Tesseract itself takes for noise.
+_LEAST_CONFIDENCE = 1
+INSTALL = "OCR needs Tesseract (apt-get install tesseract-ocr, brew install tesseract)"
+# ISO 639-1 to Tesseract's names; the others of the list follow as far as they are installed.
+_LANGUAGES = {
+    "en": "eng",
+    "de": "deu",
+    "fr": "fra",
+    "es": "spa",
+    "it": "ita",
+    "nl": "nld",
+    "pt": "por",
+    "pl": "pol",
+    "cs": "ces",
+    "sv": "swe",
+    "da": "dan",
+    "fi": "fin",
+    "nb": "nor",
+    "no": "nor",
+    "ru": "rus",
+    "uk": "ukr",
+    "tr": "tur",
+    "hu": "hun",
+    "ro": "ron",
+    "el": "ell",
+    "ar": "ara",
+    "zh": "chi_sim",
+    "ja": "jpn",
+    "ko": "kor",
+}
+_ALSO = ("eng", "deu", "fra")
+
+
+def missing() -> str:
+    """Return what OCR lacks on this machine, empty when it works."""
+    return "" if shutil.which("tesseract") else INSTALL
+
+
+@lru_cache(maxsize=1)
+def installed() -> frozenset[str]:
+    """Return the languages that Tesseract has data for."""
+    import pytesseract
+
+    return frozenset(pytesseract.get_languages())
+
+
+def languages(code: str) -> str:
+    """Return Tesseract's argument for a bucket's language: its own first, then the common ones there are.
+
+    Raises:
+        BadInput: no language data are installed.
+    """
+    wanted = dict.fromkeys((_LANGUAGES.get(code, code), *_ALSO))
+    found = [name for name in wanted if name in installed()]
+    if not found:
+        raise BadInput(f"OCR has no language data for {code!r} (apt-get install tesseract-ocr-eng)")
+    return "+".join(found)
+
+
+def recognised(picture: Any, code: str) -> tuple[str, list[Line]]:
+    """Return the text of a PIL image and its lines; boxes are in the picture's pixels.
+
+    Raises:
+        BadInput: Tesseract failed or took longer than two minutes.
+    """
+    import pytesseract
+
+    # Enlarging small pictures and other page segmentations were tried on receipts: no better.
+    scale = min(1.0, (_MOST_PIXELS / (picture.width * picture.height)) ** 0.5)
+    if scale < 1.0:
+        picture = picture.resize((round(picture.width * scale), round(picture.height * scale)))
+    try:
+        data = pytesseract.image_to_data(
+            picture,
+            lang=languages(code),
+            config=f"--psm 3 --dpi {DPI}",
+            timeout=_SECONDS,
+            output_type=pytesseract.Output.DICT,
+        )
+    except (pytesseract.TesseractError, RuntimeError) as error:
+        slow = "timeout" in str(error).lower()
+        raise BadInput(f"OCR {f'took longer than {_SECONDS} s' if slow else 'failed'}") from error
+    return _joined(_words(data, scale))
+
+
+class _Word(NamedTuple):
+    line: tuple[int, int, int]
+    text: str
+    box: Box
+
+
+def _words(data: dict[str, list[Any]], scale: float) -> list[_Word]:
+    words = []
+    for row, given in enumerate(data["text"]):
+        text = cleaned(given).strip()
+        if not text or float(data["conf"][row]) < _LEAST_CONFIDENCE:
+            continue
+        left, top = data["left"][row] / scale, data["top"][row] / scale
+        right, bottom = left + data["width"][row] / scale, top + data["height"][row] / scale
+        line = (data["block_num"][row], data["par_num"][row], data["line_num"][row])
+        words.append(_Word(line, text, Box(left, top, right, bottom)))
+    return words
+
+
+def _joined(words: Sequence[_Word]) -> tuple[str, list[Line]]:
+    """Return one line of text for each line of words; a blank line before a new paragraph."""
+    parts: list[str] = []
+    lines: list[Line] = []
+    start, before = 0, None
+    for (block, paragraph, _), group in groupby(words, key=lambda word: word.line):
+        row = list(group)
+        if before is not None:
+            gap = "\n" if before == (block, paragraph) else "\n\n"
+            parts.append(gap)
+            start += len(gap)
+        before = (block, paragraph)
+        text = " ".join(word.text for word in row)
+        sides = list(zip(*(word.box for word in row), strict=True))
+        lines.append(
+            Line(start, start + len(text), Box(min(sides[0]), min(sides[1]), max(sides[2]), max(sides[3])))
+        )
+        parts.append(text)
+        start += len(text)
+    return "".join(parts), lines

@@ -1,0 +1,165 @@
+"""Office documents, sheets and pages of the web keep their headings and tables."""
+
+import datetime
+from pathlib import Path
+
+import pytest
+
+from corpus.readers.protocol import Reading
+from corpus.readers.registry import read_file
+from corpus.types import Embedded, Page, Table
+from llm.errors import BadInput
+
+
+def only(path: Path) -> Reading:
+    (reading,) = read_file(path)
+    assert isinstance(reading, Reading)
+    for table in reading.tables:
+        rows = reading.text[table.start : table.end].split("\n")
+        assert [tuple(row.split(" | ")) for row in rows] == [row[: len(row)] for row in table.rows]
+    return reading
+
+
+def test_docx(tmp_path: Path) -> None:
+    import docx
+
+    document = docx.Document()
+    document.core_properties.title = "Supply agreement"
+    document.sections[0].header.paragraphs[0].text = "Nordwind GmbH"
+    document.sections[0].footer.paragraphs[0].text = "HRB 12"
+    document.add_heading("Terms", 2)
+    document.add_paragraph("Payment within 30 days.")
+    document.add_paragraph("first", style="List Bullet")
+    table = document.add_table(2, 3)
+    for row, cells in enumerate((("Item", "Qty", "Price"), ("Bolt", "4", "1,20"))):
+        for column, text in enumerate(cells):
+            table.cell(row, column).text = text
+    document.add_paragraph("After.")
+    document.save(str(tmp_path / "a.docx"))
+    reading = only(tmp_path / "a.docx")
+    assert reading.text == (
+        "Nordwind GmbH\n\n## Terms\n\nPayment within 30 days.\n\n- first\n\n"
+        "Item | Qty | Price\nBolt | 4 | 1,20\n\nAfter.\n\nHRB 12\n\n"
+    )
+    assert (reading.title, reading.pages) == ("Supply agreement", ())
+    assert [table.rows for table in reading.tables] == [(("Item", "Qty", "Price"), ("Bolt", "4", "1,20"))]
+
+
+def test_pptx(tmp_path: Path) -> None:
+    import pptx
+
+    presentation = pptx.Presentation()
+    for title in ("Plan", "Numbers"):
+        slide = presentation.slides.add_slide(presentation.slide_layouts[1])
+        slide.shapes.title.text_frame.text = title
+        slide.placeholders[1].text_frame.text = f"About {title}"
+    slide.notes_slide.notes_text_frame.text = "Say it slowly."
+    grid = slide.shapes.add_table(2, 2, 0, 0, 9144, 9144).table
+    for at, text in enumerate(("Year", "Sum", "2025", "7")):
+        grid.cell(at // 2, at % 2).text = text
+    presentation.save(str(tmp_path / "a.pptx"))
+    reading = only(tmp_path / "a.pptx")
+    first = "# Plan\n\nAbout Plan\n\n"
+    second = "# Numbers\n\nAbout Numbers\n\nYear | Sum\n2025 | 7\n\nSay it slowly.\n\n"
+    assert reading.text == f"{first}\f{second}"
+    assert reading.pages == (Page(1, 0, len(first)), Page(2, len(first) + 1, len(reading.text)))
+    assert [table.page for table in reading.tables] == [2]
+
+
+def test_xlsx_sheets_are_pages_and_tables(tmp_path: Path) -> None:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.title = "Sales"
+    sheet.append(["Date", "Sum", None, "Paid"])
+    sheet.append([datetime.datetime(2026, 2, 3), 0.1 + 0.2, None, True])
+    sheet.append([None, None])
+    sheet.append([datetime.datetime(2026, 2, 4, 9, 30), 12])
+    book.create_sheet("Empty")
+    book.save(tmp_path / "a.xlsx")
+    reading = only(tmp_path / "a.xlsx")
+    sales = "# Sales\n\nDate | Sum |  | Paid\n2026-02-03 | 0.3 |  | True\n2026-02-04 09:30 | 12\n\n"
+    assert reading.text == f"{sales}\f# Empty\n\n"
+    assert reading.pages == (
+        Page(1, 0, len(sales), "Sales"),
+        Page(2, len(sales) + 1, len(reading.text), "Empty"),
+    )
+    assert [(table.title, table.page, table.header, len(table.rows)) for table in reading.tables] == [
+        ("Sales", 1, 1, 3)
+    ]
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+def test_csv_by_any_separator(tmp_path: Path, mark: str) -> None:
+    rows = [["Name", "Price"], ["Größe, groß; x", "1.5"], ["b", "2"]]
+    lines = [mark.join(f'"{cell}"' if mark in cell else cell for cell in row) for row in rows]
+    (tmp_path / "a.csv").write_bytes("\r\n".join(lines).encode("cp1252"))
+    reading = only(tmp_path / "a.csv")
+    assert reading.text == "Name | Price\nGröße, groß; x | 1.5\nb | 2\n\n"
+    assert reading.tables == (Table(0, len(reading.text) - 2, tuple(map(tuple, rows))),)
+
+
+def test_html(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_bytes(
+        "<!DOCTYPE html><html><head><meta charset='iso-8859-1'><title>Größe &amp; Maß</title>"
+        "<style>p {}</style></head><body><script>var x;</script><h1>Title <em>one</em></h1>"
+        "<p>A <b>bold</b>\nword.<br>Next</p><ul><li>first<li>second</ul><pre>a  b\nc</pre>"
+        "<table><caption>Prices</caption><tr><th>Item<th>Price<tr><td>Bolt<td>1,20</table>"
+        "<div>loose <span>text</span></div></body></html>".encode("iso-8859-1")
+    )
+    reading = only(tmp_path / "a.html")
+    assert reading.title == "Größe & Maß"
+    assert reading.text == (
+        "# Title one\n\nA bold word.\nNext\n\n- first\n\n- second\n\na  b\nc\n\n"
+        "Item | Price\nBolt | 1,20\n\nloose text\n\n"
+    )
+    assert [table.title for table in reading.tables] == ["Prices"]
+
+
+def test_html_named_text_is_read_by_its_content(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("<html><body><p>Hi</p></body></html>")
+    reading = only(tmp_path / "a.txt")
+    assert (reading.text, reading.notes) == ("Hi\n\n", ("named .txt, read as HTML",))
+    (tmp_path / "b.txt").write_text("BM is no picture")
+    assert only(tmp_path / "b.txt").text == "BM is no picture"
+    (tmp_path / "NOTES").write_text("plain words")
+    assert only(tmp_path / "NOTES").text == "plain words"
+
+
+def test_xml_invoice_alone(tmp_path: Path) -> None:
+    markup = (
+        '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY e SYSTEM "file:///etc/passwd">]><i:Inv xmlns:i="urn:x">'
+    )
+    (tmp_path / "a.xml").write_text(
+        markup + "<i:ID>R-1</i:ID><i:PayableAmount>12.50</i:PayableAmount></i:Inv>"
+    )
+    reading = only(tmp_path / "a.xml")
+    assert reading.text == "ID: R-1\nPayable Amount: 12.50"
+    assert [file.name for file in reading.embedded] == ["a.xml"]
+    assert isinstance(reading.embedded[0], Embedded)
+    assert "R-1" in reading.embedded[0].text
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("a.docx", "damaged or protected"),
+        ("a.pptx", "damaged or protected"),
+        ("a.xlsx", "damaged or protected"),
+    ],
+)
+def test_damaged_office_files(tmp_path: Path, name: str, reason: str) -> None:
+    (tmp_path / name).write_bytes(b"PK\x03\x04" + bytes(200))
+    with pytest.raises(BadInput, match="damaged"):
+        list(read_file(tmp_path / name))
+    (tmp_path / name).write_bytes(b"\x07" * 8 + bytes(200))
+    with pytest.raises(BadInput, match=reason):
+        list(read_file(tmp_path / name))
+
+
+def test_old_formats_say_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "a.doc").write_bytes(b"\x00" * 10)
+    with pytest.raises(BadInput, match=r"no reader for \.doc \(save it as \.docx\)"):
+        list(read_file(tmp_path / "a.doc"))
