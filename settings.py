@@ -91,10 +91,10 @@ class Settings(BaseSettings):
         validation_alias="CITEGRAPH_EMBEDDING_KEY",
         description="Key of the endpoint at CITEGRAPH_EMBEDDING_URL, when it needs one.",
     )
-    reranker: Literal["none", "minilm", "served"] = Field(
+    reranker: Literal["none", "minilm", "served", "scores", "order"] = Field(
         "none",
         validation_alias="CITEGRAPH_RERANKER",
-        description="Second stage: none, minilm (local) or served (a /rerank endpoint).",
+        description="Second stage: none, minilm (local), served (/rerank endpoint), scores or order (chat model).",
     )
     rerank_url: str | None = Field(
         None,

@@ -70,6 +70,16 @@ class Context(BaseModel):
         float,
         Field(ge=0, le=1, description="Share of the question's rare words that a hit must cover to count."),
     ] = 0.3
+    rerank: Annotated[
+        Literal["default", "none", "scores", "order"],
+        Field(
+            description="Order of the passages by a model: its scores, its order, or neither; default: the process's."
+        ),
+    ] = "default"
+    rerank_threshold: Annotated[
+        float,
+        Field(ge=0, le=1, description="Passages that the model scores below this share of 10 are left out."),
+    ] = 0.3
     overload: Annotated[
         int, Field(ge=2, le=100_000, description="Matching documents from which a list asks to be narrowed.")
     ] = 100

@@ -11,6 +11,7 @@ from corpus.types import Chunk
 from graph.context import Context
 from graph.state import Json, State
 from nodes.calling import Stopwatch, note
+from nodes.rerank import model_form, rerank_evidence
 from tools.services import Corpus, Services
 
 CHARACTERS_PER_TOKEN = 4
@@ -29,9 +30,15 @@ class Prune:
         context = runtime.context or Context()
         watch = Stopwatch("prune")
         found = state.get("found", [])
-        merged = merge(state.get("evidence", []), [hit for entry in found for hit in entry["hits"]])
+        old = state.get("evidence", [])
+        merged = merge(old, [hit for entry in found for hit in entry["hits"]])
         corpus = await self.services.corpus()
         chunks = await hydrate(corpus, merged)
+        ordered, ranking = await rerank_evidence(self.services, state, context, merged, chunks)
+        if model_form(self.services, context):
+            # A model sees deeper lists than a run keeps; without its order the searches' own best stand.
+            best = [hit for entry in found for hit in entry["hits"][: width(entry["call"], context)]]
+            merged = merge(old, best) if ordered is None else ordered[: len(old) + len(best)]
         kept, dropped = within_budget(merged, chunks, required_words(state), context.evidence_tokens)
         seen = state.get("seen", [])
         fresh = [ref["id"][:SHORT_ID] for ref in merged if ref["id"][:SHORT_ID] not in seen]
@@ -50,13 +57,19 @@ class Prune:
                 "fresh": len(fresh),
                 "matched": state.get("decision", {}).get("matched", {}) | counts,
             },
-            "usage": watch.update({"rounds": 1}),
+            "usage": watch.update({**ranking.get("usage", {}), "rounds": 1}),
+            "notes": ranking.get("notes", []),
         }
         if dropped:
-            update["notes"] = [
+            update["notes"] += [
                 note("prune", "evidence dropped", f"{len(dropped)} passages did not fit the evidence budget.")
             ]
         return update
+
+
+def width(call: Json, context: Context) -> int:
+    """Return how many hits of a call a run keeps."""
+    return int(call["args"].get("top_k", context.top_k))
 
 
 def signature(call: Json) -> str:

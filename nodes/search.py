@@ -8,6 +8,7 @@ from typing import Any
 from langgraph.runtime import Runtime
 
 from corpus.filters import Filters, Group
+from corpus.model_rerank import DEPTH
 from corpus.search import SearchFailure
 from corpus.terms import TermWeights, term_weights
 from corpus.types import Hit
@@ -16,6 +17,7 @@ from graph.events import ToolEvent
 from graph.state import Json, SearchTask
 from llm.errors import TimedOut
 from nodes.calling import Stopwatch, note
+from nodes.rerank import NOT_RERANKED, model_form
 from tools.metadata import document_metadata
 from tools.search import PassageQuery, search_passages, typed_filters
 from tools.services import Corpus, Services
@@ -35,6 +37,8 @@ class Search:
         if left <= 0:
             raise TimedOut("search: no time is left in this run")
         corpus = await self.services.corpus()
+        if model_form(self.services, context):
+            context = context.model_copy(update={"top_k": max(context.top_k, DEPTH)})
         timeout = min(left, self.services.settings.search_timeout)
         found, notes = await run_call(corpus, state["call"], state["plan"], context, timeout=timeout)
         runtime.stream_writer(tool_event(found, watch.seconds))
@@ -72,8 +76,6 @@ async def run_call(
 
 KEYWORD_ONLY, SEMANTIC_ONLY = "keyword only", "semantic only"
 """Kinds of the notes on a search that one half of the index answered alone."""
-NOT_RERANKED = "not reranked"
-"""Kind of the note on a reranker that failed: the order of the search stands."""
 
 
 def failure_note(failed: SearchFailure) -> Json:

@@ -12,6 +12,7 @@ from tools.principal import run_principal
 if TYPE_CHECKING:
     from corpus.annotations import AnnotationStore
     from corpus.buckets import Bucket
+    from corpus.caching import ExactCache
     from corpus.documents import DocumentStore
     from corpus.index import Index
     from corpus.linking import ValueLinker
@@ -148,6 +149,16 @@ class Services:
 
         with self._lock:
             return self._opened.setdefault("chat", ChatModels(self.settings))  # type: ignore[return-value]
+
+    @property
+    def rerankings(self) -> "ExactCache[dict[int, float]]":
+        """Return what models have said of passages, kept for questions that come again."""
+        from corpus.caching import ExactCache
+        from corpus.rerank import CACHED
+
+        with self._lock:
+            fresh = ExactCache[dict[int, float]](CACHED if self.settings.cache else 0)
+            return self._opened.setdefault("rerankings", fresh)  # type: ignore[return-value]
 
     def bucket_names(self) -> list[str]:
         """Return the names of the buckets that the principal of this run may see; blocking on the first call."""
