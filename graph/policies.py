@@ -47,6 +47,11 @@ def recursion_limit(context: Context) -> int:
     )
 
 
+def loop_limit(context: Context) -> int:
+    """Return the number of super-steps that the single-loop agent can need at most, with a small reserve."""
+    return 2 * (context.max_llm_calls + 2) + STEPS_PER_CORRECTION * (context.max_corrections + 1) + 5
+
+
 def seconds_left(state: Mapping[str, Any], now: float | None = None) -> float:
     """Return the seconds until the run's deadline, negative when it has passed; 1 hour when none is set."""
     deadline = state.get("deadline")

@@ -24,6 +24,14 @@ def after_review(state: State) -> Literal["enough", "more", "clarify"]:
     return "more" if status == "more" and state.get("calls") else "enough"
 
 
+def after_agent(state: State) -> Literal["call", "done", "write"]:
+    """Run the calls that the agent's model asked for, verify its answer, or let compose write from what there is."""
+    status = state.get("decision", {}).get("status")
+    if status == "call" and state.get("calls"):
+        return "call"
+    return "done" if status == "done" else "write"
+
+
 def after_verify(state: State) -> Literal["done", "correct"]:
     """Send unsupported claims back to compose while corrections are left."""
     return "correct" if state.get("draft", {}).get("feedback") else "done"

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from copy import copy
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph.state import CompiledStateGraph
@@ -19,7 +19,8 @@ from graph.answer import Answer, Clarification, Note, Usage
 from graph.build import build
 from graph.context import Context
 from graph.events import Event, StepEvent, correction, token
-from graph.policies import recursion_limit
+from graph.loop import build_loop
+from graph.policies import loop_limit, recursion_limit
 from graph.state import Json
 from graph.tracing import settle
 from llm.errors import BadInput, CitegraphError, Unavailable
@@ -50,13 +51,20 @@ class Session:
     Args:
         services: stores and models.
         saver: where threads are kept.
+        graph: which of the served graphs runs.
     """
 
-    def __init__(self, services: Services, saver: BaseCheckpointSaver[Any]) -> None:
+    def __init__(
+        self,
+        services: Services,
+        saver: BaseCheckpointSaver[Any],
+        graph: Literal["agent", "tool_loop"] = "agent",
+    ) -> None:
         self.services = services
-        self.graph: CompiledStateGraph[Any, Context, Any, Any] = build(services).compile(
-            checkpointer=saver, name="agent"
+        built, self._limit = (
+            (build(services), recursion_limit) if graph == "agent" else (build_loop(services), loop_limit)
         )
+        self.graph: CompiledStateGraph[Any, Context, Any, Any] = built.compile(checkpointer=saver, name=graph)
         self.principal: Principal | None = None
 
     def seen_by(self, principal: Principal) -> "Session":
@@ -186,7 +194,7 @@ class Session:
 
     def _parts(self, given: Any, thread_id: str, context: Context) -> Any:
         """Return LangGraph's stream of (mode, part) of one run."""
-        config = _config(thread_id) | {"recursion_limit": recursion_limit(context)}
+        config = _config(thread_id) | {"recursion_limit": self._limit(context)}
         if self.principal is not None:
             config["configurable"][USER_KEY] = user_of(self.principal)
         return self.graph.astream(

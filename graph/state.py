@@ -69,6 +69,7 @@ class State(TypedDict, total=False):
     routes: list[Json]
     plan: Json
     calls: list[Json]
+    transcript: list[Json]
     found: Annotated[list[Json], collect]
     evidence: list[Json]
     seen: list[str]

@@ -116,6 +116,7 @@ def fresh_question(asked: str, context: Context) -> dict[str, Any]:
         "routes": [],
         "plan": empty,
         "calls": [],
+        "transcript": [],
         "found": None,
         "evidence": [],
         "seen": [],

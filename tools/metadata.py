@@ -1,13 +1,16 @@
 """get_document_metadata: everything known about one document."""
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, ConfigDict, Field
 
 from corpus.buckets import show
+from corpus.conditions import matches
 from llm.errors import BadInput
+from tools.scope import Scope
 from tools.services import Corpus, Services
 
 
@@ -19,16 +22,16 @@ class MetadataInput(BaseModel):
     doc_id: str = Field(description="Document id exactly as a search returned it.", max_length=500)
 
 
-def document_metadata(corpus: Corpus, doc_id: str) -> dict[str, Any]:
+def document_metadata(corpus: Corpus, doc_id: str, scope: Scope | None = None) -> dict[str, Any]:
     """Return id, bucket, file, title, pages and the printed annotation values of one document; blocking.
 
     Raises:
         BadInput: there is no such document.
     """
     document = corpus.documents.get(doc_id)
-    if document is None:
+    values = corpus.annotations.get(doc_id, document.bucket) or {} if document else {}
+    if document is None or not inside(corpus, document.bucket, values, scope):
         raise BadInput(f"There is no document {doc_id!r}; copy the doc_id from a search result.")
-    values = corpus.annotations.get(doc_id, document.bucket) or {}
     return {
         "doc_id": document.doc_id,
         "bucket": document.bucket,
@@ -41,12 +44,19 @@ def document_metadata(corpus: Corpus, doc_id: str) -> dict[str, Any]:
     }
 
 
-def metadata_tools(services: Services) -> list[BaseTool]:
-    """Return `get_document_metadata` as a LangChain tool over `services`."""
+def inside(corpus: Corpus, bucket: str, values: Mapping[str, Any], scope: Scope | None) -> bool:
+    """Tell whether a document with these values is in a bucket of the scope and passes its hard filters."""
+    if scope is None:
+        return True
+    return bucket in scope.filters and matches(corpus.buckets[bucket], scope.filters[bucket], values)
+
+
+def metadata_tools(services: Services, scope: Scope | None = None) -> list[BaseTool]:
+    """Return `get_document_metadata` as a LangChain tool over `services`, within `scope`."""
 
     async def get_document_metadata(doc_id: str) -> dict[str, Any]:
         corpus = await services.corpus()
-        return await asyncio.to_thread(document_metadata, corpus, doc_id)
+        return await asyncio.to_thread(document_metadata, corpus, doc_id, scope)
 
     return [
         StructuredTool.from_function(

@@ -1,7 +1,6 @@
 """query_documents: list, count, sum, average, min and max over all matching documents, in the database."""
 
 import asyncio
-from datetime import date
 from typing import Any
 
 from langchain_core.tools import BaseTool, StructuredTool
@@ -9,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from corpus.aggregates import Aggregate
 from corpus.query import DocumentQuery, run_query
+from tools.scope import Scope, day_of, hard_filters
 from tools.search import FilterClause, checked_filters, known_bucket
 from tools.services import Corpus, Services
 
@@ -33,26 +33,36 @@ class QueryInput(BaseModel):
     limit: int = Field(100, ge=1, le=1000, description="Rows at most.")
 
 
-def query_documents(corpus: Corpus, asked: QueryInput, today: date) -> dict[str, Any]:
+def document_query(
+    corpus: Corpus, asked: QueryInput, scope: Scope | None
+) -> tuple[DocumentQuery, tuple[str, ...]]:
+    """Return the typed query, with the scope's hard filters, and a line about each filter that was dropped.
+
+    Raises:
+        BadInput: there is no such bucket, or it may not be searched.
+    """
+    bucket = known_bucket(corpus, asked.bucket)
+    filters, dropped = checked_filters(corpus, bucket.name, asked.filters or [], day_of(scope))
+    query = DocumentQuery(
+        bucket=bucket.name,
+        filters=(*hard_filters(scope, bucket.name), *filters),
+        select=tuple(asked.select),
+        aggregate=tuple(asked.aggregate),
+        group_by=tuple(asked.group_by),
+        order_by=tuple(asked.order_by),
+        limit=asked.limit,
+    )
+    return query, dropped
+
+
+def query_documents(corpus: Corpus, asked: QueryInput, scope: Scope | None = None) -> dict[str, Any]:
     """Return rows, columns and coverage ("n of N documents have this field") of a typed query; blocking.
 
     Raises:
         BadInput: an unknown bucket or field, or a function that does not fit the field's type.
     """
-    bucket = known_bucket(corpus, asked.bucket)
-    filters, dropped = checked_filters(corpus, bucket.name, asked.filters or [], today)
-    result = run_query(
-        corpus.annotations,
-        DocumentQuery(
-            bucket=bucket.name,
-            filters=filters,
-            select=tuple(asked.select),
-            aggregate=tuple(asked.aggregate),
-            group_by=tuple(asked.group_by),
-            order_by=tuple(asked.order_by),
-            limit=asked.limit,
-        ),
-    )
+    query, dropped = document_query(corpus, asked, scope)
+    result = run_query(corpus.annotations, query)
     return {
         "columns": list(result.columns),
         "rows": result.rows,
@@ -64,12 +74,12 @@ def query_documents(corpus: Corpus, asked: QueryInput, today: date) -> dict[str,
     }
 
 
-def query_tools(services: Services) -> list[BaseTool]:
-    """Return `query_documents` as a LangChain tool over `services`."""
+def query_tools(services: Services, scope: Scope | None = None) -> list[BaseTool]:
+    """Return `query_documents` as a LangChain tool over `services`, within `scope`."""
 
     async def run(**arguments: Any) -> dict[str, Any]:
         corpus = await services.corpus()
-        return await asyncio.to_thread(query_documents, corpus, QueryInput(**arguments), date.today())
+        return await asyncio.to_thread(query_documents, corpus, QueryInput(**arguments), scope)
 
     return [
         StructuredTool.from_function(

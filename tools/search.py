@@ -17,6 +17,7 @@ from corpus.search import Cached, SearchFailure, search_buckets
 from corpus.types import Hit
 from corpus.versions import VersionedIndex
 from llm.errors import BadInput
+from tools.scope import Scope, day_of, hard_filters
 from tools.services import Corpus, Services
 
 KEYWORD_CONTEXT = 400
@@ -173,21 +174,22 @@ def snippet(hit: Hit, query: str, size: int) -> str:
     return ("…" if start else "") + text[start : start + size] + ("…" if start + size < len(text) else "")
 
 
-def search_tools(services: Services) -> list[BaseTool]:
-    """Return `search_text` and `search_semantic` as LangChain tools over `services`."""
+def search_tools(services: Services, scope: Scope | None = None) -> list[BaseTool]:
+    """Return `search_text` and `search_semantic` as LangChain tools over `services`, within `scope`."""
 
     def tool(name: str, description: str, mode: Mode, schema: type[SearchInput]) -> BaseTool:
         async def run(**arguments: Any) -> dict[str, Any]:
             asked = schema(**arguments)
             corpus = await services.corpus()
-            filters, dropped = checked_filters(corpus, asked.bucket, asked.filters or [], date.today())
+            hard = hard_filters(scope, asked.bucket)
+            filters, dropped = checked_filters(corpus, asked.bucket, asked.filters or [], day_of(scope))
             result = await search_passages(
                 corpus,
                 PassageQuery(
                     buckets=(asked.bucket,),
                     query=asked.query,
                     mode=mode,
-                    filters=((asked.bucket, filters),),
+                    filters=((asked.bucket, (*hard, *filters)),),
                     doc_ids=(asked.doc_id,) if asked.doc_id else (),
                     top_k=asked.top_k,
                 ),

@@ -1,0 +1,36 @@
+"""What a run allows its tool calls: the buckets that may be searched, and the hard filters that every call carries."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from corpus.filters import Filters
+from llm.errors import BadInput
+
+
+@dataclass(frozen=True)
+class Scope:
+    """`filters` holds each allowed bucket with its checked hard filters; `today` is what dates refer to."""
+
+    filters: Mapping[str, Filters]
+    today: date
+
+    def hard(self, bucket: str) -> Filters:
+        """Return the filters that every call on a bucket carries.
+
+        Raises:
+            BadInput: the bucket is not one of those that may be searched.
+        """
+        if bucket not in self.filters:
+            raise BadInput(f"There is no bucket {bucket[:60]!r}; the buckets are {', '.join(self.filters)}.")
+        return self.filters[bucket]
+
+
+def hard_filters(scope: Scope | None, bucket: str) -> Filters:
+    """Return the hard filters of a bucket; none without a scope."""
+    return scope.hard(bucket) if scope else ()
+
+
+def day_of(scope: Scope | None) -> date:
+    """Return the day that relative dates refer to."""
+    return scope.today if scope else date.today()
