@@ -80,6 +80,20 @@ class Context(BaseModel):
         float,
         Field(ge=0, le=1, description="Passages that the model scores below this share of 10 are left out."),
     ] = 0.3
+    expand: Annotated[
+        Literal["off", "weak", "always"],
+        Field(
+            description="Search with two other wordings too: never, when a search finds little, or always."
+        ),
+    ] = "off"
+    mmr: Annotated[
+        float | None,
+        Field(
+            ge=0,
+            le=1,
+            description="Choose differing passages: weight of relevance against difference, 0.5 is usual; empty: off.",
+        ),
+    ] = None
     overload: Annotated[
         int, Field(ge=2, le=100_000, description="Matching documents from which a list asks to be narrowed.")
     ] = 100

@@ -38,11 +38,14 @@ def after_verify(state: State) -> Literal["done", "correct"]:
 
 
 def search_tasks(state: State) -> list[Send]:
-    """Return one `Send` to `search` per planned tool call, each with the run's deadline."""
-    return [
-        Send("search", SearchTask(call=call, plan=state["plan"], deadline=state.get("deadline", 0.0)))
+    """Return one `Send` to `search` per planned tool call, each with the run's deadline, the first with its usage."""
+    tasks = [
+        SearchTask(call=call, plan=state["plan"], deadline=state.get("deadline", 0.0))
         for call in state.get("calls", [])
     ]
+    for task in tasks[:1]:
+        task["usage"] = state.get("usage", {})
+    return [Send("search", task) for task in tasks]
 
 
 def plan_edge(state: State) -> Sequence[Send] | Literal["none"]:

@@ -87,8 +87,12 @@ class State(TypedDict, total=False):
 
 
 class SearchTask(TypedDict, total=False):
-    """The payload of one `Send` to `search`: one tool call with what it may cost."""
+    """The payload of one `Send` to `search`: one tool call with what it may cost.
+
+    The first of a round has the run's `usage` and may ask a model; the others run beside it and may not.
+    """
 
     call: Json
     plan: Json
     deadline: float
+    usage: Json

@@ -15,8 +15,9 @@ from corpus.types import Hit
 from graph.context import Context
 from graph.events import ToolEvent
 from graph.state import Json, SearchTask
-from llm.errors import TimedOut
+from llm.errors import CitegraphError, TimedOut
 from nodes.calling import Stopwatch, note
+from nodes.expand import merged_by_rank, other_wordings, wants_wordings
 from nodes.rerank import NOT_RERANKED, model_form
 from tools.metadata import document_metadata
 from tools.search import PassageQuery, search_passages, typed_filters
@@ -41,11 +42,48 @@ class Search:
             context = context.model_copy(update={"top_k": max(context.top_k, DEPTH)})
         timeout = min(left, self.services.settings.search_timeout)
         found, notes = await run_call(corpus, state["call"], state["plan"], context, timeout=timeout)
+        usage: Json = {"tool_calls": 1}
+        if "cache_hits" in found and wants_wordings(found, context):
+            found, more, usage = await self.expanded(corpus, state, context, found)
+            notes += more
         runtime.stream_writer(tool_event(found, watch.seconds))
-        usage = {"tool_calls": 1, "cache_hits": found.pop("cache_hits", 0)}
-        usage["fallbacks"] = sum(item["kind"] == NOT_RERANKED for item in notes)
+        usage["cache_hits"] = found.pop("cache_hits", 0)
+        usage["fallbacks"] = usage.get("fallbacks", 0) + sum(item["kind"] == NOT_RERANKED for item in notes)
         spent = {key: number for key, number in usage.items() if number}
         return {"found": [found], "notes": notes, "usage": watch.update(spent)}
+
+    async def expanded(
+        self, corpus: Corpus, state: SearchTask, context: Context, found: Json
+    ) -> tuple[Json, list[Json], Json]:
+        """Search with other wordings too; return the entry with all lists merged, the notes and what it cost.
+
+        It stays one tool call. A wording whose search fails is left out, since the query itself was answered.
+        """
+        arguments = found["call"]["args"]
+        buckets = [corpus.buckets[name] for name in arguments["buckets"]]
+        wordings, update = await other_wordings(self.services, arguments["query"], buckets, state, context)
+        left = min(state["deadline"] - time.time(), self.services.settings.search_timeout)
+        usage = {"tool_calls": 1, **update.get("usage", {})}
+        if not wordings or left <= 0:
+            return found, update.get("notes", []), usage
+        calls = [found["call"] | {"args": arguments | {"query": wording}} for wording in wordings]
+        results = await asyncio.gather(
+            *(run_call(corpus, call, state["plan"], context, timeout=left) for call in calls),
+            return_exceptions=True,
+        )
+        entries = [found]
+        for result in results:
+            if isinstance(result, CitegraphError):
+                continue
+            if isinstance(result, BaseException):
+                raise result
+            entries.append(result[0])
+        count = arguments.get("top_k", context.top_k)
+        merged = found | {
+            "hits": merged_by_rank([entry["hits"] for entry in entries], count),
+            "cache_hits": sum(entry["cache_hits"] for entry in entries),
+        }
+        return merged, update.get("notes", []), usage
 
 
 async def run_call(
@@ -119,6 +157,7 @@ def passage_query(plan: Json, call: Json, context: Context) -> PassageQuery:
         doc_ids=tuple(arguments.get("only") or ()),
         identifiers=tuple(dict.fromkeys(identifiers)),
         top_k=arguments.get("top_k", context.top_k),
+        mmr=context.mmr,
     )
 
 

@@ -1,5 +1,6 @@
 """search_text and search_semantic: ranked passages of a bucket, filters checked and pushed down."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -8,6 +9,7 @@ from typing import Any
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, ConfigDict, Field
 
+from corpus.diversity import POOL, diversified
 from corpus.filter_checks import check_filters
 from corpus.filter_qdrant import to_qdrant
 from corpus.filters import Clause, Filters, Group, Operator
@@ -16,7 +18,7 @@ from corpus.rerank import DEPTH
 from corpus.search import Cached, SearchFailure, search_buckets
 from corpus.types import Hit
 from corpus.versions import VersionedIndex
-from llm.errors import BadInput
+from llm.errors import BadInput, CitegraphError
 from tools.scope import Scope, day_of, hard_filters
 from tools.services import Corpus, Services
 
@@ -73,7 +75,8 @@ class SearchResult:
 class PassageQuery:
     """What one search asks of one or several buckets; `filters` are already checked, per bucket.
 
-    `principal` is for whom it is made: it parts the cache, nothing else.
+    `principal` is for whom it is made: it parts the cache, nothing else. `mmr` is the weight of relevance
+    against difference, None for relevance alone.
     """
 
     buckets: tuple[str, ...]
@@ -85,6 +88,7 @@ class PassageQuery:
     identifiers: tuple[str, ...] = ()
     top_k: int = 10
     principal: str = ""
+    mmr: float | None = None
 
     def requests(self, corpus: Corpus) -> list[SearchRequest]:
         """Return one engine request per bucket.
@@ -103,11 +107,15 @@ class PassageQuery:
                 doc_ids=self.doc_ids,
                 phrases=self.phrases,
                 identifiers=self.identifiers,
-                # A reranker sees more than it returns.
-                limit=max(self.top_k, DEPTH) if corpus.reranker else self.top_k,
+                limit=self.depth(corpus),
             )
             for name in self.buckets
         ]
+
+    def depth(self, corpus: Corpus) -> int:
+        """Return how many hits are asked for: a reranker and a choice for difference see more than they return."""
+        pool = POOL * self.top_k if self.mmr is not None else self.top_k
+        return max(pool, DEPTH) if corpus.reranker else pool
 
 
 def known_bucket(corpus: Corpus, name: str) -> Any:
@@ -137,7 +145,15 @@ async def search_passages(
         reranker=corpus.reranker,
         cached=kept_searches(corpus.index, query.principal),
     )
-    return SearchResult(tuple(found.hits[: query.top_k]), tuple(found.failed), cache_hits=found.cache_hits)
+    hits, failed = found.hits, list(found.failed)
+    if query.mmr is not None and corpus.embedder is not None:
+        try:
+            hits = await asyncio.to_thread(
+                diversified, corpus.embedder, query.query, hits, count=query.top_k, weight=query.mmr
+            )
+        except CitegraphError as error:
+            failed.append(SearchFailure("", f"not chosen for difference: {error}"))
+    return SearchResult(tuple(hits[: query.top_k]), tuple(failed), cache_hits=found.cache_hits)
 
 
 def kept_searches(index: Index, principal: str) -> Cached | None:

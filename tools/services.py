@@ -26,6 +26,7 @@ class Corpus:
     """The open stores and the index behind every tool.
 
     `lines` is a model that embeds a line in microseconds, for comparing many of them; None when there is none.
+    `embedder` is the index's own model.
     """
 
     buckets: "dict[str, Bucket]"
@@ -35,6 +36,7 @@ class Corpus:
     index: "Index"
     reranker: "Reranker | None" = None
     lines: "Embedder | None" = None
+    embedder: "Embedder | None" = None
 
 
 def open_corpus(settings: Settings) -> Corpus:
@@ -65,6 +67,7 @@ def open_corpus(settings: Settings) -> Corpus:
         linker=ValueLinker(annotations),
         index=VersionedIndex(load_index(settings, embedder), versions, cache=settings.cache),
         reranker=load_reranker(settings),
+        embedder=embedder,
         lines=embedder if settings.embeddings == "static" else None,
     )
 

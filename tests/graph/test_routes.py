@@ -50,7 +50,8 @@ def test_more_becomes_one_send_per_call_with_the_deadline() -> None:
             "deadline": 9.0,
         },
     )
-    expected = [Send("search", {"call": CALL, "plan": {"kind": "passages"}, "deadline": 9.0})] * 2
+    task = {"call": CALL, "plan": {"kind": "passages"}, "deadline": 9.0}
+    expected = [Send("search", task | {"usage": {}}), Send("search", task)]
     assert review_edge(state) == expected
     assert plan_edge(state) == expected
     assert search_tasks(state) == expected
