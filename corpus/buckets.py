@@ -115,6 +115,8 @@ class Bucket(BaseModel):
             yield from ((f"{field.name}.first_of", name) for name in field.first_of)
             if field.currency_field:
                 yield f"{field.name}.currency_field", field.currency_field
+            for rule in field.extract:
+                yield from ((f"{field.name}.extract.years_between", name) for name in rule.years_between)
         for identifier in self.identifiers:
             if identifier.field:
                 yield f"identifier {identifier.name}", identifier.field

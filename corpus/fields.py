@@ -12,6 +12,8 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 from pydantic import Field as Declared
 
+from corpus.extraction.rules import ExtractRule
+
 FieldType = Literal[
     "text", "keyword", "keywords", "integer", "decimal", "money", "date", "boolean", "quantity"
 ]
@@ -96,6 +98,8 @@ class Field(BaseModel):
         clean: regular expression whose matches are removed from each value.
         split: regular expression that cuts one string into a list's values.
         item_key: key to take where the list holds objects.
+        from_text: patterns that give a value where neither an annotation nor `extract` does.
+        extract: where the value stands in a document, the surest way first.
         first_of: fields of which the first present one gives the value when no column does.
         empty: what an empty list says: `unknown` (the field is missing) or `none` (known to hold nothing).
         facet: whether its values are worth offering when a set is too large to list.
@@ -122,6 +126,7 @@ class Field(BaseModel):
     split: Regex | None = None
     item_key: str | None = None
     from_text: tuple[TextRule, ...] = ()
+    extract: tuple[ExtractRule, ...] = ()
     first_of: tuple[Name, ...] = ()
     empty: Literal["unknown", "none"] = "unknown"
     facet: bool = True

@@ -1,0 +1,163 @@
+"""What the first lines of a document name: the organisation that issued it, or its title."""
+
+import re
+from collections.abc import Iterator
+
+from corpus.extraction.typed import date_pattern
+from corpus.names import CLEAR_FORMS, LEGAL_FORMS, tokens
+
+HEAD_LINES = 12
+NAME_LINES = 4
+"""Lines over which one name may run."""
+
+_BUSINESS = frozenset(
+    """
+    enterprise enterprises trading restaurant restoran cafe café bistro bakery market mart supermarket minimarket store
+    stores shop hardware pharmacy farmasi hotel industries industry services service solutions company holdings group
+    electrical electronics motor motors book books stationery gift house kitchen bank clinic klinik gallery centre center
+    foods food seafood garden station petrol construction logistics international technology technologies systems software
+    verein verlag werke handel praxis apotheke bäckerei restaurante boutique agence société moulin
+    """.split()
+)
+"""Words that end or make the name of a business; general vocabulary, not names."""
+
+_NO_NAME = re.compile(
+    r"""
+      ^\W*$ | ^\W*\d[\d\s./-]*$
+    | (?:^|\W)(?:tel|fax|phone|mobile|hp|h/p|e-?mail|www|http|website|gst|vat|roc|reg(?:istration)?|co|company|business|br|sst
+        |ust|uid|siret|siren|tva|steuer)\W{0,3}(?:id|no|nr|number|nummer|code|reg)?\b\s*[.:#]
+    | \b(?:tax\ invoice|invoice|receipt|rechnung|facture|cash\ bill|cash\ sales?|gutschrift|bill\ to|duplicate|copy|welcome
+        |thank\ you|credit\ note|quotation|page|seite|datum|date|cashier|table|order)\b
+    | ^\W*(?:no|lot|unit|jalan|jln|lorong|block|blk|ground|\d+\w*,)\W | \b(?:street|avenue|road|straße|strasse|rue|jalan|taman)\b
+    | ^[^()]*\b\d{5}\b | @ | ^\W*\(?\W*[\d-]{5,} | \b(?:hours|posted|desc|qty|uom)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+_HEADING = re.compile(
+    r"\b(?:tax\s+invoice|invoice|receipt|rechnung|facture|cash\s+bill|cash\s+sales?|gutschrift|credit\s+note|bill\s+to)\b",
+    re.IGNORECASE,
+)
+
+
+def head_lines(text: str, count: int = HEAD_LINES) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the first lines that hold something."""
+    start, found = 0, 0
+    while start < len(text) and found < count:
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        line = text[start:end]
+        if line.strip():
+            yield start + len(line) - len(line.lstrip()), start + len(line.rstrip())
+            found += 1
+        start = end + 1
+
+
+def find_organization(text: str) -> tuple[int, int, float] | None:
+    """Return (start, end, confidence) of the name of the organisation that heads a document.
+
+    A name with a legal form goes first, then one with a word for a kind of business, then the first line
+    that is no number, address, heading or registration. What stands under a heading such as "Tax invoice"
+    is looked at only when nothing above it is a name.
+    """
+    lines = list(head_lines(text))
+    heading = next(
+        (place for place, (start, end) in enumerate(lines) if _HEADING.search(text[start:end])), None
+    )
+    above = lines[:heading]
+    names = [place for place, (start, end) in enumerate(above) if is_name(text[start:end])]
+    if not names:
+        above, names = lines, [place for place, (start, end) in enumerate(lines) if is_name(text[start:end])]
+    for place in names:
+        if end := _form_end(text, *above[place]):
+            return _begin(text, above[: place + 1]), end, 0.85
+    for place in names:
+        start, end = above[place]
+        if any(token.text in _BUSINESS for token in tokens(text[start:end])):
+            return _begin(text, above[: place + 1]), _joined(text, above[place : place + 2]), 0.75
+    return (*above[names[0]], 0.55) if names else None
+
+
+def is_name(line: str) -> bool:
+    """Return whether a line can be a name: letters, and neither a number, an address nor a label."""
+    return (
+        bool(re.search(r"[^\W\d_]{2}", line))
+        and not _NO_NAME.search(line)
+        and not date_pattern().search(line)
+    )
+
+
+def _form_end(text: str, start: int, end: int) -> int | None:
+    """Return where a line's name ends with its legal form, None when it has none."""
+    found = list(tokens(text[start:end]))
+    for place, token in enumerate(found):
+        last_word = place == len(found) - 1 and place > 0
+        if token.bracketed or not (token.text in CLEAR_FORMS or (last_word and token.text in LEGAL_FORMS)):
+            continue
+        last = token
+        for other in found[place + 1 :]:
+            if other.text not in LEGAL_FORMS:
+                break
+            last = other
+        return start + last.end + (text[start + last.end : start + last.end + 1] == ".")
+    return None
+
+
+def _begin(text: str, lines: list[tuple[int, int]]) -> int:
+    """Return where a name begins that ends on the last of these lines; it may run over several.
+
+    The line before belongs to it when that line ends open ("&", a bracket) or when the line itself has
+    nothing that could be a name of its own.
+    """
+    place = len(lines) - 1
+    while place > 0 and len(lines) - place < NAME_LINES:
+        before = text[slice(*lines[place - 1])]
+        if not is_name(before) or _HEADING.search(before):
+            break
+        here = text[slice(*lines[place])]
+        core = [
+            token.text
+            for token in tokens(here)
+            if not token.bracketed and token.text not in LEGAL_FORMS and token.text not in _BUSINESS
+        ]
+        open_end = before.count("(") > before.count(")") or re.search(
+            r"[&,+/-]$|\band$", before, re.IGNORECASE
+        )
+        if not open_end and core:
+            break
+        place -= 1
+    return lines[place][0]
+
+
+def _joined(text: str, lines: list[tuple[int, int]]) -> int:
+    """Return the end of a name that goes on in the next line after "&" or an open bracket."""
+    first = text[slice(*lines[0])]
+    if len(lines) > 1 and is_name(text[slice(*lines[1])]):
+        more = re.search(r"[&,+]$|\band$", first, re.IGNORECASE) or first.count("(") > first.count(")")
+        if more:
+            return lines[1][1]
+    return lines[0][1]
+
+
+_TITLE_NOISE = re.compile(
+    r"^\W*(?:exhibit|ex-|page|source|execution|confidential|draft|\d+$|[ivx]+$|table of contents)",
+    re.IGNORECASE,
+)
+
+
+def find_title(text: str) -> tuple[int, int, float] | None:
+    """Return (start, end, confidence) of the first line that reads as a title: short, no sentence."""
+    for start, end in head_lines(text, 8):
+        line = text[start:end]
+        if (
+            _TITLE_NOISE.search(line)
+            or not re.search(r"[^\W\d_]{3}", line)
+            or re.search(r"[:;@]|\d{3}", line)
+        ):
+            continue
+        letters = [character for character in line if character.isalpha()]
+        upper = sum(character.isupper() for character in letters) / max(1, len(letters))
+        if len(line) <= 150 and (upper > 0.6 or line.istitle() or not re.search(r"[.;:]$", line)):
+            return start, end, 0.75 if upper > 0.6 else 0.55
+    return None

@@ -1,0 +1,188 @@
+"""Where values stand: beside and beneath labels, in heads, in the openings of contracts, in embedded data."""
+
+from datetime import date
+from functools import partial
+from typing import Any
+
+import pytest
+
+from corpus.extraction.einvoice import read_einvoice
+from corpus.extraction.heads import find_organization, find_title
+from corpus.extraction.labels import beside
+from corpus.extraction.parties import find_parties
+from corpus.extraction.properties import front_matter, look_up
+from corpus.extraction.rules import ExtractRule
+from corpus.extraction.typed import find_typed
+from corpus.fields import Field
+
+
+def labelled(text: str, kind: Any = "keyword", **rule: Any) -> list[tuple[int, str]]:
+    declared = Field(name="value", type=kind, description="")
+    find = partial(find_typed, declared, today=date(2026, 1, 1), order="DMY")
+    return [
+        (order, text[found.start : found.end]) for order, found in beside(text, ExtractRule(**rule), find)
+    ]
+
+
+def test_a_value_beside_its_label_the_surest_label_first() -> None:
+    text = "Total: 9.00\nGrand Total   12.00\nTotal qty 3.00\n"
+    rule = {"labels": ["grand total", "total"], "unless": r"\bqty\b"}
+    assert labelled(text, "money", **rule) == [(0, "12.00"), (1, "9.00")]
+
+
+def test_a_value_beneath_its_label_in_the_nearest_column() -> None:
+    text = "Invoice Date     Due Date\n03/03/2023       04/04/2023\n"
+    assert labelled(text, "date", labels=["due date"]) == [(0, "04/04/2023")]
+    assert labelled(text, "date", labels=["invoice date"]) == [(0, "03/03/2023")]
+
+
+def test_a_sentence_beneath_a_label_is_no_value() -> None:
+    text = "Due\n\nPayable within 30 days, that is until 04/07/2018, less 3 % until 15/06/2018\n"
+    assert labelled(text, "date", labels=["due"]) == []
+
+
+def test_a_block_beneath_a_label_gives_its_name() -> None:
+    text = "Seller\n\n Number:   549910\n Name:     Elm Works GmbH\n Address:  High Street 1\n"
+    assert labelled(text, labels=["seller"]) == [(0, "Elm Works GmbH")]
+
+
+def test_a_label_inside_a_sentence_counts_in_prose_only() -> None:
+    text = "This contract shall expire\ntwo (2) years from the date hereof."
+    rule = {"labels": ["expire"], "then": r"\s+from\b"}
+    declared = Field(name="term", type="quantity", unit="year", description="")
+    find = partial(find_typed, declared, today=date(2026, 1, 1), order="DMY")
+    assert list(beside(text, ExtractRule(**rule), find)) == []  # type: ignore[arg-type]
+    found = list(beside(text, ExtractRule(**rule, prose=True), find))  # type: ignore[arg-type]
+    assert [text[item.start : item.end] for _, item in found] == ["two (2) years"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("NORTHSEA SUPPLIES LTD\n12 Harbour Road\nTAX INVOICE\n", "NORTHSEA SUPPLIES LTD"),
+        (
+            "JANE DOE\nALMOND HARDWARE\nENTERPRISE (OLD\nTOWN) SDN BHD\n822737-X\n",
+            "ALMOND HARDWARE\nENTERPRISE (OLD\nTOWN) SDN BHD",
+        ),
+        ("3 180048\nOAK PETROL TRADING\nCOMPANY NO: 1234\nRECEIPT\n", "OAK PETROL TRADING"),
+        ("TEL: 03-123\nGREEN FERN\nTAX INVOICE\nBILL TO: OTHER GMBH\n", "GREEN FERN"),
+        ("9 SPEEDY SHOP S/B (519537-X)\nLOT 1, JALAN 2\nINVOICE NO: 3\n", "9 SPEEDY SHOP S/B"),
+    ],
+)
+def test_the_organisation_that_heads_a_document(text: str, name: str) -> None:
+    found = find_organization(text)
+    assert found is not None
+    assert text[found[0] : found[1]] == name
+
+
+def test_no_organisation_in_a_head_of_numbers() -> None:
+    assert find_organization("12345\nTel: 99\n") is None
+
+
+def test_a_title_is_short_and_no_exhibit() -> None:
+    text = "Exhibit 10.1\nLICENCE TERMS\nThis paper is made on 3 May.\n"
+    found = find_title(text)
+    assert found is not None
+    assert text[found[0] : found[1]] == "LICENCE TERMS"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (
+            'This Agreement is by and between Elm Corp., a Nevada corporation ("Elm"), and Oak & Sons, L.P. ("Oak"). WHEREAS',
+            ["Elm Corp.", "Oak & Sons, L.P."],
+        ),
+        (
+            "entered into between Jane B. Roe and Fir Holdings, Inc. The parties agree",
+            ["Jane B. Roe", "Fir Holdings, Inc."],
+        ),
+        ("A dispute between the parties and their counsel", []),
+    ],
+)
+def test_parties_of_an_opening(text: str, names: list[str]) -> None:
+    spans = find_parties(text, ["by and between", "between"])
+    assert [text[start:end] for start, end in spans] == names
+
+
+CII = b"""<?xml version="1.0"?>
+<rsm:CrossIndustryInvoice xmlns:rsm="urn:r" xmlns:ram="urn:a" xmlns:udt="urn:u">
+ <rsm:ExchangedDocument><ram:ID>R-1</ram:ID><ram:TypeCode>380</ram:TypeCode>
+  <ram:IssueDateTime><udt:DateTimeString format="102">20240305</udt:DateTimeString></ram:IssueDateTime></rsm:ExchangedDocument>
+ <rsm:SupplyChainTradeTransaction>
+  <ram:IncludedSupplyChainTradeLineItem><ram:SpecifiedTradeProduct><ram:Name>Rope</ram:Name></ram:SpecifiedTradeProduct></ram:IncludedSupplyChainTradeLineItem>
+  <ram:ApplicableHeaderTradeAgreement><ram:SellerTradeParty><ram:Name>Elm GmbH</ram:Name>
+   <ram:SpecifiedTaxRegistration><ram:ID schemeID="FC">1/2</ram:ID></ram:SpecifiedTaxRegistration>
+   <ram:SpecifiedTaxRegistration><ram:ID schemeID="VA">DE123456789</ram:ID></ram:SpecifiedTaxRegistration></ram:SellerTradeParty></ram:ApplicableHeaderTradeAgreement>
+  <ram:ApplicableHeaderTradeSettlement><ram:InvoiceCurrencyCode>EUR</ram:InvoiceCurrencyCode>
+   <ram:SpecifiedTradeSettlementHeaderMonetarySummation><ram:TaxTotalAmount currencyID="EUR">19.00</ram:TaxTotalAmount>
+    <ram:TaxTotalAmount currencyID="GBP">16.00</ram:TaxTotalAmount><ram:GrandTotalAmount>119.00</ram:GrandTotalAmount>
+   </ram:SpecifiedTradeSettlementHeaderMonetarySummation></ram:ApplicableHeaderTradeSettlement>
+ </rsm:SupplyChainTradeTransaction></rsm:CrossIndustryInvoice>"""
+
+UBL = b"""<Invoice xmlns="urn:oasis:names:specification:ubl:schema:xsd:Invoice-2" xmlns:c="urn:c">
+ <c:ID>U-7</c:ID><c:IssueDate>2024-06-01</c:IssueDate><c:DocumentCurrencyCode>NOK</c:DocumentCurrencyCode>
+ <c:AccountingSupplierParty><c:Party><c:PartyLegalEntity><c:RegistrationName>Fjord AS</c:RegistrationName></c:PartyLegalEntity></c:Party></c:AccountingSupplierParty>
+ <c:LegalMonetaryTotal><c:TaxInclusiveAmount currencyID="NOK">125.00</c:TaxInclusiveAmount></c:LegalMonetaryTotal></Invoice>"""
+
+
+def test_business_terms_of_cii() -> None:
+    assert read_einvoice(CII) == {
+        "BT-1": ["R-1"],
+        "BT-2": ["2024-03-05"],
+        "BT-3": ["380"],
+        "BT-5": ["EUR"],
+        "BT-27": ["Elm GmbH"],
+        "BT-31": ["DE123456789"],
+        "BT-110": ["19.00 EUR"],
+        "BT-112": ["119.00 EUR"],
+        "BT-153": ["Rope"],
+    }
+
+
+def test_business_terms_of_ubl() -> None:
+    assert read_einvoice(UBL) == {
+        "BT-1": ["U-7"],
+        "BT-2": ["2024-06-01"],
+        "BT-5": ["NOK"],
+        "BT-27": ["Fjord AS"],
+        "BT-112": ["125.00 NOK"],
+    }
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"no xml",
+        b"<a><b/></a>",
+        b"\xff\xfe<",
+        b'<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><Invoice><ID>&x;</ID></Invoice>',
+    ],
+)
+def test_other_xml_says_nothing(data: bytes) -> None:
+    assert read_einvoice(data) == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\npackage: elm\ndates:\n  made: 2024-01-02\n---\n# Title\n",
+        '+++\npackage = "elm"\n[dates]\nmade = 2024-01-02\n+++\n# Title\n',
+        '```toml\npackage = "elm"\n[dates]\nmade = 2024-01-02\n```\n# Title\n',
+    ],
+)
+def test_front_matter(text: str) -> None:
+    matter = front_matter(text)
+    assert matter is not None
+    assert look_up(matter.properties, "Package") == "elm"
+    assert look_up(matter.properties, "made") == date(2024, 1, 2)
+    assert look_up(matter.properties, "other") is None
+    assert "package" in text[matter.start : matter.end]
+
+
+@pytest.mark.parametrize(
+    "text", ["# Title\n---\n", "---\n: [\n---\n", "+++\nno toml\n+++\n", "---\njust text\n---\n"]
+)
+def test_no_front_matter(text: str) -> None:
+    assert front_matter(text) is None

@@ -1,0 +1,61 @@
+"""The measure of extraction: what counts as right, and the figures on the archive."""
+
+from pathlib import Path
+
+import pytest
+
+from corpus.buckets import load_buckets
+from corpus.fields import Field, Quantity
+from evals.citations import corpora
+from evals.extraction import SETS, Score, agrees, main, published, score_set
+
+INVOICES = load_buckets()["invoices"]
+
+
+def test_names_agree_without_legal_form_and_case() -> None:
+    vendor = INVOICES.field("vendor_name")
+    assert vendor is not None
+    assert agrees(vendor, "ELM TRADING LTD", "Elm Trading Limited")
+    assert not agrees(vendor, "Elm Trading", "Oak Trading")
+
+
+def test_distinguished_names_agree_in_any_order() -> None:
+    issuer = load_buckets()["certificates"].field("issuer")
+    assert issuer is not None
+    assert agrees(issuer, "C=DE, O=Elm, CN=Root", "CN=Root,O=Elm,C=DE")
+    assert not agrees(issuer, "C=DE, O=Elm", "CN=Root,O=Elm,C=DE")
+
+
+def test_lengths_agree_in_any_unit() -> None:
+    term = Field(name="term", type="quantity", unit="year", description="")
+    assert agrees(term, Quantity(1.5), "18 months")
+    assert not agrees(term, Quantity(1.5), "2 years")
+
+
+def test_what_scores_are_of() -> None:
+    score = Score(right=6, wrong=2, missing=4)
+    assert (score.precision, score.recall, score.f1) == (0.75, 0.5, pytest.approx(0.6))
+    assert Score().f1 == 0.0
+
+
+def test_an_advisory_gets_its_head_back() -> None:
+    labels = {"doc_id": "A-1", "package": "elm", "aliases": ["CVE-1"], "affected_functions": ["elm::run"]}
+    text = published(labels, "# Title")
+    assert text.startswith('```toml\n[advisory]\nid = "A-1"\npackage = "elm"\naliases = ["CVE-1"]\n')
+    assert text.endswith("```\n\n# Title")
+
+
+def test_a_missing_archive_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(tmp_path / "none")]) == 1
+    assert "is not there" in capsys.readouterr().err
+
+
+@pytest.mark.corpora
+@pytest.mark.skipif(corpora() is None, reason="the shared archive is absent")
+def test_certificates_and_invoices_with_xml_are_read_right() -> None:
+    archive = corpora()
+    assert archive is not None
+    buckets = load_buckets()
+    for name, least in (("x509", 0.95), ("einvoices_with_xml", 0.95)):
+        scores = score_set(archive, SETS[name], buckets[SETS[name].bucket])
+        assert {field: round(score.f1, 2) for field, score in scores.items() if score.f1 < least} == {}
