@@ -3,18 +3,19 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cli.exits import ANSWERED, FAILED
 from cli.terminal import Progress, progress, write
+from llm.errors import BadInput
 from tools.services import Services
 
 if TYPE_CHECKING:
     from corpus.buckets import Bucket
     from corpus.ingestion.report import IngestReport
-    from corpus.ingestion.stores import IngestOptions, Stores
+    from corpus.ingestion.stores import Extract, IngestOptions, Stores
 
 SHOWN = 20
 """Skipped files and bad values that the report lists."""
@@ -30,6 +31,19 @@ class Request:
     annotations: Sequence[Path] = ()
     prune: bool = False
     labels: Sequence[str] | None = None
+    extract: "Extract" = "auto"
+
+
+def extract_mode(text: str) -> "Extract":
+    """Return the mode that `--extract` names.
+
+    Raises:
+        BadInput: it names none.
+    """
+    match text:
+        case "auto" | "always" | "never":
+            return text
+    raise BadInput(f"--extract {text}: it is auto, always or never.")
 
 
 def run(request: Request, *, as_json: bool = False, quiet: bool = False) -> int:
@@ -66,7 +80,9 @@ async def ingest_into(services: Services, request: Request, show: Progress | Non
         bucket,
         stores=stores,
         annotations=request.annotations,
-        options=_options(services, prune=request.prune, labels=request.labels),
+        options=replace(
+            _options(services, prune=request.prune, labels=request.labels), extract=request.extract
+        ),
         progress=show,
     )
 
@@ -83,7 +99,8 @@ async def _stores(services: Services, name: str) -> "tuple[Bucket, Stores]":
     from tools.search import known_bucket
 
     corpus = await services.corpus()
-    return known_bucket(corpus, name), Stores(corpus.documents, corpus.annotations, corpus.index)
+    stores = Stores(corpus.documents, corpus.annotations, corpus.index, corpus.extractions)
+    return known_bucket(corpus, name), stores
 
 
 def _options(

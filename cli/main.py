@@ -64,7 +64,7 @@ def _root(
 
 
 @app.command()
-def ingest(
+def ingest(  # noqa: PLR0913, PLR0917
     paths: Annotated[list[Path], typer.Argument(help="Files and folders.", show_default=False)],
     bucket: BucketName,
     annotations: Annotated[
@@ -82,14 +82,24 @@ def ingest(
             help="Only who may see this label sees the documents; may be repeated; '' takes labels away.",
         ),
     ] = None,
+    extract: Annotated[
+        str,
+        typer.Option(
+            "--extract", help="Extract values: auto (documents without annotations), always or never."
+        ),
+    ] = "auto",
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
     """Bring documents into a bucket; safe to repeat, to kill and to resume."""
-    from cli.ingest import Request, run
+    from cli.ingest import Request, extract_mode, run
 
     raise typer.Exit(
-        run(Request(paths, bucket, annotations or [], prune, labels), as_json=as_json, quiet=quiet)
+        run(
+            Request(paths, bucket, annotations or [], prune, labels, extract=extract_mode(extract)),
+            as_json=as_json,
+            quiet=quiet,
+        )
     )
 
 
@@ -191,6 +201,62 @@ def export(
     from cli.export import Request, run
 
     raise typer.Exit(run(Request(bucket, filters or [], out, excel)))
+
+
+@app.command()
+def annotate(  # noqa: PLR0913, PLR0917
+    document: Annotated[
+        str | None, typer.Argument(help="Show or correct this document.", show_default=False)
+    ] = None,
+    bucket: Annotated[
+        str | None, typer.Option("--bucket", "-b", help="List what to review in this bucket.")
+    ] = None,
+    corrections: Annotated[
+        list[str] | None, typer.Option("--set", help="Correct a value: field=value; may be repeated.")
+    ] = None,
+    absent: Annotated[
+        list[str] | None, typer.Option("--absent", help="The document has no such value; may be repeated.")
+    ] = None,
+    undo: Annotated[
+        list[str] | None, typer.Option("--undo", help="Forget the correction of a field.")
+    ] = None,
+    rerun: Annotated[
+        str | None, typer.Option("--rerun", help="Extract again by: rules or model.", show_default=False)
+    ] = None,
+    below: Annotated[
+        float, typer.Option("--below", min=0, max=1, help="List values of less confidence.")
+    ] = 0.7,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Rows listed for review.")] = 100,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show what was extracted from a document and where, list doubtful values, correct them for good."""
+    from cli.annotate import Request, rerun_by, run
+
+    request = Request(
+        document, bucket, corrections or [], absent or [], undo or [], rerun_by(rerun), below, limit
+    )
+    raise typer.Exit(run(request, as_json=as_json, quiet=quiet))
+
+
+bucket_app = typer.Typer(help="Make bucket declarations.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(bucket_app, name="bucket")
+
+
+@bucket_app.command("propose")
+def propose(
+    folder: Annotated[Path, typer.Argument(help="Folder of example documents.", show_default=False)],
+    name: Annotated[
+        str | None, typer.Option("--name", help="Name of the bucket; default: the folder's.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write this file instead of stdout.")
+    ] = None,
+) -> None:
+    """Propose a bucket's declaration from example documents, with the rate at which each field was found."""
+    from cli.propose import run
+
+    raise typer.Exit(run(folder, name=name, out=out))
 
 
 @app.command()

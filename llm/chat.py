@@ -36,6 +36,7 @@ Step = Literal[
     "compose",
     "verify",
     "agent",
+    "extract",
 ]
 STEPS: tuple[Step, ...] = get_args(Step)
 Rung = Literal["json_schema", "tool_call", "json_text"]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from corpus.buckets import Bucket
     from corpus.caching import ExactCache
     from corpus.documents import DocumentStore
+    from corpus.extraction.store import ExtractionStore
     from corpus.index import Index
     from corpus.linking import ValueLinker
     from corpus.rerank import Reranker
@@ -27,6 +28,7 @@ class Corpus:
 
     `lines` is a model that embeds a line in microseconds, for comparing many of them; None when there is none.
     `embedder` is the index's own model.
+    `extractions` is for the operator alone.
     """
 
     buckets: "dict[str, Bucket]"
@@ -37,6 +39,7 @@ class Corpus:
     reranker: "Reranker | None" = None
     lines: "Embedder | None" = None
     embedder: "Embedder | None" = None
+    extractions: "ExtractionStore | None" = None
 
 
 def open_corpus(settings: Settings) -> Corpus:
@@ -49,6 +52,7 @@ def open_corpus(settings: Settings) -> Corpus:
     from corpus.annotations import AnnotationStore
     from corpus.buckets import load_buckets
     from corpus.documents import DocumentStore
+    from corpus.extraction.store import ExtractionStore
     from corpus.index import load_index
     from corpus.linking import ValueLinker
     from corpus.rerank import load_reranker
@@ -69,6 +73,7 @@ def open_corpus(settings: Settings) -> Corpus:
         reranker=load_reranker(settings),
         embedder=embedder,
         lines=embedder if settings.embeddings == "static" else None,
+        extractions=ExtractionStore(settings.sql_url),
     )
 
 
@@ -85,6 +90,7 @@ def seen_corpus(whole: Corpus, principal: Principal) -> Corpus:
         annotations=annotations,
         linker=ValueLinker(annotations) if principal.labels is not None else whole.linker,
         index=SeenIndex(whole.index, documents, principal),
+        extractions=None,
     )
 
 

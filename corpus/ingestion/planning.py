@@ -6,19 +6,22 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corpus.buckets import show
 from corpus.chunking import chunk_document
 from corpus.document_parts import parts_digest
+from corpus.extraction.found import Extraction
+from corpus.extraction.settle import Settled, extract_document, settle
 from corpus.ingestion.report import BadValue, IngestReport, Skipped
 from corpus.ingestion.sources import is_absent, printable
 from corpus.sidecar import FILE_COLUMNS, Row, Sidecar
 from corpus.types import Chunk, Document, file_of, part_path
 
 if TYPE_CHECKING:
+    from corpus.annotation_tables import Source as Place
     from corpus.buckets import Bucket
     from corpus.documents import DocumentRecord
     from corpus.fields import Value
@@ -30,12 +33,17 @@ CONTEXT_LENGTH = 300
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A document that must be written: all of it, or (chunks None) its annotations alone."""
+    """A document that must be written: all of it, or (chunks None) its annotations alone.
+
+    `places` says where extracted values stand in the text; `extraction` is None when what is stored of it stays.
+    """
 
     document: Document
     values: Mapping[str, Value]
     hashes: tuple[str, str]
     chunks: list[Chunk] | None
+    places: Mapping[str, Place] = field(default_factory=dict)
+    extraction: Extraction | None = None
 
 
 class Planner:
@@ -61,6 +69,7 @@ class Planner:
         self._stores = stores
         self._options = options
         self._sidecar = sidecar
+        self._corrections = stores.extractions.corrections(bucket.name) if stores.extractions else {}
         self._ids = {record.source_path: doc_id for doc_id, record in known.items()}
         self._labels: dict[str, tuple[str, ...]] | None = None
         self._declaration = bucket.model_dump_json(include={"fields"})
@@ -108,24 +117,50 @@ class Planner:
         )
         return document, merged
 
-    def plan(self, document: Document, row: Row | None) -> Planned | None:
-        """Return what to write if a document, its annotations or the way to index it differ from the stored."""
+    def plan(
+        self,
+        document: Document,
+        row: Row | None,
+        *,
+        again: bool = False,
+        extraction: Extraction | None = None,
+    ) -> Planned | None:
+        """Return what to write if a document, its annotations or the way to index it differ from the stored.
+
+        Args:
+            again: work out the values anew although nothing changed.
+            extraction: what was extracted from the document by other means than the bucket's rules.
+        """
         record = self.known.get(document.doc_id)
         settled = record is not None and record.status == "done"
-        if row is None and record is not None and settled and record.content_hash == document.content_hash:
+        corrections = self._corrections.get(document.doc_id, {})
+        labels = self._labels_for(document.doc_id)
+        parts: list[object] = [self._declaration, document.source_path, *parts_digest(document)]
+        parts += ["labels", *labels] if labels else []
+        parts += [sorted(corrections.items())] if corrections else []
+        beside = _hash(parts)
+        found: Settled | None = None
+        if (
+            row is None
+            and not again
+            and record is not None
+            and settled
+            and record.content_hash == document.content_hash
+            and record.annotation_hash.partition(":")[2] == beside
+        ):
             # Without a row for it in this ingest a document keeps the annotations that it has.
-            values = self.bucket.derive(self._stored_values(document.doc_id), document.text)
+            values: Mapping[str, Value] = self.bucket.derive(
+                self._stored_values(document.doc_id), document.text
+            )
             values_hash = record.annotation_hash.partition(":")[0]
         else:
-            values = self._values(document, row)
+            found = self._values(document, row, extraction)
+            values = found.values
             values_hash = _hash({name: repr(value) for name, value in sorted(values.items())})
-        labels = self._labels_for(document.doc_id)
         document = replace(document, title=self.bucket.title(values) or document.title, labels=labels)
         context = context_of(self.bucket, document, values)
         index_hash = _hash([document.content_hash, document.source_file, context, self._recipe])
-        beside = [self._declaration, document.source_path, *parts_digest(document)]
-        beside += ["labels", *labels] if labels else []
-        annotation_hash = f"{values_hash}:{_hash(beside)}"
+        annotation_hash = f"{values_hash}:{beside}"
         chunks = None
         if not settled or record is None or record.index_hash != index_hash:
             chunks = chunk_document(
@@ -138,7 +173,11 @@ class Planner:
         elif record.annotation_hash == annotation_hash:
             self.report.unchanged += 1
             return None
-        return Planned(document, values, (index_hash, annotation_hash), chunks)
+        hashes = (index_hash, annotation_hash)
+        if found is None:
+            places = self._stored_places(document.doc_id)
+            return Planned(document, values, hashes, chunks, places)
+        return Planned(document, values, hashes, chunks, found.places, found.extraction)
 
     def _labels_for(self, doc_id: str) -> tuple[str, ...]:
         """Return the labels that a document gets: those of this ingest, else those that it has."""
@@ -152,18 +191,44 @@ class Planner:
         known = doc_id in self.known
         return (self._stores.annotations.get(doc_id) if known else None) or {}
 
-    def _values(self, document: Document, row: Row | None) -> dict[str, Value]:
-        """Return the typed values of a row, or those stored before, completed from the text."""
+    def _stored_places(self, doc_id: str) -> Mapping[str, Place]:
+        return self._stores.annotations.get_sources(doc_id, self.bucket.name)
+
+    def _values(self, document: Document, row: Row | None, extraction: Extraction | None) -> Settled:
+        """Return the values of a row, or else those given before, with what is extracted and corrected."""
+        given: Mapping[str, Value]
         if row is None:
-            return self.bucket.derive(self._stored_values(document.doc_id), document.text)
-        values, problems = self.bucket.validate_row(row)
-        for problem in problems:
-            if problem.reason == "unknown column":
-                self.report.unknown_columns[problem.column] += 1
-            else:
-                bad = BadValue(document.doc_id, problem.column, problem.value, problem.reason)
-                self.report.bad_values.append(bad)
-        return self.bucket.derive(values, document.text)
+            given = self._given_before(document)
+        else:
+            given, problems = self.bucket.validate_row(row)
+            for problem in problems:
+                if problem.reason == "unknown column":
+                    self.report.unknown_columns[problem.column] += 1
+                else:
+                    bad = BadValue(document.doc_id, problem.column, problem.value, problem.reason)
+                    self.report.bad_values.append(bad)
+        if extraction is None and self._extracts(row, given):
+            extraction = extract_document(self.bucket, document)
+        corrections = self._corrections.get(document.doc_id, {})
+        return settle(self.bucket, document.text, given, extraction or Extraction(), corrections)
+
+    def _extracts(self, row: Row | None, given: Mapping[str, Value]) -> bool:
+        """Return whether values are extracted from a document: those that a person annotated are left alone."""
+        if self._stores.extractions is None or self._options.extract == "never":
+            return False
+        return self._options.extract == "always" or (row is None and not given)
+
+    def _given_before(self, document: Document) -> Mapping[str, Value]:
+        """Return the stored values that an annotation row gave: not those extracted, corrected or derived."""
+        stored = self._stored_values(document.doc_id)
+        if self._stores.extractions is None or not stored:
+            return stored
+        corrected = self._corrections.get(document.doc_id, {}).keys()
+        own = self._stores.extractions.stored_fields(document.doc_id) | corrected
+        derived = self.bucket.derive({name: stored[name] for name in own if name in stored}, document.text)
+        return {
+            name: value for name, value in stored.items() if name not in own and derived.get(name) != value
+        }
 
     def _reading_id(self, path: Path, source: str, part: str) -> str:
         """Return the id of a file's document, or of one of its parts, which carries the file's name too."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from corpus.chunking import DEFAULT_OVERLAP, DEFAULT_TOKENS
 from corpus.ingestion.worker import Limits
 
 if TYPE_CHECKING:
+    from corpus.annotation_tables import Annotation, Source
     from corpus.documents import DocumentStore
+    from corpus.extraction.store import ExtractionStore
     from corpus.fields import Value
     from corpus.index import Index
 
@@ -18,15 +20,22 @@ Progress = Callable[[int, int, str], None]
 """Called with (units done, units in all, file name); a unit is a file or a JSONL line."""
 
 
+Extract = Literal["auto", "always", "never"]
+
+
 class AnnotationWriter(Protocol):
     """The part of the annotation store that an ingest needs."""
 
-    def put(self, bucket: str, rows: Iterable[tuple[str, Mapping[str, Value]]]) -> object:
-        """Insert or replace the values of documents."""
+    def put(self, bucket: str, rows: Iterable[Annotation]) -> object:
+        """Insert or replace the values of documents, and where they stand in the text."""
         ...
 
     def get(self, doc_id: str) -> Mapping[str, Value] | None:
         """Return the values of a document."""
+        ...
+
+    def get_sources(self, doc_id: str, bucket: str) -> Mapping[str, Source]:
+        """Return where the values of a document were found, for those that were extracted."""
         ...
 
     def delete(self, bucket: str, doc_ids: Sequence[str]) -> object:
@@ -36,11 +45,12 @@ class AnnotationWriter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """Where an ingest writes to."""
+    """Where an ingest writes to; without `extractions` nothing is extracted."""
 
     documents: DocumentStore
     annotations: AnnotationWriter
     index: Index
+    extractions: ExtractionStore | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +61,7 @@ class IngestOptions:
         chunk_tokens, chunk_overlap: in tokens.
         prune: remove the documents of the given folders and files whose file or line is gone.
         dry_run: read and compare, write nothing.
+        extract: from which documents values are extracted: `auto` those without an annotation row.
         workers: reading processes; None is one a processor, 0 reads in this process without limits.
         limits: what reading a file may cost.
         labels: put on every document that is read, in place of those it has; None keeps what each has.
@@ -60,6 +71,7 @@ class IngestOptions:
     chunk_overlap: int = DEFAULT_OVERLAP
     prune: bool = False
     dry_run: bool = False
+    extract: Extract = "auto"
     workers: int | None = None
     limits: Limits = field(default_factory=Limits)
     labels: tuple[str, ...] | None = None

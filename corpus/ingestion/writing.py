@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from corpus.access import labelled
+from corpus.annotation_tables import Annotation
 from corpus.ingestion.report import Skipped
 
 if TYPE_CHECKING:
@@ -97,8 +98,11 @@ class Writer:
         hashes = {item.document.doc_id: item.hashes for item in batch}
         self._stores.documents.put([item.document for item in batch], hashes=hashes, status="pending")
         self._stores.annotations.put(
-            self._bucket.name, [(item.document.doc_id, item.values) for item in batch]
+            self._bucket.name, [Annotation(item.document.doc_id, item.values, item.places) for item in batch]
         )
+        extracted = {item.document.doc_id: item.extraction for item in batch if item.extraction is not None}
+        if self._stores.extractions is not None:
+            self._stores.extractions.put(self._bucket.name, extracted)
 
     def _admitted(self) -> list[Planned]:
         """Return the queue without documents whose id another bucket holds."""
@@ -120,4 +124,6 @@ async def remove_documents(doc_ids: Sequence[str], bucket: str, *, stores: Store
         await asyncio.to_thread(stores.documents.mark_pending, doc_ids)
         await stores.index.delete_documents(bucket, doc_ids)
         await asyncio.to_thread(stores.annotations.delete, bucket, doc_ids)
+        if stores.extractions is not None:
+            await asyncio.to_thread(stores.extractions.delete, doc_ids)
         await asyncio.to_thread(stores.documents.delete, doc_ids)

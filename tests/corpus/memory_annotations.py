@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from corpus.annotation_tables import Annotation, Source
 from corpus.fields import Value
 
 
@@ -10,13 +11,18 @@ class MemoryAnnotations:
 
     def __init__(self) -> None:
         self.rows: dict[str, dict[str, Value]] = {}
+        self.sources: dict[str, dict[str, Source]] = {}
 
-    def put(self, bucket: str, rows: Iterable[tuple[str, Mapping[str, Value]]]) -> None:
-        for doc_id, values in rows:
-            self.rows[doc_id] = dict(values)
+    def put(self, bucket: str, rows: Iterable[Annotation]) -> None:
+        for row in rows:
+            self.rows[row.doc_id] = dict(row.values)
+            self.sources[row.doc_id] = dict(row.sources)
 
     def get(self, doc_id: str) -> Mapping[str, Value] | None:
         return self.rows.get(doc_id)
+
+    def get_sources(self, doc_id: str, bucket: str) -> Mapping[str, Source]:
+        return self.sources.get(doc_id, {})
 
     def delete(self, bucket: str, doc_ids: Sequence[str]) -> None:
         for doc_id in doc_ids:
