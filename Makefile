@@ -7,8 +7,9 @@ PY := $(BIN)/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
 ARCHIVE ?= ../shared/corpora
 
-# Questions of the archive's development set; `make eval QUESTIONS=...` takes others.
+# Questions of the archive's development set; `make eval QUESTIONS=... MODE=graph,loop,single` takes others and compares.
 QUESTIONS ?= $(ARCHIVE)/questions/dev.jsonl
+MODE ?= graph
 
 .PHONY: demo test check lint types format dev eval bench bench-filters bench-rows minilm clean
 .DEFAULT_GOAL := help
@@ -74,7 +75,7 @@ dev: $(VENV)/.dev
 	@LANGGRAPH_CLI_NO_ANALYTICS=1 $(BIN)/langgraph dev --no-browser --host 127.0.0.1
 
 eval: $(VENV)/.dev
-	@$(BIN)/citegraph eval $(QUESTIONS)
+	@$(BIN)/citegraph eval $(QUESTIONS) --mode $(MODE)
 
 bench: $(VENV)/.dev
 	@$(PY) -m evals.bench

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from cli.exits import ANSWERED, FAILED
 from cli.terminal import progress, say, write
-from evals.question_files import read_questions
+from evals.question_files import Question, read_questions
 from evals.questions import is_question_set, keep_in, run_questions
 from evals.scoring import MEASURES, Outcome, misses, summarise
 from llm.errors import BadInput
@@ -21,6 +21,23 @@ from tools.services import Services
 if TYPE_CHECKING:
     from graph.context import Context
 
+MODES = ("graph", "loop", "single")
+"""The search graph, the single-loop agent, and the graph in a single pass."""
+FELL_BACK = "no model is configured for the step agent, so one pass by rules answered in place of the loop"
+COMPARED = (
+    "rows",
+    "document_f1",
+    "answer",
+    "behaviour",
+    "citation_precision",
+    "citation_recall",
+    "calls",
+    "tokens",
+    "tool_calls",
+    "seconds",
+    "failed",
+    "bad_citations",
+)
 COLUMNS = ("rows", *MEASURES, "failed", "bad_citations")
 
 
@@ -32,6 +49,7 @@ class Request:
     out: Path | None = None
     limit: int | None = None
     list_misses: bool = False
+    modes: Sequence[str] = ("graph",)
 
 
 def run(request: Request, context: "Context", *, as_json: bool, quiet: bool) -> int:
@@ -46,22 +64,60 @@ def run(request: Request, context: "Context", *, as_json: bool, quiet: bool) -> 
     questions, collections, claims = _sorted_out([path for path in request.paths if path not in planned])
     results: dict[str, Any] = {}
     outcomes: list[Outcome] = []
+    compared: dict[str, Any] = {}
     if questions:
-        outcomes = asyncio.run(_questions(questions, request, context, quiet=quiet))
-        results |= summarise(outcomes)
+        by_mode = asyncio.run(_questions(questions, request, context, quiet=quiet))
+        outcomes = [outcome for made in by_mode.values() for outcome in made]
+        compared = {mode: summarise(made) for mode, made in by_mode.items()}
+        results |= compared[request.modes[0]] if len(compared) == 1 else {}
+    said = fallback_notes(request.modes, context) if questions else {}
     for folder in collections:
         results[folder.name] = asyncio.run(_retrieval(folder, request.limit))
     judged = {folder.name: _claims(folder) for folder in claims}
     filtered = {folder.name: score_filter_set(folder, limit=request.limit) for folder in planned}
     if as_json:
-        write(json.dumps(results | judged | filtered, ensure_ascii=False))
+        several = {"modes": compared} if len(compared) > 1 else {}
+        notes = {"notes": said} if said else {}
+        write(json.dumps(results | judged | filtered | several | notes, ensure_ascii=False))
     else:
         _print_filter_sets(filtered, list_misses=request.list_misses)
+        if len(compared) > 1:
+            _print_modes(compared)
+        for mode, line in said.items():
+            say(f"{mode}: {line}")
         _print_tables(results, [folder.name for folder in collections])
         _print_claim_sets(judged)
     if request.list_misses and questions:
         (say if as_json else write)(misses_text(outcomes))
-    return FAILED if results.get("overall", {}).get("failed") else ANSWERED
+    return FAILED if any(summary["overall"]["failed"] for summary in compared.values()) else ANSWERED
+
+
+def read_modes(text: str) -> tuple[str, ...]:
+    """Return the modes that a text such as "graph,loop" names, each once.
+
+    Raises:
+        BadInput: there is no such mode.
+    """
+    modes = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    unknown = [mode for mode in modes if mode not in MODES]
+    if unknown or not modes:
+        raise BadInput(f"--mode {text!r}: give one or several of {', '.join(MODES)}.")
+    return modes
+
+
+def fallback_notes(modes: Sequence[str], context: "Context") -> dict[str, str]:
+    """Return what must be said of the modes' numbers: a loop without a model is none."""
+    if "loop" not in modes or Services().chat.configured("agent", context.models):
+        return {}
+    return {"loop": FELL_BACK}
+
+
+def _print_modes(compared: dict[str, Any]) -> None:
+    rows = [
+        [mode, *(number_text(summary["overall"][column]) for column in COMPARED)]
+        for mode, summary in compared.items()
+    ]
+    print_table(["mode", *COMPARED], rows)
 
 
 def _sorted_out(paths: Sequence[Path]) -> tuple[list[Path], list[Path], list[Path]]:
@@ -91,22 +147,38 @@ def _sorted_out(paths: Sequence[Path]) -> tuple[list[Path], list[Path], list[Pat
 
 async def _questions(
     paths: Sequence[Path], request: Request, context: "Context", *, quiet: bool
+) -> dict[str, list[Outcome]]:
+    """Return the outcomes of all questions in each mode, one mode after the other."""
+    questions = read_questions(paths)[: request.limit]
+    with ExitStack() as stack:
+        out = stack.enter_context(request.out.open("w", encoding="utf-8")) if request.out else None
+        return {
+            mode: await _in_mode(mode, questions, context, keep_in(out, mode) if out else None, quiet=quiet)
+            for mode in request.modes
+        }
+
+
+async def _in_mode(
+    mode: str,
+    questions: Sequence[Question],
+    context: "Context",
+    keep: Callable[[Outcome], None] | None,
+    *,
+    quiet: bool,
 ) -> list[Outcome]:
+    """Return the outcomes of all questions in one mode; stores are opened anew."""
     from langgraph.checkpoint.memory import InMemorySaver
 
     from graph.session import open_session
 
-    questions = read_questions(paths)[: request.limit]
     services = Services(trusted=True)
-    with ExitStack() as stack:
-        keep: Callable[[Outcome], None] | None = None
-        if request.out:
-            keep = keep_in(stack.enter_context(request.out.open("w", encoding="utf-8")))
-        show = stack.enter_context(progress("eval", quiet=quiet))
-        async with open_session(services, InMemorySaver()) as session:
+    chosen = context.model_copy(update={"mode": "single"}) if mode == "single" else context
+    graph: Literal["agent", "tool_loop"] = "tool_loop" if mode == "loop" else "agent"
+    with progress("eval" if mode == "graph" else f"eval {mode}", quiet=quiet) as show:
+        async with open_session(services, InMemorySaver(), graph) as session:
             documents = (await services.corpus()).documents
             return await run_questions(
-                questions, session, documents, context=context, keep=keep, progress=show
+                questions, session, documents, context=chosen, keep=keep, progress=show
             )
 
 

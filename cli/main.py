@@ -148,7 +148,7 @@ def buckets(
 
 
 @app.command("eval")
-def evaluate(
+def evaluate(  # noqa: PLR0913, PLR0917
     paths: Annotated[
         list[Path],
         typer.Argument(
@@ -163,15 +163,20 @@ def evaluate(
         int | None, typer.Option("--limit", "-n", min=1, help="Only the first questions.")
     ] = None,
     misses: Annotated[bool, typer.Option("--misses", help="List what went wrong, by question.")] = False,
+    mode: Annotated[
+        str,
+        typer.Option("--mode", "-m", help="graph, loop or single; several, as graph,loop, are compared."),
+    ] = "graph",
     context: ContextTexts = None,
     quiet: Quiet = False,
 ) -> None:
     """Measure question sets (routing, documents, answers, behaviour), retrieval sets and judged claims."""
-    from cli.evaluate import Request, run
+    from cli.evaluate import Request, read_modes, run
     from cli.options import make_context
 
     settings = make_context(context or [])
-    raise typer.Exit(run(Request(paths, out, limit, misses), settings, as_json=as_json, quiet=quiet))
+    request = Request(paths, out, limit, misses, read_modes(mode))
+    raise typer.Exit(run(request, settings, as_json=as_json, quiet=quiet))
 
 
 @app.command()

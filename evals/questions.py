@@ -99,9 +99,10 @@ def bad_citations(answer: Answer, documents: "DocumentStore") -> int:
     return count_bad_citations(answer.citations, documents.text, page)
 
 
-def outcome_json(outcome: Outcome) -> dict[str, Any]:
+def outcome_json(outcome: Outcome, mode: str = "graph") -> dict[str, Any]:
     """Return an outcome as one row of a results file."""
     return {
+        "mode": mode,
         "id": outcome.question.id,
         "category": outcome.question.category,
         "question": list(outcome.question.turns),
@@ -114,11 +115,11 @@ def outcome_json(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def keep_in(file: IO[str]) -> Callable[[Outcome], None]:
+def keep_in(file: IO[str], mode: str = "graph") -> Callable[[Outcome], None]:
     """Return a function that appends each outcome to an open results file at once."""
 
     def keep(outcome: Outcome) -> None:
-        file.write(json.dumps(outcome_json(outcome), ensure_ascii=False) + "\n")
+        file.write(json.dumps(outcome_json(outcome, mode), ensure_ascii=False) + "\n")
         file.flush()
 
     return keep

@@ -16,7 +16,10 @@ MEASURES = (
     "document_f1",
     "answer",
     "behaviour",
+    "citation_precision",
+    "citation_recall",
     "calls",
+    "tokens",
     "tool_calls",
     "seconds",
 )
@@ -59,7 +62,10 @@ def score(outcome: Outcome) -> Scores:
         "document_f1": f1,
         "answer": answer_score(question, answer),
         "behaviour": float(behaviour(judged(outcome)) == question.behaviour),
+        "citation_precision": answer.citation_precision,
+        "citation_recall": answer.citation_recall,
         "calls": float(sum(usage.llm_calls for usage in used)),
+        "tokens": float(sum(usage.input_tokens + usage.output_tokens for usage in used)),
         "tool_calls": float(sum(usage.tool_calls for usage in used)),
         "seconds": outcome.seconds,
     }

@@ -234,7 +234,9 @@ async def _answer_at_the_end(events: AsyncGenerator[Event, None], on_event: OnEv
 
 @asynccontextmanager
 async def open_session(
-    services: Services, saver: BaseCheckpointSaver[Any] | None = None
+    services: Services,
+    saver: BaseCheckpointSaver[Any] | None = None,
+    graph: Literal["agent", "tool_loop"] = "agent",
 ) -> AsyncIterator[Session]:
     """Open a session; threads live in Postgres when the database is one, else in SQLite; closes all of it."""
     async with AsyncExitStack() as stack:
@@ -245,7 +247,7 @@ async def open_session(
                 kept or sqlite_saver(services.settings.home / "threads.sqlite")
             )
         try:
-            yield Session(services, saver)
+            yield Session(services, saver, graph)
         finally:
             await services.close()
             await asyncio.to_thread(settle, LAST_TRACES)

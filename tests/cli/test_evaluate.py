@@ -36,3 +36,51 @@ def test_a_folder_of_something_else_is_refused(run: Run, tmp_path: Path) -> None
     refused = run("eval", tmp_path)
     assert refused.code == 2
     assert "nor judged claims" in refused.err
+
+
+QUESTIONS = Path(__file__).parents[2] / "buckets" / "sample" / "questions.jsonl"
+COMPARED = [
+    "rows",
+    "document_f1",
+    "answer",
+    "behaviour",
+    "citation_precision",
+    "citation_recall",
+    "calls",
+    "tokens",
+]
+
+
+def test_modes_stand_side_by_side_and_a_loop_without_a_model_is_said(
+    run: Run, in_sample: Path, tmp_path: Path
+) -> None:
+    kept = tmp_path / "rows.jsonl"
+    compared = run("eval", QUESTIONS, "-n", 2, "--mode", "graph,loop,single", "--out", kept, "--json", "-q")
+    results = json.loads(compared.out)
+    assert list(results["modes"]) == ["graph", "loop", "single"]
+    for summary in results["modes"].values():
+        assert summary["overall"]["rows"] == 2
+        assert summary["overall"]["document_f1"] == 1.0
+        assert summary["overall"]["tokens"] == 0
+    assert "no model is configured" in results["notes"]["loop"]
+    rows = [json.loads(line) for line in kept.read_text("utf-8").splitlines()]
+    assert [row["mode"] for row in rows] == ["graph", "graph", "loop", "loop", "single", "single"]
+    assert any(note["step"] == "agent" for note in rows[2]["answer"]["notes"])
+
+    table = run("eval", QUESTIONS, "-n", 1, "--mode", "loop,single", "-q")
+    lines = [line.split("\t") for line in table.out.splitlines()]
+    assert lines[0][:9] == ["mode", *COMPARED]
+    assert [line[0] for line in lines[1:]] == ["loop", "single"]
+    assert table.err.startswith("loop: no model is configured")
+
+
+def test_one_mode_keeps_the_table_by_category(run: Run, in_sample: Path) -> None:
+    table = run("eval", QUESTIONS, "-n", 1, "-q").out.splitlines()
+    assert table[0].startswith("category\trows\trouting")
+    assert table[1].startswith("overall\t1\t")
+
+
+def test_an_unknown_mode_is_refused(run: Run, in_sample: Path) -> None:
+    refused = run("eval", QUESTIONS, "--mode", "graph,magic")
+    assert refused.code == 2
+    assert "graph, loop, single" in refused.err
