@@ -426,5 +426,10 @@ def _is_claim(statement: Statement) -> bool:
     )
 
 
+def says_not_found(text: str) -> bool:
+    """Tell whether a sentence says that something was not found."""
+    return bool(_NOT_FOUND.search(text))
+
+
 def _quoted(text: str) -> bool:
     return bool(re.search(r"[\"“„«].{12,}[\"”“»]", text))

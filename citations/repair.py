@@ -36,7 +36,7 @@ def repair(answer_text: str, report: Report, *, treatment: Treatment = "cut") ->
             notes.append(note)
         text = text[: claim.start] + new + text[claim.end :]
     text = _drop_unknown(text, report.unknown_markers, known)
-    return _tidy(_plain(text, known)), notes[::-1]
+    return tidy(_plain(text, known)), notes[::-1]
 
 
 def _plain(text: str, known: set[str]) -> str:
@@ -105,7 +105,7 @@ def _drop_unknown(text: str, unknown: tuple[str, ...], known: set[str]) -> str:
     return _without(text, set(unknown), known | set(unknown)) if unknown else text
 
 
-def _tidy(text: str) -> str:
+def tidy(text: str) -> str:
     """Remove what a cut leaves behind: empty list items, lone punctuation, double spaces and blank lines."""
     lines: list[str] = []
     for raw in text.split("\n"):

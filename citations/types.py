@@ -12,11 +12,12 @@ class Evidence:
 
     Attributes:
         evidence_id: stable id (the chunk id, or doc_id + ":" + start).
-        text: exactly `document.text[start:start + len(text)]`.
+        text: exactly `document.text[start:start + len(text)]`, but for what speaks to a program: that is blanked.
         start: character offset of `text` in the document.
         facts: values known of the document from its annotations, field name to printed value.
         page: number of the page on which `text` starts, None when unknown; `page_breaks` gives
             (offset in document, page number) for each later page that the span touches.
+        blanked: the text as the document has it when a part of it was blanked, else "".
     """
 
     evidence_id: str
@@ -26,6 +27,7 @@ class Evidence:
     page: int | None = None
     page_breaks: tuple[tuple[int, int], ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
+    blanked: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -265,7 +265,7 @@ async def text(models: ChatModels, call: Call, *, tools: Sequence[Mapping[str, A
     with call.budget.charged():
         arguments = {"tools": list(tools)} if tools else {}
         reply = await request(models, call, rung="text", arguments=arguments)
-        if not reply.content.strip() and not reply.tool_calls:
+        if not reply.content.strip() and not (tools and reply.tool_calls):
             raise Rejected(f"{call.step}: the model answered with nothing{_why_empty(reply)}")
         return reply
 

@@ -43,7 +43,8 @@ class Compose:
         context = runtime.context or Context()
         by_code = not state.get("gate", {}).get("retrieve", True) or state["plan"]["kind"] == "documents"
         empty = state.get("decision", {}).get("empty") or not state.get("evidence")
-        if by_code or empty or not wants_model(self.services, "compose", state, context):
+        given_up = state.get("draft", {}).get("unverifiable")
+        if by_code or empty or given_up or not wants_model(self.services, "compose", state, context):
             return told(await self.twin(state, context), state, runtime.stream_writer)
         return await self.write(state, context, runtime.stream_writer)
 

@@ -1,11 +1,12 @@
 """prune: join the searches of a round, keep the best evidence within the token budget, never a needed name."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from langgraph.runtime import Runtime
 
+from citations.orders import without_orders
 from corpus import terms
 from corpus.types import Chunk
 from graph.context import Context
@@ -94,14 +95,18 @@ def merge(old: Sequence[Json], new: Sequence[Json]) -> list[Json]:
 
 
 async def hydrate(corpus: Corpus, references: Sequence[Json]) -> dict[str, Chunk]:
-    """Return the chunks of evidence references by id; one that is gone from the index is left out."""
+    """Return the chunks of evidence references by id; one that is gone from the index is left out.
+
+    What in a text speaks to the program that reads it is blanked: neither a prompt nor an extract shows it.
+    """
     by_bucket: dict[str, list[str]] = {}
     for reference in references:
         by_bucket.setdefault(reference["bucket"], []).append(reference["id"])
     chunks: dict[str, Chunk] = {}
     for name, ids in by_bucket.items():
         for chunk in await corpus.index.retrieve(name, list(dict.fromkeys(ids))):
-            chunks[chunk.chunk_id] = chunk
+            plain = without_orders(chunk.text)
+            chunks[chunk.chunk_id] = chunk if plain == chunk.text else replace(chunk, text=plain)
     return chunks
 
 

@@ -3,7 +3,9 @@
 import asyncio
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
+from citations.orders import without_orders
 from citations.types import Derivation
 from corpus.buckets import Bucket, show
 from corpus.fields import Money
@@ -110,6 +112,7 @@ async def answer_from(corpus: Corpus, plan: Json, doc_id: str, question: str) ->
     if document is None:
         return None
     bucket = corpus.buckets[document.bucket]
+    document = replace(document, text=without_orders(document.text))
     return await asyncio.to_thread(read_document, corpus, bucket, document, plan, question)
 
 

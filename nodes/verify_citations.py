@@ -11,7 +11,8 @@ from langgraph.runtime import Runtime
 
 from citations.claims import find_markers
 from citations.judging import Rulings, verify_undecided
-from citations.repair import Treatment, repair
+from citations.orders import AFTER, unbacked, without_orders
+from citations.repair import Treatment
 from citations.resolve import cite
 from citations.types import Claim, Evidence, Report
 from citations.verify import verify
@@ -22,6 +23,7 @@ from graph.answer import Answer, AnswerClaim, AppliedFilter, Citation, Note, Tab
 from graph.context import Context
 from graph.policies import llm_calls_left, seconds_left
 from graph.state import Json, State, add_usage
+from nodes.amend import BACKED, HANDED_OVER, amended, nothing_holds, orders_found
 from nodes.asking import printed
 from nodes.calling import Stopwatch, note, wants_model
 from nodes.compose import search_quality
@@ -36,7 +38,6 @@ from tools.services import Corpus, Services
 AROUND = 120
 """Characters of context around a cited span that verification may look at."""
 KEPT_TURNS = 6
-BACKED = frozenset({"supported", "derived"})
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,11 @@ class VerifyCitations:
                 "notes": [*checked.update.get("notes", []), CORRECTED],
                 "usage": usage,
             }
+        if nothing_holds(draft, checked.report):
+            usage = add_usage(checked.update.get("usage", {}), {"fallbacks": 1, **watch.update()})
+            notes = [*checked.update.get("notes", []), HANDED_OVER]
+            given_up = draft | {"unverifiable": True, "feedback": HANDED_OVER["message"]}
+            return {"draft": given_up, "notes": notes, "usage": usage}
         ended = charged(state, checked.update)
         update = await asyncio.to_thread(conclude, corpus, ended, checked, context.unsupported, watch)
         return update | {"usage": checked.update.get("usage", {}) | update["usage"]}
@@ -93,13 +99,13 @@ class VerifyCitations:
         gave_up = any(item["step"] == "verify" for item in state.get("notes", []))
         asks = draft.get("by") == "model" and not gave_up
         if not cases or not asks or not wants_model(self.services, "verify", state, context):
-            return Checked(report, evidence)
+            return Checked(unbacked(report, evidence), evidence)
         rulings, update = await judge_cases(self.services, cases, state, context)
         judge = Rulings(rulings)
         report = await asyncio.to_thread(
             verify, draft["text"], evidence, derivations=derivations, judge=judge
         )
-        return Checked(report, evidence, judge, update)
+        return Checked(unbacked(report, evidence), evidence, judge, update)
 
     async def twin(self, state: State, context: Context) -> dict[str, Any]:
         """Finish without verification: nothing is stated that was not checked, so only the failure is."""
@@ -185,14 +191,17 @@ def as_evidence(corpus: Corpus, document: Document, start: int, end: int) -> Evi
     """Return a span of a document with its pages and the values known of the document."""
     values = corpus.annotations.get(document.doc_id, document.bucket) or {}
     pages = [page for page in document.pages if page.end > start and page.start < end]
+    before = max(0, start - AFTER)
+    text = without_orders(document.text[before:end])[start - before :]
     return Evidence(
         evidence_id=f"{document.doc_id}:{start}",
         doc_id=document.doc_id,
-        text=document.text[start:end],
+        text=text,
         start=start,
         page=pages[0].number if pages else None,
         page_breaks=tuple((page.start, page.number) for page in pages[1:]),
-        facts=tuple((name, show(value)) for name, value in values.items()),
+        facts=tuple((name, without_orders(show(value))) for name, value in values.items()),
+        blanked="" if text == document.text[start:end] else document.text[start:end],
     )
 
 
@@ -200,14 +209,15 @@ def conclude(
     corpus: Corpus, state: State, checked: Checked, treatment: Treatment, watch: Stopwatch
 ) -> dict[str, Any]:
     """Repair what is left, resolve the citations for people and build the final update; blocking."""
-    draft, evidence, report = state["draft"], checked.evidence, checked.report
-    text, lines = draft["text"], []
-    if rows_of_the_database(draft):
-        lines = unprinted(report)
-    else:
-        text, lines = repair(text, report, treatment=treatment)
-    if text != draft["text"]:
-        report = verify(text, evidence, derivations=derivations_of(draft), judge=checked.judge)
+    draft, evidence = state["draft"], checked.evidence
+    text, lines, report = amended(
+        draft,
+        checked.report,
+        evidence,
+        checked.judge,
+        treatment=treatment,
+        question=state.get("question", ""),
+    )
     claims = list(report.claims)
     citations, places = resolve_all(corpus, text, claims, evidence, draft.get("cited", []))
     nothing = not any(claim.verdict in BACKED for claim in claims)
@@ -221,7 +231,7 @@ def conclude(
         if draft.get("partial") or lost_searches(state) or out_of_time(state)
         else "answered"
     )
-    notes = [note("verify_citations", "repaired", line) for line in lines]
+    notes = [note("verify_citations", "repaired", line) for line in lines] + orders_found(evidence)
     if draft.get("partial"):
         notes.append(note("compose", "partial", str(draft["partial"])))
     return finish(
@@ -235,22 +245,6 @@ def conclude(
         filters=applied_filters(corpus, state),
         notes=notes,
     )
-
-
-def rows_of_the_database(draft: Json) -> bool:
-    """Tell whether code wrote the draft from a database query: its rows stand, whatever their documents print."""
-    return draft.get("by") == "rules" and draft.get("matched") is not None
-
-
-def unprinted(report: Report) -> list[str]:
-    """Return a line about each row whose values are not found in the document's own text."""
-    bad = [
-        claim for claim in report.claims if claim.verdict in {"unsupported", "contradicted"} and claim.markers
-    ]
-    return [
-        f"“{claim.text[:100]}” is from the annotations; the document's text was not found to say it."
-        for claim in bad
-    ]
 
 
 def resolve_all(

@@ -10,7 +10,7 @@ from corpus.index import SearchRequest
 from corpus.types import Hit
 from graph.answer import Answer
 from graph.context import Context
-from llm.errors import Unavailable
+from llm.errors import Rejected, Unavailable
 from llm.scripted import scripted
 from tests.graph.conftest import OpenSession
 from tests.graph.test_answers import check_citations
@@ -187,7 +187,7 @@ async def test_without_a_composing_model_the_best_passages_stand_verbatim(
     open_session: OpenSession, corpus: Corpus
 ) -> None:
     def reply(step: str, messages: Any) -> Any:
-        return Unavailable(REASON) if step == "compose" else Unavailable("no other step is scripted")
+        return Unavailable(REASON) if step == "compose" else Rejected("no other step is scripted")
 
     models, _ = scripted(reply)
     async with open_session(models) as session:

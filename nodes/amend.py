@@ -1,0 +1,80 @@
+"""What a verified draft becomes: repaired, without unchecked asides, or handed over to the extracts."""
+
+from collections.abc import Sequence
+
+from citations.asides import without_asides
+from citations.claims import says_not_found
+from citations.judging import Rulings
+from citations.orders import unbacked
+from citations.repair import Treatment, repair
+from citations.types import Evidence, Report
+from citations.verify import verify
+from graph.state import Json
+from nodes.calling import note
+from nodes.statements import derivations_of
+
+BACKED = frozenset({"supported", "derived"})
+HANDED_OVER = note(
+    "compose",
+    "fallback",
+    "nothing that the model wrote could be verified, so the passages themselves are shown",
+)
+
+
+def nothing_holds(draft: Json, report: Report) -> bool:
+    """Tell whether no claim of a model's answer is backed, though it does not say that nothing was found."""
+    backed = any(claim.verdict in BACKED or claim.verdict == "misattributed" for claim in report.claims)
+    return draft.get("by") == "model" and not backed and not says_not_found(draft["text"])
+
+
+def amended(
+    draft: Json,
+    report: Report,
+    evidence: Sequence[Evidence],
+    judge: Rulings | None,
+    *,
+    treatment: Treatment,
+    question: str,
+) -> tuple[str, list[str], Report]:
+    """Return the text that is shown, a line for people about each change, and the report on that text; blocking."""
+    text = draft["text"]
+    if rows_of_the_database(draft):
+        return text, unprinted(report), report
+    text, lines = repair(text, report, treatment=treatment)
+    if text != draft["text"]:
+        report = checked_again(text, draft, evidence, judge)
+    if draft.get("by") == "model":
+        text, removed = without_asides(text, report.claims, question)
+        if removed:
+            return text, [*lines, *removed], checked_again(text, draft, evidence, judge)
+    return text, lines, report
+
+
+def checked_again(text: str, draft: Json, evidence: Sequence[Evidence], judge: Rulings | None) -> Report:
+    """Return the report on a text that a draft became; blocking."""
+    return unbacked(verify(text, evidence, derivations=derivations_of(draft), judge=judge), evidence)
+
+
+def orders_found(evidence: Sequence[Evidence]) -> list[Json]:
+    """Return the note on documents that speak to the program that reads them."""
+    speaking = dict.fromkeys(item.doc_id for item in evidence if item.blanked)
+    if not speaking:
+        return []
+    line = f"Text that speaks to the program that reads it was not taken as evidence: {', '.join(speaking)}."
+    return [note("verify_citations", "orders ignored", line)]
+
+
+def rows_of_the_database(draft: Json) -> bool:
+    """Tell whether code wrote the draft from a database query: its rows stand, whatever their documents print."""
+    return draft.get("by") == "rules" and draft.get("matched") is not None
+
+
+def unprinted(report: Report) -> list[str]:
+    """Return a line about each row whose values are not found in the document's own text."""
+    bad = [
+        claim for claim in report.claims if claim.verdict in {"unsupported", "contradicted"} and claim.markers
+    ]
+    return [
+        f"“{claim.text[:100]}” is from the annotations; the document's text was not found to say it."
+        for claim in bad
+    ]
