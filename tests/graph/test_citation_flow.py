@@ -242,3 +242,30 @@ async def test_a_model_that_tells_both_sides_is_not_contradicted(
     assert {claim.verdict for claim in answer.claims} == {"supported"}
     assert script.steps().count("compose") == 1
     check_citations(answer, corpus)
+
+
+async def test_a_model_that_gets_worse_leaves_what_is_true_and_each_attempt_is_kept(
+    open_session: OpenSession,
+) -> None:
+    worse = f"{WRONG} The NV2N517 weighs 77 grams [nv2n517]."
+    models, script = writing(WRONG, worse, worse)
+    async with open_session(models) as session:
+        answer = await session.ask(QUESTION, thread_id="worse", context=Context(max_corrections=2))
+        state = await session.graph.aget_state({"configurable": {"thread_id": "worse"}})
+    assert script.steps().count("compose") == 3
+    assert (answer.status, answer.claims) == ("unanswerable", [])
+    assert "55 V" not in answer.text
+    assert "77" not in answer.text
+    assert [kept["text"] for kept in state.values["corrections"]] == [WRONG, worse]
+    assert [kept["claims"] for kept in state.values["corrections"]] == [1, 2]
+
+
+async def test_a_budget_that_ends_between_two_attempts_cuts_what_fails(open_session: OpenSession) -> None:
+    models, script = writing(f"{RIGHT} The NV2N517 weighs 77 grams [nv2n517].")
+    async with open_session(models) as session:
+        probe = await session.ask(QUESTION, context=Context(max_corrections=0))
+        limited = Context(max_corrections=3, max_llm_calls=probe.usage.llm_calls + 1)
+        before = script.steps().count("compose")
+        answer = await session.ask(QUESTION, context=limited)
+    assert script.steps().count("compose") - before == 2, "one correction, then no call is left"
+    assert (answer.text, answer.usage.llm_calls) == (RIGHT, limited.max_llm_calls)

@@ -254,3 +254,19 @@ def test_several_runs_at_once(client: SyncLangGraphClient) -> None:
     for thread, started in zip(threads, runs, strict=True):
         result: Any = client.runs.join(thread, started["run_id"])
         assert "45 V" in result["answer"]["text"]
+
+
+def test_the_loop_is_served_too_and_says_that_it_has_no_model(client: SyncLangGraphClient) -> None:
+    drawing = client.assistants.get_graph("tool_loop")
+    assert {"agent", "tools", "verify_citations"} < {str(node["id"]) for node in drawing["nodes"]}
+    parts = client.runs.stream(
+        new_thread(client),
+        "tool_loop",
+        input={"messages": [{"role": "user", "content": LOOKUP}]},
+        stream_mode=MODES,  # type: ignore[arg-type]
+    )
+    events = [(part.event, part.data) for part in parts]
+    assert [data for event, data in events if event == "error"] == []
+    answer = answer_of(events)
+    assert (answer.status, "45 V" in answer.text) == ("answered", True)
+    assert "No model is configured" in answer.notes[0].message
