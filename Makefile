@@ -11,7 +11,7 @@ ARCHIVE ?= ../shared/corpora
 QUESTIONS ?= $(ARCHIVE)/questions/dev.jsonl
 MODE ?= graph
 
-.PHONY: demo test check lint types format dev eval bench bench-filters bench-rows minilm clean
+.PHONY: demo test check lint types format dev eval bench bench-filters bench-rows bench-ingest minilm clean
 .DEFAULT_GOAL := help
 
 help:
@@ -86,6 +86,10 @@ bench-filters: $(VENV)/.dev
 
 bench-rows: $(VENV)/.dev
 	@$(PY) -m evals.bench_rows
+
+# The archive's PDF files: pages per second beside a plain script.
+bench-ingest: $(VENV)/.dev
+	@$(PY) -m evals.bench_ingest --archive $(ARCHIVE)
 
 # The MiniLM embedding model for CITEGRAPH_EMBEDDINGS=minilm or CITEGRAPH_RERANKER=minilm.
 minilm: $(VENV)/.runtime

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus.fields import fold
-from corpus.types import Chunk, Document, page_at
+from corpus.types import Chunk, Document, Table, page_at
 from llm.embeddings import static_tokenizer
 
 if TYPE_CHECKING:
@@ -25,11 +25,21 @@ DEFAULT_OVERLAP = 150
 _NAMESPACE = UUID("5b0d0e0c-6f3c-5d0a-9d0a-0c1f7e7f3a11")
 # A byte-pair merge over a whole book as one word takes long; pieces of this size do not.
 _PIECE = 20_000
+# Characters of a chunk's context, column heads included.
+_CONTEXT = 600
 # A seam may cost at most this share of a chunk.
 _SLACK = 0.35
-# Where to cut, best first: a page, a paragraph, a line, a sentence, a word.
+# A heading, the head of a clause, a mail inside a mail: what follows belongs together.
+_HEADING = re.compile(
+    r"\n(?=#{1,6} \S"
+    r"|(?:ARTICLE|Article|SECTION|Section|Clause|CLAUSE|Artikel|Abschnitt|Anlage|ANNEX|Annex|EXHIBIT|Exhibit) [IVXLC\d]"
+    r"|§ ?\d|(?:\d{1,2}(?:\.\d{1,2}){1,3}\.?|\d{1,2}\.)[ \t]+[A-ZÄÖÜ](?:[a-zäöüß]|[A-ZÄÖÜ]{3})[^\n]{1,80}\n"
+    r"|-{2,} ?(?:Original|Forwarded|Ursprüngliche|Weitergeleitete))"
+)
+# Where to cut, best first: a page, a heading, a paragraph, a line (a table's row), a sentence, a word.
 _SEAMS = (
     re.compile(r"\f"),
+    _HEADING,
     re.compile(r"\n[ \t]*\n"),
     re.compile(r"\n"),
     re.compile(r"[.!?;:]\s"),
@@ -79,10 +89,19 @@ def chunk_document(
                 page_last=last.number if last else None,
                 identifiers=_identifiers(bucket, text),
                 title=document.title,
-                context=context,
+                context=_with_heads(context or document.title, document.tables, start) or context,
             )
         )
     return chunks
+
+
+def _with_heads(context: str, tables: Sequence[Table], start: int) -> str:
+    """Return the context with the column heads of the table that a chunk begins inside of, else nothing."""
+    for table in tables:
+        if table.start < start < table.end and table.header:
+            heads = [" ".join(filter(None, row)) for row in table.rows[: table.header]]
+            return " | ".join(filter(None, [context, table.title, *heads]))[:_CONTEXT]
+    return ""
 
 
 def count_tokens(text: str) -> int:

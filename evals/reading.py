@@ -59,7 +59,7 @@ def evaluate(archive: Path) -> dict[str, FormatResult]:
     if not manifest.is_file():
         raise BadInput(f"{manifest} is not there: name the archive by CITEGRAPH_CORPORA or --archive")
     rows = json.loads(manifest.read_text("utf-8"))
-    gold = dict(_texts(archive, {row["doc_id"] for row in rows}))
+    gold = dict(gold_texts(archive, {row["doc_id"] for row in rows}))
     results: dict[str, FormatResult] = {}
     for row in rows:
         path = archive / row["file"]
@@ -86,7 +86,8 @@ def _read(path: Path, gold: str, result: FormatResult) -> None:
     result.seconds += time.monotonic() - began
 
 
-def _texts(archive: Path, wanted: set[str]) -> Iterator[tuple[str, str]]:
+def gold_texts(archive: Path, wanted: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield id and text of the wanted documents as the archive has them."""
     for file in sorted(archive.glob("*/docs*.jsonl")):
         with file.open(encoding="utf-8") as lines:
             for line in lines:

@@ -1,15 +1,17 @@
 """Chunks cover the document, stay within the limit, and know their offsets and pages exactly."""
 
 import hashlib
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from corpus import chunking
 from corpus.buckets import Bucket, Identifier
 from corpus.chunking import chunk_document, count_tokens
-from corpus.types import Document, Page
+from corpus.types import Document, Page, Table
 
 BUCKET = Bucket(
     name="letters",
@@ -104,3 +106,46 @@ def test_a_text_without_seams_is_cut_all_the_same(text: str) -> None:
     chunks = chunk_document(document(text), BUCKET)
     assert max(count_tokens(chunk.text) for chunk in chunks) <= 901
     assert chunks[-1].end == len(text.rstrip())
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "## Warranty",
+        "ARTICLE IV",
+        "Section 5 Payment",
+        "§ 7 Haftung",
+        "4.2 Limits of Liability",
+        "-----Original Message-----",
+    ],
+)
+def test_a_chunk_ends_before_a_heading_rather_than_at_a_paragraph(heading: str) -> None:
+    before = "\n\n".join("The ferry left the harbour again." for _ in range(17))
+    after = "\n\n".join("The crew waved to the shore." for _ in range(12))
+    text = f"{before}\n{heading}\n{after}"
+    first, second, *_ = chunk_document(document(text), BUCKET, tokens=200, overlap=0)
+    assert first.text == before
+    assert second.text.startswith(heading)
+
+
+def test_an_item_of_a_list_or_an_amount_is_no_heading() -> None:
+    lines = ["12 bolts of steel", "3.50 EUR for each", "# not followed", "Sectional sofas"]
+    text = "\n".join(f"{line}\nThe crew waved to the shore." for line in lines)
+    assert [line for line in lines if chunking._HEADING.search(f"\n{line}\n")] == ["# not followed"]
+    assert len(chunk_document(document(text), BUCKET)) == 1
+
+
+def test_rows_of_a_long_table_carry_its_column_heads() -> None:
+    rows = [("Part", "Price"), *((f"bolt {number}", f"{number}.50") for number in range(120))]
+    body = "\n".join(" | ".join(row) for row in rows)
+    text = f"Our prices.\n\n{body}\n\nEnd."
+    table = Table(13, 13 + len(body), tuple(rows), title="Prices")
+    listed = replace(document(text), tables=(table,), title="List")
+    first, *rest = chunk_document(listed, BUCKET, tokens=200, overlap=0)
+    assert first.context == ""
+    assert len(rest) > 3
+    for chunk in rest:
+        assert chunk.context == "List | Prices | Part Price"
+        assert chunk.text.startswith("bolt")
+    named = chunk_document(listed, BUCKET, tokens=200, overlap=0, context="List | Acme")
+    assert {chunk.context for chunk in named} == {"List | Acme", "List | Acme | Prices | Part Price"}
