@@ -1,0 +1,145 @@
+"""One-level search against two-level (sections by their summaries first, then their chunks), by pages found."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gzip
+import hashlib
+import json
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from corpus.buckets import Bucket
+from corpus.chunking import chunk_document
+from corpus.edge_index import EdgeIndex
+from corpus.index import RRF_K, SearchRequest
+from corpus.readers.text import PAGE_BREAK, joined_pages
+from corpus.types import Chunk, Document, Hit
+from evals.reading import ARCHIVE
+from evals.retrieval import Run, measured
+from evals.summaries import section_summaries
+from llm.embeddings import StaticEmbedder
+from llm.errors import BadInput
+
+DEPTH = 100
+SECTIONS = (5, 10, 20, 50)
+BATCH = 256
+CHUNKS = Bucket(name="chunks", description="Filings.", nouns=("filing",), fields=())
+SECTION = Bucket(name="sections", description="Summaries.", nouns=("summary",), fields=())
+
+
+def filings(folder: Path) -> Iterator[Document]:
+    """Yield the filings of FinanceBench, their pages joined; a page's number is one above the set's."""
+    texts: dict[str, dict[int, str]] = defaultdict(dict)
+    for file in sorted(folder.glob("pages-*.jsonl.gz")):
+        with gzip.open(file, "rt", encoding="utf-8") as lines:
+            for line in lines:
+                row = json.loads(line)
+                texts[row["doc_name"]][row["page"]] = row["text"].replace(PAGE_BREAK, "\n")
+    for name, pages in sorted(texts.items()):
+        bodies = [pages.get(number, "") for number in range(max(pages) + 1)]
+        text = PAGE_BREAK.join(bodies)
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        title = name.replace("_", " ")
+        yield Document(name, CHUNKS.name, text, name, digest, title=title, pages=joined_pages(bodies))
+
+
+async def evaluate(folder: Path, home: Path) -> dict[str, dict[str, float]]:
+    """Return the page measures of one level and of two, by how many sections are looked into.
+
+    Raises:
+        BadInput: the set is absent.
+    """
+    if not (folder / "qrels_pages.tsv").is_file():
+        raise BadInput(f"{folder} holds no FinanceBench")
+    judgements: dict[str, dict[str, int]] = defaultdict(dict)
+    for line in (folder / "qrels_pages.tsv").read_text("utf-8").splitlines()[1:]:
+        query, page, grade = line.split("\t")
+        judgements[query][page] = int(grade)
+    rows = map(json.loads, (folder / "questions.jsonl").read_text("utf-8").splitlines())
+    queries = {row["qid"]: row["question"] for row in rows if row["qid"] in judgements}
+    index = EdgeIndex(home, StaticEmbedder(), weights=(1.0, 6.0))
+    await _fill(index, folder)
+    runs: dict[str, Run] = defaultdict(dict)
+    for query_id, text in queries.items():
+        hits = await index.search(SearchRequest(CHUNKS.name, text, limit=DEPTH))
+        runs["one level"][query_id] = _pages(hits)
+        sections = await index.search(SearchRequest(SECTION.name, text, limit=max(SECTIONS)))
+        for count in SECTIONS:
+            inside = _inside([hit.chunk for hit in sections[:count]])
+            hits = await index.search(SearchRequest(CHUNKS.name, text, filter_json=inside, limit=DEPTH))
+            runs[f"{count} sections"][query_id] = _pages(hits)
+            both = (runs["one level"][query_id], runs[f"{count} sections"][query_id])
+            runs[f"both, {count}"][query_id] = _fused(both)
+    await index.close()
+    return {name: measured(run, judgements) for name, run in runs.items()}
+
+
+async def _fill(index: EdgeIndex, folder: Path) -> None:
+    embedder = StaticEmbedder()
+    for bucket in (CHUNKS, SECTION):
+        await index.ensure(bucket)
+    for document in filings(folder):
+        chunks = chunk_document(document, CHUNKS, context=document.title)
+        summaries = section_summaries(document, SECTION, embedder)
+        for name, points in ((CHUNKS.name, chunks), (SECTION.name, summaries)):
+            for begin in range(0, len(points), BATCH):
+                await index.upsert(name, points[begin : begin + BATCH], {})
+    for bucket in (CHUNKS, SECTION):
+        await index.optimize(bucket.name)
+
+
+def _inside(sections: Sequence[Chunk]) -> dict[str, Any]:
+    """Return the filter for the chunks that begin in one of the sections."""
+    return {
+        "should": [
+            {
+                "must": [
+                    {"key": "doc_id", "match": {"value": section.doc_id}},
+                    {"key": "start", "range": {"gte": section.start, "lt": section.end}},
+                ]
+            }
+            for section in sections
+        ]
+    }
+
+
+def _fused(lists: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the pages of several rankings by reciprocal ranks."""
+    scores: dict[str, float] = defaultdict(float)
+    for ranking in lists:
+        for rank, page in enumerate(sorted(ranking, key=lambda page: -ranking[page]), 1):
+            scores[page] += 1 / (RRF_K + rank)
+    return dict(scores)
+
+
+def _pages(hits: Sequence[Hit]) -> dict[str, float]:
+    """Return a score for each page that a hit touches; the best hit counts, its first page first."""
+    best: dict[str, float] = {}
+    for hit in hits:
+        first, last = hit.chunk.page_first or 1, hit.chunk.page_last or 1
+        for step, page in enumerate(range(first, last + 1)):
+            best.setdefault(f"{hit.chunk.doc_id}#p{page - 1}", hit.score - 1e-6 * step)
+    return best
+
+
+def main() -> None:
+    """Print the measures: python -m evals.two_level [--archive FOLDER]."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--archive", type=Path, default=ARCHIVE)
+    folder = parser.parse_args().archive / "financebench"
+    try:
+        with tempfile.TemporaryDirectory() as home:
+            results = asyncio.run(evaluate(folder, Path(home)))
+    except BadInput as error:
+        parser.exit(1, f"{error}\n")
+    for name, values in results.items():
+        print(f"{name:14}" + "".join(f"{measure} {value:<9}" for measure, value in values.items()))
+
+
+if __name__ == "__main__":
+    main()
