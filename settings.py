@@ -174,6 +174,16 @@ class Settings(BaseSettings):
         validation_alias="CITEGRAPH_MODEL_TIMEOUT",
         description="Seconds allowed for one model call.",
     )
+    prompts: dict[str, str] = Field(
+        default_factory=dict,
+        validation_alias="CITEGRAPH_PROMPTS",
+        description='Instructions of your own per step as JSON: {"compose": "FILE or package.module:function"}.',
+    )
+    prompt_tokens: dict[str, int] = Field(
+        default_factory=dict,
+        validation_alias="CITEGRAPH_PROMPT_TOKENS",
+        description='Longest prompt by start of the model name as JSON, e.g. {"gpt": 100000, "*": 8000}.',
+    )
     prices: dict[str, dict[str, float]] = Field(
         default_factory=dict,
         validation_alias="CITEGRAPH_PRICES",

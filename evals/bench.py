@@ -24,7 +24,7 @@ from corpus.types import Chunk, Hit
 from graph.build import build
 from graph.context import Context
 from graph.policies import recursion_limit
-from graph.routes import after_gate, after_review, after_verify, search_tasks
+from graph.routes import after_decompose, after_gate, after_review, after_verify, search_tasks
 from graph.state import Json, State, add_usage, collect
 from llm.scripted import scripted
 from nodes.compose import Compose
@@ -121,9 +121,12 @@ class PlainLoop:
         state: Any = {"query": question}
         await self.step(state, "Gate")
         if after_gate(state) == "retrieve":
-            for name in ("Rewrite", "Decompose", "Route", "SchemaPlan"):
+            for name in ("Rewrite", "Decompose"):
                 await self.step(state, name)
-            await self.rounds(state)
+            if after_decompose(state) == "retrieve":
+                for name in ("Route", "SchemaPlan"):
+                    await self.step(state, name)
+                await self.rounds(state)
         while True:
             await self.step(state, "Compose")
             await self.step(state, "VerifyCitations")

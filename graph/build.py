@@ -11,7 +11,7 @@ from langgraph.types import Command
 
 from graph.context import Context
 from graph.policies import RETRY, attempts
-from graph.routes import after_gate, after_verify, plan_edge, review_edge
+from graph.routes import after_decompose, after_gate, after_verify, plan_edge, review_edge
 from graph.state import Input, Output, SearchTask, State
 from graph.tracing import Watched, guard, tell
 from llm.errors import CitegraphError, TimedOut
@@ -59,7 +59,7 @@ def build(services: Services) -> Graph:
         "gate", after_gate, {"retrieve": "rewrite", "skip": "compose", "resume": "schema_plan"}
     )
     graph.add_edge("rewrite", "decompose")
-    graph.add_edge("decompose", "route")
+    graph.add_conditional_edges("decompose", after_decompose, {"retrieve": "route", "skip": "compose"})
     graph.add_edge("route", "schema_plan")
     graph.add_conditional_edges("schema_plan", plan_edge, {"search": "search", "none": "prune"})
     graph.add_edge("search", "prune")

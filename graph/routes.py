@@ -16,6 +16,11 @@ def after_gate(state: State) -> Literal["retrieve", "skip", "resume"]:
     return "retrieve" if gate.get("retrieve", True) else "skip"
 
 
+def after_decompose(state: State) -> Literal["retrieve", "skip"]:
+    """Skip retrieval when the model that read the question found nothing in it to look up."""
+    return "retrieve" if state.get("gate", {}).get("retrieve", True) else "skip"
+
+
 def after_review(state: State) -> Literal["enough", "more", "clarify"]:
     """Follow the review's decision; "more" without a next call is "enough"."""
     status = state.get("decision", {}).get("status", "enough")

@@ -16,6 +16,7 @@ from llm.budget import CallBudget, ModelCall, estimate_tokens
 from llm.errors import BadInput, CitegraphError, Rejected, TimedOut, Unavailable
 from llm.foreign import NotAccepted, malformed, translate
 from llm.prices import Price, Prices
+from llm.prompts import Prompts
 from llm.reasoning import ReasoningFilter, without_reasoning
 from settings import Settings
 
@@ -118,7 +119,7 @@ class ChatModels:
 
     Raises:
         BadInput: CITEGRAPH_STEP_MODELS names an unknown step or option, or a value is out of bounds; a price of
-            CITEGRAPH_PRICES has another shape.
+            CITEGRAPH_PRICES has another shape, or a prompt of CITEGRAPH_PROMPTS cannot be used.
     """
 
     def __init__(self, settings: Settings, factory: Factory | None = None) -> None:
@@ -129,6 +130,7 @@ class ChatModels:
             for step, values in settings.step_models.items()
         }
         self.prices = Prices(settings.prices)
+        self.prompts = Prompts(settings.prompts, settings.prompt_tokens, STEPS)
         self.breakers = Breakers()
         self._capabilities: dict[tuple[str | None, str], Capability] = {}
         self._models: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[ModelSpec, BaseChatModel]] = (

@@ -104,20 +104,7 @@ def facets_question(corpus: Corpus, plan: Json, matched: int) -> Json:
     name = plan["buckets"][0]
     bucket: Bucket = corpus.buckets[name]
     filters = plan["per_bucket"][name]["filters"]
-    typed = bucket_filters(plan, name)
-    options: list[Json] = []
-    for facets in corpus.annotations.telling_facets(name, typed).values():
-        for facet in facets[:2]:
-            clause = facet.clause.model_dump(mode="json")
-            options.append(
-                {
-                    "id": str(len(options) + 1),
-                    "label": f"{facet.field.replace('_', ' ')}: {facet.label}",
-                    "count": facet.count,
-                    "effect": {"filters": {name: [*filters, clause]}},
-                }
-            )
-    options = options[:MAX_OPTIONS]
+    options = facet_options(corpus, plan)
     options.append({"id": "all", "label": "export all as CSV", "count": matched, "effect": {"export": True}})
     noun = bucket.nouns[0]
     question = f"{matched:,} documents match in {name}. Narrow them down ({noun} date, name, amount …), or take all as CSV?"
@@ -127,6 +114,24 @@ def facets_question(corpus: Corpus, plan: Json, matched: int) -> Json:
         "options": options,
         "tried": [printed(clause) for clause in filters],
     }
+
+
+def facet_options(corpus: Corpus, plan: Json) -> list[Json]:
+    """Return options that narrow the first bucket by its most telling values, with the documents of each; blocking."""
+    name = plan["buckets"][0]
+    filters = plan["per_bucket"][name]["filters"]
+    options: list[Json] = []
+    for facets in corpus.annotations.telling_facets(name, bucket_filters(plan, name)).values():
+        for facet in facets[:2]:
+            options.append(
+                {
+                    "id": str(len(options) + 1),
+                    "label": f"{facet.field.replace('_', ' ')}: {facet.label}",
+                    "count": facet.count,
+                    "effect": {"filters": {name: [*filters, facet.clause.model_dump(mode="json")]}},
+                }
+            )
+    return options[:MAX_OPTIONS]
 
 
 def ambiguous_question(corpus: Corpus, plan: Json, tied: Sequence[Candidate]) -> Json | None:
@@ -153,6 +158,33 @@ def ambiguous_question(corpus: Corpus, plan: Json, tied: Sequence[Candidate]) ->
     question = f"{len(tied)} documents in {tied[0].bucket} fit that equally well. Which one do you mean?"
     tried = [printed(clause) for clause in plan["per_bucket"][tied[0].bucket]["filters"]]
     return {"type": "ambiguous", "question": question, "options": options, "tried": tried}
+
+
+def which_document(corpus: Corpus, plan: Json, pairs: Sequence[tuple[str, str]]) -> Json | None:
+    """Return the question which of some documents, given with their buckets, is meant; None for fewer than two; blocking."""
+    corpus = corpus_of(corpus, plan)
+    bucket = pairs[0][1] if pairs else ""
+    tied = []
+    for doc_id, name in pairs:
+        values = corpus.annotations.get(doc_id, name) or {}
+        if name == bucket:
+            tied.append(Candidate(doc_id, name, 0.0, corpus.buckets[name].title(values), values))
+    if bucket not in plan["per_bucket"]:
+        plan = plan | {"per_bucket": {**plan["per_bucket"], bucket: {"filters": []}}}
+    return ambiguous_question(corpus, plan, tied)
+
+
+def missing_question(corpus: Corpus, plan: Json, question: str) -> Json:
+    """Return a question for something that the user left out, with the most telling values and their counts; blocking."""
+    corpus = corpus_of(corpus, plan)
+    name = plan["buckets"][0]
+    filters = plan["per_bucket"][name]["filters"]
+    return {
+        "type": "missing",
+        "question": question,
+        "options": facet_options(corpus, plan),
+        "tried": [printed(clause) for clause in filters] or [plan["queries"][0]],
+    }
 
 
 def telling_fields(bucket: Bucket, tied: Sequence[Candidate]) -> list[str]:

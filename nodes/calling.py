@@ -15,6 +15,7 @@ from llm.budget import CallBudget, ModelCall
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
+    from llm.prompts import Assembled, Material, Prompt
     from tools.services import Services
 
 T = TypeVar("T", bound=BaseModel)
@@ -28,8 +29,10 @@ class Reply(Generic[T]):
     update: Json
 
 
-def wants_model(services: "Services", step: Any, state: State, context: Context) -> bool:
-    """Tell whether `step` has a model and the run's budgets allow a call of it."""
+def wants_model(services: "Services", step: Any, state: State, context: Context, *, keep: int = 0) -> bool:
+    """Tell whether `step` has a model and the run's budgets allow a call of it, `keep` calls more for later."""
+    if llm_calls_left(state, context) <= keep:
+        return False
     if context.mode == "single" and step != "compose":
         return False
     if not services.chat.configured(step, context.models):
@@ -44,6 +47,34 @@ def budget_of(state: State, context: Context) -> CallBudget:
         seconds_left(state),
         tokens=tokens_left(state, context),
         cost=cost_left(state, context),
+    )
+
+
+def assemble(services: "Services", prompt: "Prompt", material: "Material", context: Context) -> "Assembled":
+    """Return the messages of a step for its model: cut to what that model takes, in the user's own words if so set."""
+    chat = services.chat
+    return chat.prompts.assemble(prompt, material, model=chat.spec(prompt.step, context.models).model)  # type: ignore[arg-type]
+
+
+async def ask_model(
+    services: "Services",
+    prompt: "Prompt",
+    material: "Material",
+    schema: type[T],
+    *,
+    state: State,
+    context: Context,
+) -> Reply[T]:
+    """Return the model's structured reply to a prompt about some material; raises as `call_model`."""
+    made = assemble(services, prompt, material, context)
+    return await call_model(
+        services,
+        prompt.step,
+        made.messages,
+        schema,
+        state=state,
+        context=context,
+        prompt_version=made.version,
     )
 
 

@@ -1,5 +1,6 @@
 """prune: join the searches of a round, keep the best evidence within the token budget, never a needed name."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +19,8 @@ from tools.services import Corpus, Services
 CHARACTERS_PER_TOKEN = 4
 MAX_EVIDENCE = 24
 SHORT_ID = 8
+MAX_LOG = 16
+"""Searches that a review is told of."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class Prune:
         seen = state.get("seen", [])
         fresh = [ref["id"][:SHORT_ID] for ref in merged if ref["id"][:SHORT_ID] not in seen]
         origin = state.get("decision", {}).get("origin")
+        kept_memory = state.get("decision", {}).get("memory", {})
         counts = {name: number for entry in found for name, number in entry.get("matched", {}).items()}
         update: Json = {
             "evidence": kept,
@@ -55,6 +59,8 @@ class Prune:
             "calls": [],
             "decision": {
                 **({"origin": origin} if origin else {}),
+                "memory": kept_memory
+                | {"log": [*kept_memory.get("log", []), *lines(found, fresh)][-MAX_LOG:]},
                 "fresh": len(fresh),
                 "matched": state.get("decision", {}).get("matched", {}) | counts,
             },
@@ -73,15 +79,38 @@ def width(call: Json, context: Context) -> int:
     return int(call["args"].get("top_k", context.top_k))
 
 
+def lines(found: Sequence[Json], fresh: Sequence[str]) -> list[str]:
+    """Return the log line of each search of a round, with how many of its passages nobody had seen."""
+    return [
+        log_line(entry, len({hit["id"][:SHORT_ID] for hit in entry["hits"]} & set(fresh))) for entry in found
+    ]
+
+
+def log_line(entry: Json, fresh: int) -> str:
+    """Return a finished search as a later review reads it."""
+    call = entry["call"]
+    arguments = call["args"]
+    where = ", ".join(arguments.get("buckets", [arguments.get("bucket", "")]))
+    if call["tool"] != "search":
+        return f"{call['tool']} in {where}: {sum(entry.get('matched', {}).values())} documents match"
+    inside = f" inside {', '.join(arguments['only'])}" if arguments.get("only") else ""
+    lifted = "" if arguments.get("filtered", True) else ", inferred filters lifted"
+    return (
+        f"{arguments.get('mode', 'hybrid')} search in {where}{inside}{lifted}: “{arguments['query']}”: "
+        f"{len(entry['hits'])} passages, {fresh} new"
+    )
+
+
 def signature(call: Json) -> str:
-    """Return what makes two calls the same: tool, folded query words, buckets, filters lifted or not."""
+    """Return what makes two calls the same: tool, buckets, filters lifted or its own, document, folded query words."""
     arguments = call["args"]
     where = ",".join(arguments.get("buckets", [arguments.get("bucket", "")]))
     words = " ".join(sorted(terms.content_words(str(arguments.get("query", "")))))
     only = ",".join(arguments.get("only") or [])
-    return f"{call['tool']}|{where}|{words}|{arguments.get('filtered', True)}|{only}|{call.get('side', '')}"[
-        :200
-    ]
+    own = arguments.get("filters") if "side" not in call else None
+    bound = hashlib.sha256(repr(own).encode()).hexdigest()[:6] if own else ""
+    named = f"{call['tool']}|{where}|{arguments.get('filtered', True)}|{only}|{call.get('side', '')}|{bound}|{words}"
+    return named[:300]
 
 
 def merge(old: Sequence[Json], new: Sequence[Json]) -> list[Json]:

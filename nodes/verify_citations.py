@@ -26,11 +26,11 @@ from graph.state import Json, State, add_usage
 from nodes.amend import BACKED, HANDED_OVER, amended, nothing_holds, orders_found
 from nodes.asking import printed
 from nodes.calling import Stopwatch, note, wants_model
-from nodes.compose import search_quality
 from nodes.degraded import corpus_of
 from nodes.judge_claims import judge_cases
 from nodes.prune import hydrate
 from nodes.search import bucket_filters, lost_searches
+from nodes.shown import search_quality
 from nodes.statements import derivations_of
 from nodes.telling import told
 from tools.services import Corpus, Services

@@ -40,7 +40,9 @@ def runtime(**settings: Any) -> Any:
     return SimpleNamespace(context=context, stream_writer=lambda event: None)
 
 
-def with_models(services: Services, replies: Replies) -> tuple[Services, Script]:
-    """Return services over the same corpus whose steps answer from a script, and the script."""
+def with_models(services: Services, replies: Replies, only: str = "") -> tuple[Services, Script]:
+    """Return services over the same corpus whose steps answer from a script, and the script; `only` one step's may."""
     models, script = scripted(replies)
+    if only:
+        models.configured = lambda step, overrides=None: step == only  # type: ignore[method-assign]
     return Services(settings=services.settings, ready=services.open(), models=models), script

@@ -93,18 +93,27 @@ async def test_a_first_turn_costs_no_model_call(services: Services) -> None:
 
 
 async def test_the_model_rewrites_a_follow_up(services: Services) -> None:
-    modelled, script = with_models(services, [{"question": " When does the Oudenveld contract end? "}])
+    modelled, script = with_models(
+        services, [{"question": " When does the Oudenveld contract end? "}], "rewrite"
+    )
     state: Any = {
         "asked": "when does it end?",
         "turns": [turn("Who signed the Oudenveld contract?") | {"answer": "Two people."}],
     }
     update = await Rewrite(modelled)(state, runtime())
     assert (update["question"], update["usage"]["llm_calls"]) == ("When does the Oudenveld contract end?", 1)
-    assert "Q: Who signed the Oudenveld contract?\nA: Two people." in script.calls[0].prompt
+    assert "User: Who signed the Oudenveld contract?\nAnswer: Two people." in script.calls[0].prompt
+
+
+async def test_a_follow_up_costs_no_call_of_its_own_where_decompose_has_a_model(services: Services) -> None:
+    modelled, script = with_models(services, [])
+    state: Any = {"asked": "and in May?", "turns": [turn("Invoices in March 2024?") | {"answer": ""}]}
+    assert (await Rewrite(modelled)(state, runtime()))["question"] == "Invoices in May 2024?"
+    assert script.calls == []
 
 
 async def test_an_empty_rewriting_keeps_the_question(services: Services) -> None:
-    modelled, _ = with_models(services, [{"question": "  "}])
+    modelled, _ = with_models(services, [{"question": "  "}], "rewrite")
     state: Any = {"asked": "Hello, when does it end?", "turns": [turn("x") | {"answer": "y"}]}
     assert (await Rewrite(modelled)(state, runtime()))["question"] == "when does it end?"
 

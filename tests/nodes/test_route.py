@@ -66,7 +66,7 @@ def choice(*buckets: str) -> dict[str, Any]:
 
 
 async def test_the_model_chooses_where_rules_leave_a_choice(services: Services) -> None:
-    modelled, script = with_models(services, [choice("contracts", "secrets")])
+    modelled, script = with_models(services, [choice("contracts", "secrets")], "route")
     assert len((await Route(services)(asking(OPEN), runtime()))["routes"]) == 2
     update = await Route(modelled)(asking(OPEN), runtime())
     assert update["routes"] == [{"bucket": "contracts", "score": 0.9, "reason": "fits"}]
@@ -75,7 +75,7 @@ async def test_the_model_chooses_where_rules_leave_a_choice(services: Services) 
 
 
 async def test_a_model_that_names_no_known_bucket_changes_nothing(services: Services) -> None:
-    modelled, _ = with_models(services, [choice("secrets")])
+    modelled, _ = with_models(services, [choice("secrets")], "route")
     twin = (await Route(services)(asking(OPEN), runtime()))["routes"]
     assert (await Route(modelled)(asking(OPEN), runtime()))["routes"] == twin
 
