@@ -74,6 +74,10 @@ check: lint types test
 dev: $(VENV)/.dev
 	@LANGGRAPH_CLI_NO_ANALYTICS=1 $(BIN)/langgraph dev --no-browser --host 127.0.0.1
 
+.PHONY: serve
+serve: $(VENV)/.runtime
+	@$(BIN)/citegraph serve
+
 eval: $(VENV)/.dev
 	@$(BIN)/citegraph eval $(QUESTIONS) --mode $(MODE)
 

@@ -63,6 +63,23 @@ class Settings(BaseSettings):
     jwt_issuer: str | None = Field(
         None, validation_alias="CITEGRAPH_JWT_ISSUER", description="Issuer that a JWT must name, when set."
     )
+    rate_limit: str = Field(
+        "1200/minute",
+        validation_alias="CITEGRAPH_RATE_LIMIT",
+        description="Requests that one principal may make of the API, e.g. 20/second; 429 above it.",
+    )
+    max_runs: int = Field(
+        64,
+        ge=1,
+        validation_alias="CITEGRAPH_MAX_RUNS",
+        description="Questions and uploads that the API works on at once; 429 above it.",
+    )
+    max_upload_mb: int = Field(
+        50,
+        ge=1,
+        validation_alias="CITEGRAPH_MAX_UPLOAD_MB",
+        description="Megabytes of an uploaded file; 413 above it.",
+    )
     qdrant_url: str | None = Field(
         None,
         validation_alias="QDRANT_URL",

@@ -49,17 +49,13 @@ def _rows(request: Request) -> Iterator[str]:
     from corpus.annotations import AnnotationStore
     from corpus.buckets import load_buckets
     from corpus.export import export_csv
-    from corpus.filter_checks import check_filters
-    from corpus.filters import parse_clause
+    from corpus.filter_checks import read_filters
 
     settings = load_settings()
     buckets = load_buckets(settings.buckets_dir)
     if request.bucket not in buckets:
         raise BadInput(f"There is no bucket {request.bucket!r}; the buckets are {', '.join(buckets)}.")
-    clauses = [parse_clause(text) for text in request.filters]
-    checked = check_filters(buckets[request.bucket], clauses, today=date.today())
-    if checked.problems:
-        raise BadInput(f"Filter {checked.problems[0].clause.raw!r}: {checked.problems[0]}.")
+    filters = read_filters(buckets[request.bucket], request.filters, today=date.today())
     settings.home.mkdir(parents=True, exist_ok=True)
     store = AnnotationStore(settings.sql_url, buckets)
-    return export_csv(store, request.bucket, checked.filters, bom=request.excel)
+    return export_csv(store, request.bucket, filters, bom=request.excel)

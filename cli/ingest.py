@@ -15,7 +15,7 @@ from tools.services import Services
 if TYPE_CHECKING:
     from corpus.buckets import Bucket
     from corpus.ingestion.report import IngestReport
-    from corpus.ingestion.stores import Extract, IngestOptions, Stores
+    from corpus.ingestion.stores import Extract, Stores
 
 SHOWN = 20
 """Skipped files and bad values that the report lists."""
@@ -73,6 +73,7 @@ def run_reembed(bucket: str, *, quiet: bool = False) -> int:
 async def ingest_into(services: Services, request: Request, show: Progress | None = None) -> "IngestReport":
     """Ingest into the stores of `services`, with the chunk sizes of its settings."""
     from corpus.ingestion.run import ingest
+    from corpus.ingestion.stores import options_from
 
     bucket, stores = await _stores(services, request.bucket)
     return await ingest(
@@ -81,7 +82,8 @@ async def ingest_into(services: Services, request: Request, show: Progress | Non
         stores=stores,
         annotations=request.annotations,
         options=replace(
-            _options(services, prune=request.prune, labels=request.labels), extract=request.extract
+            options_from(services.settings, prune=request.prune, labels=request.labels),
+            extract=request.extract,
         ),
         progress=show,
     )
@@ -89,9 +91,10 @@ async def ingest_into(services: Services, request: Request, show: Progress | Non
 
 async def _reembed(services: Services, name: str, show: Progress | None) -> int:
     from corpus.ingestion.run import reembed
+    from corpus.ingestion.stores import options_from
 
     bucket, stores = await _stores(services, name)
-    return await reembed(bucket, stores=stores, options=_options(services), progress=show)
+    return await reembed(bucket, stores=stores, options=options_from(services.settings), progress=show)
 
 
 async def _stores(services: Services, name: str) -> "tuple[Bucket, Stores]":
@@ -101,24 +104,6 @@ async def _stores(services: Services, name: str) -> "tuple[Bucket, Stores]":
     corpus = await services.corpus()
     stores = Stores(corpus.documents, corpus.annotations, corpus.index, corpus.extractions)
     return known_bucket(corpus, name), stores
-
-
-def _options(
-    services: Services, *, prune: bool = False, labels: Sequence[str] | None = None
-) -> "IngestOptions":
-    from corpus.access import checked_labels
-    from corpus.ingestion.stores import IngestOptions
-    from corpus.ingestion.worker import Limits
-
-    settings = services.settings
-    return IngestOptions(
-        chunk_tokens=settings.chunk_tokens,
-        chunk_overlap=settings.chunk_overlap,
-        prune=prune,
-        workers=settings.ingest_workers,
-        limits=Limits(settings.ingest_seconds, settings.ingest_memory_mb, settings.ingest_file_mb),
-        labels=None if labels is None else checked_labels(labels),
-    )
 
 
 async def _closing(services: Services, work: Callable[[Services], Awaitable[T]]) -> T:

@@ -273,6 +273,37 @@ def demo(quiet: Quiet = False) -> None:
 
 
 @app.command()
+def serve(
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on.")] = 8000,
+) -> None:
+    """Serve the HTTP API; without keys (see `key`) everyone who reaches it is the owner."""
+    from cli.serve import run
+
+    raise typer.Exit(run(host, port))
+
+
+@app.command()
+def key(
+    name: Annotated[str, typer.Argument(help="Whom the key is for; owns the threads.", show_default=False)],
+    file: Annotated[Path, typer.Option("--file", help="Key file; made when it is not there.")] = Path(
+        "keys.json"
+    ),
+    bucket: Annotated[
+        list[str] | None, typer.Option("--bucket", "-b", help="Bucket to see; '*' is all; may be repeated.")
+    ] = None,
+    labels: Annotated[
+        list[str] | None, typer.Option("--label", "-l", help="Label to see; '*' is all; may be repeated.")
+    ] = None,
+    write: Annotated[bool, typer.Option("--write", help="May bring documents in and remove them.")] = False,
+) -> None:
+    """Make an API key, add its hash to the key file and print it once."""
+    from cli.serve import KeyRequest, run_key
+
+    raise typer.Exit(run_key(KeyRequest(name, file, bucket or [], labels or [], write)))
+
+
+@app.command()
 def reembed(bucket: Annotated[str, typer.Argument(help="Name of the bucket.")], quiet: Quiet = False) -> None:
     """Build a bucket's index anew from the stored documents, e.g. after a change of the embedding model."""
     from cli.ingest import run_reembed

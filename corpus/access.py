@@ -42,11 +42,13 @@ class Principal:
         buckets: the buckets that they may see; None is every bucket.
         labels: the labels whose documents they may see; None is every document. A document without a label
             is seen by everyone who may see its bucket.
+        may_write: whether they may bring documents in and remove those that they see.
     """
 
     name: str
     buckets: frozenset[str] | None = None
     labels: frozenset[str] | None = None
+    may_write: bool = False
 
     @property
     def sees_all(self) -> bool:
@@ -60,7 +62,7 @@ class Principal:
         return in_bucket and (self.labels is None or not held or bool(held & self.labels))
 
 
-OWNER = Principal("owner")
+OWNER = Principal("owner", may_write=True)
 """Whoever runs the process: the command line, and a server that asks nobody for a key."""
 NOBODY = Principal("nobody", frozenset(), frozenset())
 """Who did not say who they are where that is asked for: sees nothing."""

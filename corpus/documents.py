@@ -244,6 +244,11 @@ class DocumentStore:
         rows = self._rows(query.where(_documents.c.bucket == bucket, _documents.c.status == "done"))
         return {row.doc_id: row.content_hash for row in rows}
 
+    def alone(self, source_path: str) -> bool:
+        """Tell whether a source file holds one document only, whoever may see the others."""
+        query = select(func.count()).select_from(_documents).where(_documents.c.source_path == source_path)
+        return int(self._rows(query)[0][0]) == 1
+
     def count(self, bucket: str | None = None) -> int:
         """Return how many documents a bucket holds, or all buckets."""
         query = self._seen(select(func.count()).select_from(_documents))

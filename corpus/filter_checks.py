@@ -16,8 +16,10 @@ from corpus.filters import (
     Checked,
     Clause,
     FilterProblem,
+    Filters,
     Group,
     Operator,
+    parse_clause,
 )
 from llm.errors import BadInput
 
@@ -52,6 +54,18 @@ def check(bucket: "Bucket", clause: Clause, *, today: date) -> Clause | Group | 
         canonical = [_money_text(value) for value in canonical]
     value = canonical if many else canonical[0]
     return clause.model_copy(update={"field": field.name, "operator": operator, "value": value})
+
+
+def read_filters(bucket: "Bucket", texts: Iterable[str], *, today: date) -> Filters:
+    """Return filters such as "total_amount>=100" of a caller, checked and typed.
+
+    Raises:
+        BadInput: one cannot be read or does not fit the bucket; the message names it and says why.
+    """
+    checked = check_filters(bucket, [parse_clause(text) for text in texts], today=today)
+    if checked.problems:
+        raise BadInput(f"Filter {checked.problems[0].clause.raw!r}: {checked.problems[0]}.")
+    return checked.filters
 
 
 def check_filters(bucket: "Bucket", filters: Iterable[Clause | Group], *, today: date) -> Checked:

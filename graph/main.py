@@ -5,8 +5,11 @@ from graph.draw import drawable
 from graph.loop import build_loop
 from tools.services import Services
 
-agent = drawable(build(Services()).compile(name="agent"))
+services = Services()
+"""What the served graphs read from; the HTTP routes beside them share it, since an embedded index has one owner."""
+
+agent = drawable(build(services).compile(name="agent"))
 """The search agent, for `langgraph dev` and LangGraph Server, which bring their own checkpointer."""
 
-tool_loop = drawable(build_loop(Services()).compile(name="tool_loop"))
+tool_loop = drawable(build_loop(services).compile(name="tool_loop"))
 """The single-loop agent: a model calls the tools itself; same budgets, verification and `Answer`."""

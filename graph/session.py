@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.errors import GraphDrained
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import RunControl
 from langgraph.types import Command
 
 from corpus.access import Principal
@@ -29,6 +31,7 @@ from tools.services import Services
 
 OnEvent = Callable[[Event], None]
 BROKEN = "The run broke off."
+DRAINED = "The server is shutting down; the run is kept and can be resumed."
 LAST_TRACES = 3.0
 """Seconds that a session waits at its end for traces still to be sent; only while tracing is on."""
 
@@ -66,12 +69,18 @@ class Session:
         )
         self.graph: CompiledStateGraph[Any, Context, Any, Any] = built.compile(checkpointer=saver, name=graph)
         self.principal: Principal | None = None
+        self.running: set[RunControl] = set()
 
     def seen_by(self, principal: Principal) -> "Session":
         """Return the same session whose runs see what a principal may see, and nothing else."""
         theirs = copy(self)
         theirs.principal = principal
         return theirs
+
+    def drain(self) -> None:
+        """Let every run that is going on end at its next step; what it has done is kept, `resume` goes on."""
+        for control in list(self.running):
+            control.request_drain()
 
     async def ask(
         self,
@@ -153,6 +162,32 @@ class Session:
             async for event in events:
                 yield event
 
+    async def stream_resume(
+        self, thread_id: str, *, context: Context | None = None
+    ) -> AsyncGenerator[Event, None]:
+        """Yield the events of a run that goes on where a shutdown or a lost connection ended it.
+
+        Raises:
+            UnknownThread: there is no such thread.
+            NothingPending: its last run came to an end, or waits for a reply.
+        """
+        snapshot = await self.graph.aget_state(_config(thread_id))
+        if not snapshot.values and not snapshot.next:
+            raise UnknownThread(f"There is no thread {thread_id!r}; ask a question to start one.")
+        if snapshot.interrupts or not snapshot.next:
+            raise NothingPending(f"Thread {thread_id!r} has no run that broke off.")
+        chosen = context or Context()
+        again: Command[Any] = Command(update={"deadline": time.time() + chosen.max_seconds})
+        async with aclosing(self._run(again, thread_id, chosen)) as events:
+            async for event in events:
+                yield event
+
+    async def forget(self, thread_id: str) -> None:
+        """Delete everything that is kept of a thread."""
+        saver = self.graph.checkpointer
+        assert isinstance(saver, BaseCheckpointSaver)
+        await saver.adelete_thread(thread_id)
+
     async def pending(self, thread_id: str) -> Clarification | None:
         """Return the clarification that a thread waits on, None when it waits for nothing."""
         snapshot = await self.graph.aget_state(_config(thread_id))
@@ -164,18 +199,24 @@ class Session:
         final: Json = {}
         told = ""
         failure = ""
+        control = RunControl()
+        self.running.add(control)
         try:
-            async with aclosing(self._parts(given, thread_id, context)) as parts:
+            async with aclosing(self._parts(given, thread_id, context, control)) as parts:
                 async for mode, part in parts:
                     if mode == "updates":
                         final = part if "__interrupt__" in part else final | _answer_of(part)
                     for event in _events(mode, part):
                         told = _text_so_far(told, event)
                         yield event
+        except GraphDrained:
+            failure = DRAINED
         except CitegraphError as error:
             failure = str(error)
         except Exception as error:
             failure = f"unexpected {type(error).__name__}"
+        finally:
+            self.running.discard(control)
         if failure:
             answer = failed(given, thread_id, failure, started).model_dump(mode="json")
         elif "__interrupt__" in final:
@@ -192,13 +233,18 @@ class Session:
                 yield event
         yield {"event": "answer", "answer": answer}
 
-    def _parts(self, given: Any, thread_id: str, context: Context) -> Any:
+    def _parts(self, given: Any, thread_id: str, context: Context, control: RunControl) -> Any:
         """Return LangGraph's stream of (mode, part) of one run."""
         config = _config(thread_id) | {"recursion_limit": self._limit(context)}
         if self.principal is not None:
             config["configurable"][USER_KEY] = user_of(self.principal)
         return self.graph.astream(
-            given, config, context=context, stream_mode=["updates", "custom"], durability="exit"
+            given,
+            config,
+            context=context,
+            stream_mode=["updates", "custom"],
+            durability="exit",
+            control=control,
         )
 
     async def _paused(self, interrupts: Any, thread_id: str, started: float) -> Answer:

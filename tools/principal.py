@@ -17,7 +17,7 @@ def user_of(principal: Principal) -> dict[str, Any]:
         "identity": principal.name,
         "is_authenticated": True,
         "display_name": principal.name,
-        "permissions": [],
+        "permissions": ["write"] if principal.may_write else [],
         "buckets": None if principal.buckets is None else sorted(principal.buckets),
         "labels": None if principal.labels is None else sorted(principal.labels),
     }
@@ -35,7 +35,8 @@ def principal_of(user: Any) -> Principal | None:
         name, buckets, labels = user["identity"], user["buckets"], user["labels"]
     except (KeyError, TypeError, AttributeError):
         return None
-    return Principal(str(name), _names(buckets), _names(labels))
+    may_write = "write" in (user.get("permissions") or ()) if isinstance(user, dict) else False
+    return Principal(str(name), _names(buckets), _names(labels), may_write)
 
 
 def _names(given: Iterable[str] | Mapping[str, Any] | None) -> frozenset[str] | None:

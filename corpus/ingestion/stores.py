@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from corpus.access import checked_labels
 from corpus.chunking import DEFAULT_OVERLAP, DEFAULT_TOKENS
 from corpus.ingestion.worker import Limits
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from corpus.extraction.store import ExtractionStore
     from corpus.fields import Value
     from corpus.index import Index
+    from settings import Settings
 
 Progress = Callable[[int, int, str], None]
 """Called with (units done, units in all, file name); a unit is a file or a JSONL line."""
@@ -78,3 +80,21 @@ class IngestOptions:
 
 
 DEFAULTS = IngestOptions()
+
+
+def options_from(
+    settings: Settings, *, prune: bool = False, labels: Sequence[str] | None = None
+) -> IngestOptions:
+    """Return how the settings say that an ingest works.
+
+    Raises:
+        BadInput: a label cannot be stored.
+    """
+    return IngestOptions(
+        chunk_tokens=settings.chunk_tokens,
+        chunk_overlap=settings.chunk_overlap,
+        prune=prune,
+        workers=settings.ingest_workers,
+        limits=Limits(settings.ingest_seconds, settings.ingest_memory_mb, settings.ingest_file_mb),
+        labels=None if labels is None else checked_labels(labels),
+    )

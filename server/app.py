@@ -1,0 +1,64 @@
+"""The HTTP application, run alone (`citegraph serve`) or mounted in LangGraph Server; nothing opens at import."""
+
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+from fastapi.staticfiles import StaticFiles
+
+from server import asking, browsing, health, ingesting, threads_routes
+from server.bodies import BoundedBodies
+from server.metrics import Counted, Metrics
+from server.problems import RESPONSES, Refused, add_handlers
+from server.running import opened, opened_inside
+from tools.services import Services
+
+PAGE = Path(__file__).parent / "page"
+"""Folder of the web page, served at / when it is there."""
+
+ELSEWHERE = (
+    "LangGraph Server keeps the threads here: use POST /threads and POST /threads/{thread_id}/runs/stream."
+)
+
+
+def create_app(services: Services | None = None, *, inside: bool = False) -> FastAPI:
+    """Return the application.
+
+    Args:
+        services: default: what the settings name, opened when the server starts.
+        inside: mounted in LangGraph Server, whose own routes /threads, /metrics and runs are not to be hidden.
+    """
+    app = FastAPI(
+        title="Citegraph",
+        version=version("citegraph"),
+        description="Questions over document collections, answered with citations that are checked.",
+        lifespan=opened_inside if inside else opened,
+    )
+    app.state.services, app.state.metrics = services, Metrics()
+    routers = [] if inside else [asking.router, threads_routes.router]
+    for router in (*routers, browsing.router, ingesting.router):
+        app.include_router(router)
+    if inside:
+        app.include_router(elsewhere)
+    else:
+        app.include_router(health.router)
+        if PAGE.is_dir():
+            app.mount("/", StaticFiles(directory=PAGE, html=True), name="page")
+    add_handlers(app)
+    app.add_middleware(BoundedBodies)
+    app.add_middleware(Counted, metrics=app.state.metrics)
+    return app
+
+
+elsewhere = APIRouter()
+
+
+@elsewhere.post("/ask", responses={404: RESPONSES[404]})
+async def ask_elsewhere() -> Any:
+    """Say where questions are asked inside LangGraph Server."""
+    raise Refused(404, ELSEWHERE)
+
+
+app = create_app()
+mounted = create_app(inside=True)

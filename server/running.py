@@ -1,0 +1,159 @@
+"""What the running server holds: services, session, threads, limits; made when it starts, not at import."""
+
+import asyncio
+import math
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from fastapi import Depends, FastAPI, Request
+from limits import RateLimitItem, parse
+from limits.storage import MemoryStorage
+from limits.strategies import MovingWindowRateLimiter
+
+from corpus.access import Principal
+from graph.session import Session, open_session
+from server.auth import Credentials
+from server.metrics import Metrics
+from server.problems import Refused
+from server.threads import ThreadBook
+from settings import Settings, load_settings
+from tools.services import Corpus, Services
+
+
+@dataclass
+class Limits:
+    """How much is worked on at once, and how often one principal may ask."""
+
+    max_runs: int
+    rate: RateLimitItem
+    limiter: MovingWindowRateLimiter = field(default_factory=lambda: MovingWindowRateLimiter(MemoryStorage()))
+    closing: bool = False
+    beginning: int = 0
+
+    def count(self, who: str) -> None:
+        """Count a request.
+
+        Raises:
+            Refused: 429, with Retry-After, when there were too many.
+        """
+        if not self.limiter.hit(self.rate, who):
+            reset = self.limiter.get_window_stats(self.rate, who).reset_time
+            wait = max(1, math.ceil(reset - time.time()))
+            raise Refused(
+                429, f"More than {self.rate} requests; ask again in {wait} s.", {"Retry-After": str(wait)}
+            )
+
+    @contextmanager
+    def starting(self, working: int) -> Iterator[None]:
+        """Hold a place for a run until it is counted among those that go on; raises as `admit` does."""
+        self.admit(working + self.beginning)
+        self.beginning += 1
+        try:
+            yield
+        finally:
+            self.beginning -= 1
+
+    def admit(self, working: int) -> None:
+        """Let new work in, while `working` goes on already.
+
+        Raises:
+            Refused: 429, with Retry-After, when all places are taken or the server is shutting down.
+        """
+        if self.closing:
+            raise Refused(429, "The server is shutting down; ask again in a moment.", {"Retry-After": "5"})
+        if working >= self.max_runs:
+            raise Refused(429, f"{working} questions are being answered; ask again.", {"Retry-After": "1"})
+
+
+@dataclass(frozen=True)
+class Running:
+    """The open server."""
+
+    settings: Settings
+    services: Services
+    limits: Limits
+    metrics: Metrics
+    ingesting: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def close(self) -> None:
+        """Take no new work."""
+        self.limits.closing = True
+
+    def corpus_of(self, principal: Principal) -> Corpus:
+        """Return the corpus as a principal sees it; blocking at the first call."""
+        return self.services.seen_by(principal, self.services.open())
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunningAlone(Running):
+    """The open server when it answers questions itself and keeps the threads."""
+
+    session: Session
+    threads: ThreadBook
+
+    def close(self) -> None:
+        """Take no new work, and let runs end at their next step; what they have done is kept."""
+        super().close()
+        self.session.drain()
+
+
+@asynccontextmanager
+async def opened(app: FastAPI) -> AsyncIterator[None]:
+    """Open what the server needs for its life, and let runs come to a halt at its end."""
+    services = app.state.services or Services(await asyncio.to_thread(load_settings))
+    settings = services.settings
+    async with open_session(services) as session:
+        threads = await asyncio.to_thread(ThreadBook, settings.sql_url)
+        app.state.running = RunningAlone(
+            settings, services, _limits(settings), app.state.metrics, session=session, threads=threads
+        )
+        yield
+        app.state.running.close()
+
+
+@asynccontextmanager
+async def opened_inside(app: FastAPI) -> AsyncIterator[None]:
+    """Share what the graphs of LangGraph Server read from; it answers questions and keeps threads itself."""
+    services = app.state.services or await asyncio.to_thread(_of_the_graphs)
+    app.state.running = Running(services.settings, services, _limits(services.settings), app.state.metrics)
+    yield
+    app.state.running.close()
+    await services.close()
+
+
+def _of_the_graphs() -> Services:
+    from graph.main import services
+
+    return services
+
+
+def _limits(settings: Settings) -> Limits:
+    return Limits(settings.max_runs, parse(settings.rate_limit))
+
+
+def running(request: Request) -> Running:
+    """Return the open server, for routes."""
+    held: Running = request.app.state.running
+    return held
+
+
+async def principal(request: Request, server: Annotated[Running, Depends(running)]) -> Principal:
+    """Return who asks, counted against their rate.
+
+    Raises:
+        Unauthenticated: no key, or one that is not known.
+        Refused: too many requests.
+    """
+    credentials = Credentials(server.settings)
+    who = await asyncio.to_thread(credentials.principal, dict(request.headers))
+    address = request.client.host if request.client else ""
+    server.limits.count(who.name if server.settings.auth_required else address)
+    return who
+
+
+Server = Annotated[Running, Depends(running)]
+ServerAlone = Annotated[RunningAlone, Depends(running)]
+Who = Annotated[Principal, Depends(principal)]

@@ -1,0 +1,169 @@
+"""What goes over HTTP, beside `graph.answer.Answer`: requests with their bounds, and lists."""
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from graph.answer import Clarification
+from graph.context import Context
+
+LONGEST_QUESTION = 4000
+
+
+def _text(value: str) -> str:
+    if "\x00" in value:
+        raise ValueError("holds a null character")
+    if not value.strip():
+        raise ValueError("is empty")
+    return value
+
+
+def _own_endpoint(context: Context) -> Context:
+    # A caller chooses among models, not where the texts of documents are sent.
+    if any("base_url" in step or "api_key" in step for step in context.models.values()):
+        raise ValueError("models: base_url and api_key are settings of the server")
+    return context
+
+
+Question = Annotated[str, AfterValidator(_text), Field(min_length=1, max_length=LONGEST_QUESTION)]
+ThreadId = Annotated[
+    str, Field(pattern=r"^[0-9a-f]{32}$", description="Id of a thread, 32 hexadecimal digits.")
+]
+RunContext = Annotated[Context, AfterValidator(_own_endpoint)]
+
+
+class Ask(BaseModel):
+    """A question; on a thread that waits for a reply it is that reply, unless `new` is set."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "examples": [
+                {"question": "How much did Acme invoice in 2023?", "context": {"buckets": ["invoices"]}}
+            ]
+        },
+    )
+
+    question: Question
+    thread_id: ThreadId | None = None
+    new: bool = False
+    context: RunContext = Context()
+
+
+class Reply(BaseModel):
+    """The reply to a clarification: free text, the id of an option, or an object with one of them."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"reply": "only 2023"}, {"reply": {"option": "1"}}]}
+    )
+
+    reply: Question | dict[str, Any]
+    interrupt_id: Annotated[str, Field(max_length=100)] | None = None
+    context: RunContext = Context()
+
+
+class Resume(BaseModel):
+    """How a run that broke off goes on."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    context: RunContext = Context()
+
+
+class Thread(BaseModel):
+    """A thread as it is listed; times are seconds since 1970."""
+
+    thread_id: str
+    title: str
+    created: float
+    updated: float
+
+
+class Threads(BaseModel):
+    """A page of one's own threads, the last used first."""
+
+    threads: list[Thread]
+    total: int
+
+
+class Turn(BaseModel):
+    """A message of a thread: `role` is human or ai."""
+
+    role: str
+    text: str
+
+
+class ThreadState(Thread):
+    """A thread with its messages, its last answer and the clarification that it waits on.
+
+    `unfinished` says that its last run broke off and can be resumed; `steps` are the steps that are kept.
+    """
+
+    messages: list[Turn]
+    answer: dict[str, Any] | None = None
+    clarification: Clarification | None = None
+    unfinished: bool = False
+    steps: list[dict[str, Any]] = []
+
+
+class BucketSummary(BaseModel):
+    """A bucket with the number of documents that one may see in it."""
+
+    name: str
+    description: str
+    documents: int
+
+
+class BucketDetail(BucketSummary):
+    """A bucket with its fields and, for those that can be counted, the most frequent values."""
+
+    fields: list[dict[str, Any]]
+    values: dict[str, list[tuple[str, int]]]
+
+
+class DocumentSummary(BaseModel):
+    """A document with its typed metadata, printed."""
+
+    doc_id: str
+    bucket: str
+    title: str
+    source_file: str
+    metadata: dict[str, str]
+
+
+class Documents(BaseModel):
+    """A page of the documents of a bucket that match the filters."""
+
+    documents: list[DocumentSummary]
+    total: int
+
+
+class DocumentDetail(DocumentSummary):
+    """Everything known about a document but its text."""
+
+    media_type: str
+    characters: int
+    labels: list[str]
+    pages: list[dict[str, Any]]
+
+
+class PageText(BaseModel):
+    """The text of a page; `start` and `end` are character offsets into the document's text."""
+
+    doc_id: str
+    page: int
+    label: str | None
+    start: int
+    end: int
+    text: str
+
+
+class Ingested(BaseModel):
+    """What became of an uploaded file."""
+
+    documents: list[str]
+    new: int
+    changed: int
+    unchanged: int
+    skipped: list[str]
+    bad_values: list[str]
