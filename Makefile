@@ -11,7 +11,7 @@ ARCHIVE ?= ../shared/corpora
 QUESTIONS ?= $(ARCHIVE)/questions/dev.jsonl
 MODE ?= graph
 
-.PHONY: demo test check lint types format dev eval bench bench-filters bench-rows bench-ingest minilm clean
+.PHONY: demo test check lint types format dev eval bench bench-filters bench-rows bench-ingest soak minilm clean
 .DEFAULT_GOAL := help
 
 help:
@@ -94,6 +94,10 @@ bench-rows: $(VENV)/.dev
 # The archive's PDF files: pages per second beside a plain script.
 bench-ingest: $(VENV)/.dev
 	@$(PY) -m evals.bench_ingest --archive $(ARCHIVE)
+
+# kill -9 at 50 points of an ingest; the tests take 4.
+soak: $(VENV)/.dev
+	@CITEGRAPH_KILLS=50 $(PY) -m pytest tests/corpus/ingestion/test_killing.py
 
 # The MiniLM embedding model for CITEGRAPH_EMBEDDINGS=minilm or CITEGRAPH_RERANKER=minilm.
 minilm: $(VENV)/.runtime

@@ -28,9 +28,10 @@ from sqlalchemy import (
 from corpus.access import OWNER, Principal, create_labels_table, labels_table, sql_condition
 from corpus.database import open_database, translated
 from corpus.document_parts import layout_from, part_rows, parts_table, with_parts
+from corpus.likeness import Likeness, LikenessTables, Traits
 from corpus.types import Document, Layout, Page, page_at
 
-Status = Literal["pending", "done"]
+Status = Literal["pending", "removing", "done"]
 
 IDS_A_STATEMENT = 500  # SQLite allows 32,766 variables a statement, older builds 999
 LONGEST = 1_000_000_000  # characters; SQLite's own bound of a value
@@ -57,6 +58,7 @@ _documents = Table(
     Index("documents_of_bucket", "bucket", "doc_id"),
 )
 _parts = parts_table(_metadata)
+_likeness = LikenessTables(_metadata)
 _SMALL = [column for column in _documents.columns if column.name not in {"pages", "text"}]
 
 
@@ -67,7 +69,7 @@ class DocumentRecord:
     Attributes:
         index_hash: fingerprint of what the index holds (text, title, chunking, embedding model).
         annotation_hash: fingerprint of its annotation values.
-        status: `pending` while an ingest is writing it, or was killed doing so.
+        status: `pending` while an ingest is writing it, or was killed doing so; `removing` likewise.
         characters: length of the text.
     """
 
@@ -108,12 +110,15 @@ class DocumentStore:
         documents: Document | Iterable[Document],
         *,
         hashes: Mapping[str, tuple[str, str]] | None = None,
+        traits: Mapping[str, Traits] | None = None,
         status: Status = "done",
     ) -> None:
         """Insert or replace documents in one transaction.
 
         Args:
             hashes: document id to (index hash, annotation hash).
+            traits: document id to what near-duplicates and versions are recognised by; documents of one
+                bucket. A document without keeps what it has.
         """
         given = [documents] if isinstance(documents, Document) else list(documents)
         rows = [_row(document, (hashes or {}).get(document.doc_id, ("", "")), status) for document in given]
@@ -135,31 +140,30 @@ class DocumentStore:
                     connection.execute(insert(_parts), parts)
                 if labels:
                     connection.execute(insert(labels_table), labels)
+                if traits:
+                    _likeness.replace(connection, given[0].bucket, traits)
 
         if rows:
             translated(run)
 
-    def mark_done(self, doc_ids: Sequence[str]) -> None:
-        """Record that index and annotations hold these documents."""
+    def mark(self, doc_ids: Sequence[str], status: Status) -> None:
+        """Record that these documents are being written or removed, or that all stores hold them."""
         self._execute(
-            update(_documents).where(_documents.c.doc_id.in_(ids)).values(status="done")
-            for ids in _batches(doc_ids)
-        )
-
-    def mark_pending(self, doc_ids: Sequence[str]) -> None:
-        """Record that these documents are being written or removed."""
-        self._execute(
-            update(_documents).where(_documents.c.doc_id.in_(ids)).values(status="pending")
+            update(_documents).where(_documents.c.doc_id.in_(ids)).values(status=status)
             for ids in _batches(doc_ids)
         )
 
     def delete(self, doc_ids: Sequence[str]) -> None:
         """Remove documents; unknown ids are ignored."""
-        self._execute(
-            delete(table).where(table.c.doc_id.in_(ids))
-            for ids in _batches(doc_ids)
-            for table in (_parts, _documents, labels_table)
-        )
+
+        def run() -> None:
+            with self._engine.begin() as connection:
+                for ids in _batches(doc_ids):
+                    _likeness.remove(connection, ids)
+                    for table in (_parts, _documents, labels_table):
+                        connection.execute(delete(table).where(table.c.doc_id.in_(ids)))
+
+        translated(run)
 
     def get(self, doc_id: str) -> Document | None:
         """Return a document with its text, None when there is none of that id."""
@@ -262,6 +266,36 @@ class DocumentStore:
         if self._principal.labels is not None:
             query = query.where(sql_condition(self._principal, _documents.c.doc_id))
         return query
+
+    def unsettled(self, bucket: str, limit: int) -> Sequence[Likeness]:
+        """Return documents for which near-duplicates and versions were not looked for, by id."""
+        return [Likeness(*tuple(row)) for row in self._rows(_likeness.unsettled(bucket, limit))]
+
+    def likeness(self, doc_ids: Sequence[str]) -> dict[str, Likeness]:
+        """Return the signatures of those among `doc_ids` that have one, by id."""
+        found = (row for ids in _batches(doc_ids) for row in self._rows(_likeness.of(ids)))
+        return {row.doc_id: Likeness(*tuple(row)) for row in found}
+
+    def sharing(self, doc_ids: Sequence[str]) -> Sequence[tuple[str, str]]:
+        """Return (document, other document) for those that may be near-duplicates of `doc_ids`."""
+        return [
+            (row.doc_id, row.other) for ids in _batches(doc_ids) for row in self._rows(_likeness.sharing(ids))
+        ]
+
+    def holding(self, keys: Sequence[int], limit: int) -> Sequence[str]:
+        """Return the ids of documents that have one of some names, in order."""
+        return [row.doc_id for row in self._rows(_likeness.holding(keys).limit(limit))]
+
+    def settle(self, supersedes: Mapping[str, str | None]) -> None:
+        """Record which document each of these was found to replace, None for none."""
+        rows = [{"document": doc_id, "replaced": other} for doc_id, other in supersedes.items()]
+
+        def run() -> None:
+            with self._engine.begin() as connection:
+                connection.execute(_likeness.settled(), rows)
+
+        if rows:
+            translated(run)
 
     def _rows(self, query: Any) -> Sequence[Row[Any]]:
         def run() -> Sequence[Row[Any]]:

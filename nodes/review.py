@@ -525,9 +525,12 @@ def replaces(bucket: Bucket, new: Candidate, old: Candidate) -> bool:
     if not value:
         return False
     wanted = terms.bare(value)
-    return wanted in {terms.bare(old.doc_id), terms.bare(old.title)} or wanted in terms.bare(
-        f"{old.title} {old.doc_id}"
-    )
+    if wanted in {terms.bare(old.doc_id), terms.bare(old.title)}:
+        return True
+    # A word alone ("policy") stands in many titles, and "PO-1" in "PO-12".
+    number = re.compile(rf"(?<!\d){re.escape(wanted)}(?!\d)")
+    names = terms.bare(f"{old.title} {old.doc_id}")
+    return any(char.isdigit() for char in wanted) and number.search(names) is not None
 
 
 async def side_targets(corpus: Corpus, state: State) -> list[str]:

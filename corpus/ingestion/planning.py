@@ -220,7 +220,7 @@ class Planner:
 
     def _given_before(self, document: Document) -> Mapping[str, Value]:
         """Return the stored values that an annotation row gave: not those extracted, corrected or derived."""
-        stored = self._stored_values(document.doc_id)
+        stored = self._without_found_version(document.doc_id)
         if self._stores.extractions is None or not stored:
             return stored
         corrected = self._corrections.get(document.doc_id, {}).keys()
@@ -229,6 +229,16 @@ class Planner:
         return {
             name: value for name, value in stored.items() if name not in own and derived.get(name) != value
         }
+
+    def _without_found_version(self, doc_id: str) -> Mapping[str, Value]:
+        """Return the stored values without the version link that an ingest found; it is looked for again."""
+        stored, field = self._stored_values(doc_id), self.bucket.supersedes_field
+        if not field or field not in stored:
+            return stored
+        found = self._stores.documents.likeness([doc_id]).get(doc_id)
+        if found is None or found.supersedes != show(stored[field]):
+            return stored
+        return {name: value for name, value in stored.items() if name != field}
 
     def _reading_id(self, path: Path, source: str, part: str) -> str:
         """Return the id of a file's document, or of one of its parts, which carries the file's name too."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from corpus.ingestion.likeness import find_likeness
 from corpus.ingestion.planning import Planned, Planner
 from corpus.ingestion.pool import FileReader, open_readers
 from corpus.ingestion.report import IngestReport, Skipped, with_places
@@ -22,6 +23,7 @@ from corpus.types import file_of
 
 if TYPE_CHECKING:
     from corpus.buckets import Bucket
+    from corpus.documents import Status
 
 
 async def ingest(
@@ -75,7 +77,8 @@ async def reembed(
     Returns the number of documents. When it is killed, running it again completes it.
     """
     stored = await asyncio.to_thread(stores.documents.all_records, bucket.name)
-    await asyncio.to_thread(stores.documents.mark_pending, list(stored))
+    kept = [doc_id for doc_id, record in stored.items() if record.status != "removing"]
+    await asyncio.to_thread(stores.documents.mark, kept, "pending")
     known = await asyncio.to_thread(stores.documents.all_records, bucket.name)
     await stores.index.drop(bucket.name)
     await stores.index.ensure(bucket)
@@ -162,16 +165,36 @@ class _Run:
             self.planner.report.skipped.append(Skipped(name, with_places(reason, places)))
 
     async def settle(self, sources: Sources, *, prune: bool) -> None:
-        """Remove, or only count, the stored documents whose file or line is gone, and make the index fast."""
+        """Remove, or only count, what is gone; complete what a kill left; look for likeness; make searches fast."""
         report = self.planner.report
         gone = await asyncio.to_thread(self._gone, sources)
         report.missing = len(gone)
         if self._dry_run:
             return
-        if prune and gone:
-            await remove_documents(gone, report.bucket, stores=self._stores)
-            report.deleted = len(gone)
+        removing = [doc_id for doc_id, status in self._left_by_a_kill() if status == "removing"]
+        removed = sorted({*removing, *(gone if prune else ())})
+        await remove_documents(removed, report.bucket, stores=self._stores)
+        report.deleted = len(removed)
+        await self._complete(set(removed))
+        await find_likeness(self.planner.bucket, self._stores, report)
         await self._stores.index.optimize(report.bucket)
+
+    def _left_by_a_kill(self) -> list[tuple[str, Status]]:
+        known, seen = self.planner.known.items(), self.planner.seen
+        return [
+            (doc_id, item.status) for doc_id, item in known if item.status != "done" and doc_id not in seen
+        ]
+
+    async def _complete(self, removed: set[str]) -> None:
+        """Write the documents again whose writing was killed and whose file is gone or unreadable now."""
+        for doc_id, _ in self._left_by_a_kill():
+            if doc_id in removed:
+                continue
+            document = await asyncio.to_thread(self._stores.documents.whole, doc_id)
+            planned = await asyncio.to_thread(self.planner.plan, document, None) if document else None
+            if planned:
+                self._writer.add(planned)
+        await self._writer.flush()
 
     def _gone(self, sources: Sources) -> list[str]:
         listed = {file.source for file in sources.files}

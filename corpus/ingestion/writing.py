@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from corpus.access import labelled
 from corpus.annotation_tables import Annotation
 from corpus.ingestion.report import Skipped
+from corpus.likeness import traits_of
 
 if TYPE_CHECKING:
     from corpus.ingestion.planning import Planned, Planner
@@ -75,7 +76,7 @@ class Writer:
         stale = [item.document.doc_id for item in batch if item.chunks is not None]
         stale = [doc_id for doc_id in stale if doc_id in known]
         if stale:
-            await asyncio.to_thread(documents.mark_pending, stale)
+            await asyncio.to_thread(documents.mark, stale, "pending")
             await index.delete_documents(self._bucket.name, stale)
         await asyncio.to_thread(self._write_rows, batch)
         payloads = {
@@ -89,14 +90,16 @@ class Writer:
         chunks = [chunk for item in batch for chunk in item.chunks or ()]
         for begin in range(0, len(chunks), BATCH_CHUNKS):
             await index.upsert(self._bucket.name, chunks[begin : begin + BATCH_CHUNKS], payloads)
-        await asyncio.to_thread(documents.mark_done, ids)
+        await asyncio.to_thread(documents.mark, ids, "done")
         self._report.chunks += len(chunks)
         self._report.changed += sum(doc_id in known for doc_id in ids)
         self._report.new += sum(doc_id not in known for doc_id in ids)
 
     def _write_rows(self, batch: Sequence[Planned]) -> None:
         hashes = {item.document.doc_id: item.hashes for item in batch}
-        self._stores.documents.put([item.document for item in batch], hashes=hashes, status="pending")
+        traits = {item.document.doc_id: traits_of(self._bucket, item.document, item.values) for item in batch}
+        documents = [item.document for item in batch]
+        self._stores.documents.put(documents, hashes=hashes, traits=traits, status="pending")
         self._stores.annotations.put(
             self._bucket.name, [Annotation(item.document.doc_id, item.values, item.places) for item in batch]
         )
@@ -121,7 +124,7 @@ class Writer:
 async def remove_documents(doc_ids: Sequence[str], bucket: str, *, stores: Stores) -> None:
     """Remove documents everywhere; the document's own row goes last, so that a kill can be repeated."""
     if doc_ids:
-        await asyncio.to_thread(stores.documents.mark_pending, doc_ids)
+        await asyncio.to_thread(stores.documents.mark, doc_ids, "removing")
         await stores.index.delete_documents(bucket, doc_ids)
         await asyncio.to_thread(stores.annotations.delete, bucket, doc_ids)
         if stores.extractions is not None:

@@ -80,7 +80,7 @@ def test_status_hashes_and_listing(store: DocumentStore) -> None:
     other = replace(LETTER, doc_id="a-letter", content_hash="h0")
     store.put([LETTER, other], hashes={"letter-1": ("i", "a")}, status="pending")
     assert store.hashes("letters") == {}
-    store.mark_done(["a-letter"])
+    store.mark(["a-letter"], "done")
     assert store.hashes("letters") == {"a-letter": "h0"}
     assert [record.doc_id for record in store.list("letters")] == ["a-letter", "letter-1"]
     assert [record.doc_id for record in store.list("letters", 1, 1)] == ["letter-1"]
@@ -90,7 +90,7 @@ def test_status_hashes_and_listing(store: DocumentStore) -> None:
     assert record.characters == len(LETTER.text)
     assert store.all_records("letters").keys() == {"a-letter", "letter-1"}
     assert store.all_records("contracts") == {}
-    store.mark_pending(["a-letter"])
+    store.mark(["a-letter"], "pending")
     assert store.hashes("letters") == {}
 
 

@@ -8,7 +8,7 @@ from corpus.terms import TermWeights
 from nodes.candidates import Candidate
 from nodes.groups import read_groups
 from nodes.hops import bridging_names, uncovered
-from nodes.review import in_force
+from nodes.review import in_force, replaces
 from nodes.sides import split_sides
 from tools.services import Corpus
 
@@ -50,6 +50,24 @@ def test_the_version_that_supersedes_is_in_force(corpus: Corpus) -> None:
     kept, why = in_force(bucket, [old, new], "What is the cap?", date(2025, 1, 1))
     assert [item.doc_id for item in kept] == ["p2"]
     assert why == "p2 replaces p1; the version in force was used."
+
+
+@pytest.mark.parametrize(
+    ("named", "title", "expected"),
+    [
+        ("policy", "Travel policy", False),
+        ("PO-1", "PO-12", False),
+        ("PO-1", "Order PO-1 of May", True),
+        ("travel policy", "Travel policy", True),
+    ],
+)
+def test_a_word_alone_names_no_document(corpus: Corpus, named: str, title: str, expected: bool) -> None:
+    bucket = corpus.buckets["generic"]
+    new, old = (
+        Candidate("n", "generic", 1.0, "New", {"supersedes": named}),
+        Candidate("o", "generic", 1.0, title),
+    )
+    assert replaces(bucket, new, old) is expected
 
 
 def test_the_current_one_is_the_latest_that_has_taken_effect(corpus: Corpus) -> None:

@@ -1,12 +1,6 @@
 """Ingest is idempotent, says what it skipped, follows changes, and completes what a kill left half-done."""
 
-import asyncio
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 import zipfile
 from collections.abc import AsyncIterator
 from datetime import date
@@ -320,53 +314,3 @@ async def snapshot(stores: Stores) -> object:
     records = stores.documents.list("letters", 10_000)
     chunks = [await stores.index.document_chunks("letters", record.doc_id) for record in records]
     return records, chunks, await stores.index.count("letters")
-
-
-CHILD = """
-import asyncio, sys
-from pathlib import Path
-from corpus.ingestion import run, writing
-from tests.corpus.ingestion.test_run import BUCKET, make_stores
-writing.BATCH_CHUNKS = writing.BATCH_DOCUMENTS = 8
-stores = make_stores(Path(sys.argv[1]))
-print("ready", flush=True)
-asyncio.run(run.ingest([Path(sys.argv[2])], BUCKET, stores=stores))
-"""
-
-
-def test_a_killed_ingest_is_completed_by_the_next(tmp_path: Path) -> None:
-    texts = [f"Letter {number} about crate {number * 7}. " * 20 for number in range(240)]
-    rows = [{"doc_id": f"d{number:03}", "text": text} for number, text in enumerate(texts)]
-    source = tmp_path / "rows.jsonl"
-    source.write_text("\n".join(map(json.dumps, rows)))
-    home = tmp_path / "killed"
-    left = [kill_an_ingest(home, source, after) for after in (0.05, 0.15)]
-    assert 0 <= left[0] < 240
-    resumed, whole = make_stores(home), make_stores(tmp_path / "whole")
-
-    async def complete() -> None:
-        report = await ingest([source], BUCKET, stores=resumed)
-        assert report.documents == 240
-        await ingest([source], BUCKET, stores=whole)
-        assert await snapshot(resumed) == await snapshot(whole)
-        await resumed.index.close()
-        await whole.index.close()
-
-    asyncio.run(complete())
-    assert len(resumed.documents.hashes("letters")) == 240
-
-
-def kill_an_ingest(home: Path, source: Path, after: float) -> int:
-    """Start an ingest in a process, kill it, and return how many documents it finished."""
-    root = str(Path(__file__).resolve().parents[3])
-    child = subprocess.Popen(
-        [sys.executable, "-c", CHILD, str(home), str(source)],
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": root},
-    )
-    assert child.stdout is not None
-    assert child.stdout.readline() == b"ready\n"
-    time.sleep(after)
-    child.send_signal(signal.SIGKILL)
-    child.communicate()
-    return len(DocumentStore(f"sqlite:///{home / 'citegraph.sqlite'}").hashes("letters"))

@@ -1,0 +1,79 @@
+"""After `kill -9` at any point, the next ingest leaves what an undisturbed one does."""
+
+import asyncio
+import os
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from corpus.ingestion.run import ingest
+from corpus.ingestion.stores import IngestOptions
+from tests.corpus.ingestion.killing import (
+    BUCKET,
+    Kill,
+    contents,
+    ingest_folder,
+    killed_ingest,
+    open_stores,
+    write_folder,
+)
+
+POINTS = int(os.environ.get("CITEGRAPH_KILLS", "4"))
+"""`make soak` kills 50 times."""
+
+
+def test_a_killed_ingest_is_completed_by_the_next(tmp_path: Path) -> None:
+    folder, first, followed, fresh = (tmp_path / name for name in ("in", "first", "followed", "fresh"))
+    write_folder(folder)
+    ingest_folder(first, folder)
+    shutil.copytree(first, followed)
+    write_folder(folder, second=True)
+    # One ingest follows changes, one fills an empty home.
+    cases = [(home, ingest_folder(home, folder), contents(home)) for home in (followed, fresh)]
+    expected = cases[0][2]
+    assert len(expected["documents"]) == 64
+    assert sum("supersedes" in (values or {}) for values in expected["annotations"].values()) > 2
+    draw = random.Random(1)
+    died = 0
+    for number in range(POINTS):
+        whole, steps, expected = cases[number % 2]
+        home = tmp_path / f"killed {number}"
+        if whole == followed:
+            shutil.copytree(first, home)
+        for _ in range(draw.choice([1, 1, 2])):
+            kill = Kill(draw.randint(1, steps), draw.choice([0, draw.uniform(0, 0.02)]))
+            died += killed_ingest(home, folder, kill)
+        ingest_folder(home, folder)
+        found = contents(home)
+        for part, value in expected.items():
+            assert found[part] == value, f"point {number}: {part}"
+        shutil.rmtree(home)
+    assert died >= POINTS // 2
+
+
+@pytest.mark.parametrize("status", ["pending", "removing"])
+def test_what_a_kill_left_is_settled_though_its_file_is_gone(tmp_path: Path, status: str) -> None:
+    folder, home = tmp_path / "in", tmp_path / "home"
+    write_folder(folder)
+    ingest_folder(home, folder)
+    before = contents(home)
+    stores = open_stores(home)
+    stores.documents.mark(["note-2"], status)  # type: ignore[arg-type]
+
+    async def run() -> None:
+        await stores.index.delete_documents(BUCKET.name, ["note-2"])
+        empty = tmp_path / "empty"
+        empty.mkdir()
+        report = await ingest([empty], BUCKET, stores=stores, options=IngestOptions(workers=0))
+        assert (report.deleted, report.changed) == ((0, 1) if status == "pending" else (1, 0))
+        await stores.index.close()
+
+    asyncio.run(run())
+    after = contents(home)
+    if status == "pending":
+        assert after == before
+    else:
+        assert "note-2" not in after["documents"]
+        assert after["count"] == before["count"] - 1
