@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cli.exits import ANSWERED, FAILED
-from cli.terminal import Progress, progress, write
+from cli.exits import ANSWERED, FAILED, NOT_ANSWERED
+from cli.terminal import Progress, progress, say, write
 from llm.errors import BadInput
 from tools.services import Services
 
@@ -24,7 +24,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to bring into which bucket; labels None keeps those that the documents have."""
+    """What to bring into which bucket; labels None keeps those that the documents have.
+
+    `report` is a file for the whole report as JSON; `strict` makes the exit code tell of what was left out.
+    """
 
     paths: Sequence[Path]
     bucket: str
@@ -32,6 +35,9 @@ class Request:
     prune: bool = False
     labels: Sequence[str] | None = None
     extract: "Extract" = "auto"
+    dry_run: bool = False
+    report: Path | None = None
+    strict: bool = False
 
 
 def extract_mode(text: str) -> "Extract":
@@ -47,17 +53,28 @@ def extract_mode(text: str) -> "Extract":
 
 
 def run(request: Request, *, as_json: bool = False, quiet: bool = False) -> int:
-    """Ingest and print the report; returns 5 when nothing could be read.
+    """Ingest and print the report; returns 5 when nothing could be read, 4 when strict and something was left out.
 
     Raises:
-        BadInput: the bucket is unknown, or an annotation file cannot be read.
+        BadInput: the bucket is unknown, an annotation file cannot be read, or the report cannot be written.
     """
-    with progress(f"ingest {request.bucket}", quiet=quiet or as_json) as show:
-        report = asyncio.run(
-            _closing(Services(trusted=True), lambda services: ingest_into(services, request, show))
-        )
-    write(json.dumps(report_json(report), ensure_ascii=False) if as_json else report_text(report))
-    return ANSWERED if report.documents else FAILED
+    if request.report and not request.report.parent.is_dir():
+        raise BadInput(f"--report {request.report}: there is no folder {request.report.parent}.")
+    try:
+        with progress(f"ingest {request.bucket}", quiet=quiet or as_json) as show:
+            report = asyncio.run(
+                _closing(Services(trusted=True), lambda services: ingest_into(services, request, show))
+            )
+    except KeyboardInterrupt:
+        say("What was written stays. The same command goes on from there.")
+        raise
+    whole = json.dumps(report_json(report), ensure_ascii=False)
+    if request.report:
+        request.report.write_text(whole + "\n", encoding="utf-8")
+    write(whole if as_json else report_text(report, dry_run=request.dry_run))
+    if not report.documents:
+        return FAILED
+    return NOT_ANSWERED if request.strict and (report.skipped or report.bad_values) else ANSWERED
 
 
 def run_reembed(bucket: str, *, quiet: bool = False) -> int:
@@ -84,6 +101,7 @@ async def ingest_into(services: Services, request: Request, show: Progress | Non
         options=replace(
             options_from(services.settings, prune=request.prune, labels=request.labels),
             extract=request.extract,
+            dry_run=request.dry_run,
         ),
         progress=show,
     )
@@ -119,19 +137,23 @@ def report_json(report: "IngestReport") -> dict[str, Any]:
     return asdict(report) | {"documents": report.documents, "unknown_columns": dict(report.unknown_columns)}
 
 
-def report_text(report: "IngestReport") -> str:
+def report_text(report: "IngestReport", *, dry_run: bool = False) -> str:
     """Return a report for people: counts, then what was skipped, refused or unknown."""
     head = (
         f"{report.bucket}: {report.documents:,} documents read in {report.seconds:.1f} s: "
         f"{report.new:,} new, {report.changed:,} changed, {report.unchanged:,} unchanged, "
         f"{report.deleted:,} deleted; {report.chunks:,} chunks written, {report.annotated:,} annotated"
     )
-    lines = [head]
+    lines = ["dry run, nothing was written; with it:", head] if dry_run else [head]
     if report.missing > report.deleted:
         lines.append(f"{report.missing:,} stored documents have no source any more (--prune removes them)")
     if report.unused_annotations:
         lines.append(f"{report.unused_annotations:,} annotation rows belong to no document that was read")
     lines += _section("skipped", [f"{item.path}: {item.reason}" for item in report.skipped])
+    versions = [f"{item.doc_id} supersedes {item.supersedes}: {item.reason}" for item in report.versions]
+    lines += _section("new versions", versions)
+    near = [f"{item.doc_id} is nearly {item.of} ({item.similarity:.0%})" for item in report.near_duplicates]
+    lines += _section("near-duplicates (kept)", near)
     lines += _section("notes", [f"{item.path}: {item.reason}" for item in report.notes])
     bad = [f"{item.doc_id}: {item.column} = {item.value[:80]!r}: {item.reason}" for item in report.bad_values]
     lines += _section("bad values (not stored)", bad)

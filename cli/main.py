@@ -88,19 +88,32 @@ def ingest(  # noqa: PLR0913, PLR0917
             "--extract", help="Extract values: auto (documents without annotations), always or never."
         ),
     ] = "auto",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Read and compare; write nothing but the report.")
+    ] = False,
+    report: Annotated[Path | None, typer.Option("--report", help="Write the whole report as JSON.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 when anything was left out.")] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Bring documents into a bucket; safe to repeat, to kill and to resume."""
+    """Bring documents into a bucket; safe to repeat, to kill and to resume.
+
+    Exits with 0 done, 4 something was left out (--strict), 5 nothing could be read, 130 interrupted.
+    """
     from cli.ingest import Request, extract_mode, run
 
-    raise typer.Exit(
-        run(
-            Request(paths, bucket, annotations or [], prune, labels, extract=extract_mode(extract)),
-            as_json=as_json,
-            quiet=quiet,
-        )
+    request = Request(
+        paths,
+        bucket,
+        annotations or [],
+        prune,
+        labels,
+        extract=extract_mode(extract),
+        dry_run=dry_run,
+        report=report,
+        strict=strict,
     )
+    raise typer.Exit(run(request, as_json=as_json, quiet=quiet))
 
 
 @app.command()

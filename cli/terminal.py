@@ -48,12 +48,19 @@ def _bar(title: str) -> Iterator[Progress]:
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
         TimeRemainingColumn(),
         TextColumn("{task.fields[name]}", style="dim"),
     )
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=None, name="")
-        yield lambda done, total, name: bar.update(task, completed=done, total=total, name=name[:40])
+        task = bar.add_task(title, total=None, name="", rate="")
+        began = time.monotonic()
+
+        def show(done: int, total: int, name: str) -> None:
+            rate = f"{done / max(time.monotonic() - began, 0.001):,.0f}/s"
+            bar.update(task, completed=done, total=total, name=name[:40], rate=rate)
+
+        yield show
 
 
 class _Lines:
@@ -61,13 +68,15 @@ class _Lines:
 
     def __init__(self, title: str) -> None:
         self._title = title
-        self._last = time.monotonic()
+        self._began = self._last = time.monotonic()
 
     def __call__(self, done: int, total: int, name: str) -> None:
         now = time.monotonic()
         if now - self._last >= PLAIN_SECONDS or done == total:
             self._last = now
-            say(f"{self._title}: {done}/{total}")
+            rate = done / max(now - self._began, 0.001)
+            left = f", {(total - done) / rate:,.0f} s left" if 0 < done < total else ""
+            say(f"{self._title}: {done}/{total} ({rate:,.0f}/s{left})")
 
 
 class Steps(Protocol):

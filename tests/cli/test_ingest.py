@@ -1,0 +1,143 @@
+"""`citegraph ingest`: the report, the dry run, exit codes, Ctrl-C, and a second writer."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from cli.ingest import Request, report_text, run
+from cli.terminal import progress
+from corpus.ingestion.report import IngestReport, NearDuplicate, NewVersion
+from llm.errors import BadInput
+
+ROOT = Path(__file__).parents[2]
+COMMAND = [sys.executable, "-m", "cli.main", "ingest"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CITEGRAPH_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("CITEGRAPH_INGEST_WORKERS", "0")
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.txt").write_text("A note on ropes.")
+    (folder / "empty.txt").write_text("")
+    return folder
+
+
+def test_a_dry_run_tells_and_writes_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = folder.parent / "report.json"
+    request = Request([folder], "generic", dry_run=True, report=file)
+    for _ in range(2):
+        assert run(request, quiet=True) == 0
+        report = json.loads(file.read_text())
+        assert (report["new"], report["documents"], report["chunks"]) == (1, 1, 1)
+        assert report["skipped"][0]["reason"].startswith("the file is empty (0 bytes)")
+    assert capsys.readouterr().out.startswith(
+        "dry run, nothing was written; with it:\ngeneric: 1 documents read"
+    )
+    assert not (folder.parent / "home" / "index").exists()
+    assert run(Request([folder], "generic"), quiet=True) == 0
+    assert run(request, quiet=True) == 0
+    assert json.loads(file.read_text())["unchanged"] == 1
+
+
+def test_exit_codes(folder: Path) -> None:
+    assert run(Request([folder], "generic"), quiet=True) == 0
+    assert run(Request([folder], "generic", strict=True), quiet=True) == 4
+    assert run(Request([folder / "a.txt"], "generic", strict=True), quiet=True) == 0
+    assert run(Request([folder / "empty.txt"], "generic", strict=True), quiet=True) == 5
+    with pytest.raises(BadInput, match="there is no folder"):
+        run(Request([folder], "generic", report=folder / "no" / "report.json"), quiet=True)
+
+
+def test_versions_and_near_duplicates_are_shown() -> None:
+    report = IngestReport("generic", new=2)
+    report.versions.append(NewVersion("b", "a", "revision 2 after 1"))
+    report.near_duplicates.append(NearDuplicate("c", "a", 0.97))
+    assert report_text(report).splitlines()[1:] == [
+        "new versions: 1",
+        "  b supersedes a: revision 2 after 1",
+        "near-duplicates (kept): 1",
+        "  c is nearly a (97%)",
+    ]
+
+
+def test_plain_progress_has_rate_and_time_left(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    with progress("ingest notes") as show:
+        assert show is not None
+        now[0] = 110.0
+        show(50, 200, "a.txt")
+        show(60, 200, "b.txt")
+        now[0] = 120.0
+        show(200, 200, "c.txt")
+    assert capsys.readouterr().err.splitlines() == [
+        "ingest notes: 50/200 (5/s, 30 s left)",
+        "ingest notes: 200/200 (10/s)",
+    ]
+
+
+HOLDER = """
+import asyncio, sys
+from corpus.buckets import load_buckets
+from corpus.edge_index import EdgeIndex
+from llm.embeddings import StaticEmbedder
+from pathlib import Path
+
+async def main():
+    index = EdgeIndex(Path(sys.argv[1]) / "index", StaticEmbedder(), weights=(1.0, 3.0))
+    await index.ensure(load_buckets()["generic"])
+    print("ready", flush=True)
+    sys.stdin.read()
+
+asyncio.run(main())
+"""
+
+
+def test_a_second_writer_is_refused(folder: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    home = str(folder.parent / "home")
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, home], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"ready\n"
+        second = subprocess.run(
+            [*COMMAND, str(folder), "--bucket", "generic", "--quiet"],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        holder.communicate()
+    assert second.returncode == 5
+    assert "open in another process" in second.stderr
+    assert "QDRANT_URL" in second.stderr
+    assert run(Request([folder], "generic"), quiet=True) == 0
+
+
+def test_an_interrupted_ingest_says_how_to_go_on(folder: Path) -> None:
+    rows = (json.dumps({"doc_id": f"d{n}", "text": f"Note {n}. " * 400}) for n in range(3000))
+    (folder / "rows.jsonl").write_text("\n".join(rows))
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "CITEGRAPH_INGEST_WORKERS": "1"}
+    child = subprocess.Popen(
+        [*COMMAND, str(folder), "--bucket", "generic"], env=environment, stderr=subprocess.PIPE, text=True
+    )
+    record = folder.parent / "home" / "index" / "generic.json"
+    while not record.exists():
+        assert child.poll() is None
+        time.sleep(0.02)
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate()
+    assert child.returncode == 130
+    assert "What was written stays. The same command goes on from there." in errors
+    assert "Traceback" not in errors
