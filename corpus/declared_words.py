@@ -2,44 +2,69 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import TypeVar
+from itertools import product
+from typing import Generic, TypeVar
 
 from corpus.buckets import Bucket
 from corpus.countries import country_names
 from corpus.fields import Field, fold
+from corpus.inflection import forms_among, inflections
 from corpus.names import Token, tokens
 
 T = TypeVar("T")
 
 
-def number_form(word: str, known: Mapping[str, object]) -> str | None:
-    """Return the singular or plural of a word, when that is known."""
-    return next((form for form in (singular(word), word + "s") if form != word and form in known), None)
+@dataclass(frozen=True, slots=True)
+class PhraseTable(Generic[T]):
+    """Phrases and what each means, found in any form of their nouns.
+
+    Attributes:
+        meanings: the plain tokens of a phrase to its meaning.
+        words: all tokens of the phrases.
+        proper: whether the phrases are proper names, which take no ending but "s".
+    """
+
+    meanings: Mapping[tuple[str, ...], T]
+    words: frozenset[str]
+    proper: bool = False
+
+    def meaning(self, forms: Sequence[Sequence[str]]) -> T | None:
+        """Return what words mean, each given by its forms, the one that was written first; None for nothing."""
+        found = (self.meanings.get(key) for key in product(*forms))
+        return next((meant for meant in found if meant is not None), None)
+
+    def forms(self, word: Token) -> list[str]:
+        """Return the word, the word without a possessive "s" and its other forms, where a phrase has them."""
+        others = forms_among(word.written, self.words, proper=self.proper)
+        return [form for form in (word.text, word.stem) if form in self.words] + others
 
 
-def singular(word: str) -> str:
-    """Return an English plural without its ending, other words as they are."""
-    if len(word) > 4 and word.endswith("ies"):
-        return word[:-3] + "y"
-    return (
-        word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
-    )
+def phrase_table(meanings: Mapping[tuple[str, ...], T], *, proper: bool = False) -> PhraseTable[T]:
+    """Return a table of phrases by their tokens."""
+    return PhraseTable(meanings, frozenset(word for key in meanings for word in key), proper)
 
 
 @cache
-def _bucket_synonyms(forms: tuple[tuple[str, str, str], ...]) -> Mapping[tuple[str, ...], tuple[str, str]]:
+def _bucket_synonyms(
+    forms: tuple[tuple[str, str, str], ...], nouns: tuple[str, ...]
+) -> PhraseTable[tuple[str, str]]:
+    general = {parts[0].text for noun in nouns if len(parts := tokens(noun)) == 1}
     table: dict[tuple[str, ...], tuple[str, str]] = {}
     for name, form, value in forms:
-        key = tuple(singular(token.text) for token in tokens(form))
-        if key and (len(key) > 1 or len(key[0]) > 1) and not key[0].isdigit():
+        key = tuple(token.text for token in tokens(form))
+        if not key or (len(key) == 1 and len(key[0]) == 1) or key[0].isdigit():
+            continue
+        # A noun of the bucket alone says no value, unless it is a narrower word than the bucket's first.
+        wide = len(key) == 1 and fold(value) == fold(nouns[0])
+        if not wide or not (key[0] in general or forms_among(key[0], general)):
             table.setdefault(key, (name, value))
-    return table
+    return phrase_table(table)
 
 
-def synonyms(bucket: Bucket) -> Mapping[tuple[str, ...], tuple[str, str]]:
-    """Return the tokens of each declared synonym, singular, to the field and canonical value that it means."""
-    nouns = {tuple(singular(token.text) for token in tokens(noun)) for noun in bucket.nouns}
+def synonyms(bucket: Bucket) -> PhraseTable[tuple[str, str]]:
+    """Return the declared synonyms, each with the field and canonical value that it means."""
     forms = tuple(
         (declared.name, form, value)
         for declared in bucket.fields
@@ -47,39 +72,27 @@ def synonyms(bucket: Bucket) -> Mapping[tuple[str, ...], tuple[str, str]]:
         for value, others in declared.values.items()
         for form in (value, *others)
     )
-    return {
-        key: meant
-        for key, meant in _bucket_synonyms(forms).items()
-        if key not in nouns or len(key) > 1 or _narrow(bucket, *meant)
-    }
-
-
-def _narrow(bucket: Bucket, name: str, value: str) -> bool:
-    """Return whether a noun of the bucket still says which kind of its documents is meant."""
-    return fold(value) != fold(bucket.nouns[0])
+    return _bucket_synonyms(forms, bucket.nouns)
 
 
 @cache
-def country_phrases() -> Mapping[tuple[str, ...], str]:
-    """Return the tokens of each country name and demonym to the country's code."""
+def country_phrases() -> PhraseTable[str]:
+    """Return each country name and demonym with the country's code."""
     table: dict[tuple[str, ...], str] = {}
     for name, code in country_names().items():
         key = tuple(token.text for token in tokens(name))
         if key:
             table.setdefault(key, code)
-    return table
+    return phrase_table(table, proper=True)
 
 
-def phrases(words: Sequence[Token], table: Mapping[tuple[str, ...], T]) -> Iterator[tuple[int, int, T]]:
+def phrases(words: Sequence[Token], table: PhraseTable[T]) -> Iterator[tuple[int, int, T]]:
     """Yield the longest phrases of a table that stand in the text, left to right."""
-    texts = [word.text for word in words]
-    single = [singular(word.stem or word.text) for word in words]
+    forms = [table.forms(word) for word in words]
     index = 0
-    while index < len(texts):
-        for length in range(min(6, len(texts) - index), 0, -1):
-            meant = table.get(tuple(single[index : index + length])) or table.get(
-                tuple(texts[index : index + length])
-            )
+    while index < len(words):
+        for length in range(min(6, len(words) - index), 0, -1):
+            meant = table.meaning(forms[index : index + length])
             if meant is not None:
                 yield index, index + length - 1, meant
                 index += length - 1
@@ -91,12 +104,20 @@ def phrases(words: Sequence[Token], table: Mapping[tuple[str, ...], T]) -> Itera
 def _cue_patterns(words: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]] | None:
     if not words:
         return None
-    choice = "|".join(sorted((re.escape(word.lower()) for word in words), key=len, reverse=True))
+    choice = "|".join(sorted((_any_form(word.lower()) for word in words), key=len, reverse=True))
     return (
         re.compile(
-            rf"(?<!\w)(?:{choice})s?(?:\s+(?:the|of|is|are|was|der|die|das|von|to|in|with))*[\s:=\"'`“„(]*$"
+            rf"(?<!\w)(?:{choice})(?:\s+(?:the|of|is|are|was|der|die|das|von|to|in|with))*[\s:=\"'`“„(]*$"
         ),
-        re.compile(rf"[\s\"'`”“)-]*(?:{choice})s?(?!\w)"),
+        re.compile(rf"[\s\"'`”“)-]*(?:{choice})(?!\w)"),
+    )
+
+
+def _any_form(phrase: str) -> str:
+    """Return the pattern of a phrase with every form of its last word."""
+    *first, last = phrase.split()
+    return r"\s+".join(
+        [*map(re.escape, first), f"(?:{'|'.join(map(re.escape, (last, *inflections(last))))})"]
     )
 
 
@@ -109,8 +130,7 @@ def cues(declared: Field) -> tuple[re.Pattern[str], re.Pattern[str]] | None:
 
 @cache
 def _words_of(phrases: tuple[str, ...]) -> frozenset[str]:
-    found = {token.text for phrase in phrases for token in tokens(phrase)}
-    return frozenset(found | {word + "s" for word in found} | {singular(word) for word in found})
+    return frozenset(token.text for phrase in phrases for token in tokens(phrase))
 
 
 def general_words(bucket: Bucket) -> frozenset[str]:

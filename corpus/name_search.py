@@ -9,12 +9,9 @@ from dataclasses import dataclass, field
 from rapidfuzz.distance import OSA
 
 from corpus.common_words import COMMON
-from corpus.declared_words import (
-    general_words,
-    number_form,
-    singular,
-)
+from corpus.declared_words import general_words
 from corpus.fields import fold
+from corpus.inflection import forms_among, inflections, only_s, same_noun
 from corpus.lexicon import Entry, Lexicon
 from corpus.links import How, Link
 from corpus.names import CLEAR_FORMS, CONNECTORS, LEGAL_FORMS, Token, plain
@@ -96,8 +93,8 @@ class NameSearch:
         elif word.stem and word.stem in lexicon.postings:
             yield Match(index, index, (word.stem,), 1.0)
             known = True
-        elif (other := number_form(word.text, lexicon.postings)) and not self._is_general(word.text):
-            yield Match(index, index, (other,), 0.95)
+        elif (forms := forms_among(word.written, lexicon.postings)) and not self._is_general(word.text):
+            yield from (Match(index, index, (form,), 0.95) for form in forms)
             known = True
         if word.text in lexicon.pairs and len(word.text) >= 6:
             parts = {parts for _, parts in lexicon.pairs[word.text]}
@@ -125,7 +122,9 @@ class NameSearch:
         return len(word.text) >= 5 and word.text.isalpha() and not self._is_general(word.text)
 
     def _is_general(self, word: str) -> bool:
-        return word in COMMON or word in self.general or word in LEGAL_FORMS
+        if word in COMMON or word in self.general or word in LEGAL_FORMS:
+            return True
+        return bool(forms_among(word, self.general))
 
     def _candidates(self, matches: Sequence[Match]) -> dict[int, list[Match]]:
         """Return the values that share a telling token with the text, with all their matches."""
@@ -155,8 +154,19 @@ class NameSearch:
             name = lexicon.entries[number].name
             held = {*name.core, *name.qualifiers}
             own = [m for part in held for m in by_part.get(part, ()) if all(p in held for p in m.parts)]
+            if self._is_proper(lexicon.entries[number]):
+                own = [m for m in own if m.quality == 1.0 or not self._is_other_noun(m)]
             result[number] = sorted(own, key=lambda match: match.first)
         return result
+
+    def _is_proper(self, entry: Entry) -> bool:
+        declared = self.bucket.field(entry.field)
+        return declared is not None and declared.kind in ("organization", "person")
+
+    def _is_other_noun(self, match: Match) -> bool:
+        """Return whether a word is a form of the name's that a company or a person does not take ("Kochs" only)."""
+        word, part = self.words[match.first], match.parts[0]
+        return part in inflections(word.written) and not only_s(word.text, part)
 
     def _whole_names(self) -> Iterator[int]:
         """Yield values whose whole name stands in the text, even when all its words are common."""
@@ -362,6 +372,6 @@ def _alike(word: str, part: str) -> bool:
         return False
     if word.startswith(part) or part.startswith(word):
         return True
-    if singular(word) == singular(part):
+    if same_noun(word, part):
         return True
     return abs(len(word) - len(part)) <= 1 and OSA.distance(word, part, score_cutoff=1) <= 1

@@ -48,6 +48,7 @@ class Token:
     Attributes:
         bracketed: whether it stands in brackets, as a qualifier ("(M)") does.
         stem: the token without a possessive "s", when it had one.
+        written: the token in lower case with its accents: an umlaut may show a plural.
     """
 
     text: str
@@ -55,6 +56,7 @@ class Token:
     end: int
     bracketed: bool = False
     stem: str = ""
+    written: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,8 @@ def tokens(text: str) -> list[Token]:
         if piece in "()":
             depth = depth + 1 if piece == "(" else max(0, depth - 1)
         elif piece != "&":
-            found.append(Token(piece, match.start(), match.end(), depth > 0))
+            written = text[match.start() : match.end()].lower()
+            found.append(Token(piece, match.start(), match.end(), depth > 0, written=written))
     return list(_join_initials(_join_apostrophes(found, lower), lower))
 
 
@@ -98,7 +101,8 @@ def _join_apostrophes(found: list[Token], lower: str) -> list[Token]:
         last = joined[-1] if joined else None
         if last and token.start == last.end + 1 and lower[last.end] in "'’`´" and not last.stem:
             stem = last.text if token.text == "s" else ""
-            joined[-1] = Token(last.text + token.text, last.start, token.end, last.bracketed, stem)
+            text = last.text + token.text
+            joined[-1] = Token(text, last.start, token.end, last.bracketed, stem, written=text)
         else:
             joined.append(token)
     return joined
@@ -126,7 +130,8 @@ def _join_initials(found: list[Token], lower: str) -> Iterator[Token]:
 
 
 def _merged(run: list[Token]) -> Token:
-    return Token("".join(token.text for token in run), run[0].start, run[-1].end, run[0].bracketed)
+    text = "".join(token.text for token in run)
+    return Token(text, run[0].start, run[-1].end, run[0].bracketed, written=text)
 
 
 @lru_cache(maxsize=4096)

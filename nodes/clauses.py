@@ -112,7 +112,7 @@ def remaining(reader: Reader) -> list[str]:
         text[span.start : span.end] = " " * (span.end - span.start)
     rest = "".join(text)
     nouns = {form for noun in reader.bucket.nouns for form in terms.words(noun)}
-    nouns |= {f"{form}s" for form in nouns} | {
+    nouns |= {
         form
         for noun in reader.bucket.nouns
         for start, end in find_phrase(rest, noun)

@@ -63,22 +63,38 @@ SUM = re.compile(
 AVERAGE = re.compile(
     r"\b(?:average|mean|avg|typical\s+bill|durchschnitt\w*|im\s+schnitt|mittelwert|moyenne?)\b", re.IGNORECASE
 )
-MAXIMUM = re.compile(
-    r"\b(?:biggest|largest|highest|most\s+expensive|dearest|maximum|greatest|priciest|höchste[nrs]?|größte[nrs]?|teuerste[nrs]?|plus\s+(?:grande?|élevée?|chère?))\b",
+LARGEST = (
+    r"biggest|largest|highest|most\s+expensive|dearest|greatest|priciest|höchste[mnrs]?|größte[mnrs]?|teuerste[mnrs]?"
+    r"|plus\s+(?:grande?s?|élevée?s?|chère?s?)"
+)
+SMALLEST = (
+    r"cheapest|smallest|lowest|least\s+expensive|niedrigste[mnrs]?|kleinste[mnrs]?|billigste[mnrs]?|günstigste[mnrs]?"
+    r"|moins\s+chère?s?|plus\s+(?:petite?s?|basse?s?)"
+)
+NEWEST = r"latest|newest|most\s+recent|neueste[mnrs]?|jüngste[mnrs]?|plus\s+récente?s?"
+EARLIEST = r"oldest|earliest|älteste[mnrs]?|früheste[mnrs]?|plus\s+ancienne?s?"
+"""Words that order documents; "first" and "last" do so only beside what they are the first or last of."""
+
+MAXIMUM = re.compile(rf"\b(?:{LARGEST}|maximum)\b", re.IGNORECASE)
+MINIMUM = re.compile(rf"\b(?:{SMALLEST}|minimum)\b", re.IGNORECASE)
+LATEST = re.compile(rf"\b(?:{NEWEST}|last|letzte[nrs]?|dernière?)\b", re.IGNORECASE)
+OLDEST = re.compile(rf"\b(?:{EARLIEST}|first|erste[nrs]?|première?)\b", re.IGNORECASE)
+NUMBERS = {
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "sechs": 6, "sieben": 7, "acht": 8, "neun": 9, "zehn": 10,
+    "deux": 2, "trois": 3, "quatre": 4, "cinq": 5, "dix": 10,
+}  # fmt: skip
+SUPERLATIVE = re.compile(
+    rf"\b(?:(?P<number>\d{{1,6}}|{'|'.join(NUMBERS)})\s+(?:\w+s\s+les\s+)?)?"
+    rf"(?:(?P<newest>{NEWEST})|(?P<oldest>{EARLIEST})|(?P<largest>{LARGEST})|(?P<smallest>{SMALLEST}))\b",
     re.IGNORECASE,
 )
-MINIMUM = re.compile(
-    r"\b(?:cheapest|smallest|lowest|least\s+expensive|minimum|niedrigste[nrs]?|kleinste[nrs]?|billigste[nrs]?|günstigste[nrs]?|moins\s+chère?|plus\s+(?:petite?|basse?))\b",
+"""A number, if one is said, and the word that orders: "the three oldest", "les trois factures les plus chères"."""
+ENDMOST = re.compile(
+    r"\s+(?:(?P<late>last|latest|zuletzt|en\s+dernier)|first|earliest|soonest|next|zuerst|en\s+premier)\b",
     re.IGNORECASE,
 )
-LATEST = re.compile(
-    r"\b(?:latest|newest|most\s+recent|last|neueste[nrs]?|jüngste[nrs]?|letzte[nrs]?|dernière?|plus\s+récente?)\b",
-    re.IGNORECASE,
-)
-OLDEST = re.compile(
-    r"\b(?:oldest|earliest|first|älteste[nrs]?|früheste[nrs]?|erste[nrs]?|première?|plus\s+ancienne?)\b",
-    re.IGNORECASE,
-)
+"""After a date's word: "runs out last", "expires first"."""
 LIST = re.compile(
     r"^\s*(?:list|show|find|give\s+me|get|pull|print|name|enumerate|display|export|fetch|look\s+up\s+all|everything|all|every|each"
     r"|liste|zeige?|nenne|finde|gib|alle|sämtliche|trouve|montre|donne|tou(?:s|tes))\b"

@@ -16,6 +16,7 @@ from llm.errors import Unavailable
 from llm.prompts import Material, Prompt
 from nodes.calling import ask_model, wants_model
 from nodes.degraded import without_metadata
+from nodes.phrases import find_phrase
 from nodes.probe import Probe, probe_buckets
 from tools.search import known_bucket
 from tools.services import Corpus, Services
@@ -180,21 +181,10 @@ def score_bucket(corpus: Corpus, bucket: Bucket, question: str, probe: Probe) ->
 
 
 def named(asked: list[str], phrases: tuple[str, ...]) -> set[str]:
-    """Return the phrases that occur in the question word for word, singular or plural."""
-    text = f" {' '.join(asked)} "
-    found = set()
-    for phrase in phrases:
-        folded = " ".join(terms.words(phrase))
-        if folded and any(f" {form} " in text for form in plural_forms(folded)):
-            found.add(phrase)
-    return found
-
-
-def plural_forms(noun: str) -> tuple[str, ...]:
-    """Return a folded noun with the regular plurals of English, German and French."""
-    forms = [noun, f"{noun}s", f"{noun}es", f"{noun}n", f"{noun}en", f"{noun}e"]
-    if noun.endswith("y"):
-        forms.append(f"{noun[:-1]}ies")
-    if noun.endswith("um"):
-        forms.append(f"{noun[:-2]}a")
-    return tuple(forms)
+    """Return the phrases that occur in the question word for word, the last one in any form of its noun."""
+    text = " ".join(asked)
+    return {
+        phrase
+        for phrase in phrases
+        if (folded := " ".join(terms.words(phrase))) and find_phrase(text, folded)
+    }

@@ -195,3 +195,39 @@ def test_a_name_with_two_letters_swapped_is_the_same_name(linker, tmp_path):
     store.put("invoices", [(f"v{n}", {"vendor_name": name}) for n, name in enumerate(names)])
     [link] = ValueLinker(store).find_mentions("invoices", "What did Tallinga charge us?")
     assert set(link.values) == {"Tallinga International Ltd", "Tallniga Ltd"}
+
+
+@pytest.mark.parametrize(
+    ("bucket", "question", "field", "value"),
+    [
+        ("invoices", "alle Gutschriften von 2018", "document_type", "credit note"),
+        ("invoices", "Summe der Mietrechnungen", "document_type", "hire invoice"),
+        ("invoices", "les notes de crédit de mai", "document_type", "credit note"),
+        ("invoices", "deux factures d'acompte", "document_type", "prepayment invoice"),
+        ("invoices", "how many debit memos", "document_type", "debit note"),
+        ("datasheets", "alle Sicherheitsdatenblätter", "document_type", "safety data sheet"),
+    ],
+)
+def test_declared_synonyms_are_found_in_every_form(linker, bucket, question, field, value):
+    assert [values for _, values in linked(linker, bucket, question, field)] == [(value,)]
+
+
+@pytest.mark.parametrize("question", ["Mieterrechnung", "the crediting note", "Bonner Steuern", "Belegung"])
+def test_other_words_with_the_same_beginning_are_no_synonyms(linker, question):
+    assert linked(linker, "invoices", question, "document_type") == []
+
+
+def test_a_company_takes_an_s_and_a_thing_takes_every_ending(tmp_path):
+    store = AnnotationStore(f"sqlite:///{tmp_path / 'a.sqlite'}", load_buckets())
+    store.put(
+        "invoices",
+        [
+            (f"i{n}", {"vendor_name": name})
+            for n, name in enumerate(["Werk Kroll", "Sonnek", "Filler", "Zwonitz"])
+        ],
+    )
+    store.put("datasheets", [("d1", {"manufacturer": "Kroll", "component_type": "Drehgeber"})])
+    linker = ValueLinker(store)
+    assert [v for _, v in linked(linker, "invoices", "Krolls Rechnungen", "vendor_name")] == [("Werk Kroll",)]
+    assert [v for _, v in linked(linker, "invoices", "Sonneks invoices", "vendor_name")] == [("Sonnek",)]
+    assert linked(linker, "invoices", "die Krollen", "vendor_name") == []

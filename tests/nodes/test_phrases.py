@@ -1,4 +1,4 @@
-"""phrases: a declared word is found in its regular plurals and in no other word."""
+"""phrases: a declared word is found in the forms of its noun and in no other word."""
 
 import pytest
 
@@ -18,6 +18,15 @@ from nodes.phrases import find_phrase
         ("alle Verträge", "Vertrag", ["Verträge"]),
         ("in den Datenblättern", "Datenblatt", ["Datenblättern"]),
         ("die Käufe", "Kauf", ["Käufe"]),
+        ("laut des Vertrages", "Vertrag", ["Vertrages"]),
+        ("les journaux de caisse", "journal", ["journaux"]),
+        ("un reçu, deux reçus", "reçu", ["reçu", "reçus"]),
+        ("errata", "erratum", ["errata"]),
+        ("nach Marketing", "Markt", []),
+        ("marketing", "market", []),
+        ("die Mieter", "Miete", []),
+        ("universal", "university", []),
+        ("Orders or an ord", "ord", ["ord"]),
         ("invoices due in May", "du", []),
         ("in any case", "CAS", []),
         ("released", "lease", []),
