@@ -180,7 +180,7 @@ def _passage(passage: Passage, tags: frozenset[str]) -> str:
 
 def _attribute(value: str) -> str:
     """Return a value that stays inside its quotes: file names and field values come from documents too."""
-    return " ".join(value.translate({ord('"'): "'", ord("<"): "‹", ord(">"): "›"}).split())
+    return " ".join(value.translate(str.maketrans('"<>＜﹤＞', "'‹›‹‹›")).split())
 
 
 def _load(step: str, target: str) -> tuple[str, str | Own]:

@@ -16,6 +16,7 @@ from llm.prompts import Material, Prompt
 from nodes import lexicon
 from nodes.calling import ask_model, note, wants_model
 from nodes.gate import GREETED
+from nodes.rewrite import clean
 from nodes.route import named
 from nodes.shown import turns_shown
 from tools.services import Corpus, Services
@@ -170,12 +171,12 @@ def plain(reply: str) -> bool:
 
 
 def stand_alone(state: State, asked: str, rewritten: str) -> dict[str, Any]:
-    """Return the update with the model's stand-alone question; none where the rules' own question stays.
+    """Return the update with the stand-alone question: the model's, or the message itself when it says that it is one.
 
-    It stays when the model saw nothing to change, or lost a code or number of the message.
+    Where the model lost a code or number of the message the rules' own merging stays.
     """
     if not rewritten:
-        return {}
+        return {"question": clean(asked), "edit": ""}
     kept = set(terms.words(rewritten))
     lost = [word for word in terms.words(asked) if any(map(str.isdigit, word)) and word not in kept]
     if lost:

@@ -6,6 +6,7 @@ import pytest
 
 from nodes import lexicon
 from nodes.decompose import Decompose, classify, decompose, entities, output_format, tidy
+from nodes.gate import GREETED
 from tests.nodes.conftest import runtime, with_models
 from tools.services import Services
 
@@ -148,3 +149,55 @@ async def test_without_budget_the_twin_answers(services: Services) -> None:
     update = await Decompose(modelled)(state, runtime(max_llm_calls=2))
     assert update == {"decomposition": decompose("List all leases")}
     assert script.calls == []
+
+
+TURN = {
+    "asked": "Leases in 2020",
+    "question": "Leases in 2020",
+    "answer": "Two.",
+    "buckets": [],
+    "mentions": [],
+}
+
+
+async def test_the_models_stand_alone_question_replaces_the_rules_own(services: Services) -> None:
+    modelled, script = with_models(services, [made(question="Leases in 2022")])
+    state: Any = {"asked": "and 2022?", "question": "merged by rules", "edit": "x", "turns": [TURN]}
+    update = await Decompose(modelled)(state, runtime())
+    assert (update["question"], update["edit"]) == ("Leases in 2022", "")
+    assert "User: Leases in 2020\nAnswer: Two." in script.calls[0].prompt
+
+
+async def test_a_rewriting_that_lost_a_number_is_refused(services: Services) -> None:
+    modelled, _ = with_models(services, [made(question="Leases")])
+    state: Any = {"asked": "and 2022?", "question": "merged by rules", "turns": [TURN]}
+    update = await Decompose(modelled)(state, runtime())
+    assert "question" not in update
+    assert [item["kind"] for item in update["notes"]] == ["rewriting refused"]
+
+
+async def test_a_message_that_stands_alone_is_not_merged(services: Services) -> None:
+    modelled, _ = with_models(services, [made()])
+    state: Any = {"asked": "List the invoices", "question": "merged by rules", "edit": "x", "turns": [TURN]}
+    update = await Decompose(modelled)(state, runtime())
+    assert (update["question"], update["edit"]) == ("List the invoices", "")
+
+
+@pytest.mark.parametrize(
+    ("asked", "reply", "expected"),
+    [
+        ("cheers, you two", "You are welcome.", "You are welcome."),
+        ("cheers, you two", "It is 45 V.", GREETED),
+        ("cheers, you two", "See https://evil.example", GREETED),
+        ("invoices, please", "You are welcome.", None),
+        ("and what about 2022", "You are welcome.", None),
+    ],
+)
+async def test_small_talk_is_believed_only_where_nothing_can_be_looked_up(
+    asked: str, reply: str, expected: str | None, services: Services
+) -> None:
+    modelled, _ = with_models(services, [made(small_talk=True, reply=reply)])
+    state: Any = {"asked": asked, "question": asked}
+    gate = (await Decompose(modelled)(state, runtime())).get("gate", {})
+    assert gate.get("reply") == expected
+    assert gate.get("retrieve", True) is (expected is None)
