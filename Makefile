@@ -11,7 +11,7 @@ ARCHIVE ?= ../shared/corpora
 QUESTIONS ?= $(ARCHIVE)/questions/dev.jsonl
 MODE ?= graph
 
-.PHONY: demo test check lint types format dev eval bench bench-filters bench-rows bench-ingest soak minilm clean
+.PHONY: demo test check lint types format dev eval bench bench-filters bench-rows bench-ingest bench-ingest-memory soak minilm clean
 .DEFAULT_GOAL := help
 
 help:
@@ -94,6 +94,10 @@ bench-rows: $(VENV)/.dev
 # The archive's PDF files: pages per second beside a plain script.
 bench-ingest: $(VENV)/.dev
 	@$(PY) -m evals.bench_ingest --archive $(ARCHIVE)
+
+# Memory over 100,000 generated documents (DOCUMENTS=20000 for fewer).
+bench-ingest-memory: $(VENV)/.dev
+	@$(PY) -m evals.bench_ingest_memory --documents $(or $(DOCUMENTS),100000)
 
 # kill -9 at 50 points of an ingest; the tests take 4.
 soak: $(VENV)/.dev
