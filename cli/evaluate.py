@@ -19,6 +19,8 @@ from llm.errors import BadInput
 from tools.services import Services
 
 if TYPE_CHECKING:
+    from langsmith import Client
+
     from graph.context import Context
 
 MODES = ("graph", "loop", "single")
@@ -50,16 +52,20 @@ class Request:
     limit: int | None = None
     list_misses: bool = False
     modes: Sequence[str] = ("graph",)
+    langsmith: bool = False
 
 
 def run(request: Request, context: "Context", *, as_json: bool, quiet: bool) -> int:
     """Print the measures; returns 5 when any run failed.
 
     Raises:
-        BadInput: a path holds nothing that can be measured, or a row is broken.
+        BadInput: a path holds nothing that can be measured, a row is broken, or LangSmith's key is missing.
+        Unavailable: LangSmith does not take the results; they were printed before.
     """
+    from evals.experiments import open_client
     from evals.filter_sets import is_filter_set, score_filter_set
 
+    client = open_client() if request.langsmith else None
     planned = [path for path in request.paths if is_filter_set(path)]
     questions, collections, claims = _sorted_out([path for path in request.paths if path not in planned])
     results: dict[str, Any] = {}
@@ -89,7 +95,19 @@ def run(request: Request, context: "Context", *, as_json: bool, quiet: bool) -> 
         _print_claim_sets(judged)
     if request.list_misses and questions:
         (say if as_json else write)(misses_text(outcomes))
+    if client is not None and questions:
+        _upload(client, questions, by_mode)
     return FAILED if any(summary["overall"]["failed"] for summary in compared.values()) else ANSWERED
+
+
+def _upload(client: "Client", paths: Sequence[Path], by_mode: dict[str, list[Outcome]]) -> None:
+    from evals.experiments import upload
+    from settings import load_settings
+
+    name = "-".join(dict.fromkeys(path.stem for path in paths))[:60]
+    experiments = upload(client, name, by_mode, with_text=load_settings().trace_text)
+    for mode, experiment in experiments.items():
+        say(f"{mode}: experiment {experiment}")
 
 
 def read_modes(text: str) -> tuple[str, ...]:

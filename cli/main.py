@@ -180,6 +180,9 @@ def evaluate(  # noqa: PLR0913, PLR0917
         str,
         typer.Option("--mode", "-m", help="graph, loop or single; several, as graph,loop, are compared."),
     ] = "graph",
+    langsmith: Annotated[
+        bool, typer.Option("--langsmith", help="Upload questions and outcomes to LangSmith as experiments.")
+    ] = False,
     context: ContextTexts = None,
     quiet: Quiet = False,
 ) -> None:
@@ -188,7 +191,7 @@ def evaluate(  # noqa: PLR0913, PLR0917
     from cli.options import make_context
 
     settings = make_context(context or [])
-    request = Request(paths, out, limit, misses, read_modes(mode))
+    request = Request(paths, out, limit, misses, read_modes(mode), langsmith)
     raise typer.Exit(run(request, settings, as_json=as_json, quiet=quiet))
 
 

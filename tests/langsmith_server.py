@@ -137,9 +137,9 @@ class Handler(BaseHTTPRequestHandler):
             kept.feedback.append(row)
             return row
         if path.startswith("/sessions"):
-            return kept.project(row.get("name") or path.rsplit("/", 1)[-1]) | {
-                key: value for key, value in row.items() if value is not None
-            }
+            project = kept.project(row.get("name") or path.rsplit("/", 1)[-1])
+            project.update({key: value for key, value in row.items() if value is not None})
+            return project
         if path == "/datasets":
             made = {"id": str(uuid.uuid4()), "created_at": NOW, **row}
             return kept.datasets.setdefault(row["name"], made)
