@@ -320,6 +320,14 @@ def key(
 
 
 @app.command()
+def doctor(as_json: AsJson = False) -> None:
+    """Look at settings, stores, models and tools, and say what to mend; exits with 5 when something failed."""
+    from cli.doctor import run
+
+    raise typer.Exit(run(as_json=as_json))
+
+
+@app.command()
 def reembed(bucket: Annotated[str, typer.Argument(help="Name of the bucket.")], quiet: Quiet = False) -> None:
     """Build a bucket's index anew from the stored documents, e.g. after a change of the embedding model."""
     from cli.ingest import run_reembed

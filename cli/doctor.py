@@ -1,0 +1,316 @@
+"""The command `doctor`: looks at everything that a run needs and says what to mend."""
+
+import asyncio
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import asdict, dataclass
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from cli.exits import ANSWERED, FAILED
+from cli.terminal import write
+from llm.errors import BadInput, CitegraphError, Unavailable
+
+if TYPE_CHECKING:
+    from settings import Settings
+
+T = TypeVar("T")
+Status = Literal["ok", "warning", "failed"]
+ROOT = Path(__file__).resolve().parent.parent
+LOW_DISK, NO_DISK = 2_000, 200
+"""Free megabytes below which an ingest may not end, and below which nothing can be written."""
+SECONDS = 20.0
+"""Longest wait for an endpoint; a model that must wake up first takes more at its first call."""
+MARKS = {"ok": "ok     ", "warning": "warning", "failed": "FAILED "}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What was looked at, what was found, and what to do where it is not well."""
+
+    name: str
+    status: Status
+    found: str
+    fix: str = ""
+
+
+def run(*, as_json: bool = False) -> int:
+    """Print every check; exits with 0 when nothing failed, else with 5. Nothing is changed or created but a probe."""
+    checks = list(examine())
+    good = all(check.status != "failed" for check in checks)
+    if as_json:
+        write(json.dumps({"ok": good, "checks": [asdict(check) for check in checks]}, ensure_ascii=False))
+    else:
+        write("\n".join(line for check in checks for line in _lines(check)))
+    return ANSWERED if good else FAILED
+
+
+def _lines(check: Check) -> Iterator[str]:
+    yield f"{MARKS[check.status]} {check.name}: {check.found}"
+    if check.fix:
+        yield f"        -> {check.fix}"
+
+
+def examine() -> Iterator[Check]:
+    """Yield the checks, the cheap ones first; when the settings cannot be read there is nothing else to look at."""
+    from pydantic import ValidationError
+    from pydantic_settings import SettingsError
+
+    from settings import load_settings
+
+    yield versions()
+    try:
+        settings = load_settings()
+    except ValidationError as error:
+        first = error.errors(include_input=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        yield Check("settings", "failed", f"{where}: {first['msg']}", "See .env.example for what it takes.")
+        return
+    except SettingsError as error:
+        yield Check("settings", "failed", str(error), "JSON is expected; see .env.example.")
+        return
+    yield Check("settings", "ok", "all variables can be read")
+    yield home(settings)
+    yield disk(settings)
+    yield recognition()
+    yield guarded(
+        "graphs", served_graphs, "Run it in the folder of langgraph.json; reinstall with `make demo`."
+    )
+    yield guarded("keys", lambda: keys(settings), "Mend the file, or make keys with `citegraph key NAME`.")
+    yield guarded("buckets", lambda: buckets(settings), "Mend the line that is named.")
+    yield guarded(
+        "store", lambda: store(settings), "Check CITEGRAPH_DATABASE_URL and that the database runs."
+    )
+    yield guarded(
+        "index", lambda: asyncio.run(index(settings)), "Check QDRANT_URL and the embedding settings."
+    )
+    yield guarded(
+        "model",
+        lambda: asyncio.run(model(settings)),
+        "Check CITEGRAPH_MODEL, OPENAI_API_KEY and OPENAI_BASE_URL.",
+    )
+    yield guarded(
+        "reranker",
+        lambda: asyncio.run(reranker(settings)),
+        "Check CITEGRAPH_RERANKER and CITEGRAPH_RERANK_URL.",
+    )
+
+
+def guarded(name: str, look: Callable[[], Check], fix: str) -> Check:
+    """Return the check, or one that failed: our own errors say what to do, of others only the kind is told."""
+    try:
+        return look()
+    except CitegraphError as error:
+        return Check(name, "failed", str(error), fix)
+    except ModuleNotFoundError as error:
+        return Check(
+            name,
+            "failed",
+            f"the package {error.name} is missing",
+            "Install it; `make test` brings all extras.",
+        )
+    except Exception as error:
+        return Check(name, "failed", f"unexpected {type(error).__name__}", fix)
+
+
+def versions() -> Check:
+    """Look at Python and at every package that Citegraph asks for."""
+    from packaging.requirements import Requirement
+
+    wrong, shown = [], []
+    for text in requires("citegraph") or []:
+        wanted = Requirement(text)
+        if wanted.marker and not wanted.marker.evaluate({"extra": ""}):
+            continue
+        try:
+            found = version(wanted.name)
+        except PackageNotFoundError:
+            wrong.append(f"{wanted.name} is missing")
+            continue
+        if not wanted.specifier.contains(found, prereleases=True):
+            wrong.append(f"{wanted.name} {found} is not {wanted.specifier}")
+        if wanted.name in ("langgraph", "langchain-core", "qdrant-client", "qdrant-edge-py"):
+            shown.append(f"{wanted.name} {found}")
+    python = f"Python {sys.version_info.major}.{sys.version_info.minor}.{sys.version_info.micro}"
+    if wrong:
+        return Check("versions", "failed", "; ".join(wrong), "pip install -c constraints.txt -e .")
+    return Check("versions", "ok", ", ".join([f"citegraph {version('citegraph')}", python, *sorted(shown)]))
+
+
+def _nearest(folder: Path) -> Path:
+    """Return the folder, or the one above it that exists."""
+    folder = folder.resolve()
+    while not folder.exists():
+        folder = folder.parent
+    return folder
+
+
+def home(settings: "Settings") -> Check:
+    """Look whether the home can be written, by writing a file that goes again."""
+    folder = _nearest(settings.home)
+    try:
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            probe.write(b"x")
+    except OSError as error:
+        return Check(
+            "home", "failed", f"{folder}: {error.strerror}", "Set CITEGRAPH_HOME to a folder of your own."
+        )
+    made = "" if settings.home.is_dir() else " (made by the first ingest)"
+    return Check("home", "ok", f"{settings.home} can be written{made}")
+
+
+def disk(settings: "Settings") -> Check:
+    """Look at the free space beneath the home."""
+    free = shutil.disk_usage(_nearest(settings.home)).free // 1_000_000
+    fix = "Make room, or set CITEGRAPH_HOME to a larger disk."
+    if free < LOW_DISK:
+        return Check("disk", "failed" if free < NO_DISK else "warning", f"{free:,} MB free", fix)
+    return Check("disk", "ok", f"{free:,} MB free")
+
+
+def recognition() -> Check:
+    """Look for Tesseract and its languages: without them scans are named as skipped."""
+    from corpus.readers.recognition import installed, missing
+
+    lacks = missing()
+    if lacks:
+        return Check("ocr", "warning", "pictures and scans cannot be read", lacks)
+    import pytesseract
+
+    found = sorted(installed() - {"osd", "snum"})
+    if not found:
+        return Check("ocr", "warning", "Tesseract has no language data", "apt-get install tesseract-ocr-eng")
+    return Check(
+        "ocr", "ok", f"Tesseract {pytesseract.get_tesseract_version()}, languages {', '.join(found)}"
+    )
+
+
+def served_graphs() -> Check:
+    """Import what langgraph.json names, as LangGraph Server will."""
+    file = next((path for path in (Path("langgraph.json"), ROOT / "langgraph.json") if path.is_file()), None)
+    if file is None:
+        return Check(
+            "graphs",
+            "warning",
+            "there is no langgraph.json here",
+            "Only `langgraph dev` and its server need it.",
+        )
+    declared = json.loads(file.read_text("utf-8"))
+    targets = [*declared.get("graphs", {}).values(), declared["auth"]["path"], declared["http"]["app"]]
+    for target in targets:
+        module, _, name = target.partition(":")
+        if not hasattr(import_module(module), name):
+            raise BadInput(f"langgraph.json: {module} has no {name}")
+    return Check("graphs", "ok", f"langgraph.json: {', '.join(targets)}")
+
+
+def keys(settings: "Settings") -> Check:
+    """Look whether whoever asks must show a key, and whether the keys can be read."""
+    if not settings.auth_required:
+        return Check(
+            "keys",
+            "warning",
+            "a server asks nobody for a key",
+            "Before others reach it: `citegraph key NAME`.",
+        )
+    # By name: the server and the command line stand side by side, neither imports the other.
+    auth = import_module("server.auth")
+    try:
+        auth.Credentials(settings).principal({"x-api-key": "not a key"})
+    except auth.Unauthenticated:
+        return Check("keys", "ok", "keys or tokens are asked for")
+    raise BadInput("Anything is taken for a key.")
+
+
+def buckets(settings: "Settings") -> Check:
+    """Read the bucket declarations."""
+    from corpus.buckets import load_buckets
+
+    return Check("buckets", "ok", ", ".join(load_buckets(settings.buckets_dir)))
+
+
+def _empty(settings: "Settings") -> bool:
+    """Tell whether the embedded stores were never made; looking must not make them."""
+    return settings.database_url is None and not (settings.home / "citegraph.sqlite").exists()
+
+
+def store(settings: "Settings") -> Check:
+    """Count the documents."""
+    from corpus.documents import DocumentStore
+
+    if _empty(settings):
+        return Check("store", "warning", "no document yet", "citegraph ingest PATH --bucket NAME")
+    kind = "PostgreSQL" if settings.sql_url.startswith("postgres") else "SQLite"
+    return Check("store", "ok", f"{DocumentStore(settings.sql_url).count():,} documents in {kind}")
+
+
+async def index(settings: "Settings") -> Check:
+    """Open the index of each bucket with the embedding model of the settings, and ask both."""
+    from corpus.buckets import load_buckets
+    from corpus.index import load_index
+    from llm.embeddings import load_embedder
+
+    embedder = await asyncio.to_thread(load_embedder, settings)
+    await asyncio.to_thread(embedder.embed_query, "ready?")
+    engine = "Qdrant server" if settings.qdrant_url else "embedded engine"
+    opened = load_index(settings, embedder)
+    try:
+        counts = [await _timely(opened.count(name), engine) for name in load_buckets(settings.buckets_dir)]
+    except Unavailable as error:
+        if settings.qdrant_url or "another process" not in str(error):
+            raise
+        return Check(
+            "index", "warning", str(error), "Stop the server or the ingest that holds it, or leave it be."
+        )
+    finally:
+        await opened.close()
+    return Check("index", "ok", f"{sum(counts):,} chunks in the {engine}, embedded by {embedder.name}")
+
+
+async def model(settings: "Settings") -> Check:
+    """Make one tiny call of each model that a step is configured with."""
+    from langchain_core.messages import HumanMessage
+
+    from llm.budget import CallBudget
+    from llm.chat import STEPS, Call, ChatModels, text
+
+    models = ChatModels(settings)
+    specs = {(spec.base_url, spec.model): step for step in STEPS if (spec := models.spec(step)).model}
+    if not specs:
+        return Check("model", "ok", "none is configured: every step is answered by its twin")
+    seconds = []
+    try:
+        for step in specs.values():
+            call = Call(step, [HumanMessage("Say ok.")], CallBudget.of(1, SECONDS))
+            seconds.append((await text(models, call)).seconds)
+    finally:
+        await models.aclose()
+    answered = [f"{name} in {took:.1f} s" for (_, name), took in zip(specs, seconds, strict=True)]
+    return Check("model", "ok", f"answered: {', '.join(answered)}")
+
+
+async def reranker(settings: "Settings") -> Check:
+    """Let the second stage order nothing much; the chat model's ones were asked above."""
+    from corpus.rerank import load_reranker
+    from corpus.types import Chunk, Hit
+
+    found = await asyncio.to_thread(load_reranker, settings)
+    if found is None:
+        return Check(
+            "reranker", "ok", "none" if settings.reranker == "none" else f"{settings.reranker}, by the model"
+        )
+    chunk = Chunk("1", "probe", "probe", 0, "ready", 0, 5, "", "")
+    await _timely(found.rerank("ready?", [Hit(chunk, 1.0, None)]), "reranker")
+    return Check("reranker", "ok", f"{settings.reranker} answers")
+
+
+async def _timely(asked: Awaitable[T], whom: str) -> T:
+    try:
+        return await asyncio.wait_for(asked, SECONDS)
+    except TimeoutError as error:
+        raise Unavailable(f"The {whom} did not answer within {SECONDS:.0f} s.") from error
