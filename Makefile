@@ -11,13 +11,14 @@ ARCHIVE ?= ../shared/corpora
 QUESTIONS ?= $(ARCHIVE)/questions/dev.jsonl
 MODE ?= graph
 
-.PHONY: demo test check lint types format dev eval bench bench-filters bench-rows bench-ingest bench-ingest-memory soak minilm clean
+.PHONY: faults chaos demo test check lint types format dev eval bench bench-filters bench-rows bench-ingest bench-ingest-memory soak minilm clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    answer questions over the sample corpus"
 	@echo "make test    run the tests            make check   lint, types and tests"
 	@echo "make dev     langgraph dev for Studio make bench   measure the graph's own time"
+	@echo "make faults  break every model step   make chaos   1,000 random models a graph"
 	@echo "make eval    answer QUESTIONS=FILE    make clean   remove what was built"
 .PHONY: help
 
@@ -83,6 +84,14 @@ eval: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	@$(PY) -m evals.bench
+
+# Every model step under every fault, over HTTP: prints the matrix. STEPS="compose verify" takes only these.
+faults: $(VENV)/.dev
+	@$(PY) -m tests.faults.matrix $(STEPS)
+
+# 1,000 random models in each graph.
+chaos: $(VENV)/.dev
+	@RANDOM_MODELS=1000 $(PY) -m pytest tests/faults/test_random_models.py
 
 # 10,000 generated filters on SQLite, Qdrant and plain Python; a million annotation rows.
 bench-filters: $(VENV)/.dev

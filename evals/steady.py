@@ -74,6 +74,8 @@ ONE_HOP = Example(
         "schema_plan": planned("datasheets"),
         "review": ENOUGH,
         "compose": VCEO,
-        "verify": {"verdict": "supported", "reason": "the limiting values say so"},
+        "verify": {
+            "rulings": [{"number": 1, "verdict": "supported", "reason": "the limiting values say so"}]
+        },
     },
 )

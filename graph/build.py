@@ -12,7 +12,7 @@ from langgraph.types import Command
 from graph.context import Context
 from graph.policies import RETRY, attempts
 from graph.routes import after_decompose, after_gate, after_verify, plan_edge, review_edge
-from graph.state import Input, Output, SearchTask, State
+from graph.state import Input, Output, SearchTask, State, add_usage
 from graph.tracing import Watched, guard, tell
 from llm.errors import CitegraphError, TimedOut
 from nodes.calling import Stopwatch, note, spent_on
@@ -157,7 +157,9 @@ def fallback(
             usage = usage | spent_on(calls)
         update = update | {"notes": [*update.get("notes", []), failed], "usage": usage}
         tell(name, state, update)
-        return Command(update=update, goto=onward({**state, **update}))  # type: ignore[typeddict-item]
+        # What comes next is told what was spent in all, as the channels will hold it.
+        spent = add_usage(state.get("usage", {}), update["usage"])
+        return Command(update=update, goto=onward({**state, **update, "usage": spent}))  # type: ignore[typeddict-item]
 
     handler.__name__ = f"{name}_fallback"
     return handler

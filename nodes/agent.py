@@ -72,6 +72,8 @@ class Agent:
             line = ONE_PASS if context.mode == "single" else NO_MODEL
             update = await self.twin(state, context)
             return update | {"notes": [note("agent", "no model", line), *update["notes"]]}
+        if state.get("draft", {}).get("unverifiable"):
+            return leave(state, "") if state.get("evidence") else await self.twin(state, context)
         spent = model_budget_spent(state, context) or ("seconds" if seconds_left(state) <= 0 else "")
         if spent:
             return leave(state, f"the budget of {spent} was spent before the agent was done")

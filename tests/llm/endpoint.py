@@ -1,6 +1,9 @@
 """A loopback endpoint that answers the real client as a test tells it to."""
 
+import contextlib
 import json
+import socket
+import struct
 import threading
 import time
 from dataclasses import dataclass, field
@@ -17,13 +20,19 @@ KEY = "sk-secret-4f9a8b7c6d5e"
 
 @dataclass
 class Http:
-    """One reply: status, JSON (or text) body and headers; `wait` seconds first; `drop` closes without one."""
+    """One reply: status, JSON (or text) body and headers; `wait` seconds first; `drop` closes without one.
+
+    `reset` tears the connection down instead; `hang` waits in the middle of the body and `cut` ends there.
+    """
 
     status: int = 200
     body: Any = None
     headers: dict[str, str] = field(default_factory=dict)
     wait: float = 0.0
     drop: bool = False
+    reset: bool = False
+    hang: float = 0.0
+    cut: bool = False
 
 
 @dataclass
@@ -78,10 +87,11 @@ class Endpoint:
 
             def do_POST(self) -> None:
                 size = int(self.headers["Content-Length"])
-                endpoint.requests.append(json.loads(self.rfile.read(size)))
+                body = json.loads(self.rfile.read(size))
+                endpoint.requests.append(body)
                 endpoint.keys.append(self.headers["Authorization"])
                 try:
-                    endpoint.answer(self, endpoint.replies.pop(0))
+                    endpoint.answer(self, endpoint.reply(self.path, body))
                 except (BrokenPipeError, ConnectionResetError):
                     self.close_connection = True
 
@@ -92,9 +102,16 @@ class Endpoint:
             daemon_threads = True
             block_on_close = False
 
+            def handle_error(self, request: Any, client_address: Any) -> None:
+                """Say nothing: a client that tears its connection down is what some tests are about."""
+
         self.server = Server(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}/v1"
         threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def reply(self, path: str, body: dict[str, Any]) -> Http | Sse:
+        """Return the reply to one request: the next of `replies`."""
+        return self.replies.pop(0)
 
     def answer(self, handler: BaseHTTPRequestHandler, reply: Http | Sse) -> None:
         """Write one reply."""
@@ -102,16 +119,23 @@ class Endpoint:
             self._stream(handler, reply)
             return
         time.sleep(reply.wait)
-        if reply.drop:
+        if reply.drop or reply.reset:
             handler.close_connection = True
+            if reply.reset:
+                reset(handler.connection)
             return
-        payload = reply.body if isinstance(reply.body, str) else json.dumps(reply.body)
+        payload = (reply.body if isinstance(reply.body, str) else json.dumps(reply.body)).encode()
         handler.send_response(reply.status)
         for name, value in {"Content-Type": "application/json", **reply.headers}.items():
             handler.send_header(name, value)
-        handler.send_header("Content-Length", str(len(payload.encode())))
+        handler.send_header("Content-Length", str(len(payload)))
         handler.end_headers()
-        handler.wfile.write(payload.encode())
+        middle = len(payload) // 2 if reply.hang or reply.cut else len(payload)
+        handler.wfile.write(payload[:middle])
+        time.sleep(reply.hang)
+        handler.close_connection = reply.cut
+        if not reply.cut:
+            handler.wfile.write(payload[middle:])
 
     def _stream(self, handler: BaseHTTPRequestHandler, reply: Sse) -> None:
         handler.send_response(200)
@@ -141,3 +165,10 @@ class Endpoint:
         """Stop serving."""
         self.server.shutdown()
         self.server.server_close()
+
+
+def reset(connection: socket.socket) -> None:
+    """Tear a connection down: lingering for no time makes the kernel send RST instead of FIN."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    with contextlib.suppress(OSError):
+        connection.close()

@@ -1,0 +1,30 @@
+"""Every graph ends within its budgets, in an answer, whatever its models say."""
+
+import os
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.faults.random_models import MODES, Mode, broken, run
+from tools.services import Services
+
+EXAMPLES = int(os.environ.get("RANDOM_MODELS", "15"))
+"""Random models a graph; `make chaos` takes 1,000."""
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_run_ends_within_its_budgets_whatever_its_models_say(mode: Mode, services: Services) -> None:
+    import asyncio
+
+    services.open()
+
+    @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(seed=st.integers(0, 2**32))
+    def holds(seed: int) -> None:
+        answer, script, context = asyncio.run(run(services, mode, seed))
+        problems: Any = broken(answer, script, context, mode)
+        assert problems == [], (seed, problems, answer)
+
+    holds()
