@@ -75,6 +75,11 @@ check: lint types test
 dev: $(VENV)/.dev
 	@LANGGRAPH_CLI_NO_ANALYTICS=1 $(BIN)/langgraph dev --no-browser --host 127.0.0.1
 
+# 10,000 hostile requests: Schemathesis over every operation, and the list of tests/server/test_hostile.py.
+.PHONY: soak-api
+soak-api: $(VENV)/.dev
+	@SOAK_EXAMPLES=600 $(PY) -m pytest tests/server/test_hostile.py
+
 .PHONY: serve
 serve: $(VENV)/.runtime
 	@$(BIN)/citegraph serve

@@ -45,8 +45,8 @@ def create_app(services: Services | None = None, *, inside: bool = False) -> Fas
         app.include_router(health.router)
         if PAGE.is_dir():
             app.mount("/", StaticFiles(directory=PAGE, html=True), name="page")
-    add_handlers(app)
-    app.add_middleware(BoundedBodies)
+    add_handlers(app, ours_only=inside)
+    app.add_middleware(BoundedBodies, uploads_only=inside)
     app.add_middleware(Counted, metrics=app.state.metrics)
     return app
 

@@ -209,7 +209,10 @@ def owned(ctx: Auth.types.AuthContext, value: Any) -> dict[str, str] | None:
         return None
     owner = {OWNED: ctx.user.identity}
     if ctx.action in ("create", "update", "create_run") and isinstance(value, dict):
-        value["metadata"] = {**(value.get("metadata") or {}), **owner}
+        if value.get("metadata") is None:
+            value["metadata"] = {}
+        # In place: the server goes on with the mapping that it gave, not with one in its stead.
+        value["metadata"].update(owner)
         if value["metadata"].get("created_by") == "system":
             del value["metadata"]["created_by"]
     return owner

@@ -13,14 +13,15 @@ UPLOAD = "/documents"
 
 
 class BoundedBodies:
-    """ASGI middleware; `upload_bytes` is asked at each request, since settings are read when the server starts."""
+    """ASGI middleware; `uploads_only` leaves the routes that LangGraph Server has beside ours alone."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, *, uploads_only: bool = False) -> None:
         self.app = app
+        self.uploads_only = uploads_only
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, at most so many bytes of it."""
-        if scope["type"] != "http":
+        if scope["type"] != "http" or (self.uploads_only and not _is_upload(scope)):
             await self.app(scope, receive, send)
             return
         limit, taken = _limit(scope), 0
@@ -40,9 +41,13 @@ class BoundedBodies:
         await self.app(scope, bounded, send)
 
 
+def _is_upload(scope: Scope) -> bool:
+    return bool(scope["method"] == "POST" and scope["path"].rstrip("/").endswith(UPLOAD))
+
+
 def _limit(scope: Scope) -> int:
     held = getattr(scope["app"].state, "running", None) if "app" in scope else None
-    if held is not None and scope["method"] == "POST" and scope["path"].rstrip("/").endswith(UPLOAD):
+    if held is not None and _is_upload(scope):
         return int(held.settings.max_upload_mb) * 1024 * 1024 + FORM_BYTES
     return JSON_BYTES
 

@@ -45,7 +45,8 @@ def problem(
     errors: list[dict[str, Any]] | None = None,
 ) -> JSONResponse:
     """Return the response of an error."""
-    body = Problem(title=HTTPStatus(status).phrase, status=status, detail=detail, errors=errors)
+    shown = detail.encode("utf-8", "replace").decode()
+    body = Problem(title=HTTPStatus(status).phrase, status=status, detail=shown, errors=errors)
     return JSONResponse(body.model_dump(exclude_none=True), status, headers, MEDIA_TYPE)
 
 
@@ -65,8 +66,8 @@ def status_of(error: Exception) -> int:
     return next(status for kind, status in STATUS if isinstance(error, kind))
 
 
-def add_handlers(app: FastAPI) -> None:
-    """Turn every error of `app` into a problem."""
+def add_handlers(app: FastAPI, *, ours_only: bool = False) -> None:
+    """Turn every error of `app` into a problem; `ours_only` leaves those of other routes beside ours alone."""
 
     @app.exception_handler(Refused)
     async def refused(request: Request, error: Refused) -> JSONResponse:
@@ -80,15 +81,18 @@ def add_handlers(app: FastAPI) -> None:
     async def ours(request: Request, error: CitegraphError) -> JSONResponse:
         return problem(status_of(error), str(error)[:1000])
 
-    @app.exception_handler(HTTPException)
-    async def plain(request: Request, error: HTTPException) -> JSONResponse:
-        return problem(error.status_code, str(error.detail), dict(error.headers or {}))
-
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
         errors = [{"where": _where(item["loc"]), "message": item["msg"]} for item in error.errors()[:20]]
         first = f"{errors[0]['where']}: {errors[0]['message']}" if errors else "The request does not fit."
         return problem(422, first, errors=errors)
+
+    if ours_only:
+        return
+
+    @app.exception_handler(HTTPException)
+    async def plain(request: Request, error: HTTPException) -> JSONResponse:
+        return problem(error.status_code, str(error.detail), dict(error.headers or {}))
 
     @app.exception_handler(Exception)
     async def unexpected(request: Request, error: Exception) -> JSONResponse:
@@ -97,7 +101,7 @@ def add_handlers(app: FastAPI) -> None:
 
 
 def _where(location: tuple[Any, ...]) -> str:
-    return ".".join(str(part)[:100] for part in location)
+    return ".".join(str(part)[:100] for part in location).encode("utf-8", "replace").decode()
 
 
 RESPONSES: dict[int | str, dict[str, Any]] = {

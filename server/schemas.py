@@ -1,8 +1,9 @@
 """What goes over HTTP, beside `graph.answer.Answer`: requests with their bounds, and lists."""
 
+import json
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from graph.answer import Clarification
 from graph.context import Context
@@ -32,7 +33,20 @@ ThreadId = Annotated[
 RunContext = Annotated[Context, AfterValidator(_own_endpoint)]
 
 
-class Ask(BaseModel):
+class Body(BaseModel):
+    """A JSON body whose texts can be stored: JSON may spell half a character, which no database takes."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _whole_characters(cls, given: Any) -> Any:
+        try:
+            json.dumps(given, ensure_ascii=False, default=repr).encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise ValueError("holds half of a surrogate pair") from error
+        return given
+
+
+class Ask(Body):
     """A question; on a thread that waits for a reply it is that reply, unless `new` is set."""
 
     model_config = ConfigDict(
@@ -50,7 +64,7 @@ class Ask(BaseModel):
     context: RunContext = Context()
 
 
-class Reply(BaseModel):
+class Reply(Body):
     """The reply to a clarification: free text, the id of an option, or an object with one of them."""
 
     model_config = ConfigDict(
@@ -62,7 +76,7 @@ class Reply(BaseModel):
     context: RunContext = Context()
 
 
-class Resume(BaseModel):
+class Resume(Body):
     """How a run that broke off goes on."""
 
     model_config = ConfigDict(extra="forbid")
