@@ -10,6 +10,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Command
 
 from graph.context import Context
+from graph.node_cache import policy
 from graph.policies import RETRY, attempts
 from graph.routes import after_decompose, after_gate, after_verify, plan_edge, review_edge
 from graph.state import Input, Output, SearchTask, State, add_usage
@@ -44,7 +45,7 @@ def build(services: Services) -> Graph:
 
     add("gate", Gate(services), lambda state: "rewrite")
     add("rewrite", Timed("rewrite", Rewrite(services)), lambda state: "decompose")
-    add("decompose", Timed("decompose", Decompose(services)), lambda state: "route")
+    add("decompose", Timed("decompose", Decompose(services)), lambda state: "route", cache_policy=policy())
     add("route", Timed("route", Route(services)), lambda state: "schema_plan")
     add("schema_plan", Timed("schema_plan", SchemaPlan(services)), plan_target)
     add("search", Search(services), lambda state: "prune", input_schema=SearchTask)
@@ -107,7 +108,9 @@ class Timed:
         """Run the node and add its seconds to its update."""
         watch = Stopwatch(self.name)
         update: dict[str, Any] = await self.node(state, runtime)
-        return update | {"usage": watch.update(update.get("usage"))}
+        # The run that pays: an update that the node cache kept from another one costs nothing.
+        paid = {"run": state.get("usage", {}).get("started")}
+        return update | {"usage": watch.update(update.get("usage")) | paid}
 
     async def twin(self, state: State, context: Context) -> dict[str, Any]:
         """Run the node's twin, for the error handler."""

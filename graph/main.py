@@ -3,12 +3,13 @@
 from graph.build import build
 from graph.draw import drawable
 from graph.loop import build_loop
+from graph.node_cache import node_cache
 from tools.services import Services
 
 services = Services()
 """What the served graphs read from; the HTTP routes beside them share it, since an embedded index has one owner."""
 
-agent = drawable(build(services).compile(name="agent"))
+agent = drawable(build(services).compile(name="agent", cache=node_cache(services)))
 """The search agent, for `langgraph dev` and LangGraph Server, which bring their own checkpointer."""
 
 tool_loop = drawable(build_loop(services).compile(name="tool_loop"))

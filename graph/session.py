@@ -22,6 +22,7 @@ from graph.build import build
 from graph.context import Context
 from graph.events import Event, StepEvent, correction, token
 from graph.loop import build_loop
+from graph.node_cache import node_cache
 from graph.policies import loop_limit, recursion_limit
 from graph.state import Json
 from graph.tracing import settle
@@ -67,7 +68,9 @@ class Session:
         built, self._limit = (
             (build(services), recursion_limit) if graph == "agent" else (build_loop(services), loop_limit)
         )
-        self.graph: CompiledStateGraph[Any, Context, Any, Any] = built.compile(checkpointer=saver, name=graph)
+        self.graph: CompiledStateGraph[Any, Context, Any, Any] = built.compile(
+            checkpointer=saver, name=graph, cache=node_cache(services)
+        )
         self.principal: Principal | None = None
         self.running: set[RunControl] = set()
 
@@ -373,11 +376,15 @@ def _text_so_far(told: str, event: Event) -> str:
     return told + event["text"] if event["event"] == "token" else told
 
 
+BESIDE = ("__interrupt__", "__metadata__")
+"""What LangGraph puts beside the updates of nodes: a pause, and that an update came from the node cache."""
+
+
 def _events(mode: str, part: Json) -> list[Event]:
     """Return the events of a stream part: what a step told, or the steps that have ended."""
     if mode == "custom":
         return [cast(Event, part)]
-    return [_step(name, update or {}) for name, update in part.items() if name != "__interrupt__"]
+    return [_step(name, update or {}) for name, update in part.items() if name not in BESIDE]
 
 
 def _step(name: str, update: Json) -> StepEvent:

@@ -17,11 +17,18 @@ def collect(left: list[Json], right: list[Json] | None) -> list[Json]:
 
 
 def add_usage(left: Json, right: Json | None) -> Json:
-    """Add counters key by key, nested one level (`seconds` per step); None starts from zero."""
+    """Add counters key by key, nested one level (`seconds` per step); None starts from zero.
+
+    Counters that carry the `run` of another one were kept by the node cache: nothing of them was spent now.
+    """
     if right is None:
         return {}
+    if "run" in right and right["run"] != left.get("started"):
+        return add_usage(left, {"cache_hits": 1})
     total = dict(left)
     for key, value in right.items():
+        if key == "run":
+            continue
         if isinstance(value, dict):
             total[key] = add_usage(total.get(key, {}), value)
         else:

@@ -16,6 +16,7 @@ from langgraph.types import Overwrite
 from corpus import terms
 from corpus.amounts import parse_number
 from graph.context import Context
+from graph.node_cache import run_key
 from graph.state import STATE_VERSION, Json, State
 from nodes import lexicon
 from tools.services import Services
@@ -60,6 +61,8 @@ class Gate:
             verdict: Json = {"retrieve": False, "reason": "bad input", "reply": problem}
         else:
             verdict = judge(asked, await asyncio.to_thread(self.services.bucket_names))
+            if verdict["retrieve"] and (key := await run_key(self.services, context)):
+                verdict["key"] = key
         return fresh_question(asked[:MAX_QUESTION], context) | {"asked_id": message_id, "gate": verdict}
 
 

@@ -252,7 +252,10 @@ async def test_a_model_that_gets_worse_leaves_what_is_true_and_each_attempt_is_k
         answer = await session.ask(QUESTION, thread_id="worse", context=Context(max_corrections=2))
         state = await session.graph.aget_state({"configurable": {"thread_id": "worse"}})
     assert script.steps().count("compose") == 3
-    assert (answer.status, answer.claims) == ("unanswerable", [])
+    assert (
+        answer.status == "answered"
+    )  # the passages stand where nothing of the model's text could be verified
+    assert {claim.verdict for claim in answer.claims} == {"supported"}
     assert "55 V" not in answer.text
     assert "77" not in answer.text
     assert [kept["text"] for kept in state.values["corrections"]] == [WRONG, worse]

@@ -140,7 +140,10 @@ async def test_groups_of_the_database_back_the_answer(open_loop: Any) -> None:
         "group_by": ["vendor_name"],
         "aggregate": [{"function": "count", "field": None}],
     }
-    answer, _ = await ask(open_loop, [call(("query_documents", asked)), RIGHT], max_corrections=0)
+    replies = [call(("query_documents", asked)), call(("query_documents", SUM))]
+    answer, _ = await ask(
+        open_loop, replies, "How many invoices has each vendor?", max_tool_calls=1, max_llm_calls=2
+    )
     assert answer.table is not None
     assert answer.table.columns[0] == "vendor_name"
 
