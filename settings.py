@@ -216,6 +216,16 @@ class Settings(BaseSettings):
         validation_alias="CITEGRAPH_TRACE_TEXT",
         description="Send questions, passages and answers to LangSmith, not only ids and counts: true or false.",
     )
+    otlp_endpoint: str | None = Field(
+        None,
+        validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT",
+        description="Where OpenTelemetry spans go by OTLP over HTTP, e.g. http://localhost:4318; empty: nowhere.",
+    )
+    log_format: Literal["text", "json"] = Field(
+        "text",
+        validation_alias="CITEGRAPH_LOG_FORMAT",
+        description="Form of the server's log lines: text or json; neither holds text of questions or documents.",
+    )
     debug: bool = Field(
         False,
         validation_alias="CITEGRAPH_DEBUG",

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from langgraph.config import get_config
 from langgraph.errors import NodeError
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
@@ -13,8 +14,9 @@ from graph.context import Context
 from graph.node_cache import policy
 from graph.policies import RETRY, attempts
 from graph.routes import after_decompose, after_gate, after_verify, plan_edge, review_edge
+from graph.spans import export
 from graph.state import Input, Output, SearchTask, State, add_usage
-from graph.tracing import Watched, guard, tell
+from graph.tracing import Watched, guard, observe, seen_of, tell
 from llm.errors import CitegraphError, TimedOut
 from nodes.calling import Stopwatch, note, spent_on
 from nodes.clarify import Clarify
@@ -29,6 +31,7 @@ from nodes.schema_plan import SchemaPlan
 from nodes.search import Search
 from nodes.telling import told
 from nodes.verify_citations import VerifyCitations, finish
+from tools.observing import Observer
 from tools.services import Services
 
 Mode = Literal["agentic", "single"]
@@ -38,6 +41,7 @@ Graph = StateGraph[State, Context, Input, Output]
 def build(services: Services) -> Graph:
     """Return the graph over `services`, ready to be compiled with or without a checkpointer."""
     guard(services.settings)
+    export(services.settings)
     graph: Graph = StateGraph(State, context_schema=Context, input_schema=Input, output_schema=Output)
 
     def add(name: str, node: Any, onward: Callable[[State], Any], **policy: Any) -> None:
@@ -78,8 +82,9 @@ def add_step(
     graph: Graph, services: Services, name: str, node: Any, onward: Callable[[State], Any], **policy: Any
 ) -> None:
     """Add a node that runs in the run's mode, is watched, retried, and replaced by its twin when it fails."""
-    handler = fallback(name, node, onward, services.settings.mode)
-    run = Watched(name, InMode(node, services.settings.mode))
+    observers = services.observers
+    handler = fallback(name, node, onward, services.settings.mode, observers=observers)
+    run = Watched(name, InMode(node, services.settings.mode), observers)
     graph.add_node(name, run, retry_policy=RETRY, error_handler=handler, **policy)
 
 
@@ -131,13 +136,22 @@ def review_target(state: State) -> Any:
 
 
 def fallback(
-    name: str, node: Any, onward: Callable[[State], Any], mode: Mode = "agentic"
+    name: str,
+    node: Any,
+    onward: Callable[[State], Any],
+    mode: Mode = "agentic",
+    *,
+    observers: tuple[Observer, ...] = (),
 ) -> Callable[..., Any]:
     """Return the error handler of a node: its twin answers, a note says so, and the node's edges are followed.
 
     LangGraph does not follow the edges of a failed node, so the handler says where to go. A node without a twin
     goes on with what is there; the note names the step and the kind of failure, never a stack trace.
     """
+
+    def watched(state: State, update: dict[str, Any]) -> None:
+        tell(name, state, update)
+        observe(observers, seen_of(name, update, get_config(), None))
 
     async def handler(state: State, error: NodeError, runtime: Runtime[Context]) -> Command[Any]:
         update: dict[str, Any] = {}
@@ -148,7 +162,7 @@ def fallback(
                 update = told(await twin(state, context), state, runtime.stream_writer)
             except Exception as failure:
                 update = told(given_up(name, state, failure), state, runtime.stream_writer)
-                tell(name, state, update)
+                watched(state, update)
                 return Command(update=update, goto=END)
         late = isinstance(error.error, TimedOut)
         kind = "out of time" if late else "fallback" if twin else "failed"
@@ -159,7 +173,7 @@ def fallback(
         if calls:
             usage = usage | spent_on(calls)
         update = update | {"notes": [*update.get("notes", []), failed], "usage": usage}
-        tell(name, state, update)
+        watched(state, update)
         # What comes next is told what was spent in all, as the channels will hold it.
         spent = add_usage(state.get("usage", {}), update["usage"])
         return Command(update=update, goto=onward({**state, **update, "usage": spent}))  # type: ignore[typeddict-item]

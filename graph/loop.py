@@ -7,6 +7,7 @@ from langgraph.graph import END, START, StateGraph
 from graph.build import Graph, add_step
 from graph.context import Context
 from graph.routes import after_agent, after_gate, after_verify
+from graph.spans import export
 from graph.state import Input, Output, State
 from graph.tracing import guard
 from nodes.agent import Agent
@@ -22,6 +23,7 @@ TARGETS = {"call": "tools", "done": "verify_citations", "write": "compose"}
 def build_loop(services: Services) -> Graph:
     """Return the graph over `services`, ready to be compiled with or without a checkpointer."""
     guard(services.settings)
+    export(services.settings)
     graph: Graph = StateGraph(State, context_schema=Context, input_schema=Input, output_schema=Output)
 
     def add(name: str, node: Any, onward: Any) -> None:

@@ -24,9 +24,11 @@ from graph.events import Event, StepEvent, correction, token
 from graph.loop import build_loop
 from graph.node_cache import node_cache
 from graph.policies import loop_limit, recursion_limit
+from graph.spans import RunSpan, run_span
 from graph.state import Json
-from graph.tracing import settle
+from graph.tracing import observe, settle
 from llm.errors import BadInput, CitegraphError, Unavailable
+from tools.observing import StepSeen
 from tools.principal import USER_KEY, user_of
 from tools.services import Services
 
@@ -197,7 +199,17 @@ class Session:
         return _clarification(snapshot.interrupts) if snapshot.interrupts else None
 
     async def _run(self, given: Any, thread_id: str, context: Context) -> AsyncGenerator[Event, None]:
-        """Yield the events of one run; whatever happens the last one is an answer."""
+        """Yield the events of one run, within its span; whatever happens the last one is an answer."""
+        with run_span(self.graph.name, thread_id) as run:
+            async with aclosing(self._events_of(given, thread_id, context, run)) as events:
+                async for event in events:
+                    if event["event"] == "answer":
+                        run.ended(event["answer"]["status"])
+                    yield event
+
+    async def _events_of(
+        self, given: Any, thread_id: str, context: Context, run: RunSpan
+    ) -> AsyncGenerator[Event, None]:
         started = time.time()
         final: Json = {}
         told = ""
@@ -205,7 +217,7 @@ class Session:
         control = RunControl()
         self.running.add(control)
         try:
-            async with aclosing(self._parts(given, thread_id, context, control)) as parts:
+            async with aclosing(self._parts(given, thread_id, context, control, run)) as parts:
                 async for mode, part in parts:
                     if mode == "updates":
                         final = part if "__interrupt__" in part else final | _answer_of(part)
@@ -221,6 +233,9 @@ class Session:
         finally:
             self.running.discard(control)
         if failure:
+            status = "drained" if failure == DRAINED else "failed"
+            seen = StepSeen("run", run.run_id, thread_id, status=status, run_seconds=time.time() - started)
+            observe(self.services.observers, seen)
             answer = failed(given, thread_id, failure, started).model_dump(mode="json")
         elif "__interrupt__" in final:
             answer = (await self._paused(final["__interrupt__"], thread_id, started)).model_dump(mode="json")
@@ -236,9 +251,11 @@ class Session:
                 yield event
         yield {"event": "answer", "answer": answer}
 
-    def _parts(self, given: Any, thread_id: str, context: Context, control: RunControl) -> Any:
+    def _parts(self, given: Any, thread_id: str, context: Context, control: RunControl, run: RunSpan) -> Any:
         """Return LangGraph's stream of (mode, part) of one run."""
         config = _config(thread_id) | {"recursion_limit": self._limit(context)}
+        config["configurable"] |= run.config()
+        config["metadata"] = {"run_id": run.run_id}
         if self.principal is not None:
             config["configurable"][USER_KEY] = user_of(self.principal)
         return self.graph.astream(

@@ -1,8 +1,9 @@
-"""Watch every step of a run in one place, and tell LangSmith about it: names, tags, ids and counts.
+"""Watch every step of a run in one place, and tell who wants to know: observers, spans, and LangSmith.
 
 The seam: `Watched` wraps each node of `graph.build`, so a step's begin and end, with what it found (searches) and what
 it spent (model calls), pass through `Watched.__call__`. Each single model call is a LangChain run named by its step
-(`llm.chat.Call.config`). Whoever exports traces or metrics elsewhere starts from these two.
+(`llm.chat.Call.config`) and a span (`llm.spans`). `Services.observers` hear of every step as a `StepSeen`; spans are
+made in `graph.spans`. All of them get names, ids and counts.
 """
 
 import contextlib
@@ -18,10 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 from langgraph.config import get_config
 from langgraph.runtime import Runtime
+from langgraph.types import Overwrite
 
 from graph.context import Context
+from graph.spans import counted, step_span
 from graph.state import Json
 from settings import Settings
+from tools.observing import Observer, StepSeen
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -173,12 +177,57 @@ class Watched:
 
     step: str
     node: Any
+    observers: tuple[Observer, ...] = ()
 
     async def __call__(self, state: Any, runtime: Runtime[Context]) -> dict[str, Any]:
         """Run the node, then tell what it did."""
-        update: dict[str, Any] = await self.node(state, runtime)
+        config = get_config()
+        with step_span(self.step, state, config) as span:
+            began = time.perf_counter()
+            update: dict[str, Any] = await self.node(state, runtime)
+            seen = seen_of(self.step, update, config, time.perf_counter() - began)
+            counted(span, seen)
         tell(self.step, state, update)
+        observe(self.observers, seen)
         return update
+
+
+def seen_of(
+    step: str, update: Mapping[str, Any], config: Mapping[str, Any], seconds: float | None
+) -> StepSeen:
+    """Return what observers hear of a step that made this update; no text.
+
+    What a new turn overwrites stands in LangGraph's `Overwrite`.
+    """
+    update = {key: value.value if isinstance(value, Overwrite) else value for key, value in update.items()}
+    found = update.get("found")
+    hits = [hit for item in found or [] for hit in item.get("hits", [])]
+    answer = update.get("answer") or {}
+    paused = (update.get("decision") or {}).get("status") == "clarify"
+    return StepSeen(
+        step=step,
+        run_id=str((config.get("metadata") or {}).get("run_id", "")),
+        thread_id=str((config.get("configurable") or {}).get("thread_id", "")),
+        seconds=seconds,
+        tool=str(found[0]["call"]["tool"]) if found else "",
+        candidates=len(hits) if found else None,
+        scores=tuple(float(hit["score"]) for hit in hits if isinstance(hit.get("score"), int | float)),
+        usage={
+            key: value for key, value in (update.get("usage") or {}).items() if isinstance(value, int | float)
+        },
+        notes=tuple(str(item["kind"]) for item in update.get("notes") or []),
+        status="needs_clarification" if paused else str(answer.get("status", "")),
+        run_seconds=(answer.get("usage") or {}).get("seconds"),
+    )
+
+
+def observe(observers: Iterable[Observer], seen: StepSeen) -> None:
+    """Tell observers of a step; nothing that goes wrong there reaches the run."""
+    for observer in observers:
+        try:
+            observer.saw(seen)
+        except Exception as error:
+            log.debug("observing step %s failed: %s", seen.step, type(error).__name__)
 
 
 def tell(step: str, state: Mapping[str, Any], update: Mapping[str, Any]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from llm.errors import BudgetSpent, CitegraphError
+from llm.spans import chat_span
 
 
 def estimate_tokens(text: str) -> int:
@@ -109,6 +110,7 @@ class CallBudget:
     def record(self, call: ModelCall) -> ModelCall:
         """Keep a finished call, charge its tokens and its price, and return it."""
         self.calls.append(call)
+        chat_span(call)
         if self.cost_left is not None:
             self.cost_left -= call.cost or 0.0
         if self.tokens_left is not None:

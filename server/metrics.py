@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from server import logs
+from server.run_metrics import RunMetrics
+
 
 @dataclass
 class Metrics:
@@ -27,6 +30,8 @@ class Metrics:
         self.going_on = Gauge(
             "citegraph_requests_going_on", "Requests that are being answered.", registry=self.registry
         )
+
+        self.runs = RunMetrics(self.registry)
 
     def text(self) -> bytes:
         """Return the metrics in Prometheus' text form."""
@@ -60,4 +65,8 @@ class Counted:
             self.metrics.going_on.dec()
             route = getattr(scope.get("route"), "path", "other")
             self.metrics.requests.labels(scope["method"], route, str(status)).inc()
-            self.metrics.seconds.labels(scope["method"], route).observe(time.perf_counter() - began)
+            seconds = time.perf_counter() - began
+            self.metrics.seconds.labels(scope["method"], route).observe(seconds)
+            logs.write(
+                "request", method=scope["method"], route=route, status=status, seconds=round(seconds, 4)
+            )

@@ -5,7 +5,7 @@ import math
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from fastapi import Depends, FastAPI, Request
@@ -16,6 +16,7 @@ from limits.strategies import MovingWindowRateLimiter
 from corpus.access import Principal
 from graph.session import Session, open_session
 from server.auth import Credentials
+from server.logs import RunLog
 from server.metrics import Metrics
 from server.problems import Refused
 from server.threads import ThreadBook
@@ -104,7 +105,10 @@ class RunningAlone(Running):
 async def opened(app: FastAPI) -> AsyncIterator[None]:
     """Open what the server needs for its life, and let runs come to a halt at its end."""
     services = app.state.services or Services(await asyncio.to_thread(load_settings))
-    settings = services.settings
+    settings, runs = services.settings, app.state.metrics.runs
+    # The chat model's reranker gives an order; the scores of the search stay.
+    runs.ranked_by = settings.reranker if settings.reranker in ("minilm", "served") else "search"
+    services = replace(services, observers=(*services.observers, runs, RunLog()))
     async with open_session(services) as session:
         threads = await asyncio.to_thread(ThreadBook, settings.sql_url)
         app.state.running = RunningAlone(

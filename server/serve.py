@@ -6,6 +6,8 @@ from typing import Any
 import uvicorn
 
 from server.app import app
+from server.logs import configuration
+from settings import load_settings
 
 GRACE = 30
 """Seconds that connections get to end after a signal."""
@@ -24,5 +26,7 @@ class DrainingServer(uvicorn.Server):
 
 def serve(host: str, port: int, **options: Any) -> None:
     """Serve until a signal comes."""
-    config = uvicorn.Config(app, host=host, port=port, timeout_graceful_shutdown=GRACE, **options)
+    log = configuration(load_settings())
+    options = {"log_config": log, "access_log": False, "timeout_graceful_shutdown": GRACE, **options}
+    config = uvicorn.Config(app, host=host, port=port, **options)
     DrainingServer(config).run()

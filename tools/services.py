@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from corpus.rerank import Reranker
     from llm.chat import ChatModels
     from llm.embeddings import Embedder
+    from tools.observing import Observer
 
 
 @dataclass(frozen=True)
@@ -103,13 +104,15 @@ class Services:
     """The one object that nodes and tools are built from; nothing is opened before its first use.
 
     `ready` lets a test hand in an open corpus. A run that is for nobody in particular sees everything where the
-    operator runs it (`trusted`: the command line) or where nobody is asked for a key, else nothing.
+    operator runs it (`trusted`: the command line) or where nobody is asked for a key, else nothing. `observers`
+    hear of every step of the graphs built over these services.
     """
 
     settings: Settings = field(default_factory=load_settings)
     ready: Corpus | None = None
     models: "ChatModels | None" = None
     trusted: bool = False
+    observers: "tuple[Observer, ...]" = ()
     _opened: dict[str, object] = field(default_factory=dict, repr=False)
     _views: dict[Any, tuple[Corpus, Corpus]] = field(default_factory=dict, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
