@@ -80,6 +80,11 @@ class Settings(BaseSettings):
         validation_alias="CITEGRAPH_MAX_UPLOAD_MB",
         description="Megabytes of an uploaded file; 413 above it.",
     )
+    engine: Literal["inprocess", "process"] | None = Field(
+        None,
+        validation_alias="CITEGRAPH_ENGINE",
+        description="Where the embedded engine runs: inprocess or process; default: process under `citegraph serve`.",
+    )
     qdrant_url: str | None = Field(
         None,
         validation_alias="QDRANT_URL",

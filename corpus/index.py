@@ -145,6 +145,10 @@ def load_index(settings: Settings, embedder: Embedder) -> Index:
         from corpus.qdrant_index import QdrantIndex, connect
 
         return QdrantIndex(connect(settings), embedder, weights=settings.fusion)
+    if settings.engine == "process":
+        from corpus.engine_process import ProcessIndex
+
+        return ProcessIndex(settings)
     from corpus.edge_index import EdgeIndex
 
     return EdgeIndex(settings.home / "index", embedder, weights=settings.fusion)

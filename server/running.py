@@ -104,7 +104,7 @@ class RunningAlone(Running):
 @asynccontextmanager
 async def opened(app: FastAPI) -> AsyncIterator[None]:
     """Open what the server needs for its life, and let runs come to a halt at its end."""
-    services = app.state.services or Services(await asyncio.to_thread(load_settings))
+    services = app.state.services or Services(await asyncio.to_thread(_own_settings))
     settings, runs = services.settings, app.state.metrics.runs
     # The chat model's reranker gives an order; the scores of the search stay.
     runs.ranked_by = settings.reranker if settings.reranker in ("minilm", "served") else "search"
@@ -126,6 +126,12 @@ async def opened_inside(app: FastAPI) -> AsyncIterator[None]:
     yield
     app.state.running.close()
     await services.close()
+
+
+def _own_settings() -> Settings:
+    """Return the settings of a server of its own: the engine holds the GIL, so it runs in another process."""
+    settings = load_settings()
+    return settings.model_copy(update={"engine": settings.engine or "process"})
 
 
 def _of_the_graphs() -> Services:

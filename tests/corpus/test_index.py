@@ -12,6 +12,7 @@ from qdrant_client import AsyncQdrantClient
 
 from corpus.buckets import Bucket
 from corpus.edge_index import EdgeIndex
+from corpus.engine_process import ProcessIndex
 from corpus.fields import Field
 from corpus.index import OWN_INDEXES, Index, SearchRequest, indexed_text, load_index
 from corpus.qdrant_index import QdrantIndex
@@ -67,12 +68,14 @@ def chunk(doc_id: str, text: str, ordinal: int = 0) -> Chunk:
 
 CHUNKS = [chunk(doc_id, text) for doc_id, text in TEXTS.items()]
 
-ENGINES = ["edge", "local", *(["server"] if os.environ.get("QDRANT_URL") else [])]
+ENGINES = ["edge", "process", "local", *(["server"] if os.environ.get("QDRANT_URL") else [])]
 
 
 def make_index(engine: str, folder: Path, embedder: object = STATIC) -> Index:
     if engine == "edge":
         return EdgeIndex(folder, embedder, weights=(1.0, 3.0))  # type: ignore[arg-type]
+    if engine == "process":
+        return ProcessIndex(Settings(home=folder, qdrant_url=None, fusion_weights=(1.0, 3.0)))
     client = (
         AsyncQdrantClient(os.environ["QDRANT_URL"]) if engine == "server" else AsyncQdrantClient(":memory:")
     )
@@ -80,12 +83,21 @@ def make_index(engine: str, folder: Path, embedder: object = STATIC) -> Index:
     return QdrantIndex(client, embedder, weights=(1.0, 3.0), prefix=prefix)  # type: ignore[arg-type]
 
 
+PROCESS: dict[str, Index] = {}
+
+
 @pytest.fixture(params=ENGINES)
 async def index(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Index]:
-    index = make_index(request.param, tmp_path)
+    if request.param == "process":
+        # One process for all tests: its start takes longer than they do.
+        index = PROCESS.get("writable") or make_index("process", tmp_path)
+        PROCESS["writable"] = index
+    else:
+        index = make_index(request.param, tmp_path)
     yield index
     await index.drop(BUCKET.name)
-    await index.close()
+    if request.param != "process":
+        await index.close()
 
 
 async def fill(index: Index) -> Index:
