@@ -98,10 +98,12 @@ async def test_a_wrong_claim_goes_back_to_the_agent_once(open_loop: Any) -> None
     assert [tool["function"]["name"] for tool in script.calls[2].arguments["tools"]] == ["done"]
 
 
-async def test_an_answer_from_nothing_is_no_answer(open_loop: Any) -> None:
+async def test_an_answer_from_nothing_gives_way_to_the_rules(open_loop: Any) -> None:
     answer, _ = await ask(open_loop, lambda step, messages: done("It is 45 V [nv2n517]. Trust me."))
-    assert answer.status == "unanswerable"
-    assert "45 V" not in answer.text
+    assert "Trust me" not in answer.text
+    assert {claim.verdict for claim in answer.claims} == {"supported"}
+    said = " ".join(item.message for item in answer.notes)
+    assert "shown" in said
 
 
 async def test_the_databases_numbers_back_the_answer(open_loop: Any, corpus: Corpus) -> None:
