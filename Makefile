@@ -113,6 +113,11 @@ bench-ingest: $(VENV)/.dev
 bench-ingest-memory: $(VENV)/.dev
 	@$(PY) -m evals.bench_ingest_memory --documents $(or $(DOCUMENTS),100000)
 
+# A server of its own on CITEGRAPH_HOME: 50 users for 2 minutes; LOAD="--ingest 10000" ingests meanwhile as well.
+.PHONY: load
+load: $(VENV)/.dev
+	@$(PY) -m evals.load $(QUESTIONS) $(LOAD)
+
 # kill -9 at 50 points of an ingest; the tests take 4.
 soak: $(VENV)/.dev
 	@CITEGRAPH_KILLS=50 $(PY) -m pytest tests/corpus/ingestion/test_killing.py
