@@ -46,7 +46,7 @@ $(VENV)/.dev: $(VENV)/.runtime
 demo: $(VENV)/.runtime
 	@$(BIN)/citegraph demo
 
-test: $(VENV)/.dev tesseract
+test: $(VENV)/.dev tesseract chromium
 	@$(PY) -m tests.postgres $(PY) -m pytest $(TESTS)
 
 # OCR: installed where that needs no question; elsewhere its tests are skipped and scans are named as skipped.
@@ -56,6 +56,14 @@ tesseract:
 		apt-get -qq install -y --no-install-recommends tesseract-ocr tesseract-ocr-eng >/dev/null 2>&1; } || \
 		echo "Tesseract is not installed: the tests of OCR are skipped" >&2
 .PHONY: tesseract
+
+# The page is tested in a real browser: installed where that needs no question, else those tests are skipped.
+chromium:
+	@{ command -v chromium && command -v chromedriver; } >/dev/null || { test "$$(id -u)" = 0 && \
+		command -v apt-get >/dev/null && echo "installing Chromium ..." && apt-get -qq update >/dev/null 2>&1 && \
+		DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium chromium-driver \
+		>/dev/null 2>&1; } || echo "Chromium is not installed: the tests of the page are skipped" >&2
+.PHONY: chromium
 
 lint: $(VENV)/.dev
 	@$(PY) -m ruff check .

@@ -33,6 +33,13 @@ class Context(BaseModel):
             max_length=20,
         ),
     ] = []
+    without: Annotated[
+        list[Annotated[str, Field(max_length=100)]],
+        Field(
+            description="Fields of which no filter is inferred from the question, such as 'vendor_name'.",
+            max_length=20,
+        ),
+    ] = []
     today: Annotated[
         str | None,
         Field(description="ISO date that 'last year' and 'before June' refer to; empty: the current date."),

@@ -7,8 +7,9 @@ from datetime import date
 from corpus import terms
 from corpus.buckets import Bucket
 from corpus.fields import Field
-from corpus.filters import Clause
+from corpus.filters import Clause, Filters
 from corpus.linking import ValueLinker
+from graph.context import Context
 from nodes import lexicon
 from nodes.days import read_periods, settle_periods
 from nodes.measures import read_amounts, read_sizes
@@ -42,6 +43,16 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
         identifiers=tuple(identifiers),
         noun=noun,
         notes=tuple(reader.notes),
+    )
+
+
+def wanted(filters: Filters, context: Context) -> Filters:
+    """Return inferred filters but those of the fields that the caller wants none of."""
+    return tuple(
+        item
+        for item in filters
+        if not {clause.field for clause in ([item] if isinstance(item, Clause) else item.clauses)}
+        & set(context.without)
     )
 
 

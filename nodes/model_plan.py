@@ -15,6 +15,7 @@ from graph.state import Json
 from llm.prompts import Prompt
 from nodes.asking import printed
 from nodes.calling import note
+from nodes.clauses import wanted
 from nodes.narrowing import narrow
 from nodes.shown import filters_shown, inferred
 from tools.services import Corpus
@@ -240,7 +241,7 @@ def checked_clauses(
     for item in written:
         checked = check_filters(declared, [item.clause()], today=context.now)
         notes += [note("schema_plan", "clause dropped", str(problem)) for problem in checked.problems]
-        for clause in checked.filters:
+        for clause in wanted(checked.filters, context):
             linked = linked_clause(corpus.linker, declared, clause) if isinstance(clause, Clause) else clause
             if isinstance(clause, Clause) and isinstance(linked, Clause) and linked.value != clause.value:
                 shown = printed(linked.model_dump(mode="json"))

@@ -16,7 +16,7 @@ from llm.errors import BadInput, Unavailable
 from llm.prompts import Material
 from nodes import lexicon
 from nodes.calling import ask_model, note, wants_model
-from nodes.clauses import read_question
+from nodes.clauses import read_question, wanted
 from nodes.degraded import SAID, has_metadata, without_metadata
 from nodes.groups import read_groups
 from nodes.intents import compared_names, settle_intent
@@ -147,8 +147,9 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Json, lis
 def bucket_plan(bucket: Bucket, reading: Reading, hard: Filters, context: Context) -> Json:
     """Return one bucket's part of the plan as plain data; clauses that do not fit fall alone."""
     checked = check_filters(bucket, reading.clauses, today=context.now)
+    inferred = wanted(checked.filters, context)
     return {
-        "filters": [clause.model_dump(mode="json") for clause in (*hard, *checked.filters)],
+        "filters": [clause.model_dump(mode="json") for clause in (*hard, *inferred)],
         "dropped": [str(problem) for problem in checked.problems],
         "mentions": [
             {

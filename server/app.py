@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
-from fastapi.staticfiles import StaticFiles
 
 from server import asking, browsing, health, ingesting, threads_routes
 from server.bodies import BoundedBodies
 from server.metrics import Counted, Metrics
+from server.page_files import PageFiles
 from server.problems import RESPONSES, Refused, add_handlers
 from server.running import opened, opened_inside
 from tools.services import Services
@@ -44,7 +44,7 @@ def create_app(services: Services | None = None, *, inside: bool = False) -> Fas
     else:
         app.include_router(health.router)
         if PAGE.is_dir():
-            app.mount("/", StaticFiles(directory=PAGE, html=True), name="page")
+            app.mount("/", PageFiles(directory=PAGE, html=True), name="page")
     add_handlers(app, ours_only=inside)
     app.add_middleware(BoundedBodies, uploads_only=inside)
     app.add_middleware(Counted, metrics=app.state.metrics)

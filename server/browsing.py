@@ -17,7 +17,7 @@ from corpus.buckets import Bucket, show
 from corpus.export import export_csv
 from corpus.filter_checks import read_filters
 from corpus.types import PART, Document
-from server.drawing import drawn_page
+from server.drawing import drawn_page, shares_of
 from server.problems import RESPONSES, Refused
 from server.running import Running, Server, Who
 from server.schemas import (
@@ -26,6 +26,7 @@ from server.schemas import (
     DocumentDetail,
     Documents,
     DocumentSummary,
+    DocumentText,
     PageText,
 )
 from tools.services import Corpus
@@ -33,6 +34,8 @@ from tools.services import Corpus
 T = TypeVar("T")
 router = APIRouter(responses=RESPONSES)
 PNG: dict[int | str, dict[str, Any]] = {200: {"content": {"image/png": {}}}}
+AROUND = 20_000
+"""Characters of a document that are shown before and after a place in it."""
 VALUES = 10
 """Values a field that are shown of a bucket."""
 
@@ -139,6 +142,7 @@ async def page(
         if format == "png":
             layout = corpus.documents.layout(doc_id, page)
             return drawn_page(Path(document.source_path), page, layout, (start or 0, end or 0))
+        layout = corpus.documents.layout(doc_id, page)
         return PageText(
             doc_id=doc_id,
             page=page,
@@ -146,10 +150,26 @@ async def page(
             start=found.start,
             end=found.end,
             text=document.text[found.start : found.end],
+            marks=shares_of(layout, (start or 0, end or 0)),
         )
 
     shown = await reading(server, who, work)
     return Response(shown, media_type="image/png") if isinstance(shown, bytes) else shown
+
+
+@router.get("/documents/{doc_id:path}/text", tags=["documents"])
+async def text(
+    server: Server, who: Who, doc_id: DocumentId, start: Character = 0, end: Character | None = None
+) -> DocumentText:
+    """Show the text of a document around the characters from `start` to `end`, for one without pages."""
+
+    def work(corpus: Corpus) -> DocumentText:
+        whole = known_document(corpus, doc_id).text
+        first = max(0, min(start, len(whole)) - AROUND)
+        last = min(len(whole), max(start, min(end or 0, start + AROUND)) + AROUND)
+        return DocumentText(doc_id=doc_id, start=first, end=last, text=whole[first:last])
+
+    return await reading(server, who, work)
 
 
 @router.get("/documents/{doc_id:path}/file", tags=["documents"], response_class=FileResponse)

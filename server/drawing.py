@@ -12,6 +12,17 @@ MARK = (255, 214, 10)
 """A yellow that black text stays readable on when it is multiplied in."""
 
 
+def shares_of(layout: Layout | None, span: tuple[int, int]) -> list[tuple[float, float, float, float]]:
+    """Return where a span of the document lies on a page: left, top, right, bottom in shares of the page's size."""
+    if layout is None or span[0] >= span[1]:
+        return []
+    width, height = layout.width, layout.height
+    return [
+        (box.left / width, box.top / height, box.right / width, box.bottom / height)
+        for box in boxes_of(layout, *span)
+    ]
+
+
 def drawn_page(path: Path, page: int, layout: Layout | None, span: tuple[int, int]) -> bytes:
     """Return a page as PNG, with the characters of a span of the document marked as far as they lie on it.
 

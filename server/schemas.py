@@ -161,15 +161,24 @@ class DocumentDetail(DocumentSummary):
     pages: list[dict[str, Any]]
 
 
-class PageText(BaseModel):
-    """The text of a page; `start` and `end` are character offsets into the document's text."""
+class DocumentText(BaseModel):
+    """A part of a document's text; `start` and `end` are its character offsets."""
 
     doc_id: str
-    page: int
-    label: str | None
     start: int
     end: int
     text: str
+
+
+class PageText(DocumentText):
+    """The text of a page, and where on its picture the asked span lies.
+
+    `marks` are boxes (left, top, right, bottom) in shares of the picture's width and height.
+    """
+
+    page: int
+    label: str | None
+    marks: list[tuple[float, float, float, float]] = []
 
 
 class Ingested(BaseModel):
