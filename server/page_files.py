@@ -1,7 +1,5 @@
 """The files of the web page, with headers that hold it to its own origin."""
 
-from typing import Any
-
 from fastapi.staticfiles import StaticFiles
 from starlette.responses import Response
 from starlette.types import Scope
@@ -33,6 +31,6 @@ class PageFiles(StaticFiles):
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         """Return a file with the headers; what is not there raises 404."""
-        response: Any = await super().get_response(path, scope)
+        response: Response = await super().get_response(path, scope)
         response.headers.update(HEADERS)
         return response
