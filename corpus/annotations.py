@@ -383,19 +383,16 @@ class AnnotationStore:
         First each soft clause given up alone, least important (`Field.relax`) first; then, one after the
         other, all of them. Clauses of the user and of access control are never given up.
         """
-        order = {item.name: item.relax for item in self.buckets[bucket].fields}
-        soft = sorted((item for item in filters if _is_soft(item)), key=lambda item: _importance(item, order))
-        drops = [(item,) for item in soft] + [tuple(soft[:length]) for length in range(2, len(soft) + 1)]
-        if not drops:
+        weaker = weaker_filters(self.buckets[bucket], filters)
+        if not weaker:
             return []
-        weaker = [tuple(item for item in filters if item not in dropped) for dropped in drops]
         rows = self.tables[bucket].rows
         counts = [
             select(func.count()).select_from(rows).where(self.condition(bucket, remaining)).scalar_subquery()
-            for remaining in weaker
+            for _, remaining in weaker
         ]
         found = self.run(select(*(count.label(f"n{number}") for number, count in enumerate(counts)))).one()
-        return [Relaxation(*parts) for parts in zip(drops, weaker, found, strict=True)]
+        return [Relaxation(*parts, count) for parts, count in zip(weaker, found, strict=True)]
 
     def unknown(self, bucket: str, filters: Filters) -> dict[str, int]:
         """Return, by field, how many documents fail a clause only because they do not have its field."""
@@ -437,6 +434,14 @@ class AnnotationStore:
                 return connection.execute(statement).freeze()()
 
         return translated(execute)
+
+
+def weaker_filters(bucket: Bucket, filters: Filters) -> list[tuple[Filters, Filters]]:
+    """Return (given up, what remains) in the order of giving up; see `AnnotationStore.relaxations`."""
+    order = {item.name: item.relax for item in bucket.fields}
+    soft = sorted((item for item in filters if _is_soft(item)), key=lambda item: _importance(item, order))
+    drops = [(item,) for item in soft] + [tuple(soft[:length]) for length in range(2, len(soft) + 1)]
+    return [(dropped, tuple(item for item in filters if item not in dropped)) for dropped in drops]
 
 
 def _is_soft(item: Clause | Group) -> bool:

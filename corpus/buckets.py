@@ -55,6 +55,31 @@ class Identifier(BaseModel):
                 yield found.span(group)
 
 
+class Collection(BaseModel):
+    """A Qdrant collection that langchain-qdrant wrote and that is read as it is.
+
+    Attributes:
+        content_key, metadata_key: where the payload holds text and metadata.
+        vector, sparse_vector: names of its vectors; "" is the unnamed one.
+        id_key, source_key, page_key: metadata that name a document, its file and its page.
+        first_page: the number that the metadata give a file's first page (LangChain's PDF loaders: 0).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    content_key: str = "page_content"
+    metadata_key: str = "metadata"
+    vector: str = ""
+    sparse_vector: str = "langchain-sparse"
+    mode: Literal["dense", "sparse", "hybrid"] = "dense"
+    distance: Literal["Cosine", "Dot", "Euclid", "Manhattan"] = "Cosine"
+    id_key: str | None = None
+    source_key: str = "source"
+    page_key: str = "page"
+    first_page: Literal[0, 1] = 0
+
+
 class Bucket(BaseModel):
     """The declaration of one bucket.
 
@@ -67,6 +92,7 @@ class Bucket(BaseModel):
         entity_fields: fields whose values a question may mention without naming the field.
         effective_field, supersedes_field, revision_field: which version is in force (A8).
         ignore: annotation columns that are known and not kept.
+        collection: the Qdrant collection of someone else that is the bucket; nothing is ingested into it.
     """
 
     model_config = ConfigDict(
@@ -89,6 +115,7 @@ class Bucket(BaseModel):
     supersedes_field: Name | None = None
     revision_field: Name | None = None
     ignore: tuple[str, ...] = ()
+    collection: Collection | None = None
 
     @model_validator(mode="after")
     def _consistent(self) -> "Bucket":

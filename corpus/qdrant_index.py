@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from qdrant_client import AsyncQdrantClient, models
@@ -366,8 +367,15 @@ def _required(given: FilterJSON) -> models.Filter:
 
 async def _translated(call: Awaitable[T]) -> T:
     """Await a call of the client and raise its failures as this project's two kinds."""
-    try:
+    with seam():
         return await call
+
+
+@contextmanager
+def seam() -> Iterator[None]:
+    """Raise the failures of the client as `Unavailable` (or `TimedOut`) and `Rejected`."""
+    try:
+        yield
     except UnexpectedResponse as error:
         status = error.status_code or 0
         message = f"The Qdrant server answered with HTTP {status} {error.reason_phrase}."

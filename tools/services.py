@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from corpus.extraction.store import ExtractionStore
     from corpus.index import Index
     from corpus.linking import ValueLinker
+    from corpus.own_collection import OwnCollection
     from corpus.rerank import Reranker
     from llm.chat import ChatModels
     from llm.embeddings import Embedder
@@ -65,7 +67,7 @@ def open_corpus(settings: Settings) -> Corpus:
     annotations = AnnotationStore(settings.sql_url, buckets)
     embedder = load_embedder(settings)
     versions = IndexVersions(settings.sql_url)
-    return Corpus(
+    corpus = Corpus(
         buckets=buckets,
         documents=DocumentStore(settings.sql_url),
         annotations=annotations,
@@ -75,6 +77,33 @@ def open_corpus(settings: Settings) -> Corpus:
         embedder=embedder,
         lines=embedder if settings.embeddings == "static" else None,
         extractions=ExtractionStore(settings.sql_url),
+    )
+    if not any(bucket.collection for bucket in buckets.values()):
+        return corpus
+    from corpus.own_collection import OwnCollection, connect_own
+
+    client = connect_own(settings)
+    return with_collections(
+        corpus,
+        [OwnCollection(bucket, client, embedder) for bucket in buckets.values() if bucket.collection],
+        settings,
+    )
+
+
+def with_collections(corpus: Corpus, collections: "Sequence[OwnCollection]", settings: Settings) -> Corpus:
+    """Return a corpus in which some buckets are collections that someone else wrote."""
+    from corpus.linking import ValueLinker
+    from corpus.own_stores import OwnAnnotations, OwnDocuments, OwnIndex
+
+    own = {collection.bucket.name: collection for collection in collections}
+    annotations = OwnAnnotations(settings.sql_url, corpus.buckets, own)
+    return replace(
+        corpus,
+        documents=OwnDocuments(settings.sql_url, own),
+        annotations=annotations,
+        linker=ValueLinker(annotations),
+        # Others write these collections, so that no version tells when what was kept of a search is old.
+        index=OwnIndex(corpus.index, own),
     )
 
 

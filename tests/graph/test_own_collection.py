@@ -1,0 +1,224 @@
+"""Collections that langchain-qdrant wrote, read as buckets: searched, filtered and cited by whole runs."""
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Literal, cast
+
+import pytest
+from langchain_qdrant import QdrantVectorStore, RetrievalMode
+from langgraph.checkpoint.memory import InMemorySaver
+from qdrant_client import QdrantClient, models
+
+from corpus.access import Principal
+from corpus.buckets import Bucket, Collection
+from corpus.fields import Field
+from corpus.filters import Clause
+from corpus.index import SearchRequest
+from corpus.own_collection import OwnCollection, _Dense, _Sparse
+from graph.context import Context
+from graph.session import Session
+from llm.embeddings import StaticEmbedder
+from llm.errors import BadInput
+from settings import Settings
+from tools.query import QueryInput, query_documents
+from tools.search import PassageQuery, search_passages
+from tools.services import Corpus, Services, open_corpus, with_collections
+
+Mode = Literal["dense", "sparse", "hybrid"]
+TEXTS = [
+    "The pump P-100 must be serviced every 400 operating hours. Use grease G4 only.",
+    "The pump P-100 must be serviced every 750 operating hours, says the older manual.",
+    "Compressor C-7 starts at a pressure of 12 bar and stops at 16 bar.",
+]
+METADATA: list[dict[str, Any]] = [
+    {
+        "source": "pump-2023.pdf",
+        "page": 4,
+        "maker": "Nordval AG",
+        "year": 2023,
+        "date": "2023-05-02T14:30:00Z",
+    },
+    {"source": "pump-2011.pdf", "page": 0, "maker": "Ostermann", "year": 2011, "date": "2011-01-10"},
+    {"source": "compressor.pdf", "page": 8, "maker": "nordval ag", "year": 2020, "date": "2020-03-01"},
+]
+
+
+def declared(mode: Mode, **given: Any) -> Bucket:
+    """Return the declaration of the collection of these tests."""
+    return Bucket(
+        name="manuals",
+        description="Service manuals of pumps and compressors.",
+        nouns=("manual",),
+        fields=(
+            Field(name="manufacturer", type="keyword", description="Who made it.", columns=("maker",)),
+            Field(name="year", type="integer", description="Year of the manual."),
+            Field(name="issued", type="date", description="Day of issue.", columns=("date",)),
+        ),
+        collection=Collection(name="theirs", mode=mode, **given),
+    )
+
+
+def written(mode: Mode) -> QdrantClient:
+    """Return a client in local mode with a collection that langchain-qdrant wrote."""
+    client = QdrantClient(":memory:")
+    dense = None if mode == "sparse" else _Dense(StaticEmbedder())
+    sparse = None if mode == "dense" else _Sparse("en")
+    client.create_collection(
+        "theirs",
+        vectors_config={
+            "": models.VectorParams(size=StaticEmbedder().dimensions, distance=models.Distance.COSINE)
+        }
+        if dense
+        else {},
+        sparse_vectors_config={"langchain-sparse": models.SparseVectorParams(modifier=models.Modifier.IDF)}
+        if sparse
+        else None,
+    )
+    store = QdrantVectorStore(
+        client,
+        "theirs",
+        embedding=dense,
+        retrieval_mode=RetrievalMode(mode),
+        sparse_embedding=sparse,
+    )
+    store.add_texts(TEXTS, metadatas=METADATA, ids=[1, 2, 3])
+    return client
+
+
+def opened(home: Path, mode: Mode, **given: Any) -> tuple[Settings, Corpus]:
+    """Return a corpus whose one bucket is the collection."""
+    settings = Settings(home=home, embeddings="static", reranker="none")
+    bucket = declared(mode, **given)
+    own = OwnCollection(bucket, written(mode), StaticEmbedder(), indexed=False)
+    corpus = replace(open_corpus(settings), buckets={"manuals": bucket})
+    return settings, with_collections(corpus, [own], settings)
+
+
+@pytest.mark.parametrize("mode", ["dense", "sparse", "hybrid"])
+async def test_a_run_answers_from_the_collection_with_filter_page_and_citation(
+    mode: Mode, tmp_path: Path
+) -> None:
+    settings, corpus = opened(tmp_path, mode)
+    session = Session(Services(settings=settings, ready=corpus), InMemorySaver())
+    context = Context(buckets=["manuals"], filters=["manufacturer=NORDVAL AG", "year>=2021"])
+    answer = await session.ask(
+        "After how many operating hours must the pump P-100 be serviced?", context=context
+    )
+    assert answer.status == "answered"
+    assert "400" in answer.text
+    assert "750" not in answer.text
+    cited = answer.citations[0]
+    assert (cited.doc_id, cited.source_file, cited.page) == ("manuals:1", "pump-2023.pdf", 5)
+    assert TEXTS[0][cited.start : cited.end] == cited.quote
+    await corpus.index.close()
+
+
+def count(corpus: Corpus, *clauses: Clause) -> int:
+    return corpus.annotations.count("manuals", clauses)
+
+
+def test_filters_compare_as_those_of_an_ingested_bucket(tmp_path: Path) -> None:
+    _, corpus = opened(tmp_path, "dense")
+    assert count(corpus) == 3
+    assert count(corpus, Clause(field="manufacturer", operator="=", value="Nordval AG")) == 2
+    assert count(corpus, Clause(field="manufacturer", operator="!=", value="Nordval AG")) == 1
+    assert count(corpus, Clause(field="manufacturer", operator="starts with", value="oster")) == 1
+    assert count(corpus, Clause(field="manufacturer", operator="contains", value="none such")) == 0
+    assert count(corpus, Clause(field="manufacturer", operator="missing")) == 0
+    assert count(corpus, Clause(field="year", operator="between", value=[2011, 2020])) == 2
+    assert count(corpus, Clause(field="issued", operator="<=", value="2023-05-02")) == 3
+    assert count(corpus, Clause(field="issued", operator=">", value="2023-05-02")) == 0
+    assert corpus.annotations.document_ids("manuals", (Clause(field="year", operator="<", value=2015),)) == [
+        "manuals:2"
+    ]
+
+
+def test_a_document_takes_its_id_and_page_from_the_metadata(tmp_path: Path) -> None:
+    _, corpus = opened(tmp_path, "dense", id_key="source", first_page=1)
+    document = corpus.documents.get("manuals:pump-2023.pdf#1")
+    assert document is not None
+    assert (document.text, document.pages[0].number) == (TEXTS[0], 4)
+    assert corpus.documents.get("manuals:another.pdf#1") is None
+    assert corpus.documents.get("manuals:9") is None
+    values = corpus.annotations.get(document.doc_id)
+    assert values is not None
+    assert values["manufacturer"] == "Nordval AG"
+    assert values["year"] == 2023
+
+
+def test_lists_and_sums_are_refused(tmp_path: Path) -> None:
+    _, corpus = opened(tmp_path, "dense")
+    with pytest.raises(BadInput, match="not listed, counted or summed over"):
+        query_documents(corpus, QueryInput(bucket="manuals", select=["manufacturer"]))
+
+
+async def test_nothing_is_written(tmp_path: Path) -> None:
+    _, corpus = opened(tmp_path, "dense")
+    with pytest.raises(BadInput, match="only reads"):
+        await corpus.index.delete_documents("manuals", ["manuals:1"])
+    with pytest.raises(BadInput, match="only reads"):
+        await corpus.index.drop("manuals")
+    assert await corpus.index.count("manuals") == 3
+
+
+async def test_who_may_see_the_bucket_sees_all_of_it(tmp_path: Path) -> None:
+    settings, whole = opened(tmp_path, "dense")
+    services = Services(settings=settings, ready=whole)
+    query = PassageQuery(buckets=("manuals",), query="pump", mode="semantic")
+    seen = services.seen_by(Principal("ana", frozenset({"manuals"}), frozenset({"staff"})), whole)
+    assert len((await search_passages(seen, query, timeout=60)).hits) == 3
+    assert await seen.index.count("manuals") == 3
+    other = services.seen_by(Principal("bo", frozenset({"letters"}), frozenset()), whole)
+    assert other.documents.get("manuals:1") is None
+    assert await other.index.count("manuals") == 0
+
+
+class Served:
+    """A client of a server whose collection has these payload indexes; all else is local mode."""
+
+    def __init__(self, client: QdrantClient, schema: dict[str, str]) -> None:
+        self.client = client
+        self.schema = {
+            key: SimpleNamespace(data_type=SimpleNamespace(value=kind)) for key, kind in schema.items()
+        }
+
+    def get_collection(self, name: str) -> Any:
+        return SimpleNamespace(payload_schema=self.schema)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.client, name)
+
+
+@pytest.mark.parametrize("schema", [{}, {"metadata.maker": "text"}])
+def test_a_missing_payload_index_is_named_with_what_makes_it(schema: dict[str, str]) -> None:
+    served = cast(QdrantClient, Served(written("dense"), schema))
+    own = OwnCollection(declared("dense"), served, StaticEmbedder())
+    with pytest.raises(
+        BadInput, match=r"no payload index of kind 'keyword' on 'metadata\.maker'.*create_payload_index"
+    ):
+        own.count({"must": [{"key": "meta.manufacturer", "match": {"value": "ostermann"}}]})
+    assert own.count() == 3
+
+
+def test_a_payload_index_that_is_there_serves() -> None:
+    served = cast(QdrantClient, Served(written("dense"), {"metadata.maker": "keyword"}))
+    own = OwnCollection(declared("dense"), served, StaticEmbedder())
+    assert own.count({"must": [{"key": "meta.manufacturer", "match": {"value": "ostermann"}}]}) == 1
+
+
+def test_a_collection_that_does_not_fit_or_is_not_there_is_refused(tmp_path: Path) -> None:
+    own = OwnCollection(declared("hybrid"), written("dense"), StaticEmbedder(), indexed=False)
+    with pytest.raises(BadInput, match="does not fit its declaration"):
+        own.search(SearchRequest("manuals", "pump"))
+
+
+def test_a_collection_needs_the_server_it_is_on(tmp_path: Path) -> None:
+    folder = tmp_path / "buckets"
+    folder.mkdir()
+    (folder / "manuals.yaml").write_text(
+        "name: manuals\ndescription: Manuals.\nnouns: [manual]\nfields: []\ncollection: {name: theirs}\n",
+        "utf-8",
+    )
+    with pytest.raises(BadInput, match="set QDRANT_URL"):
+        open_corpus(Settings(home=tmp_path, buckets_dir=folder, embeddings="static", reranker="none"))
