@@ -1,19 +1,27 @@
 """Sets whose condition no field holds: candidates by search, each checked against its own passages."""
 
+import asyncio
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
 
+from corpus.buckets import Bucket
 from corpus.filter_qdrant import to_qdrant
 from corpus.filters import Filters
 from corpus.index import SearchRequest
-from corpus.terms import bare, term_weights, words
+from corpus.terms import TermWeights, bare, term_weights, words
+from corpus.types import Chunk
 from graph.state import Json
 from nodes import lexicon
+from nodes.wordings import Wording, wordings
 from tools.services import Corpus
 
-HITS = 400
-"""Chunks that are looked at; a document of which none is among them is not checked."""
+HITS = 1000
+"""Chunks of one search that are looked at."""
+ROUNDS = 4
+"""Searches of one wording; each further one is among the documents of which no chunk has come up yet."""
+CANDIDATES = 5000
+"""Documents up to which further searches name those that are left."""
 WINDOW, STEP = 420, 210
 """Characters of a passage that must hold the condition, and how far apart passages begin."""
 HOLDS = 0.8
@@ -33,44 +41,104 @@ class EvidenceSet:
     checked: int
 
 
-def described(question: str, part: Json) -> list[str]:
-    """Return the words of a condition that is described ("contracts that contain an audit right"), [] for none.
+def described(question: str, part: Json) -> str:
+    """Return a condition that is described ("contracts that contain an audit right"), "" for none.
 
-    Only words after "contain", "mention", "with a" ... that became no clause count, and only where nothing is negated.
+    Only words after "contain", "mention", "with a" ..., or two words after "that", which became no clause count, and
+    only where nothing is denied; a prefix that forbids stays ("a no-shop clause").
     """
     match = lexicon.CONTAINS.search(question)
-    if not match or lexicon.NEGATION.search(question):
-        return []
-    after = set(words(question[match.end() :]))
-    return [word for word in part["terms"] if word in after - STRUCTURE and len(bare(word)) > 2]
+    relative = None if match else RELATIVE.search(question)
+    if not (match or relative) or lexicon.NEGATION.search(FORBIDDEN.sub(" ", question)):
+        return ""
+    kept = []
+    for piece in re.findall(r"[^\s,.;:?!()\"“”]+", question[(match or relative).end() :]):  # type: ignore[union-attr]
+        telling = [word for word in words(piece) if word in part["terms"] and word not in STRUCTURE]
+        if any(len(bare(word)) > 2 for word in telling):
+            kept.append(piece)
+    return " ".join(kept) if match or len(kept) > 1 else ""
+
+
+RELATIVE = re.compile(
+    r"(?<=\w)\s+(?:that|where|whose|(?:in|under)\s+which|in\s+denen|bei\s+denen|dont|où)\b", re.IGNORECASE
+)
+"""Before a condition without a verb like "contain"; two words at least must be left of it."""
+FORBIDDEN = re.compile(r"\b(?:non|no|anti)-(?=\w)", re.IGNORECASE)
 
 
 async def find_by_evidence(
-    corpus: Corpus, bucket: str, condition: Sequence[str], *, filters: Filters = ()
+    corpus: Corpus, bucket: str, condition: str, *, filters: Filters = ()
 ) -> EvidenceSet:
-    """Return the matching documents that hold a condition's words together in one passage, with that passage."""
+    """Return the matching documents that hold the words of one wording of a condition in one passage."""
     declared = corpus.buckets[bucket]
-    weights = await term_weights(corpus.index, bucket, " ".join(condition), declared.language)
-    request = SearchRequest(
-        bucket,
-        " ".join(condition),
+    matching = await asyncio.to_thread(corpus.annotations.document_ids, bucket, filters, (), CANDIDATES + 1)
+    found: dict[str, tuple[float, tuple[int, int]]] = {}
+    looked: list[set[str]] = []
+    for wording in wordings(declared, condition):
+        weights = await term_weights(corpus.index, bucket, " ".join(wording.words), declared.language)
+        seen: set[str] = set()
+        async for chunks in _rounds(corpus, declared, wording, filters=filters, matching=matching, seen=seen):
+            held = await asyncio.to_thread(best_passages, chunks, wording, weights)
+            found |= {
+                doc_id: best for doc_id, best in held.items() if best[0] > found.get(doc_id, NOWHERE)[0]
+            }
+        looked.append(seen)
+    ranked = sorted(found.items(), key=lambda item: -item[1][0])
+    checked = set.intersection(*looked) if looked else set()
+    return EvidenceSet({doc_id: span for doc_id, (_, span) in ranked}, len(checked | set(found)))
+
+
+def best_passages(
+    chunks: Sequence[Chunk], wording: Wording, weights: TermWeights
+) -> dict[str, tuple[float, tuple[int, int]]]:
+    """Return, by document, the share of the words that its best passage holds, with the passage's character span."""
+    found: dict[str, tuple[float, tuple[int, int]]] = {}
+    for chunk in chunks:
+        for start in range(0, max(1, len(chunk.text) - STEP), STEP):
+            end = min(start + WINDOW, len(chunk.text))
+            share = weights.coverage(chunk.text[start:end])
+            if share < HOLDS or share <= found.get(chunk.doc_id, NOWHERE)[0]:
+                continue
+            if wording.stands_in(chunk.text[start:end]):
+                span = trimmed(chunk.text, start, end)
+                found[chunk.doc_id] = share, (chunk.start + span[0], chunk.start + span[1])
+    return found
+
+
+NOWHERE = (0.0, (0, 0))
+
+
+async def _rounds(
+    corpus: Corpus,
+    bucket: Bucket,
+    wording: Wording,
+    *,
+    filters: Filters,
+    matching: Sequence[str],
+    seen: set[str],
+) -> AsyncIterator[list[Chunk]]:
+    """Yield, a search at a time, the chunks that hold a word of the wording, best first, and note in `seen` which documents that decides.
+
+    When a search brings fewer chunks than it may, the other documents hold none of the words: they are decided too.
+    """
+    asked = SearchRequest(
+        bucket.name,
+        " ".join(wording.words),
         mode="keyword",
-        filter_json=to_qdrant(declared, filters) or None,
+        filter_json=to_qdrant(bucket, filters) or None,
         limit=HITS,
         candidates=HITS,
     )
-    found: dict[str, tuple[float, tuple[int, int]]] = {}
-    seen: set[str] = set()
-    for hit in await corpus.index.search(request):
-        chunk = hit.chunk
-        seen.add(chunk.doc_id)
-        for start in range(0, max(1, len(chunk.text) - STEP), STEP):
-            share = weights.coverage(chunk.text[start : start + WINDOW])
-            if share >= HOLDS and share > found.get(chunk.doc_id, (0.0, (0, 0)))[0]:
-                span = trimmed(chunk.text, start, min(start + WINDOW, len(chunk.text)))
-                found[chunk.doc_id] = share, (chunk.start + span[0], chunk.start + span[1])
-    ranked = sorted(found.items(), key=lambda item: -item[1][0])
-    return EvidenceSet({doc_id: span for doc_id, (_, span) in ranked}, len(seen))
+    left: list[str] = []
+    for _ in range(ROUNDS):
+        hits = await corpus.index.search(replace(asked, doc_ids=tuple(left)))
+        seen.update(hit.chunk.doc_id for hit in hits)
+        yield [hit.chunk for hit in hits]
+        if len(hits) < HITS:
+            seen.update(matching)
+        left = [doc_id for doc_id in matching if doc_id not in seen]
+        if not left or len(matching) > CANDIDATES:
+            return
 
 
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:

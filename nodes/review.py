@@ -146,22 +146,20 @@ async def review_set(corpus: Corpus, state: State, context: Context) -> Json:
     return enough(f"{matched} documents match")
 
 
-async def by_evidence(
-    corpus: Corpus, state: State, context: Context, told: Sequence[str], matched: int
-) -> Json:
+async def by_evidence(corpus: Corpus, state: State, context: Context, told: str, matched: int) -> Json:
     """Return the decision for a condition that no field holds: the documents with a passage that holds its words."""
     plan = state["plan"]
     name = plan["buckets"][0]
     found = await find_by_evidence(corpus, name, told, filters=bucket_filters(plan, name))
     if not found.spans:
-        return await nothing_found(corpus, state, context, told)
+        return await nothing_found(corpus, state, context, terms.content_words(told))
     coverage = f"checked {found.checked} of {matched} candidates; {len(found.spans)} by evidence"
     return enough(
-        f"{len(found.spans)} documents hold {', '.join(told)} in one passage",
+        f"{len(found.spans)} documents hold “{told}” in one passage",
         targets=list(found.spans),
         spans={doc_id: {"start": start, "end": end} for doc_id, (start, end) in found.spans.items()},
         coverage=coverage,
-        described=list(told),
+        described=terms.content_words(told),
         matched={name: len(found.spans)},
         partial="the list rests on words found in one passage of each document, not on a field"
         if found.checked < matched

@@ -24,6 +24,7 @@ from corpus.query import Aggregate, DocumentQuery, run_query
 from graph.context import Context
 from graph.session import Session
 from llm.errors import BadInput
+from nodes.evidence_sets import find_by_evidence
 from settings import load_settings
 from tools.metadata import metadata_tools
 from tools.principal import USER_KEY, user_of
@@ -256,6 +257,16 @@ def test_the_tools_answer_the_same_and_know_no_hidden_document(worlds: tuple[Ser
     assert json.loads(first[2])["hits"] == []
     assert "There is no bucket 'generic'" in first[3]
     assert "There is no document 'travel-policy-2024'" in first[8]
+
+
+async def test_lists_by_evidence_are_the_same(worlds: tuple[Services, Services]) -> None:
+    """Words are weighed and candidates are counted among what the principal may see."""
+    first, second = [services.seen_by(SEEN, await services.corpus()) for services in worlds]
+    for bucket, condition in [("invoices", "payment within days"), ("contracts", "liability cap")]:
+        found = await find_by_evidence(first, bucket, condition)
+        assert found.spans
+        assert found == await find_by_evidence(second, bucket, condition)
+        assert found.checked == first.annotations.count(bucket)
 
 
 async def test_the_index_shows_no_hidden_chunk_by_any_method(worlds: tuple[Services, Services]) -> None:
