@@ -103,7 +103,8 @@ async def fill_hidden(home: Path) -> None:
 
 
 def services_in(home: Path) -> Services:
-    own = {"home": home, "qdrant_url": None, "database_url": None}
+    # A search that a busy machine cuts short would differ between the worlds for a reason that is not asked about.
+    own = {"home": home, "qdrant_url": None, "database_url": None, "search_timeout": 120.0}
     return Services(load_settings().model_copy(update=own), trusted=True)
 
 
