@@ -52,7 +52,7 @@ async def evaluate(corpus: Corpus, folder: Path, *, bucket: str, least: int = 10
 
 
 def halves(results: Mapping[str, Mapping[str, float | int]]) -> list[dict[str, float]]:
-    """Return the means of every other kind, by name: rules were tried on the first half, the second checks them."""
+    """Return the means of the odd and of the even kinds, by name, so that a rule can be tried on one half alone."""
     rows = list(results.values())
     return [mean(rows[::2]), mean(rows[1::2])]
 
