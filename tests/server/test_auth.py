@@ -116,6 +116,7 @@ ROUTES = [
     ("GET", "/documents/nv2n517"),
     ("GET", "/documents/nv2n517/pages/1"),
     ("GET", "/documents/nv2n517/file"),
+    ("GET", "/documents/nv2n517/text"),
     ("POST", "/documents"),
     ("DELETE", "/documents/nv2n517"),
     ("GET", "/export.csv?bucket=invoices"),
