@@ -61,7 +61,7 @@ class _Dense(Embeddings):
 
 
 class _Sparse(SparseEmbeddings):
-    """BM25 terms with the ids of the model Qdrant/bm25, which FastEmbedSparse writes by default."""
+    """Our own BM25 terms; a collection that another sparse encoder wrote has to have the same term ids."""
 
     def __init__(self, language: str) -> None:
         self._encoder = SparseEncoder(language, 256.0)

@@ -484,9 +484,13 @@ def _with_their_year(text: str, periods: list[Period]) -> list[Period]:
     spans = [match.span("m") for match, _ in found]
     periods = [p for p in periods if not any(p.span[0] <= start and end <= p.span[1] for start, end in spans)]
     found += [(match, period) for period in dated if (match := also.search(text, 0, period.span[0]))]
-    added = []
-    for match, period in found:
-        if any(match.start() < other.span[1] and other.span[0] < match.end() for other in periods):
+    added: list[Period] = []
+    while found:
+        match, period = found.pop(0)
+        over = [other for other in periods if match.start() < other.span[1] and other.span[0] < match.end()]
+        # "in March or May 2018": a month that was given the most recent year takes the one that is written.
+        written = re.search(r"\d", period.text) or period in added
+        if over and not (written and all(not re.search(r"\d", other.text) for other in over)):
             continue
         if re.search(r"(?:between|zwischen|entre)\s+$", text[: match.start()], re.IGNORECASE):
             continue
@@ -497,7 +501,10 @@ def _with_their_year(text: str, periods: list[Period]) -> list[Period]:
             if match["q"]
             else _month_span(year, _month(match["m"]))
         )
+        periods = [other for other in periods if other not in over]
         added.append(replace(span, text=match[0], span=match.span()))
+        if before := also.search(text, 0, match.start()):
+            found.append((before, added[-1]))
     return sorted(periods + added, key=lambda period: period.span)
 
 

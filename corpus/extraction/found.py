@@ -40,11 +40,6 @@ class Extracted:
     others: tuple[Candidate, ...] = ()
     overruled: bool = False
 
-    @property
-    def in_conflict(self) -> bool:
-        """Return whether another place of the document gives another value."""
-        return bool(self.others)
-
 
 @dataclass(frozen=True, slots=True)
 class Refused:

@@ -86,6 +86,12 @@ def test_an_ambiguous_date_follows_the_declared_order_and_says_so():
             "the December 2017 receipt or the one from August that year",
             [("2017-12-01", "2017-12-31"), ("2017-08-01", "2017-08-31")],
         ),
+        ("in March or May 2018", [("2018-03-01", "2018-03-31"), ("2018-05-01", "2018-05-31")]),
+        (
+            "January, March or May 2018",
+            [("2018-01-01", "2018-01-31"), ("2018-03-01", "2018-03-31"), ("2018-05-01", "2018-05-31")],
+        ),
+        ("in March 2017 or May 2018", [("2017-03-01", "2017-03-31"), ("2018-05-01", "2018-05-31")]),
         ("you may march on", []),
         ("a 2000 V part", []),
         ("invoices from 2018", [("2018-01-01", "2018-12-31")]),

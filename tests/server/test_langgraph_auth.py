@@ -1,10 +1,6 @@
 """Keys inside `langgraph dev`: every verb of threads, runs, crons, store and assistants holds to its owner; MCP."""
 
 import json
-import os
-import socket
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +11,8 @@ from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
 
 from cli.serve import KeyRequest, run_key
-from tests.server.test_langgraph_dev import AMBIGUOUS, LOOKUP, ROOT, wait_until_up
+from tests.server.langgraph_server import langgraph_dev
+from tests.server.test_langgraph_dev import AMBIGUOUS, LOOKUP
 
 pytestmark = pytest.mark.server
 
@@ -41,34 +38,8 @@ def address(
 ) -> Iterator[str]:
     """Start the server on a free port with keys, and stop it by its pid."""
     log = tmp_path_factory.mktemp("langgraph") / "log"
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    environment = os.environ | {
-        "CITEGRAPH_HOME": str(sample_home),
-        "CITEGRAPH_API_KEYS": keys["file"],
-        "LANGSMITH_TRACING": "false",
-        "LANGGRAPH_CLI_NO_ANALYTICS": "1",
-        "NO_COLOR": "1",
-    }
-    command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
-    command += ["--host", "127.0.0.1", "--port", str(port), "--config", str(ROOT / "langgraph.json")]
-    with (
-        log.open("w") as said,
-        subprocess.Popen(
-            command, cwd=log.parent, env=environment, stdout=said, stderr=subprocess.STDOUT
-        ) as server,
-    ):
-        try:
-            url = f"http://127.0.0.1:{port}"
-            wait_until_up(server, url, log)
-            yield url
-        finally:
-            server.terminate()
-            try:
-                server.wait(timeout=20)
-            except subprocess.TimeoutExpired:
-                server.kill()
+    with langgraph_dev(sample_home, log, {"CITEGRAPH_API_KEYS": keys["file"]}) as url:
+        yield url
 
 
 @pytest.fixture

@@ -1,28 +1,20 @@
 """`langgraph dev` for real, driven with langgraph_sdk as Studio drives it. It raises on blocking calls in nodes."""
 
 import json
-import os
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
 
 from graph.answer import Answer
 from graph.context import Context
+from tests.server.langgraph_server import langgraph_dev
 
 pytestmark = pytest.mark.server
 
-ROOT = Path(__file__).parents[2]
-STARTUP = 120.0
-"""Seconds that the server may take to start; about 6 on an idle machine."""
 LOOKUP = "What is the maximum collector-emitter voltage VCEO of the NV2N517?"
 AMBIGUOUS = "What is the total of the Cobaltine invoice?"
 MODES = ["updates", "custom", "messages-tuple"]
@@ -43,51 +35,8 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def address(sample_home: Path, log: Path) -> Iterator[str]:
     """Start the server on a free port over the sample corpus, and stop it by its pid."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    environment = os.environ | {
-        "CITEGRAPH_HOME": str(sample_home),
-        "LANGSMITH_TRACING": "false",
-        "LANGGRAPH_CLI_NO_ANALYTICS": "1",
-        "LANGGRAPH_STRICT_MSGPACK": "true",
-        "NO_COLOR": "1",
-    }
-    command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload"]
-    with (
-        log.open("w") as said,
-        subprocess.Popen(
-            [*command, "--host", "127.0.0.1", "--port", str(port), "--config", str(ROOT / "langgraph.json")],
-            cwd=log.parent,
-            env=environment,
-            stdout=said,
-            stderr=subprocess.STDOUT,
-        ) as server,
-    ):
-        try:
-            url = f"http://127.0.0.1:{port}"
-            wait_until_up(server, url, log)
-            yield url
-        finally:
-            server.terminate()
-            try:
-                server.wait(timeout=20)
-            except subprocess.TimeoutExpired:
-                server.kill()
-
-
-def wait_until_up(server: "subprocess.Popen[Any]", url: str, log: Path) -> None:
-    """Return when the server answers; fail with its log when it ends or takes too long."""
-    end = time.monotonic() + STARTUP
-    while time.monotonic() < end:
-        if server.poll() is not None:
-            break
-        try:
-            if httpx.get(f"{url}/ok", timeout=2).status_code == 200:
-                return
-        except httpx.HTTPError:
-            time.sleep(0.2)
-    pytest.fail(f"langgraph dev does not answer:\n{log.read_text('utf-8')[-3000:]}")
+    with langgraph_dev(sample_home, log, {"LANGGRAPH_STRICT_MSGPACK": "true"}) as url:
+        yield url
 
 
 @pytest.fixture

@@ -73,7 +73,7 @@ async def test_a_typed_value_may_be_written_otherwise(invoices: Bucket) -> None:
     total = found.fields["total_amount"]
     assert total.best.value == Money(Decimal(48), "GBP")
     assert total.confidence > QUOTED  # the rules agree
-    assert not total.in_conflict
+    assert total.others == ()
 
 
 async def test_a_contradiction_between_model_and_rules_is_kept(invoices: Bucket) -> None:

@@ -33,7 +33,7 @@ def test_agreeing_ways_raise_the_confidence_and_contradicting_ones_are_kept() ->
     assert found["number"].confidence == pytest.approx(
         1 - (1 - CONFIDENCE["pattern"]) * (1 - CONFIDENCE["labels"])
     )
-    assert not found["number"].in_conflict
+    assert found["number"].others == ()
     made = found["made"]
     assert made.best.value == date(2024, 1, 3)  # a pattern is surer than a label
     assert made.confidence == pytest.approx(CONFIDENCE["pattern"] * DISAGREEMENT)
