@@ -156,22 +156,23 @@ def fallback(
     async def handler(state: State, error: NodeError, runtime: Runtime[Context]) -> Command[Any]:
         update: dict[str, Any] = {}
         context = (runtime.context or Context()).in_mode(mode)
+        # The error holds the model calls of its own attempt; those before it failed alike, or it had not been retried.
+        calls = tuple(getattr(error.error, "calls", ())) * attempts(error.error)
+        paid = {"fallbacks": 1} | (spent_on(calls) if calls else {})
+        # The twin, which may ask a model too, has what the failed attempt left of the budgets.
+        charged: State = {**state, "usage": add_usage(state.get("usage", {}), paid)}
         twin = getattr(node, "twin", None)
         if twin is not None:
             try:
-                update = told(await twin(state, context), state, runtime.stream_writer)
+                update = told(await twin(charged, context), state, runtime.stream_writer)
             except Exception as failure:
-                update = told(given_up(name, state, failure), state, runtime.stream_writer)
+                update = told(given_up(name, charged, failure), state, runtime.stream_writer)
                 watched(state, update)
                 return Command(update=update, goto=END)
         late = isinstance(error.error, TimedOut)
         kind = "out of time" if late else "fallback" if twin else "failed"
         failed = note(name, kind, explain(error.error))
-        usage = update.get("usage", {}) | {"fallbacks": 1}
-        # The error holds the model calls of its own attempt; those before it failed alike, or it had not been retried.
-        calls = tuple(getattr(error.error, "calls", ())) * attempts(error.error)
-        if calls:
-            usage = usage | spent_on(calls)
+        usage = add_usage(paid, update.get("usage", {}))
         update = update | {"notes": [*update.get("notes", []), failed], "usage": usage}
         watched(state, update)
         # What comes next is told what was spent in all, as the channels will hold it.

@@ -87,7 +87,7 @@ def _versions_around(doc_id: str, bucket: Bucket, stores: Stores) -> dict[str, N
     record = stores.documents.record(doc_id)
     if record is None:
         return {}
-    names = names_of(bucket, record, stores.annotations.get(doc_id) or {})
+    names = names_of(bucket, record, stores.annotations.get(doc_id, bucket.name) or {})
     shared = [stores.documents.holding([name], SHARED_BY + 1) for name in names]
     ids = sorted({doc_id, *(other for ids in shared if len(ids) <= SHARED_BY for other in ids)})
     if len(ids) == 1:
@@ -95,7 +95,7 @@ def _versions_around(doc_id: str, bucket: Bucket, stores: Stores) -> dict[str, N
     records, likeness = stores.documents.records(ids), stores.documents.likeness(ids)
     labels = stores.documents.labels(ids)
     members = [
-        _Member(records[member], stores.annotations.get(member) or {}, likeness[member])
+        _Member(records[member], stores.annotations.get(member, bucket.name) or {}, likeness[member])
         for member in ids
         # Who sees one of two versions shall not learn of another that is hidden from them.
         if member in records and member in likeness and labels.get(member) == labels.get(doc_id)
@@ -175,7 +175,7 @@ def _changed(found: dict[str, NewVersion | None], bucket: Bucket, stores: Stores
     corrections = stores.extractions.corrections(bucket.name) if stores.extractions else {}
     changed: list[Annotation] = []
     for doc_id, version in list(found.items()):
-        values = dict(stores.annotations.get(doc_id) or {})
+        values = dict(stores.annotations.get(doc_id, bucket.name) or {})
         held, replaced = values.get(field), version.supersedes if version else None
         ours = {likeness[doc_id].supersedes if doc_id in likeness else None, replaced}
         # What this would set is held too when a kill came between writing and recording it.

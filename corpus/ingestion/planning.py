@@ -189,7 +189,7 @@ class Planner:
 
     def _stored_values(self, doc_id: str) -> Mapping[str, Value]:
         known = doc_id in self.known
-        return (self._stores.annotations.get(doc_id) if known else None) or {}
+        return (self._stores.annotations.get(doc_id, self.bucket.name) if known else None) or {}
 
     def _stored_places(self, doc_id: str) -> Mapping[str, Place]:
         return self._stores.annotations.get_sources(doc_id, self.bucket.name)

@@ -32,8 +32,8 @@ class AnnotationWriter(Protocol):
         """Insert or replace the values of documents, and where they stand in the text."""
         ...
 
-    def get(self, doc_id: str) -> Mapping[str, Value] | None:
-        """Return the values of a document."""
+    def get(self, doc_id: str, bucket: str | None = None) -> Mapping[str, Value] | None:
+        """Return the values of a document, looked for in one bucket alone when it is named."""
         ...
 
     def get_sources(self, doc_id: str, bucket: str) -> Mapping[str, Source]:

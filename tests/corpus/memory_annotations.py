@@ -18,7 +18,7 @@ class MemoryAnnotations:
             self.rows[row.doc_id] = dict(row.values)
             self.sources[row.doc_id] = dict(row.sources)
 
-    def get(self, doc_id: str) -> Mapping[str, Value] | None:
+    def get(self, doc_id: str, bucket: str | None = None) -> Mapping[str, Value] | None:
         return self.rows.get(doc_id)
 
     def get_sources(self, doc_id: str, bucket: str) -> Mapping[str, Source]:
