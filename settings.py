@@ -134,6 +134,19 @@ class Settings(BaseSettings):
     chunk_overlap: int = Field(
         150, ge=0, le=4000, validation_alias="CITEGRAPH_CHUNK_OVERLAP", description="Chunk overlap in tokens."
     )
+    summaries_from: int = Field(
+        120_000,
+        ge=0,
+        validation_alias="CITEGRAPH_SUMMARIES_FROM",
+        description="Characters above which a document gets summaries for two-level search; 0: none does.",
+    )
+    sections: int = Field(
+        20,
+        ge=0,
+        le=100,
+        validation_alias="CITEGRAPH_SECTIONS",
+        description="Sections, found by their summaries, that a search also looks into; 0: one level.",
+    )
     ingest_workers: int | None = Field(
         None,
         ge=0,

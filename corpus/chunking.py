@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 DEFAULT_TOKENS = 900
 DEFAULT_OVERLAP = 150
+RECIPE = 1
+"""Raise it when the same document would get other chunks: it is then indexed again by the next ingest."""
 
 _NAMESPACE = UUID("5b0d0e0c-6f3c-5d0a-9d0a-0c1f7e7f3a11")
 # A byte-pair merge over a whole book as one word takes long; pieces of this size do not.
@@ -73,6 +75,7 @@ def chunk_document(
             continue  # blanks alone moved the window: the last chunk holds this span whole
         text = document.text[start:end]
         content_hash = hashlib.sha256(text.encode()).hexdigest()
+        heads = _heads(document.tables, start)
         first, last = page_at(document.pages, start), page_at(document.pages, end - 1)
         chunks.append(
             Chunk(
@@ -89,18 +92,21 @@ def chunk_document(
                 page_last=last.number if last else None,
                 identifiers=_identifiers(bucket, text),
                 title=document.title,
-                context=_with_heads(context or document.title, document.tables, start) or context,
+                context=" | ".join(filter(None, [context or document.title, heads]))[:_CONTEXT]
+                if heads
+                else context,
+                heads=heads,
             )
         )
     return chunks
 
 
-def _with_heads(context: str, tables: Sequence[Table], start: int) -> str:
-    """Return the context with the column heads of the table that a chunk begins inside of, else nothing."""
+def _heads(tables: Sequence[Table], start: int) -> str:
+    """Return title and column heads of the table that a chunk begins inside of, else nothing."""
     for table in tables:
         if table.start < start < table.end and table.header:
             heads = [" ".join(filter(None, row)) for row in table.rows[: table.header]]
-            return " | ".join(filter(None, [context, table.title, *heads]))[:_CONTEXT]
+            return " | ".join(filter(None, [table.title, *heads]))[:_CONTEXT]
     return ""
 
 

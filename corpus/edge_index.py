@@ -36,8 +36,8 @@ from corpus.index import (
     legs,
     payload_of,
     similarity,
-    unlabelled,
 )
+from corpus.levels import chunks_of
 from corpus.sparse import SparseVector
 from corpus.types import Chunk, Hit
 from llm.embeddings import Embedder
@@ -102,11 +102,13 @@ class EdgeIndex:
     async def set_metadata(self, bucket: str, metadata: Mapping[str, Mapping[str, Any]]) -> None:
         """See `Index.set_metadata`."""
 
-        def run(shard: edge.EdgeShard) -> None:
+        def run(opened: _Open) -> None:
             for doc_id, values in metadata.items():
                 chosen = edge_filter(documents_condition([doc_id]))
                 assert chosen is not None
-                shard.update(edge.UpdateOperation.set_payload_by_filter(chosen, {"meta": dict(values)}))
+                opened.shard.update(
+                    edge.UpdateOperation.set_payload_by_filter(chosen, {"meta": dict(values)})
+                )
 
         await self._with_shard(bucket, run, None)
 
@@ -115,7 +117,7 @@ class EdgeIndex:
         chosen = edge_filter(documents_condition(doc_ids))
         if doc_ids and chosen:
             operation = edge.UpdateOperation.delete_points_by_filter(chosen)
-            await self._with_shard(bucket, lambda shard: shard.update(operation), None)
+            await self._with_shard(bucket, lambda opened: opened.shard.update(operation), None)
 
     async def search(self, request: SearchRequest) -> list[Hit]:
         """See `Index.search`."""
@@ -125,31 +127,41 @@ class EdgeIndex:
         """See `Index.document_chunks`."""
         chosen = edge_filter(documents_condition([doc_id]))
         none: list[Chunk] = []
-        chunks = await self._with_shard(
-            bucket, lambda shard: [chunk for page in _scrolled(shard, chosen) for chunk in page], none
+        points = await self._with_shard(
+            bucket, lambda opened: [point for page in _scrolled(opened.shard, chosen) for point in page], none
         )
-        return sorted(chunks, key=lambda chunk: chunk.ordinal)
+        return sorted(chunks_of(points), key=lambda chunk: chunk.ordinal)
 
     async def retrieve(self, bucket: str, chunk_ids: Sequence[str]) -> list[Chunk]:
         """See `Index.retrieve`."""
         none: list[edge.Record] = []
         wanted: list[Any] = list(chunk_ids)
-        records = await self._with_shard(bucket, lambda shard: shard.retrieve(wanted, True, False), none)
-        found = {str(record.id): chunk_from(record.id, record.payload or {}) for record in records}
+        records = await self._with_shard(
+            bucket, lambda opened: opened.shard.retrieve(wanted, True, False), none
+        )
+        points = [chunk_from(record.id, record.payload or {}) for record in records]
+        found = {chunk.chunk_id: chunk for chunk in chunks_of(points)}
         return [found[chunk_id] for chunk_id in chunk_ids if chunk_id in found]
 
     async def count(self, bucket: str, filter_json: FilterJSON | None = None) -> int:
         """See `Index.count`."""
-        request = edge.CountRequest(exact=True, filter=edge_filter(filter_json))
-        return await self._with_shard(bucket, lambda shard: shard.count(request), 0)
+
+        def run(shard: edge.EdgeShard, counted: edge.Filter | None) -> int:
+            return shard.count(edge.CountRequest(exact=True, filter=counted))
+
+        return await self._counted(bucket, filter_json, run, 0)
 
     async def facet(
         self, bucket: str, key: str, filter_json: FilterJSON | None = None, limit: int = 10
     ) -> list[tuple[str, int]]:
         """See `Index.facet`."""
-        request = edge.FacetRequest(key, limit=limit, exact=True, filter=edge_filter(filter_json))
-        response = await self._with_shard(bucket, lambda shard: shard.facet(request), None)
-        return [(str(hit.value), hit.count) for hit in response.hits] if response else []
+
+        def run(shard: edge.EdgeShard, counted: edge.Filter | None) -> list[tuple[str, int]]:
+            response = shard.facet(edge.FacetRequest(key, limit=limit, exact=True, filter=counted))
+            return [(str(hit.value), hit.count) for hit in response.hits]
+
+        none: list[tuple[str, int]] = []
+        return await self._counted(bucket, filter_json, run, none)
 
     async def drop(self, bucket: str) -> None:
         """See `Index.drop`."""
@@ -165,12 +177,27 @@ class EdgeIndex:
 
     # What follows blocks and runs in threads.
 
-    async def _with_shard(self, bucket: str, run: Callable[[edge.EdgeShard], T], empty: T) -> T:
+    async def _with_shard(self, bucket: str, run: Callable[[_Open], T], empty: T) -> T:
         def work() -> T:
             opened = self._opened(bucket)
-            return empty if opened is None else _translated(bucket, lambda: run(opened.shard))
+            return empty if opened is None else _translated(bucket, lambda: run(opened))
 
         return await asyncio.to_thread(work)
+
+    async def _counted(
+        self,
+        bucket: str,
+        filter_json: FilterJSON | None,
+        run: Callable[[edge.EdgeShard, edge.Filter | None], T],
+        empty: T,
+    ) -> T:
+        """Run over the chunks that match, summaries left out; a filter that nobody knows is refused in any case."""
+        edge_filter(filter_json)
+        return await self._with_shard(
+            bucket,
+            lambda opened: run(opened.shard, edge_filter(opened.record.only_chunks(filter_json))),
+            empty,
+        )
 
     def _ensure(self, bucket: Bucket) -> None:
         opened = self._opened(bucket.name)
@@ -230,9 +257,10 @@ class EdgeIndex:
         opened = self._opened(bucket)
         if opened is None:
             raise Rejected(f"Bucket {bucket!r} has no collection: call ensure() first.")
-        if not opened.record.average_length:
-            opened.record = opened.record.fitted(unlabelled(chunks, metadata))
-            self._write_record(bucket, opened.record)
+        record = opened.record.before(chunks, metadata)
+        if record != opened.record:
+            self._write_record(bucket, record)
+            opened.record = record
         dense, sparse = encode_chunks(chunks, self._embedder, opened.record)
         points = [
             edge.Point(
@@ -251,11 +279,10 @@ class EdgeIndex:
             return
         shard = opened.shard
         draw: Any = edge.Sample.Random
+        drawn = edge_filter(opened.record.only_chunks(SEEN_BY_ALL))
         sampled = _translated(
             bucket,
-            lambda: shard.query(
-                edge.QueryRequest(SAMPLE, query=draw, with_payload=True, filter=edge_filter(SEEN_BY_ALL))
-            ),
+            lambda: shard.query(edge.QueryRequest(SAMPLE, query=draw, with_payload=True, filter=drawn)),
         )
         record = opened.record.refitted([chunk_from(point.id, point.payload or {}) for point in sampled])
         if record is not None:

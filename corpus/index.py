@@ -10,6 +10,7 @@ import numpy as np
 
 from corpus.access import LABELS_KEY
 from corpus.fields import fold
+from corpus.levels import LEVEL_KEY, chunks_of, joined, level_condition
 from corpus.sparse import SparseEncoder, SparseVector, mean_length
 from corpus.types import Chunk, Hit
 from llm.embeddings import Embedder, Vectors
@@ -40,6 +41,7 @@ OWN_INDEXES: Mapping[str, str] = {
     "ordinal": "integer",
     "text": "text",
     LABELS_KEY: "keyword",
+    LEVEL_KEY: "keyword",
 }
 
 
@@ -55,6 +57,8 @@ class SearchRequest:
         limit: hits returned.
         candidates: hits that each of the fused lists contributes.
         access: what the asking principal may see; every list is cut to it, and words are counted (IDF) within it.
+        summaries: find summaries of sections and long documents in place of chunks.
+        sections: `search_buckets` looks into that many of the best of them as well; 0 is one level.
     """
 
     bucket: str
@@ -67,12 +71,15 @@ class SearchRequest:
     limit: int = 10
     candidates: int = 100
     access: FilterJSON | None = None
+    summaries: bool = False
+    sections: int = 0
 
 
 class Index(Protocol):
     """Chunks by bucket in a vector engine. Every method may raise `Unavailable` or `Rejected`.
 
-    A bucket that was never filled is empty, not an error.
+    A bucket that was never filled is empty, not an error. Summaries of long documents lie beside the chunks, are
+    replaced and removed with them, and are seen by nothing but a search for `summaries`.
     """
 
     async def ensure(self, bucket: Bucket) -> None:
@@ -159,7 +166,7 @@ class CollectionRecord:
     """What a collection was built with; kept beside it and compared when it is opened.
 
     `average_length`, in indexed terms, is fitted to the first chunks written (0.0 before) and again
-    when it has drifted.
+    when it has drifted. `summaries` tells whether it may hold any: without, no search is filtered for them.
     """
 
     embedding: str
@@ -167,6 +174,7 @@ class CollectionRecord:
     language: str
     average_length: float = 0.0
     version: int = INDEX_VERSION
+    summaries: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """Return the record as stored."""
@@ -181,6 +189,7 @@ class CollectionRecord:
             language=str(stored.get("language", "english")),
             average_length=float(stored.get("average_length", 0.0)),
             version=int(stored.get("version", 0)),
+            summaries=bool(stored.get("summaries", False)),
         )
 
     def check_language(self, bucket: Bucket) -> None:
@@ -208,6 +217,16 @@ class CollectionRecord:
     def encoder(self) -> SparseEncoder:
         """Return the sparse encoder that fits this collection."""
         return SparseEncoder(self.language, self.average_length)
+
+    def before(self, chunks: Sequence[Chunk], metadata: Mapping[str, Mapping[str, Any]]) -> CollectionRecord:
+        """Return the record as it must stand before these points are written; itself when that is how it stands."""
+        fit = self if self.average_length else self.fitted(unlabelled(chunks_of(chunks) or chunks, metadata))
+        first = not fit.summaries and any(chunk.level != "segment" for chunk in chunks)
+        return replace(fit, summaries=True) if first else fit
+
+    def only_chunks(self, *filters: FilterJSON | None) -> FilterJSON | None:
+        """Return a filter that holds where these hold and lets no summary through."""
+        return joined(*filters, level_condition(summaries=False) if self.summaries else None)
 
     def fitted(self, chunks: Sequence[Chunk]) -> CollectionRecord:
         """Return the record with `average_length` set from `chunks`."""
@@ -243,11 +262,13 @@ class Leg:
 def legs(
     request: SearchRequest, embedder: Embedder, record: CollectionRecord, weights: tuple[float, float]
 ) -> list[Leg]:
-    """Return the lists to fuse, dense first; none when a keyword question has no searchable term.
+    """Return the lists to fuse, dense first; none when a keyword question has no searchable term, or no summary is.
 
     Wanted identifiers add each list once more, restricted to the chunks that carry one, so that
     such a chunk is a candidate however low it ranks otherwise.
     """
+    if request.summaries and not record.summaries:
+        return []
     vectors: list[tuple[str, list[float] | SparseVector, float]] = []
     if request.mode != "keyword":
         vectors.append((DENSE, embedder.embed_query(request.query).tolist(), weights[0]))
@@ -255,12 +276,14 @@ def legs(
         terms = record.encoder().query(request.query)
         if terms.indices:
             vectors.append((SPARSE, terms, weights[1]))
-    base = request_filter(request)
+    level = level_condition(summaries=request.summaries) if record.summaries else None
+    base = joined(level, request_filter(request)) if level else request_filter(request)
+    population = joined(level, request.access)
     filters = [base]
     if request.identifiers:
         filters.append({"must": [*([base] if base else []), identifier_condition(request.identifiers)]})
     return [
-        Leg(using, vector, allowed, weight, request.access if using == SPARSE else None)
+        Leg(using, vector, allowed, weight, population if using == SPARSE else None)
         for allowed in filters
         for using, vector, weight in vectors
     ]
@@ -294,10 +317,17 @@ def indexed_text(chunk: Chunk) -> str:
     return f"{context}\n{chunk.text}"
 
 
+_SELDOM = ("heads", "level", "covers", "summarised")
+_ORDINARY = Chunk("", "", "", 0, "", 0, 0, "", "")
+
+
 def payload_of(chunk: Chunk, metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Return the payload of a point; `chunk_from` is its inverse."""
     payload = asdict(chunk)
     del payload["chunk_id"]
+    for name in _SELDOM:
+        if payload[name] == getattr(_ORDINARY, name):
+            del payload[name]
     payload["identifiers"] = list(chunk.identifiers)
     payload["meta"] = dict(metadata)
     return payload
@@ -320,6 +350,7 @@ def chunk_from(point_id: object, payload: Mapping[str, Any]) -> Chunk:
         identifiers=tuple(payload.get("identifiers") or ()),
         title=payload.get("title") or "",
         context=payload.get("context") or "",
+        **{name: payload[name] for name in _SELDOM if name in payload},
     )
 
 

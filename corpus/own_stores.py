@@ -38,8 +38,10 @@ class OwnIndex:
         self._own = own
 
     async def search(self, request: SearchRequest) -> list[Hit]:
-        """See `Index.search`."""
+        """See `Index.search`; such a collection holds no summaries."""
         own = self._own.get(request.bucket)
+        if own and request.summaries:
+            return []
         return await (asyncio.to_thread(own.search, request) if own else self.inner.search(request))
 
     async def document_chunks(self, bucket: str, doc_id: str) -> list[Chunk]:

@@ -29,8 +29,8 @@ from corpus.index import (
     legs,
     payload_of,
     similarity,
-    unlabelled,
 )
+from corpus.levels import chunks_of
 from corpus.sparse import SparseVector
 from corpus.types import Chunk, Hit
 from llm.embeddings import Embedder
@@ -130,8 +130,9 @@ class QdrantIndex:
         record = await self._record(bucket)
         if record is None:
             raise Rejected(f"Bucket {bucket!r} has no collection: call ensure() first.")
-        if not record.average_length:
-            record = await asyncio.to_thread(record.fitted, unlabelled(chunks, metadata))
+        fresh = await asyncio.to_thread(record.before, chunks, metadata)
+        if fresh != record:
+            record = fresh
             await _translated(self._client.update_collection(self._name(bucket), metadata=record.as_json()))
             self._records[bucket] = record
         dense, sparse = await asyncio.to_thread(encode_chunks, chunks, self._embedder, record)
@@ -182,45 +183,52 @@ class QdrantIndex:
                 **_query(request, fused),
             )
         )
-        return [
+        hits = [
             Hit(chunk_from(point.id, point.payload or {}), point.score, similarity(fused, point.vector))
             for point in response.points
         ]
+        if not record.summaries and any(hit.chunk.level != "segment" for hit in hits):
+            # Another process wrote the first summaries since the record was read: it says so now.
+            self._records.pop(request.bucket, None)
+            return await self.search(request)
+        return hits
 
     async def document_chunks(self, bucket: str, doc_id: str) -> list[Chunk]:
         """See `Index.document_chunks`."""
         if await self._record(bucket) is None:
             return []
         pages = self._scrolled(bucket, _filter(documents_condition([doc_id])))
-        return sorted([chunk async for page in pages for chunk in page], key=lambda chunk: chunk.ordinal)
+        points = [point async for page in pages for point in page]
+        return sorted(chunks_of(points), key=lambda chunk: chunk.ordinal)
 
     async def retrieve(self, bucket: str, chunk_ids: Sequence[str]) -> list[Chunk]:
         """See `Index.retrieve`."""
         if await self._record(bucket) is None:
             return []
         records = await _translated(self._client.retrieve(self._name(bucket), list(chunk_ids)))
-        found = {str(record.id): chunk_from(record.id, record.payload or {}) for record in records}
+        points = [chunk_from(record.id, record.payload or {}) for record in records]
+        found = {chunk.chunk_id: chunk for chunk in chunks_of(points)}
         return [found[chunk_id] for chunk_id in chunk_ids if chunk_id in found]
 
     async def count(self, bucket: str, filter_json: FilterJSON | None = None) -> int:
         """See `Index.count`."""
-        if await self._record(bucket) is None:
+        record = await self._record(bucket)
+        if record is None:
             return 0
-        answer = await _translated(
-            self._client.count(self._name(bucket), count_filter=_filter(filter_json), exact=True)
-        )
+        counted = _filter(record.only_chunks(filter_json))
+        answer = await _translated(self._client.count(self._name(bucket), count_filter=counted, exact=True))
         return answer.count
 
     async def facet(
         self, bucket: str, key: str, filter_json: FilterJSON | None = None, limit: int = 10
     ) -> list[tuple[str, int]]:
         """See `Index.facet`."""
-        if await self._record(bucket) is None:
+        record = await self._record(bucket)
+        if record is None:
             return []
+        counted = _filter(record.only_chunks(filter_json))
         answer = await _translated(
-            self._client.facet(
-                self._name(bucket), key, facet_filter=_filter(filter_json), limit=limit, exact=True
-            )
+            self._client.facet(self._name(bucket), key, facet_filter=counted, limit=limit, exact=True)
         )
         return [(str(hit.value), hit.count) for hit in answer.hits]
 
@@ -239,7 +247,7 @@ class QdrantIndex:
             self._client.query_points(
                 self._name(bucket),
                 query=models.SampleQuery(sample=models.Sample.RANDOM),
-                query_filter=_required(SEEN_BY_ALL),
+                query_filter=_filter(record.only_chunks(SEEN_BY_ALL)),
                 limit=SAMPLE,
             )
         )

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from corpus.caching import SearchCache
 from corpus.fields import fold
 from corpus.index import RRF_K, Index, Mode, SearchRequest
+from corpus.levels import fused, inside, joined
 from corpus.rerank import Reranker
 from corpus.types import Hit
 from llm.errors import CitegraphError, TimedOut
@@ -143,15 +144,29 @@ async def _one(index: Index, request: SearchRequest, cached: Cached | None) -> _
 async def _found(index: Index, request: SearchRequest, cached: Cached | None) -> tuple[list[Hit], bool]:
     """Return the hits of one request, and whether they were kept from before."""
     if cached is None:
-        return await index.search(request), False
+        return await _levels(index, request), False
     # The key is made before the search: what an ingest changes meanwhile is kept under a version that has passed.
     key = await cached.cache.key(request, cached.principal)
     kept = cached.cache.get(key)
     if kept is not None:
         return kept, True
-    hits = await index.search(request)
+    hits = await _levels(index, request)
     cached.cache.put(key, hits)
     return hits, False
+
+
+async def _levels(index: Index, request: SearchRequest) -> list[Hit]:
+    """Search all chunks and, where there are summaries, those inside the best sections as well."""
+    if not request.sections:
+        return await index.search(request)
+    # A summary carries no identifier and repeats no phrase: the chunks inside are held against both.
+    looked = replace(request, summaries=True, limit=request.sections, phrases=(), identifiers=())
+    best = [hit.chunk for hit in await index.search(looked)]
+    if not best:
+        return await index.search(request)
+    deeper = replace(request, filter_json=joined(request.filter_json, inside(best)))
+    everywhere, within = await asyncio.gather(index.search(request), index.search(deeper))
+    return fused(everywhere, within, rank_constant=RRF_K, identifiers=request.identifiers)
 
 
 _OTHERS: dict[Mode, tuple[Mode, ...]] = {

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +130,10 @@ def file_of(source_path: str) -> str:
     return source_path.partition(PART)[0]
 
 
+Level = Literal["segment", "section", "document"]
+"""What a point of the index stands for: a passage, or the summary of a section or of a whole document."""
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """A span of a document that is indexed as one point.
@@ -143,6 +147,10 @@ class Chunk:
         title: the document's title.
         context: title and names from the annotations, indexed with the text so that each chunk says
             what it belongs to; not part of the document's text.
+        heads: the column heads of the table that the chunk begins inside of, else empty; part of `context`.
+        level: a summary's span is that of what it sums up, its `ordinal` that of the first chunk there.
+        covers: how many chunks a summary stands for.
+        summarised: whether the document has summaries.
     """
 
     chunk_id: str
@@ -159,6 +167,10 @@ class Chunk:
     identifiers: tuple[str, ...] = ()
     title: str = ""
     context: str = ""
+    heads: str = ""
+    level: Level = "segment"
+    covers: int = 1
+    summarised: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""One-level search against two-level (sections by their summaries first, then their chunks), by pages found."""
+"""One-level search against two-level (with the chunks of the best sections, by their summaries), by pages found."""
 
 from __future__ import annotations
 
@@ -9,27 +9,26 @@ import hashlib
 import json
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from corpus.buckets import Bucket
 from corpus.chunking import chunk_document
 from corpus.edge_index import EdgeIndex
-from corpus.index import RRF_K, SearchRequest
+from corpus.index import SearchRequest
 from corpus.readers.text import PAGE_BREAK, joined_pages
-from corpus.types import Chunk, Document, Hit
+from corpus.search import search_buckets
+from corpus.summaries import DEFAULT_CHARACTERS, with_summaries
+from corpus.types import Document, Hit
 from evals.reading import ARCHIVE
 from evals.retrieval import Run, measured
-from evals.summaries import section_summaries
 from llm.embeddings import StaticEmbedder
 from llm.errors import BadInput
 
 DEPTH = 100
-SECTIONS = (5, 10, 20, 50)
+SECTIONS = (0, 5, 10, 20, 50)
 BATCH = 256
-CHUNKS = Bucket(name="chunks", description="Filings.", nouns=("filing",), fields=())
-SECTION = Bucket(name="sections", description="Summaries.", nouns=("summary",), fields=())
+BUCKET = Bucket(name="filings", description="Filings.", nouns=("filing",), fields=())
 
 
 def filings(folder: Path) -> Iterator[Document]:
@@ -45,11 +44,11 @@ def filings(folder: Path) -> Iterator[Document]:
         text = PAGE_BREAK.join(bodies)
         digest = hashlib.sha256(text.encode()).hexdigest()
         title = name.replace("_", " ")
-        yield Document(name, CHUNKS.name, text, name, digest, title=title, pages=joined_pages(bodies))
+        yield Document(name, BUCKET.name, text, name, digest, title=title, pages=joined_pages(bodies))
 
 
 async def evaluate(folder: Path, home: Path) -> dict[str, dict[str, float]]:
-    """Return the page measures of one level and of two, by how many sections are looked into.
+    """Return the page measures of one level and of two, by how many sections are looked into as well.
 
     Raises:
         BadInput: the set is absent.
@@ -66,55 +65,24 @@ async def evaluate(folder: Path, home: Path) -> dict[str, dict[str, float]]:
     await _fill(index, folder)
     runs: dict[str, Run] = defaultdict(dict)
     for query_id, text in queries.items():
-        hits = await index.search(SearchRequest(CHUNKS.name, text, limit=DEPTH))
-        runs["one level"][query_id] = _pages(hits)
-        sections = await index.search(SearchRequest(SECTION.name, text, limit=max(SECTIONS)))
-        for count in SECTIONS:
-            inside = _inside([hit.chunk for hit in sections[:count]])
-            hits = await index.search(SearchRequest(CHUNKS.name, text, filter_json=inside, limit=DEPTH))
-            runs[f"{count} sections"][query_id] = _pages(hits)
-            both = (runs["one level"][query_id], runs[f"{count} sections"][query_id])
-            runs[f"both, {count}"][query_id] = _fused(both)
+        for sections in SECTIONS:
+            request = SearchRequest(BUCKET.name, text, limit=DEPTH, sections=sections)
+            found = await search_buckets(index, [request], timeout=600, strict=True)
+            runs[f"{sections} sections" if sections else "one level"][query_id] = _pages(found.hits)
     await index.close()
     return {name: measured(run, judgements) for name, run in runs.items()}
 
 
 async def _fill(index: EdgeIndex, folder: Path) -> None:
-    embedder = StaticEmbedder()
-    for bucket in (CHUNKS, SECTION):
-        await index.ensure(bucket)
+    await index.ensure(BUCKET)
     for document in filings(folder):
-        chunks = chunk_document(document, CHUNKS, context=document.title)
-        summaries = section_summaries(document, SECTION, embedder)
-        for name, points in ((CHUNKS.name, chunks), (SECTION.name, summaries)):
-            for begin in range(0, len(points), BATCH):
-                await index.upsert(name, points[begin : begin + BATCH], {})
-    for bucket in (CHUNKS, SECTION):
-        await index.optimize(bucket.name)
-
-
-def _inside(sections: Sequence[Chunk]) -> dict[str, Any]:
-    """Return the filter for the chunks that begin in one of the sections."""
-    return {
-        "should": [
-            {
-                "must": [
-                    {"key": "doc_id", "match": {"value": section.doc_id}},
-                    {"key": "start", "range": {"gte": section.start, "lt": section.end}},
-                ]
-            }
-            for section in sections
-        ]
-    }
-
-
-def _fused(lists: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Return the pages of several rankings by reciprocal ranks."""
-    scores: dict[str, float] = defaultdict(float)
-    for ranking in lists:
-        for rank, page in enumerate(sorted(ranking, key=lambda page: -ranking[page]), 1):
-            scores[page] += 1 / (RRF_K + rank)
-    return dict(scores)
+        points = chunk_document(document, BUCKET, context=document.title)
+        if len(document.text) > DEFAULT_CHARACTERS:
+            chunks, summaries = with_summaries(document, points, BUCKET, context=document.title)
+            points = [*chunks, *summaries]
+        for begin in range(0, len(points), BATCH):
+            await index.upsert(BUCKET.name, points[begin : begin + BATCH], {})
+    await index.optimize(BUCKET.name)
 
 
 def _pages(hits: Sequence[Hit]) -> dict[str, float]:

@@ -33,12 +33,16 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Passage:
-    """A piece of evidence: the marker to cite it by, its text, where it stands, and what is known of its document."""
+    """A piece of evidence: the marker to cite it by, its text, where it stands, and what is known of its document.
+
+    `heads` are the column heads of a table whose rows the text begins with.
+    """
 
     marker: str
     text: str
     place: str = ""
     known: str = ""
+    heads: str = ""
 
 
 @dataclass(frozen=True)
@@ -173,7 +177,12 @@ def _block(tag: str, text: str, tags: frozenset[str]) -> str:
 
 
 def _passage(passage: Passage, tags: frozenset[str]) -> str:
-    said = [("marker", passage.marker), ("from", passage.place), ("fields", passage.known)]
+    said = [
+        ("marker", passage.marker),
+        ("from", passage.place),
+        ("fields", passage.known),
+        ("columns", passage.heads),
+    ]
     attributes = "".join(f' {name}="{_attribute(value)}"' for name, value in said if value)
     return f"<passage{attributes}>\n{fence(passage.text.strip(), tags)}\n</passage>"
 

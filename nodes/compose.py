@@ -22,7 +22,7 @@ from tools.services import Corpus, Services
 
 PROMPT = Prompt(
     "compose",
-    "compose-2",
+    "compose-3",
     """You answer a question from passages of an archive, for people who will act on each number. Every statement is checked
 against the passage that it cites; what its passage does not say is struck out.
 

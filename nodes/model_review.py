@@ -36,7 +36,7 @@ REQUIRED_ROLES = frozenset({"company", "person", "product", "place", "identifier
 
 PROMPT = Prompt(
     "review",
-    "review-2",
+    "review-3",
     """You control the search for the answer to a question in an archive of documents. You see what was searched and the
 passages that were found, and decide what happens next. You do not answer the question.
 

@@ -134,8 +134,9 @@ async def hydrate(corpus: Corpus, references: Sequence[Json]) -> dict[str, Chunk
     chunks: dict[str, Chunk] = {}
     for name, ids in by_bucket.items():
         for chunk in await corpus.index.retrieve(name, list(dict.fromkeys(ids))):
-            plain = without_orders(chunk.text)
-            chunks[chunk.chunk_id] = chunk if plain == chunk.text else replace(chunk, text=plain)
+            plain, heads = without_orders(chunk.text), without_orders(chunk.heads)
+            same = (plain, heads) == (chunk.text, chunk.heads)
+            chunks[chunk.chunk_id] = chunk if same else replace(chunk, text=plain, heads=heads)
     return chunks
 
 

@@ -61,7 +61,9 @@ def passages(
         known = "" if chunk.doc_id in told else known_fields(corpus, chunk)
         told.add(chunk.doc_id)
         page = f", page {chunk.page_first}" if chunk.page_first else ""
-        made.append(Passage(f"[{chunk.doc_id}]", chunk.text, f"{chunk.source_file}{page}", known))
+        made.append(
+            Passage(f"[{chunk.doc_id}]", chunk.text, f"{chunk.source_file}{page}", known, chunk.heads)
+        )
     return tuple(made)
 
 

@@ -108,6 +108,7 @@ class PassageQuery:
                 phrases=self.phrases,
                 identifiers=self.identifiers,
                 limit=self.depth(corpus),
+                sections=corpus.sections,
             )
             for name in self.buckets
         ]

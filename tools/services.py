@@ -31,7 +31,7 @@ class Corpus:
 
     `lines` is a model that embeds a line in microseconds, for comparing many of them; None when there is none.
     `embedder` is the index's own model.
-    `extractions` is for the operator alone.
+    `extractions` is for the operator alone. `sections` are looked into by each search beside all chunks.
     """
 
     buckets: "dict[str, Bucket]"
@@ -43,6 +43,7 @@ class Corpus:
     lines: "Embedder | None" = None
     embedder: "Embedder | None" = None
     extractions: "ExtractionStore | None" = None
+    sections: int = 0
 
 
 def open_corpus(settings: Settings) -> Corpus:
@@ -77,6 +78,7 @@ def open_corpus(settings: Settings) -> Corpus:
         embedder=embedder,
         lines=embedder if settings.embeddings == "static" else None,
         extractions=ExtractionStore(settings.sql_url),
+        sections=settings.sections,
     )
     if not any(bucket.collection for bucket in buckets.values()):
         return corpus

@@ -5,19 +5,21 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corpus.buckets import show
-from corpus.chunking import chunk_document
+from corpus.chunking import RECIPE, chunk_document
 from corpus.document_parts import parts_digest
 from corpus.extraction.found import Extraction
 from corpus.extraction.settle import Settled, extract_document, settle
 from corpus.ingestion.report import BadValue, IngestReport, Skipped
 from corpus.ingestion.sources import is_absent, printable
 from corpus.sidecar import FILE_COLUMNS, Row, Sidecar
+from corpus.summaries import RECIPE as SUMMARY_RECIPE
+from corpus.summaries import SECTION_TOKENS, with_summaries
 from corpus.types import Chunk, Document, file_of, part_path
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ class Planned:
     """A document that must be written: all of it, or (chunks None) its annotations alone.
 
     `places` says where extracted values stand in the text; `extraction` is None when what is stored of it stays.
+    `summaries` are points of the index too, for a long document only.
     """
 
     document: Document
@@ -44,6 +47,12 @@ class Planned:
     chunks: list[Chunk] | None
     places: Mapping[str, Place] = field(default_factory=dict)
     extraction: Extraction | None = None
+    summaries: Sequence[Chunk] = ()
+
+    @property
+    def points(self) -> list[Chunk]:
+        """Return what the index is to hold of the document."""
+        return [*(self.chunks or ()), *self.summaries]
 
 
 class Planner:
@@ -74,7 +83,7 @@ class Planner:
         self._labels: dict[str, tuple[str, ...]] | None = None
         self._declaration = bucket.model_dump_json(include={"fields"})
         patterns = [(kind.name, kind.pattern) for kind in bucket.identifiers]
-        self._recipe = [options.chunk_tokens, options.chunk_overlap, patterns]
+        self._recipe = [RECIPE, options.chunk_tokens, options.chunk_overlap, patterns]
 
     def read(self, path: Path, source: str, reading: Reading) -> Planned | str | None:
         """Return what to write of a reading of a file, None when it is stored already, else why it is left out."""
@@ -159,25 +168,35 @@ class Planner:
             values_hash = _hash({name: repr(value) for name, value in sorted(values.items())})
         document = replace(document, title=self.bucket.title(values) or document.title, labels=labels)
         context = context_of(self.bucket, document, values)
-        index_hash = _hash([document.content_hash, document.source_file, context, self._recipe])
+        index_hash = _hash([document.content_hash, document.source_file, context, *self._recipe_of(document)])
         annotation_hash = f"{values_hash}:{beside}"
-        chunks = None
+        chunks, summaries = None, list[Chunk]()
         if not settled or record is None or record.index_hash != index_hash:
-            chunks = chunk_document(
-                document,
-                self.bucket,
-                tokens=self._options.chunk_tokens,
-                overlap=self._options.chunk_overlap,
-                context=context,
-            )
+            chunks, summaries = self._points(document, context)
         elif record.annotation_hash == annotation_hash:
             self.report.unchanged += 1
             return None
         hashes = (index_hash, annotation_hash)
         if found is None:
             places = self._stored_places(document.doc_id)
-            return Planned(document, values, hashes, chunks, places)
-        return Planned(document, values, hashes, chunks, found.places, found.extraction)
+            return Planned(document, values, hashes, chunks, places, summaries=summaries)
+        return Planned(document, values, hashes, chunks, found.places, found.extraction, summaries)
+
+    def _is_long(self, document: Document) -> bool:
+        least = self._options.summaries_from
+        return least > 0 and len(document.text) > least
+
+    def _recipe_of(self, document: Document) -> list[object]:
+        """Return what a document's points depend on beside its text, so that it is indexed again after a change."""
+        return [self._recipe, *([SUMMARY_RECIPE, SECTION_TOKENS] if self._is_long(document) else [])]
+
+    def _points(self, document: Document, context: str) -> tuple[list[Chunk], list[Chunk]]:
+        """Return a document's chunks and, when it is long, its summaries."""
+        tokens, overlap = self._options.chunk_tokens, self._options.chunk_overlap
+        chunks = chunk_document(document, self.bucket, tokens=tokens, overlap=overlap, context=context)
+        if not self._is_long(document):
+            return chunks, []
+        return with_summaries(document, chunks, self.bucket, context=context)
 
     def _labels_for(self, doc_id: str) -> tuple[str, ...]:
         """Return the labels that a document gets: those of this ingest, else those that it has."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from corpus.access import checked_labels
 from corpus.chunking import DEFAULT_OVERLAP, DEFAULT_TOKENS
 from corpus.ingestion.worker import Limits
+from corpus.summaries import DEFAULT_CHARACTERS
 
 if TYPE_CHECKING:
     from corpus.annotation_tables import Annotation, Source
@@ -61,6 +62,7 @@ class IngestOptions:
 
     Attributes:
         chunk_tokens, chunk_overlap: in tokens.
+        summaries_from: characters above which a document gets summaries; 0 is none.
         prune: remove the documents of the given folders and files whose file or line is gone.
         dry_run: read and compare, write nothing.
         extract: from which documents values are extracted: `auto` those without an annotation row.
@@ -71,6 +73,7 @@ class IngestOptions:
 
     chunk_tokens: int = DEFAULT_TOKENS
     chunk_overlap: int = DEFAULT_OVERLAP
+    summaries_from: int = DEFAULT_CHARACTERS
     prune: bool = False
     dry_run: bool = False
     extract: Extract = "auto"
@@ -93,6 +96,7 @@ def options_from(
     return IngestOptions(
         chunk_tokens=settings.chunk_tokens,
         chunk_overlap=settings.chunk_overlap,
+        summaries_from=settings.summaries_from,
         prune=prune,
         workers=settings.ingest_workers,
         limits=Limits(settings.ingest_seconds, settings.ingest_memory_mb, settings.ingest_file_mb),

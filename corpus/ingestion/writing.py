@@ -87,11 +87,11 @@ class Writer:
         if relabelled:
             changed = {doc_id: payloads[doc_id] for doc_id in relabelled}
             await index.set_metadata(self._bucket.name, changed)
-        chunks = [chunk for item in batch for chunk in item.chunks or ()]
-        for begin in range(0, len(chunks), BATCH_CHUNKS):
-            await index.upsert(self._bucket.name, chunks[begin : begin + BATCH_CHUNKS], payloads)
+        points = [point for item in batch for point in item.points]
+        for begin in range(0, len(points), BATCH_CHUNKS):
+            await index.upsert(self._bucket.name, points[begin : begin + BATCH_CHUNKS], payloads)
         await asyncio.to_thread(documents.mark, ids, "done")
-        self._report.chunks += len(chunks)
+        self._report.chunks += sum(len(item.chunks or ()) for item in batch)
         self._report.changed += sum(doc_id in known for doc_id in ids)
         self._report.new += sum(doc_id not in known for doc_id in ids)
 

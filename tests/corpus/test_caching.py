@@ -80,6 +80,8 @@ async def test_the_same_request_is_answered_once_and_any_difference_is_another(t
         "limit": 11,
         "candidates": 99,
         "access": {"must": []},
+        "summaries": True,
+        "sections": 20,
     }
     assert set(others) == {field.name for field in fields(SearchRequest)}, "every field parts the cache"
     for name, value in others.items():

@@ -145,7 +145,7 @@ def test_rows_of_a_long_table_carry_its_column_heads() -> None:
     assert first.context == ""
     assert len(rest) > 3
     for chunk in rest:
-        assert chunk.context == "List | Prices | Part Price"
+        assert (chunk.context, chunk.heads) == ("List | Prices | Part Price", "Prices | Part Price")
         assert chunk.text.startswith("bolt")
     named = chunk_document(listed, BUCKET, tokens=200, overlap=0, context="List | Acme")
     assert {chunk.context for chunk in named} == {"List | Acme", "List | Acme | Prices | Part Price"}

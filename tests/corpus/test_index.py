@@ -47,6 +47,9 @@ IDENTIFIERS = {"anchors": ("hb-1001",), "ropes": ("hb-2002",), "tides": ("hb-100
 STATIC = StaticEmbedder()
 
 
+SENT_BY_CHANDLER = {"must": [{"key": "meta.sender", "match": {"value": "chandler"}}]}
+
+
 def chunk(doc_id: str, text: str, ordinal: int = 0) -> Chunk:
     return Chunk(
         chunk_id=str(uuid5(NAMESPACE_URL, f"{doc_id}/{ordinal}/{text}")),
@@ -266,6 +269,28 @@ class TestContract:
         assert fitted == expected
         assert [hit.score for hit in drifted] != [hit.score for hit in fitted]
 
+    async def test_summaries_are_seen_by_a_search_for_them_alone(self, writable: Index) -> None:
+        asked = SearchRequest("letters", "ropes of the tug", limit=10)
+        facets, before = await writable.facet("letters", "meta.sender"), await writable.search(asked)
+        assert await writable.search(replace(asked, summaries=True)) == []
+        added = [
+            replace(chunk("ropes", "Ropes, ropes and a tug.", n), level="section", covers=4) for n in (4, 8)
+        ]
+        await writable.upsert("letters", [added[0]], METADATA)
+        await writable.upsert("letters", [added[1]], METADATA)
+        hits = await writable.search(replace(asked, summaries=True, filter_json=SENT_BY_CHANDLER))
+        assert sorted((hit.chunk for hit in hits), key=lambda found: found.ordinal) == added
+        assert await writable.search(asked) == before, "neither found, nor counted among the words"
+        assert await writable.count("letters") == 4
+        assert await writable.count("letters", SENT_BY_CHANDLER) == 1
+        assert await writable.facet("letters", "meta.sender") == facets
+        assert await writable.document_chunks("letters", "ropes") == [CHUNKS[1]]
+        assert await writable.retrieve("letters", [added[0].chunk_id, CHUNKS[1].chunk_id]) == [CHUNKS[1]]
+        await writable.optimize("letters")
+        assert await writable.search(asked) == before
+        await writable.delete_documents("letters", ["ropes"])
+        assert await writable.search(replace(asked, summaries=True)) == []
+
     async def test_another_language_asks_for_reembedding(self, writable: Index) -> None:
         with pytest.raises(BadInput, match=r"language 'en'.*'de'.*reembed letters"):
             await writable.ensure(BUCKET.model_copy(update={"language": "de"}))
@@ -321,6 +346,19 @@ async def test_qdrant_refuses_another_embedding_model() -> None:
     other = QdrantIndex(client, OtherModel(), weights=(1, 3))
     with pytest.raises(BadInput, match="reembed letters"):
         await other.search(SearchRequest("letters", "ferry"))
+
+
+async def test_a_process_that_knew_of_no_summaries_shows_none() -> None:
+    client = AsyncQdrantClient(":memory:")
+    first, second = (QdrantIndex(client, STATIC, weights=(1, 3)) for _ in range(2))
+    await fill(first)
+    asked = SearchRequest("letters", "ropes of the tug")
+    before = await second.search(asked)
+    await first.upsert(
+        "letters", [replace(chunk("ropes", "Ropes of the tug.", 1), level="section")], METADATA
+    )
+    found = await second.search(asked)
+    assert [hit.chunk for hit in found] == [hit.chunk for hit in before]
 
 
 async def test_edge_survives_a_restart_and_is_locked_meanwhile(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Summaries keep a section's own words and span; both levels are measured by the pages that they find."""
+"""One level and two are measured by the pages that they find."""
 
 import gzip
 import json
@@ -6,27 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from corpus.types import Document
-from evals.summaries import section_summaries
-from evals.two_level import SECTION, evaluate
-from llm.embeddings import StaticEmbedder
+from evals import two_level
+from evals.two_level import evaluate
 from llm.errors import BadInput
 
 SAIL = "The ferry crosses the harbour every hour in summer. "
 BAKE = "Bread is baked from flour, water and salt in the old oven. "
 
 
-def test_a_summary_has_headings_and_central_sentences_of_its_section() -> None:
-    text = "Harbour Rules\n" + SAIL * 3 + "A lonely remark on the colour of giraffes, I think.\n" + SAIL * 2
-    document = Document("d", "sections", text, "d.txt", "", title="D")
-    (summary,) = section_summaries(document, SECTION, StaticEmbedder())
-    assert summary.text.split("\n")[:2] == ["Harbour Rules", SAIL.strip()]
-    assert text[summary.start : summary.end] == text.strip()
-    again = section_summaries(document, SECTION, StaticEmbedder())
-    assert again == [summary]
-
-
-async def test_both_levels_find_the_page(tmp_path: Path) -> None:
+async def test_both_levels_find_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(two_level, "DEFAULT_CHARACTERS", 100)
     pages = [
         {"doc_name": name, "page": page, "text": text}
         for name, texts in {"SAIL": [SAIL * 20, "Fares rise in May 2019. " * 20], "BAKE": [BAKE * 40]}.items()
@@ -37,7 +26,7 @@ async def test_both_levels_find_the_page(tmp_path: Path) -> None:
     (tmp_path / "questions.jsonl").write_text(json.dumps({"qid": "q", "question": "When do fares rise?"}))
     (tmp_path / "qrels_pages.tsv").write_text("query-id\tcorpus-id\tscore\nq\tSAIL#p1\t1\n")
     results = await evaluate(tmp_path, tmp_path / "home")
-    assert set(results) >= {"one level", "5 sections", "both, 5"}
+    assert set(results) >= {"one level", "5 sections", "20 sections"}
     assert {values["recall@100"] for values in results.values()} == {1.0}
 
 

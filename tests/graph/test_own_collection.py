@@ -153,6 +153,13 @@ def test_lists_and_sums_are_refused(tmp_path: Path) -> None:
         query_documents(corpus, QueryInput(bucket="manuals", select=["manufacturer"]))
 
 
+async def test_no_passage_passes_for_a_summary(tmp_path: Path) -> None:
+    _, corpus = opened(tmp_path, "dense")
+    request = SearchRequest("manuals", "pump", mode="semantic")
+    assert await corpus.index.search(request)
+    assert await corpus.index.search(replace(request, summaries=True)) == []
+
+
 async def test_nothing_is_written(tmp_path: Path) -> None:
     _, corpus = opened(tmp_path, "dense")
     with pytest.raises(BadInput, match="only reads"):

@@ -19,7 +19,7 @@ FULL = Material(
     "How much?",
     (("today", "2025-03-01"), ("filters", ""), ("budget", "2 searches")),
     ("User: a\nAnswer: b", "User: c\nAnswer: d"),
-    (Passage("[d1]", "Ten.", "a.pdf, page 2", "total=10"), Passage("[d2]", "Twenty.")),
+    (Passage("[d1]", "Ten.", "a.pdf, page 2", "total=10", "Part Price"), Passage("[d2]", "Twenty.")),
     3,
 )
 
@@ -55,7 +55,7 @@ def test_the_whole_message() -> None:
         "<today>\n2025-03-01\n</today>\n<budget>\n2 searches\n</budget>\n"
         "<earlier_turns>\nUser: a\nAnswer: b\nUser: c\nAnswer: d\n</earlier_turns>\n"
         '<evidence passages="2" left_out="3">\n'
-        '<passage marker="[d1]" from="a.pdf, page 2" fields="total=10">\nTen.\n</passage>\n'
+        '<passage marker="[d1]" from="a.pdf, page 2" fields="total=10" columns="Part Price">\nTen.\n</passage>\n'
         '<passage marker="[d2]">\nTwenty.\n</passage>\n</evidence>\n<question>\nHow much?\n</question>'
     )
 

@@ -13,6 +13,7 @@ from corpus.documents import DocumentStore
 from corpus.edge_index import EdgeIndex
 from corpus.fields import Field, TextRule
 from corpus.index import SearchRequest
+from corpus.ingestion import planning
 from corpus.ingestion.planning import safe_id
 from corpus.ingestion.report import IngestReport, Skipped
 from corpus.ingestion.run import ingest, reembed
@@ -292,6 +293,36 @@ async def test_parts_of_a_container_are_documents(stores: Stores, tmp_path: Path
     fewer = await ingest([source], BUCKET, stores=stores, options=IngestOptions(prune=True))
     assert numbers(fewer) == (0, 0, 1, 1, 1)
     assert [record.source_path for record in stores.documents.list("letters")] == [f"{path}!/b/one.txt"]
+
+
+async def test_long_documents_get_summaries_and_short_ones_stay(stores: Stores, folder: Path) -> None:
+    (folder / "long.txt").write_text(
+        "Rules of the Harbour\n" + "The ferry crosses the harbour every hour. " * 40
+    )
+    plain = await ingest([folder], BUCKET, stores=stores)
+    short = await stores.index.document_chunks("letters", "one")
+    report = await ingest([folder], BUCKET, stores=stores, options=IngestOptions(summaries_from=500))
+    assert numbers(report) == (0, 1, 5, 0, 0), "the long one alone is indexed again"
+    assert report.chunks == 1
+    assert await stores.index.count("letters") == plain.chunks
+    assert await stores.index.document_chunks("letters", "one") == short
+    (chunk,) = await stores.index.document_chunks("letters", "long")
+    assert chunk.summarised
+    asked = SearchRequest("letters", "ferry", summaries=True)
+    assert sorted(hit.chunk.level for hit in await stores.index.search(asked)) == ["document", "section"]
+    (folder / "long.txt").unlink()
+    options = IngestOptions(summaries_from=500, prune=True)
+    assert (await ingest([folder], BUCKET, stores=stores, options=options)).deleted == 1
+    assert await stores.index.search(asked) == []
+
+
+async def test_another_way_of_chunking_is_followed(
+    stores: Stores, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await ingest([folder], BUCKET, stores=stores)
+    monkeypatch.setattr(planning, "RECIPE", planning.RECIPE + 1)
+    assert numbers(await ingest([folder], BUCKET, stores=stores)) == (0, 5, 0, 0, 0)
+    assert numbers(await ingest([folder], BUCKET, stores=stores)) == (0, 0, 5, 0, 0)
 
 
 async def test_reembedding_builds_the_same_index(stores: Stores, folder: Path) -> None:
