@@ -92,8 +92,14 @@ soak-api: $(VENV)/.dev
 serve: $(VENV)/.runtime
 	@$(BIN)/citegraph serve
 
+# The archive of real documents, ingested with its gold labels; kept apart from your own documents.
+ARCHIVE_HOME := $(CURDIR)/.citegraph/archive
+.PHONY: archive
+archive: $(VENV)/.dev
+	@CITEGRAPH_HOME=$(ARCHIVE_HOME) $(PY) -m evals.archive $(ARCHIVE)
+
 eval: $(VENV)/.dev
-	@$(BIN)/citegraph eval $(QUESTIONS) --mode $(MODE)
+	@CITEGRAPH_HOME=$(ARCHIVE_HOME) $(BIN)/citegraph eval $(QUESTIONS) --mode $(MODE)
 
 bench: $(VENV)/.dev
 	@$(PY) -m evals.bench
