@@ -5,6 +5,7 @@ import asyncio
 import json
 import os
 import platform
+import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -21,6 +22,7 @@ from langgraph.types import Overwrite
 
 from corpus.index import SearchRequest
 from corpus.types import Chunk, Hit
+from evals.worked import WORKED, cost, counts, table
 from graph.build import build
 from graph.context import Context
 from graph.policies import recursion_limit
@@ -242,7 +244,7 @@ async def twins(services: Services) -> dict[str, Any]:
 
 
 async def bench(home: Path, times: int) -> dict[str, Any]:
-    """Return both measurements over a fresh copy of the sample corpus in `home`."""
+    """Return all measurements over a fresh copy of the sample corpus in `home`."""
     services = Services(settings=Settings(home=home))
     await fill(services.open())
     try:
@@ -252,6 +254,7 @@ async def bench(home: Path, times: int) -> dict[str, Any]:
             "times": times,
             "overhead": await overhead(services, times),
             "twins": await twins(services),
+            "worked": [await cost(services, worked) for worked in WORKED],
         }
     finally:
         await services.close()
@@ -279,6 +282,8 @@ def report(measured: dict[str, Any]) -> str:
     lines += [
         "",
         f"twins over the sample, {row['questions']} questions: p50 {row['p50_ms']:.1f} ms, p95 {row['p95_ms']:.1f} ms",
+        "",
+        table(measured["worked"]),
     ]
     return "\n".join(lines)
 
@@ -291,7 +296,9 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         result = asyncio.run(bench(Path(folder), given.times))
-    print(json.dumps(result) if given.json else report(result))
+    print(json.dumps(result, default=counts) if given.json else report(result))
+    if any(item.problems for item in result["worked"]):
+        sys.exit("A worked example took more calls than it may, or answered wrongly.")
 
 
 if __name__ == "__main__":

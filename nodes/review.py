@@ -34,6 +34,7 @@ from nodes.model_review import (
 from nodes.prune import signature
 from nodes.search import bucket_filters, lost_searches
 from nodes.shown import memory
+from nodes.sides import beside
 from tools.services import Corpus, Services
 
 TIE = 0.04
@@ -104,7 +105,10 @@ async def decide(corpus: Corpus, state: State, context: Context) -> Json:
     if plan["kind"] == "documents":
         decision = await review_set(corpus, state, context)
     elif plan.get("sides"):
-        decision = enough("each side was searched", targets=await side_targets(corpus, state))
+        targets = await side_targets(corpus, state)
+        decision = enough(
+            "each side was searched", targets=targets, open=bool(beside(state["decomposition"]))
+        )
     else:
         decision = await review_passages(corpus, state, context)
     if lost and decision["status"] == "clarify" and not state.get("evidence"):
@@ -442,6 +446,8 @@ async def follow(corpus: Corpus, state: State, context: Context, candidates: Can
     """Return the hop from the found document to another one that its names lead to, None when one document is enough."""
     plan = state["plan"]
     if plan["intent"] not in {"qa", "compare"} or plan.get("only") or candidates.ranked[0].states:
+        return None
+    if state["decomposition"]["intent"] == "list":  # what is listed from passages is no chain of documents
         return None
     origin = state.get("decision", {}).get("origin")
     if origin:

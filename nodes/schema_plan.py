@@ -24,7 +24,7 @@ from nodes.model_plan import PROMPT, SearchPlan, adopt, conditions_shown, draft_
 from nodes.narrowing import named_documents, narrow
 from nodes.reading import Reading
 from nodes.replies import apply_reply, edit_plan
-from nodes.sides import split_sides
+from nodes.sides import beside, split_sides
 from nodes.superlatives import superlative
 from tools.services import Corpus, Services
 
@@ -285,18 +285,13 @@ def first_calls(plan: Json, context: Context, state: State) -> list[Json]:
             }
             for number, side in enumerate(plan["sides"])
         ]
+        calls += [passage_call(plan, query) for query in beside(state["decomposition"])]
     else:
-        calls = [
-            {
-                "tool": "search",
-                "args": {
-                    "buckets": plan["buckets"],
-                    "query": query,
-                    "mode": plan["strategy"],
-                    "filtered": True,
-                    "only": plan["only"],
-                },
-            }
-            for query in plan["queries"]
-        ]
+        calls = [passage_call(plan, query) for query in plan["queries"]]
     return calls[:allowed]
+
+
+def passage_call(plan: Json, query: str) -> Json:
+    """Return the search of a plan's buckets for one of its queries."""
+    arguments = {"buckets": plan["buckets"], "query": query, "mode": plan["strategy"]}
+    return {"tool": "search", "args": arguments | {"filtered": True, "only": plan["only"]}}

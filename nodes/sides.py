@@ -1,8 +1,9 @@
 """The sides of a comparison: cut "A or B", "A vs B", "A than B" into one question a side."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from corpus.buckets import Bucket
 from corpus.linking import ValueLinker
@@ -35,6 +36,12 @@ class Side:
 
     label: str
     question: str
+
+
+def beside(decomposition: Mapping[str, Any]) -> list[str]:
+    """Return the searches that a comparison needs besides those of its sides, as a model took the question apart."""
+    parts = decomposition.get("subqueries", [])
+    return [item["query"] for item in parts if item["purpose"] != "compare_side"]
 
 
 def split_sides(bucket: Bucket, linker: ValueLinker, question: str, *, today: object) -> list[Side]:
