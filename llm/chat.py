@@ -3,26 +3,35 @@
 import asyncio
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from llm.breaker import Breakers
-from llm.budget import CallBudget, ModelCall, estimate_tokens
-from llm.errors import BadInput, CitegraphError, Rejected, TimedOut, Unavailable
-from llm.foreign import NotAccepted, malformed, translate
+from llm.budget import CallBudget, ModelCall
+from llm.errors import BadInput, CitegraphError, Rejected
+from llm.foreign import NotAccepted
+from llm.outcome import (
+    admit,
+    cut_reply,
+    drop_refused,
+    failure_of,
+    refuse,
+    remembered,
+    reply_of,
+    why_empty,
+    without_refused,
+)
 from llm.prices import Price, Prices
 from llm.prompts import Prompts
-from llm.reasoning import ReasoningFilter, without_reasoning
 from settings import Settings
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import AIMessage, BaseMessage
+    from langchain_core.messages import BaseMessage
     from langchain_core.runnables import RunnableConfig
 
 Step = Literal[
@@ -43,7 +52,6 @@ STEPS: tuple[Step, ...] = get_args(Step)
 Rung = Literal["json_schema", "tool_call", "json_text"]
 RUNGS: tuple[Rung, ...] = get_args(Rung)
 NO_STREAM = "nostream"  # LangGraph leaves runs with this tag out of the message stream
-OPTIONAL_PARAMETERS = ("temperature", "reasoning_effort", "stream_options")
 
 
 class StepOptions(BaseModel):
@@ -268,7 +276,7 @@ async def text(models: ChatModels, call: Call, *, tools: Sequence[Mapping[str, A
         arguments = {"tools": list(tools)} if tools else {}
         reply = await request(models, call, rung="text", arguments=arguments)
         if not reply.content.strip() and not (tools and reply.tool_calls):
-            raise Rejected(f"{call.step}: the model answered with nothing{_why_empty(reply)}")
+            raise Rejected(f"{call.step}: the model answered with nothing{why_empty(reply)}")
         return reply
 
 
@@ -283,9 +291,9 @@ async def request(models: ChatModels, call: Call, *, rung: str, arguments: Mappi
     memory = models.capability(spec)
     while True:
         try:
-            return await _request(models, call, _without(spec, memory), rung=rung, arguments=arguments)
+            return await _request(models, call, without_refused(spec, memory), rung=rung, arguments=arguments)
         except NotAccepted as error:
-            if not _drop(memory, spec, error):
+            if not drop_refused(memory, spec, error):
                 raise
 
 
@@ -293,216 +301,21 @@ async def _request(
     models: ChatModels, call: Call, spec: ModelSpec, *, rung: str, arguments: Mapping[str, Any]
 ) -> ModelCall:
     model = await models.model(spec)
-    _admit(models, call, spec)
+    admit(models, call, spec)
     started = time.monotonic()
     try:
         async with asyncio.timeout(min(spec.timeout, call.budget.seconds_left())):
             message = await model.ainvoke(list(call.messages), call.config(), stream=False, **dict(arguments))
     except Exception as error:
-        cut = _cut_reply(error)
+        cut = cut_reply(error)
         if cut is None:
-            raise _remember(models, spec, _failed(call, spec, rung, started, error), started) from None
+            raise remembered(models, spec, failure_of(call, spec, rung, started, error), started) from None
         message = cut
     models.breakers.worked(spec.base_url, spec.model)
-    reply = _reply(call, spec, message, rung=rung, started=started)
+    reply = reply_of(call, spec, message, rung=rung, started=started)
     call.budget.record(reply)
-    _refuse(reply, message)
+    refuse(reply, message)
     return reply
-
-
-def _admit(models: ChatModels, call: Call, spec: ModelSpec) -> None:
-    """Count a call that is about to be made, or raise why it may not be."""
-    if call.budget.cost_left is not None and spec.price is None:
-        raise BadInput(
-            f"{call.step}: this run has a limit of money, but CITEGRAPH_PRICES has no price of {spec.model}"
-        )
-    models.breakers.admit(spec.base_url, spec.model, step=call.step)
-    call.budget.take(call.step)
-
-
-class TextStream:
-    """The pieces of one streamed reply; `result` is the whole call once the loop has ended.
-
-    Raises, from the loop: as `text`. Pieces already given stay given: say so when it fails half-way.
-    """
-
-    def __init__(self, models: ChatModels, call: Call) -> None:
-        self._models = models
-        self._call = call
-        self.result: ModelCall | None = None
-
-    async def __aiter__(self) -> AsyncGenerator[str, None]:
-        """Yield the text as it comes, without reasoning."""
-        spec = self._models.spec(self._call.step, self._call.overrides)
-        memory = self._models.capability(spec)
-        with self._call.budget.charged():
-            while True:
-                usage = {} if "stream_options" in memory.dropped else {"stream_usage": True}
-                try:
-                    async with aclosing(self._pieces(_without(spec, memory), usage)) as pieces:
-                        async for piece in pieces:
-                            yield piece
-                    return
-                except NotAccepted as error:
-                    if not _drop(memory, spec, error, streamed=True):
-                        raise
-
-    async def _pieces(self, spec: ModelSpec, arguments: Mapping[str, Any]) -> AsyncGenerator[str, None]:
-        call, whole, hidden = self._call, None, ReasoningFilter()
-        models = self._models
-        model = await models.model(spec)
-        _admit(models, call, spec)
-        started = time.monotonic()
-        until = min(started + spec.timeout, call.budget.deadline)
-        async with aclosing(_chunks(model, call, arguments)) as chunks:
-            while True:
-                try:
-                    async with asyncio.timeout(max(0.0, until - time.monotonic())):
-                        chunk = await anext(chunks, None)
-                except Exception as error:
-                    failed = _failed(call, spec, "text", started, error)
-                    raise _remember(models, spec, failed, started) from None
-                if chunk is None:
-                    break
-                whole = chunk if whole is None else whole + chunk
-                if piece := hidden.add(chunk.text):
-                    yield piece
-        models.breakers.worked(spec.base_url, spec.model)
-        if rest := hidden.end():
-            yield rest
-        self.result = self._finish(spec, whole, started)
-
-    def _finish(self, spec: ModelSpec, whole: Any, started: float) -> ModelCall:
-        """Return the finished call, or raise when nothing came or the stream ended without saying why."""
-        call = self._call
-        if whole is None or not whole.response_metadata.get("finish_reason"):
-            cut = Unavailable(f"{call.step}: the model endpoint broke off its reply")
-            raise _failed(call, spec, "text", started, cut)
-        reply = call.budget.record(_reply(call, spec, whole, rung="text", started=started))
-        _refuse(reply, whole)
-        if not reply.content.strip():
-            raise Rejected(f"{call.step}: the model answered with nothing{_why_empty(reply)}")
-        return reply
-
-
-def stream(models: ChatModels, call: Call) -> TextStream:
-    """Return the reply as an async iterable of text pieces; see `TextStream`."""
-    return TextStream(models, call)
-
-
-def _chunks(model: Any, call: Call, arguments: Mapping[str, Any]) -> Any:
-    return model.astream(list(call.messages), call.config(), **dict(arguments))
-
-
-def _reply(call: Call, spec: ModelSpec, message: "AIMessage", *, rung: str, started: float) -> ModelCall:
-    usage = message.usage_metadata
-    content = message.text
-    if usage:
-        tokens_in, tokens_out = usage["input_tokens"], usage["output_tokens"]
-    else:
-        tokens_in = sum(estimate_tokens(m.text) for m in call.messages)
-        tokens_out = estimate_tokens(content + "".join(str(c["args"]) for c in message.tool_calls))
-    broken = [{**c, "type": "invalid"} for c in message.invalid_tool_calls]
-    return ModelCall(
-        step=call.step,
-        model=spec.model,
-        rung=rung,
-        prompt_version=call.prompt_version,
-        content=without_reasoning(content),
-        tool_calls=(*(dict(c) for c in message.tool_calls), *broken),
-        tokens_in=tokens_in,
-        tokens_out=tokens_out,
-        estimated=not usage,
-        cost=spec.price.of(tokens_in, tokens_out) if spec.price else None,
-        seconds=time.monotonic() - started,
-        finish=str(message.response_metadata.get("finish_reason") or ""),
-        message=message,
-    )
-
-
-def _failed(call: Call, spec: ModelSpec, rung: str, started: float, error: Exception) -> Exception:
-    """Record the failed call and return the error to raise for `error`; a defect of ours stays itself."""
-    ours = translate(error, call.step) or malformed(error, call.step)
-    if ours is None:
-        return error
-    if isinstance(ours, TimedOut) and call.budget.seconds_left() > 0:
-        ours = TimedOut(f"{call.step}: the model did not answer within {spec.timeout:g} s")
-    tokens_in = sum(estimate_tokens(m.text) for m in call.messages)
-    call.budget.record(
-        ModelCall(
-            step=call.step,
-            model=spec.model,
-            rung=rung,
-            prompt_version=call.prompt_version,
-            tokens_in=tokens_in,
-            estimated=True,
-            cost=spec.price.of(tokens_in, 0) if spec.price else None,
-            seconds=time.monotonic() - started,
-            failure=type(ours).__name__,
-        )
-    )
-    return ours
-
-
-def _remember(models: ChatModels, spec: ModelSpec, error: Exception, started: float) -> Exception:
-    """Tell the breaker what became of a call, and return the error; a run that was out of time proves nothing."""
-    if isinstance(error, TimedOut):
-        if time.monotonic() - started >= 0.95 * spec.timeout:
-            models.breakers.failed(spec.base_url, spec.model, error)
-    elif isinstance(error, Unavailable):
-        models.breakers.failed(spec.base_url, spec.model, error)
-    elif isinstance(error, Rejected):
-        models.breakers.worked(spec.base_url, spec.model)
-    return error
-
-
-def _cut_reply(error: Exception) -> "AIMessage | None":
-    """Return what there is of a JSON-schema reply at the token limit, which the client raises away."""
-    completion = getattr(error, "completion", None)
-    if type(error).__name__ != "LengthFinishReasonError" or completion is None or not completion.choices:
-        return None
-    from langchain_core.messages import AIMessage
-    from langchain_core.messages.ai import UsageMetadata
-
-    counted = completion.usage
-    usage = counted and UsageMetadata(
-        input_tokens=counted.prompt_tokens,
-        output_tokens=counted.completion_tokens,
-        total_tokens=counted.total_tokens,
-    )
-    return AIMessage(
-        content=completion.choices[0].message.content or "",
-        usage_metadata=usage or None,
-        response_metadata={"finish_reason": "length"},
-    )
-
-
-def _refuse(reply: ModelCall, message: "AIMessage") -> None:
-    if message.additional_kwargs.get("refusal") or reply.finish == "content_filter":
-        raise Rejected(f"{reply.step}: the model refused to answer")
-
-
-def _why_empty(reply: ModelCall) -> str:
-    return " and used up its token limit" if reply.truncated else ""
-
-
-def _without(spec: ModelSpec, memory: Capability) -> ModelSpec:
-    """Return `spec` without the parameters that the endpoint has refused before."""
-    effort = None if "reasoning_effort" in memory.dropped else spec.reasoning_effort
-    temperature = None if "temperature" in memory.dropped else spec.temperature
-    return replace(spec, temperature=temperature, reasoning_effort=effort)
-
-
-def _drop(memory: Capability, spec: ModelSpec, error: NotAccepted, *, streamed: bool = False) -> bool:
-    """Remember the optional parameters that a 4xx is about; True when leaving them out is worth a try."""
-    sent = {
-        "temperature": spec.temperature is not None,
-        "reasoning_effort": spec.reasoning_effort is not None,
-    }
-    sent["stream_options"] = streamed
-    new = {n for n in OPTIONAL_PARAMETERS if n in error.subjects and sent[n] and n not in memory.dropped}
-    memory.dropped |= new
-    return bool(new)
 
 
 def _options(kind: type[Any], step: str, values: Mapping[str, Any], where: str) -> Any:
@@ -538,8 +351,6 @@ __all__ = [
     "Overrides",
     "Rung",
     "Step",
-    "TextStream",
     "request",
-    "stream",
     "text",
 ]

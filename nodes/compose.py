@@ -64,8 +64,9 @@ class Compose:
 
     async def write(self, state: State, context: Context, tell: Write) -> dict[str, Any]:
         """Ask the model for the answer's text, and tell it as it comes."""
-        from llm.chat import Call, stream
+        from llm.chat import Call
         from llm.retry import patiently
+        from llm.streaming import stream
 
         watch = Stopwatch("compose")
         corpus = await self.services.corpus()

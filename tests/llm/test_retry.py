@@ -91,7 +91,7 @@ async def test_a_run_that_is_out_of_time_does_not_condemn_the_endpoint(endpoint:
 
 
 async def test_a_stream_that_hangs_rests_the_model(endpoint: Endpoint) -> None:
-    from llm.chat import stream
+    from llm.streaming import stream
 
     endpoint.replies = [Sse(pieces("A", "B"), hang=1.0)]
     models = endpoint.models(model_timeout=0.2)

@@ -11,8 +11,9 @@ from graph.answer import Answer
 from graph.context import Context
 from graph.session import Session
 from llm.budget import CallBudget
-from llm.chat import Call, ChatModels, stream, text
+from llm.chat import Call, ChatModels, text
 from llm.errors import Rejected
+from llm.streaming import stream
 from llm.structured import structured
 from tools.services import Services
 
