@@ -153,6 +153,12 @@ class SeenIndex:
             return 0
         return await self._index.count(bucket, self._with(filter_json))
 
+    async def counts(self, bucket: str, filters: Sequence[FilterJSON | None]) -> list[int]:
+        """See `Index.counts`."""
+        if not self._principal.may_see(bucket):
+            return [0] * len(filters)
+        return await self._index.counts(bucket, [self._with(one) for one in filters])
+
     async def facet(
         self, bucket: str, key: str, filter_json: FilterJSON | None = None, limit: int = 10
     ) -> list[tuple[str, int]]:

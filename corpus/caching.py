@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import asdict
 from typing import Generic, TypeVar
 
 from cachetools import TTLCache
 
-from corpus.index import SearchRequest
+from corpus.index import FilterJSON, SearchRequest
 from corpus.types import Hit
 from llm.errors import CitegraphError
 
@@ -21,6 +21,8 @@ SECONDS = 3600.0
 """A kept result is forgotten after an hour, though nothing but a write makes it wrong."""
 CHARACTERS = 32_000_000
 """Text that all kept searches may hold together."""
+COUNTS = 50_000
+"""Counts of words that are kept: the words of some thousand questions."""
 
 
 class ExactCache(Generic[V]):
@@ -77,6 +79,41 @@ class SearchCache:
         """Keep the hits that were found after `key` was made."""
         if key is not None:
             self._kept.put(key, tuple(hits))
+
+
+Counted = Callable[[str, Sequence[FilterJSON | None]], Awaitable[list[int]]]
+"""`Index.counts`."""
+
+
+class CountCache:
+    """How many chunks match a filter, by the exact filter and the version of the bucket's index.
+
+    A run counts the words of its question in several steps, and questions share words. A principal's access is
+    part of the filter.
+
+    Args:
+        version_of: as for `SearchCache`.
+    """
+
+    def __init__(self, version_of: Callable[[str], int]) -> None:
+        self._version_of = version_of
+        self._kept: ExactCache[int] = ExactCache(COUNTS)
+
+    async def of(self, bucket: str, filters: Sequence[FilterJSON | None], counted: Counted) -> list[int]:
+        """Return the counts, asking `counted` for those alone that are not kept."""
+        try:
+            version = await asyncio.to_thread(self._version_of, bucket)
+        except CitegraphError:
+            return await counted(bucket, filters)
+        keys = [(bucket, version, json.dumps(one, sort_keys=True)) for one in filters]
+        found = {key: count for key in keys if (count := self._kept.get(key)) is not None}
+        missing = {key: one for key, one in zip(keys, filters, strict=True) if key not in found}
+        if missing:
+            fresh = dict(zip(missing, await counted(bucket, list(missing.values())), strict=True))
+            for key, count in fresh.items():
+                self._kept.put(key, count)
+            found |= fresh
+        return [found[key] for key in keys]
 
 
 def _characters(hits: Sequence[Hit]) -> int:

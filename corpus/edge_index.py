@@ -151,6 +151,15 @@ class EdgeIndex:
 
         return await self._counted(bucket, filter_json, run, 0)
 
+    async def counts(self, bucket: str, filters: Sequence[FilterJSON | None]) -> list[int]:
+        """See `Index.counts`; one thread's work."""
+
+        def run(opened: _Open) -> list[int]:
+            chosen = [edge_filter(opened.record.only_chunks(one)) for one in filters]
+            return [opened.shard.count(edge.CountRequest(exact=True, filter=one)) for one in chosen]
+
+        return await self._with_shard(bucket, run, [0] * len(filters))
+
     async def facet(
         self, bucket: str, key: str, filter_json: FilterJSON | None = None, limit: int = 10
     ) -> list[tuple[str, int]]:

@@ -145,6 +145,11 @@ class ProcessIndex:
         """See `Index.count`."""
         return int(await self._ask("count", bucket, filter_json))
 
+    async def counts(self, bucket: str, filters: Sequence[FilterJSON | None]) -> list[int]:
+        """See `Index.counts`."""
+        found: list[int] = await self._ask("counts", bucket, list(filters))
+        return found
+
     async def facet(
         self, bucket: str, key: str, filter_json: FilterJSON | None = None, limit: int = 10
     ) -> list[tuple[str, int]]:

@@ -120,6 +120,10 @@ class Index(Protocol):
         """Return how many chunks match."""
         ...
 
+    async def counts(self, bucket: str, filters: Sequence[FilterJSON | None]) -> list[int]:
+        """Return how many chunks match each filter, asked at once: a question's words are counted one by one."""
+        ...
+
     async def facet(
         self, bucket: str, key: str, filter_json: FilterJSON | None = None, limit: int = 10
     ) -> list[tuple[str, int]]:

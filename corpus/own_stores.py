@@ -69,6 +69,13 @@ class OwnIndex:
             return await self.inner.count(bucket, filter_json)
         return await asyncio.to_thread(own.count, filter_json)
 
+    async def counts(self, bucket: str, filters: Sequence[FilterJSON | None]) -> list[int]:
+        """See `Index.counts`."""
+        own = self._own.get(bucket)
+        if own is None:
+            return await self.inner.counts(bucket, filters)
+        return await asyncio.to_thread(lambda: [own.count(one) for one in filters])
+
     async def facet(
         self, bucket: str, key: str, filter_json: FilterJSON | None = None, limit: int = 10
     ) -> list[tuple[str, int]]:

@@ -1,6 +1,5 @@
 """Words of a question against words of a text: folding, stems, rarity and coverage."""
 
-import asyncio
 import math
 import re
 import unicodedata
@@ -111,9 +110,7 @@ async def term_weights(index: "Index", bucket: str, question: str, language: str
     """Count, in the index, the chunks that hold each content word of `question` (as written, lower case)."""
     chosen = content_words(question)
     written = {bare(raw): raw.lower() for raw in WORD.findall(question)}
-    total, *counts = await asyncio.gather(
-        index.count(bucket), *(index.count(bucket, holds(written.get(word, word))) for word in chosen)
-    )
+    total, *counts = await index.counts(bucket, [None, *(holds(written.get(word, word)) for word in chosen)])
     return TermWeights(dict(zip(chosen, counts, strict=True)), total, language)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import BigInteger, Column, MetaData, String, Table, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from corpus.caching import SearchCache
+from corpus.caching import CountCache, SearchCache
 from corpus.database import open_database, translated
 from corpus.index import FilterJSON, Index, SearchRequest
 from corpus.types import Chunk, Hit
@@ -74,6 +74,7 @@ class VersionedIndex:
     def __init__(self, inner: Index, versions: IndexVersions, *, cache: bool = True) -> None:
         self.inner = inner
         self.searches = SearchCache(versions.of) if cache else None
+        self._counts = CountCache(versions.of) if cache else None
         self._versions = versions
 
     @asynccontextmanager
@@ -130,6 +131,12 @@ class VersionedIndex:
     async def count(self, bucket: str, filter_json: FilterJSON | None = None) -> int:
         """See `Index.count`."""
         return await self.inner.count(bucket, filter_json)
+
+    async def counts(self, bucket: str, filters: Sequence[FilterJSON | None]) -> list[int]:
+        """See `Index.counts`; what was counted since the last write is kept."""
+        if self._counts is None:
+            return await self.inner.counts(bucket, filters)
+        return await self._counts.of(bucket, filters, self.inner.counts)
 
     async def facet(
         self, bucket: str, key: str, filter_json: FilterJSON | None = None, limit: int = 10

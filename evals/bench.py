@@ -76,6 +76,10 @@ class MemoryIndex:
             self.kept[key] = await self.index.count(bucket, filter_json)
         return cast(int, self.kept[key])
 
+    async def counts(self, bucket: str, filters: Sequence[Json | None]) -> list[int]:
+        """Return the counts of the first time."""
+        return [await self.count(bucket, one) for one in filters]
+
     async def _once(self, method: str, bucket: str, what: Any) -> Any:
         key = (method, bucket, what)
         if key not in self.kept:

@@ -290,8 +290,7 @@ async def elsewhere(corpus: Corpus, state: State, context: Context, names: Seque
     others = [name for name in allowed_buckets(corpus, plan, context) if name not in plan["buckets"]]
     holding = []
     for bucket in others:
-        counts = await asyncio.gather(*(corpus.index.count(bucket, holds(name)) for name in names))
-        if all(counts):
+        if all(await corpus.index.counts(bucket, [holds(name) for name in names])):
             holding.append(bucket)
     call: Json = {
         "tool": "search",

@@ -27,6 +27,11 @@ class Shelf:
     def __init__(self) -> None:
         self.held: list[str] = []
         self.searches = 0
+        self.counted: list[Any] = []
+
+    async def counts(self, bucket: str, filters: Sequence[Any]) -> list[int]:
+        self.counted += filters
+        return [len(self.held) + (one or 0) for one in filters]
 
     async def search(self, request: SearchRequest) -> list[Hit]:
         self.searches += 1
@@ -88,6 +93,22 @@ async def test_the_same_request_is_answered_once_and_any_difference_is_another(t
         assert (await found(index, cache, **{name: value}))[1] == 0, name
     assert (await found(index, cache, principal="someone"))[1] == 0
     assert (await found(index, cache, principal="someone"))[1] == 1
+
+
+async def test_a_filter_is_counted_once_until_the_next_write(tmp_path: Path) -> None:
+    inner, index, versions = shelf(tmp_path)
+    await index.upsert("letters", ["a"], {})  # type: ignore[list-item]
+    asked: Any = [None, 10, 10, 20]
+    assert await index.counts("letters", asked) == [1, 11, 11, 21]
+    assert await index.counts("letters", [20, None, 30]) == [21, 1, 31]  # type: ignore[list-item]
+    assert inner.counted == [None, 10, 20, 30], "each filter once"
+    assert await index.counts("invoices", [None]) == [1]
+    assert inner.counted == [None, 10, 20, 30, None], "a bucket's counts are its own"
+    await index.upsert("letters", ["b"], {})  # type: ignore[list-item]
+    assert await index.counts("letters", asked) == [2, 12, 12, 22]
+    uncached = VersionedIndex(inner, versions, cache=False)  # type: ignore[arg-type]
+    assert [await uncached.counts("letters", [None]) for _ in "ab"] == [[2], [2]]
+    assert inner.counted[-2:] == [None, None]
 
 
 WRITES = st.lists(

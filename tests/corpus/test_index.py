@@ -144,6 +144,7 @@ class TestContract:
     async def test_a_bucket_never_filled_is_empty(self, index: Index) -> None:
         assert await index.search(SearchRequest("letters", "ferry")) == []
         assert await index.count("letters") == 0
+        assert await index.counts("letters", [None, None]) == [0, 0]
         assert await index.document_chunks("letters", "anchors") == []
         assert await index.retrieve("letters", [CHUNKS[0].chunk_id]) == []
         assert await index.facet("letters", "meta.sender") == []
@@ -196,6 +197,8 @@ class TestContract:
         assert await found(filled, "ferry", filter_json=nested) == ["ropes"]
         assert await filled.count("letters", late) == 2
         assert await filled.count("letters") == 4
+        assert await filled.counts("letters", [late, None, late]) == [2, 4, 2]
+        assert await filled.counts("letters", []) == []
 
     async def test_document_ids_restrict(self, filled: Index) -> None:
         assert await found(filled, "ferry", doc_ids=("cranes", "tides")) != []
