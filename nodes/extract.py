@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from citations.facts import hard_facts
 from corpus.terms import bare, content_words, stem, words
+from nodes.answer_forms import form_of, phrasing_of
 
 FACT_WINDOW = 60_000
 PREFIX = 4
@@ -20,59 +21,6 @@ SEMANTIC, SEMANTIC_POOL = 0.5, 120
 Similar = Callable[[Sequence[str]], Sequence[float]]
 """Characters of a passage at most; a short line is shown with its neighbours up to this size."""
 SENTENCE = re.compile(r"(?<=[.!?;:])\s+(?=[A-ZÀ-ÖØ-Þ0-9“\"(•-])")
-NUMBER = re.compile(r"\d")
-DURATION = re.compile(
-    r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|eighteen|twenty|thirty|sixty|ninety)\b[^.\n]{0,14}"
-    r"\b(?:business\s+days?|days?|weeks?|months?|years?|hours?|tage?n?|wochen?|monaten?|jahren?|jours?|mois|ans?)\b",
-    re.IGNORECASE,
-)
-DATE = re.compile(
-    r"\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b|\b\d{4}-\d\d-\d\d\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|januar|februar|märz|mai|juni|juli|okt|dez)[a-zäéû]*\.?\s+\d{1,2}"
-    r"|\b\d{1,2}(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mär|mai|okt|dez|juillet|août|janvier|février|avril|juin)",
-    re.IGNORECASE,
-)
-MONEY = re.compile(
-    r"(?:[$€£]|\b(?:usd|eur|rm|myr|gbp|chf|rmb|dollars?|euros?)\b)\s*\d|\d[\d.,]*\s*(?:[$€£]|(?:usd|eur|rm|myr|gbp|dollars?|euros?)\b)",
-    re.IGNORECASE,
-)
-NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-ZÀ-ÖØ-Þ][\w’'-]+(?:\s+[A-ZÀ-ÖØ-Þ][\w.’'-]+)+")
-KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
-    (
-        re.compile(
-            r"\bhow\s+long|length\s+of|duration|how\s+(?:far\s+ahead|soon)|\bterm\b|notice|how\s+many\s+(?:days|months|years|weeks)|wie\s+lange|frist|durée|combien\s+de\s+temps",
-            re.I,
-        ),
-        DURATION,
-    ),
-    (
-        re.compile(
-            r"\bwhen\b|\bdate\b|by\s+when|\bday\b|deadline|expire|wann|bis\s+wann|datum|quand|date\s+limite",
-            re.I,
-        ),
-        DATE,
-    ),
-    (
-        re.compile(
-            r"\bhow\s+much|amount|price|cost|fee|total|cover(?:age)?|\bpay|insurance|penalt|dollar|change\b|betrag|kostet|preis|combien|montant",
-            re.I,
-        ),
-        MONEY,
-    ),
-    (
-        re.compile(
-            r"\bwho\b|\bwhose\b|\bwhom\b|\bname\b|which\s+(?:company|person|celebrity|lab|test)|\bwer\b|\bwen\b|\bqui\b",
-            re.I,
-        ),
-        NAME,
-    ),
-    (
-        re.compile(
-            r"\bhow\s+(?:many|high|far|fast|big|large|heavy|thick|wide)|number|maximum|minimum|max\b|min\b|weigh|voltage|current|power|frequency|wavelength|resistance|temperature|resolution|wie\s*viele?|wie\s+hoch|anzahl|nummer|klasse|punkt|combien|\bno\.?\b|version|\bid\b|\bnm\b|\bkg\b|\bmhz\b|release",
-            re.I,
-        ),
-        NUMBER,
-    ),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +65,8 @@ def best_passages(
 
     A word counts by its rarity among the units of this document, little when it only says which document is
     meant: it stands in `skip` or in the document's head. Neighbouring lines count in part, since a table's value
-    stands beside its label.
+    stands beside its label. Where documents say what is asked in words of their own ("governed by the laws of"),
+    only passages with these words are returned.
 
     Args:
         skip: words that name the document.
@@ -132,7 +81,7 @@ def best_passages(
         frozenset(stem(word, language) for word in words(text[start:end])) & wanted.keys()
         for start, end in spans
     ]
-    kind = next((answer for asked, answer in KINDS if asked.search(question)), None)
+    kind = form_of(question)
     whole = sum(wanted.values())
     scores = []
     for place, (start, end) in enumerate(spans):
@@ -144,6 +93,9 @@ def best_passages(
             (own + NEAR * near) * length_factor(end - start) * kind_factor(text, spans, place, kind)
         )
     order = sorted(range(len(spans)), key=lambda place: (-scores[place], place))
+    phrasing = phrasing_of(question)
+    if phrasing is not None:
+        order = [place for place in order if phrasing.search(text[slice(*widened(text, spans, place))])]
     if similar is not None:
         order = with_similarity(text, spans, scores, order[:SEMANTIC_POOL], whole, similar)
     return chosen(text, spans, [(scores[place], place) for place in order if scores[place] > 0], limit)
@@ -153,7 +105,10 @@ def speaks_of(passage: str, question: str, language: str, skip: Sequence[str]) -
     """Tell whether a passage holds a word of the question that does not just name the document.
 
     A word of the same first letters counts ("weigh" and "weight"); a question of names alone is always spoken of.
+    Where documents say a thing in words of their own ("governed by the laws of"), these stand there already.
     """
+    if phrasing_of(question) is not None:
+        return True
     named = {stem(bare(word), language) for word in skip}
     asked = [word for word in content_words(question) if stem(word, language) not in named]
     held = {word[:PREFIX] for word in words(passage)}

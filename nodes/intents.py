@@ -5,6 +5,7 @@ import re
 from corpus.buckets import Bucket
 from graph.state import Json
 from nodes import lexicon
+from nodes.answer_forms import choice_in
 from nodes.phrases import find_phrase
 
 
@@ -24,7 +25,7 @@ def settle_intent(bucket: Bucket, question: str, decomposition: Json, lead: Json
                 if counts_documents(bucket, question)
                 else ("qa", nothing)
             )
-        if bucket.main_amount and sums_amounts(bucket, question, wanted, lead):
+        if bucket.main_amount and not choice_in(question) and sums_amounts(bucket, question, wanted, lead):
             name = next(
                 (name for name in lead["asked"] if (found := bucket.field(name)) and found.type == "money"),
                 bucket.main_amount,

@@ -20,6 +20,7 @@ from graph.state import Json, State
 from nodes.asking import ambiguous_question, facets_question, no_results_question
 from nodes.calling import Stopwatch, ask_model, note, wants_model
 from nodes.candidates import Candidate, Candidates, find_candidates
+from nodes.degraded import corpus_of
 from nodes.evidence_sets import described, find_by_evidence
 from nodes.hops import bridge_calls, second_document
 from nodes.model_review import (
@@ -197,9 +198,23 @@ async def evidence_set(corpus: Corpus, plan: Json, names: Sequence[str]) -> list
     return list(dict.fromkeys(hit.chunk.doc_id for hit in await corpus.index.search(request)))
 
 
+def vacant(corpus: Corpus, plan: Json) -> bool:
+    """Tell whether the buckets hold nothing that the asking principal may see."""
+    corpus = corpus_of(corpus, plan)
+    return not any(corpus.documents.count(name) or corpus.annotations.count(name) for name in plan["buckets"])
+
+
+def nothing_there(plan: Json) -> Json:
+    """Return the decision for buckets without documents: asking back would not help."""
+    said = f"There are no documents in {', '.join(plan['buckets'])}: add some (citegraph ingest), then ask again."
+    return enough("there are no documents", empty=True, notes=[note("review", "empty", said)])
+
+
 async def nothing_found(corpus: Corpus, state: State, context: Context, unknown: Sequence[str]) -> Json:
     """Ask with counts under each relaxation when nothing matches; at the cap say so."""
     plan = state["plan"]
+    if await asyncio.to_thread(vacant, corpus, plan):
+        return nothing_there(plan)
     if may_ask(state, context, "no_results"):
         question = await asyncio.to_thread(no_results_question, corpus, plan, list(unknown))
         return {"status": "clarify", "reason": "no document matches", "clarification": question}
@@ -214,7 +229,8 @@ async def review_passages(corpus: Corpus, state: State, context: Context) -> Jso
     missing += [name for name in objects_asked(state["question"], candidates) if name not in missing]
     if candidates.matched == 0 and not plan.get("only"):
         return await widen_or_ask(corpus, state, context, missing, "the filters match no document")
-    if missing and not plan.get("only") and not spent(state, context):
+    subject = named_subject(corpus, plan, candidates) and not identifies(state["question"], missing)
+    if missing and not subject and not plan.get("only") and not spent(state, context):
         found = await elsewhere(corpus, state, context, missing)
         if found is not None:
             return found
@@ -284,6 +300,18 @@ OBJECT = re.compile(
 )
 
 
+def named_subject(corpus: Corpus, plan: Json, candidates: Candidates) -> bool:
+    """Tell whether a filter by name or number chose the best document: other words then say what is asked about it."""
+    if not candidates.matched or candidates.matched > MAX_OPTIONS:
+        return False
+    bucket = corpus.buckets[candidates.ranked[0].bucket]
+    naming = {*bucket.title_fields, *bucket.entity_fields}
+    return any(
+        clause.get("field") in naming and clause.get("operator") in {"=", "in"}
+        for clause in plan["per_bucket"].get(bucket.name, {}).get("filters", [])
+    )
+
+
 async def elsewhere(corpus: Corpus, state: State, context: Context, names: Sequence[str]) -> Json | None:
     """Return the search of the other buckets that hold every missing name, None when none does or it was done."""
     plan = state["plan"]
@@ -348,6 +376,8 @@ async def widen_or_ask(
 ) -> Json:
     """Search once without inferred filters or in other buckets; when that was done, ask."""
     plan = state["plan"]
+    if await asyncio.to_thread(vacant, corpus, plan):
+        return nothing_there(plan)
     part = plan["per_bucket"][plan["buckets"][0]]
     if not missing and not part["mentions"] and not spent(state, context):
         widened = await widen(corpus, state, context)

@@ -14,6 +14,7 @@ from corpus.types import Document
 from graph.context import Context
 from graph.state import Json, State
 from nodes import lexicon
+from nodes.answer_forms import NO_PERSON, PERSON, choice_in, says_neither
 from nodes.asking import printed
 from nodes.cited_spans import cell, cite_values, line_end
 from nodes.extract import Passage, Similar, best_passages, speaks_of
@@ -137,7 +138,9 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Json
         passages = summary(document, passages)
     if plan["intent"] != "summarize":
         passages = [item for item in passages if speaks_of(item.text, question, bucket.language, named)]
-    if not lines and (plan.get("silent") or not passages):
+    choice = choice_in(question)
+    neither = choice is not None and says_neither(document.text, choice, bucket.language)
+    if neither or (not lines and (plan.get("silent") or not passages)):
         title = bucket.title(values) or document.title or document.doc_id
         return {
             "text": f"The document does not state that: {title} [{document.doc_id}].",
@@ -169,6 +172,8 @@ def stated_values(bucket: Bucket, document: Document, values: Json, part: Json, 
     """
     filtered = {clause.get("field") for clause in part.get("filters", [])}
     asked = [name for name in part.get("asked", []) if name in values and name not in filtered]
+    if PERSON.search(question):
+        asked = [name for name in asked if not no_person(bucket, name)]
     if not part.get("asked") and bucket.main_amount in values and HOW_MUCH.search(question):
         head = " ".join([document.text[:IDENTITY], *(show(value) for value in values.values())])
         cues = [
@@ -180,6 +185,12 @@ def stated_values(bucket: Bucket, document: Document, values: Json, part: Json, 
         if all(word in known for word in part.get("terms", [])):
             asked = [str(bucket.main_amount)]
     return {name: values[name] for name in asked[:2]}
+
+
+def no_person(bucket: Bucket, name: str) -> bool:
+    """Tell whether a field's type can never answer "who"."""
+    declared = bucket.field(name)
+    return declared is not None and declared.type in NO_PERSON
 
 
 def similarity_to(corpus: Corpus, question: str) -> Similar | None:

@@ -1,5 +1,6 @@
 """A run that asks back: the reply in every form, a restart in between, and the guards of a thread."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,7 +9,10 @@ from langchain_core.messages import HumanMessage
 from graph.answer import Answer
 from graph.context import Context
 from graph.session import NothingPending, Session, UnknownThread, WrongInterrupt
+from graph.session import open_session as fresh_session
+from settings import load_settings
 from tests.graph.conftest import OpenSession
+from tools.services import Services
 
 QUESTION = "What is the total of the Cobaltine invoice?"
 """Five invoices of Cobaltine fit equally well."""
@@ -101,6 +105,16 @@ async def test_nothing_found_asks_with_counts_under_each_relaxation(session: Ses
     option = next(option.id for option in answer.clarification.options if option.count == 5)
     done = await session.reply(answer.thread_id, option)
     assert (done.status, len(done.documents)) == ("answered", 5)
+
+
+@pytest.mark.parametrize("question", ["List the invoices of 2023", "What is the gain of the NV2N517?"])
+async def test_without_documents_it_says_what_to_do(question: str, tmp_path: Path) -> None:
+    settings = load_settings().model_copy(update={"home": tmp_path, "qdrant_url": None, "database_url": None})
+    async with fresh_session(Services(settings=settings)) as session:
+        answer = await session.ask(question)
+    assert answer.status == "unanswerable"
+    (note,) = [item for item in answer.notes if item.kind == "empty"]
+    assert "citegraph ingest" in note.message
 
 
 async def test_an_overload_asks_to_narrow_and_export_takes_all(session: Session) -> None:

@@ -185,6 +185,21 @@ async def test_a_document_that_is_silent_says_so(corpus: Corpus) -> None:
     assert spans(corpus, draft)[0].startswith("Kestrelwick Components Ltd")
 
 
+async def test_a_choice_of_which_neither_is_said(corpus: Corpus) -> None:
+    question, doc_id = "Was KW-240117 paid by card or in cash?", "kestrelwick-kw-240117"
+    draft = await answered(corpus, question, "invoices", doc_id)
+    assert draft["text"] == f"The document does not state that: Kestrelwick Components Ltd [{doc_id}]."
+    assert draft["unanswerable"] is True
+
+
+async def test_a_date_never_answers_who(corpus: Corpus) -> None:
+    doc_id = "kestrelwick-kw-240117"
+    when = await answered(corpus, "What is the invoice date of KW-240117?", "invoices", doc_id)
+    assert when["text"].startswith("Invoice date: ")
+    who = await answered(corpus, "Who wrote down the invoice date of KW-240117?", "invoices", doc_id)
+    assert "Invoice date: " not in who["text"]
+
+
 async def test_without_a_target_nothing_is_said(corpus: Corpus) -> None:
     draft = await answered(corpus, "What is the total of the Oudenveld invoice?", "invoices")
     assert draft == nothing_text(plan_of(corpus, "What is the total of the Oudenveld invoice?"), [])
