@@ -15,8 +15,8 @@ from corpus.types import Chunk, Document
 from graph.state import Json
 from nodes.candidates import CODE, Candidate, own_names
 from nodes.cited_spans import cell, cite_values
+from nodes.in_force import replaces
 from nodes.phrases import find_phrase
-from nodes.review import replaces
 from nodes.statements import identifying, stated_values, tidy
 from tools.services import Corpus
 

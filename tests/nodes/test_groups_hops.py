@@ -8,7 +8,7 @@ from corpus.terms import TermWeights
 from nodes.candidates import Candidate
 from nodes.groups import read_groups
 from nodes.hops import bridging_names, uncovered
-from nodes.review import in_force, replaces
+from nodes.in_force import in_force, replaces
 from nodes.sides import split_sides
 from tools.services import Corpus
 

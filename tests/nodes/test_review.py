@@ -15,9 +15,11 @@ from nodes.candidates import Candidate, find_candidates, missing_names
 from nodes.decompose import decompose
 from nodes.model_review import may_ask, may_go_on
 from nodes.prune import Prune, signature
-from nodes.review import Review, identifies, telling_words, widen
+from nodes.review import Review
+from nodes.review_passages import identifies, telling_words
 from nodes.schema_plan import SchemaPlan
 from nodes.search import run_call
+from nodes.widening import widen
 from tests.nodes.conftest import runtime, with_models
 from tools.services import Corpus, Services
 
