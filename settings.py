@@ -214,6 +214,11 @@ class Settings(BaseSettings):
         validation_alias="CITEGRAPH_PROMPTS",
         description='Instructions of your own per step as JSON: {"compose": "FILE or package.module:function"}.',
     )
+    parts: dict[str, str] = Field(
+        default_factory=dict,
+        validation_alias="CITEGRAPH_PARTS",
+        description='Parts of your own as JSON, e.g. {"router": "package.module:name"}; see docs/parts.md for the kinds.',
+    )
     prompt_tokens: dict[str, int] = Field(
         default_factory=dict,
         validation_alias="CITEGRAPH_PROMPT_TOKENS",

@@ -1,11 +1,13 @@
 """A judge model asked ahead: what it would be asked is collected first, then its answers are looked up."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from citations.types import Derivation, Evidence, Report
+from citations.types import Claim, Derivation, Evidence, Report
 from citations.verify import Judgement, verify
 
+OPEN_TO_OBJECTION = frozenset({"supported", "misattributed"})
+"""Verdicts that rest on a passage; what was derived from several values rests on a computation."""
 Case = tuple[str, str]
 """A claim and the evidence text that it is held against: all that a judge sees."""
 
@@ -44,3 +46,28 @@ def verify_undecided(
     report = verify(answer_text, evidence, derivations=derivations, judge=collector)
     fallen = {claim.text for claim in report.claims if claim.verdict == "unsupported"}
     return report, [case for case in collector.asked if case[0] in fallen]
+
+
+def stated_cases(report: Report, evidence: Sequence[Evidence]) -> list[Case]:
+    """Return the claims that a passage supports, each with the text of that passage, once."""
+    texts = {item.evidence_id: item.text for item in evidence}
+    return list(
+        dict.fromkeys(
+            (claim.text, texts[claim.evidence_id])
+            for claim in report.claims
+            if claim.verdict in OPEN_TO_OBJECTION and claim.evidence_id in texts
+        )
+    )
+
+
+def objected(report: Report, evidence: Sequence[Evidence], rulings: Mapping[Case, Judgement]) -> Report:
+    """Return the report in which supported claims fall to which a judge objects; no claim rises."""
+    texts = {item.evidence_id: item.text for item in evidence}
+
+    def after(claim: Claim) -> Claim:
+        ruling = rulings.get((claim.text, texts.get(claim.evidence_id, "")))
+        if ruling is None or ruling.verdict == "supported" or claim.verdict not in OPEN_TO_OBJECTION:
+            return claim
+        return replace(claim, verdict=ruling.verdict, reason=ruling.reason, backed_by=())
+
+    return replace(report, claims=tuple(after(claim) for claim in report.claims))

@@ -83,6 +83,7 @@ def examine() -> Iterator[Check]:
     )
     yield guarded("keys", lambda: keys(settings), "Mend the file, or make keys with `citegraph key NAME`.")
     yield guarded("buckets", lambda: buckets(settings), "Mend the line that is named.")
+    yield guarded("parts", lambda: parts(settings), "Mend the part or CITEGRAPH_PARTS; see docs/parts.md.")
     yield guarded(
         "store", lambda: store(settings), "Check CITEGRAPH_DATABASE_URL and that the database runs."
     )
@@ -234,6 +235,14 @@ def buckets(settings: "Settings") -> Check:
     return Check("buckets", "ok", ", ".join(load_buckets(settings.buckets_dir)))
 
 
+def parts(settings: "Settings") -> Check:
+    """Load the parts of the user's own and name them."""
+    from tools.own_parts import load_parts
+
+    named = [f"{part.kind} {part.path}" for part in load_parts(settings).values()]
+    return Check("parts", "ok", ", ".join(named) or "none of your own")
+
+
 def _empty(settings: "Settings") -> bool:
     """Tell whether the embedded stores were never made; looking must not make them."""
     return settings.database_url is None and not (settings.home / "citegraph.sqlite").exists()
@@ -300,6 +309,8 @@ async def reranker(settings: "Settings") -> Check:
     from corpus.types import Chunk, Hit
 
     found = await asyncio.to_thread(load_reranker, settings)
+    if "reranker" in settings.parts:
+        return Check("reranker", "ok", "one of your own, see parts")
     if found is None:
         return Check(
             "reranker", "ok", "none" if settings.reranker == "none" else f"{settings.reranker}, by the model"

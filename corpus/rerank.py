@@ -85,7 +85,7 @@ class CosineReranker:
         by_cosine = sorted(range(len(head)), key=lambda place: -cosines[place])
         rank = {place: position for position, place in enumerate(by_cosine, 1)}
         scores = [1 / (RRF_K + place + 1) + 1 / (RRF_K + rank[place]) for place in range(len(head))]
-        return _ordered(head, scores, list(hits[self._depth :]))
+        return in_order(head, scores, list(hits[self._depth :]))
 
     def _cosines(self, query: str, hits: Sequence[Hit]) -> list[float]:
         passages = [passage(query, hit.chunk.text) for hit in hits]
@@ -110,7 +110,7 @@ class ServedReranker:
         if scores is None:
             scores = await self._ask(query, [hit.chunk.text for hit in head])
             self._cache.put(score_key(query, head), scores)
-        return _ordered(head, scores, list(hits[self._depth :]))
+        return in_order(head, scores, list(hits[self._depth :]))
 
     async def _ask(self, query: str, texts: list[str]) -> list[float]:
         import httpx
@@ -154,7 +154,7 @@ def _scores(content: bytes, count: int) -> list[float]:
     return [found.get(place, lowest) for place in range(count)]
 
 
-def _ordered(head: list[Hit], scores: Sequence[float], rest: list[Hit]) -> list[Hit]:
+def in_order(head: list[Hit], scores: Sequence[float], rest: list[Hit]) -> list[Hit]:
     """Return the head by falling score, then the rest scored below it, in its order."""
     scored = sorted(zip(head, scores, strict=True), key=lambda pair: -pair[1])
     lowest = min(scores, default=0.0)

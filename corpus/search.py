@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 from corpus.caching import SearchCache
 from corpus.fields import fold
@@ -23,12 +23,13 @@ class SearchFailure:
     Attributes:
         bucket: empty when the reranking failed.
         reason: one line, safe to show.
-        fallback: the mode that answered instead; None when the bucket gave nothing.
+        fallback: the mode that answered instead, "index" where a searcher of the user's own failed; None when the
+            bucket gave nothing.
     """
 
     bucket: str
     reason: str
-    fallback: Mode | None = None
+    fallback: Mode | Literal["index"] | None = None
 
 
 class SearchResult(NamedTuple):
@@ -54,6 +55,18 @@ class _Answer(NamedTuple):
     cached: bool = False
 
 
+class Searcher(Protocol):
+    """What is asked before the index, which answers when it fails."""
+
+    async def search(self, index: Index, request: SearchRequest, seconds: float) -> list[Hit]:
+        """Return the hits of one request, best first, none that the request or the index would not allow.
+
+        Raises:
+            CitegraphError: it failed, or took longer than `seconds`.
+        """
+        ...
+
+
 async def search_buckets(
     index: Index,
     requests: Sequence[SearchRequest],
@@ -61,6 +74,7 @@ async def search_buckets(
     timeout: float = 5.0,
     strict: bool = False,
     reranker: Reranker | None = None,
+    searcher: Searcher | None = None,
     cached: Cached | None = None,
 ) -> SearchResult:
     """Run all requests in parallel and merge their hits, best first.
@@ -72,12 +86,13 @@ async def search_buckets(
         timeout: seconds for all requests together.
         strict: raise the first failure, partial ones included, instead of reporting it.
         reranker: reorders the merged hits; when it fails their order stands.
+        searcher: asked in place of the index, for half of the time; nothing of it is kept.
         cached: answers the requests that it has answered before; a search that failed is not kept.
 
     Raises:
         CitegraphError: only when strict.
     """
-    answers = await _all(index, requests, timeout, cached)
+    answers = await _all(index, requests, timeout, searcher or cached)
     for answer in answers:
         if strict and answer.error is not None:
             raise answer.error
@@ -106,9 +121,12 @@ async def reranked(
 
 
 async def _all(
-    index: Index, requests: Sequence[SearchRequest], seconds: float, cached: Cached | None
+    index: Index, requests: Sequence[SearchRequest], seconds: float, by: Searcher | Cached | None
 ) -> list[_Answer]:
-    tasks = [asyncio.create_task(_one(index, request, cached)) for request in requests]
+    if by is None or isinstance(by, Cached):
+        tasks = [asyncio.create_task(_one(index, request, by)) for request in requests]
+    else:
+        tasks = [asyncio.create_task(_own(index, request, by, seconds / 2)) for request in requests]
     if not tasks:
         return []
     try:
@@ -124,6 +142,16 @@ async def _all(
             late = TimedOut(f"The search in bucket {request.bucket!r} took longer than {seconds:g} seconds.")
             answers.append(_Answer(request.mode, [], SearchFailure(request.bucket, str(late)), late))
     return answers
+
+
+async def _own(index: Index, request: SearchRequest, searcher: Searcher, seconds: float) -> _Answer:
+    """Return the answer of a searcher of the user's own, of the index when it fails: strict mode has nothing to refuse."""
+    try:
+        return _Answer(request.mode, await searcher.search(index, request, seconds), None, None)
+    except CitegraphError as error:
+        answer = await _one(index, request, None)
+        failure = answer.failure or SearchFailure(request.bucket, str(error), "index")
+        return answer._replace(failure=failure)
 
 
 async def _one(index: Index, request: SearchRequest, cached: Cached | None) -> _Answer:

@@ -21,9 +21,14 @@ TARGETS = {"call": "tools", "done": "verify_citations", "write": "compose"}
 
 
 def build_loop(services: Services) -> Graph:
-    """Return the graph over `services`, ready to be compiled with or without a checkpointer."""
+    """Return the graph over `services`, ready to be compiled with or without a checkpointer.
+
+    Raises:
+        BadInput: a part of the user's own cannot be used.
+    """
     guard(services.settings)
     export(services.settings)
+    _ = services.parts  # one that cannot be used ends it here, not in the middle of a question
     graph: Graph = StateGraph(State, context_schema=Context, input_schema=Input, output_schema=Output)
 
     def add(name: str, node: Any, onward: Any) -> None:

@@ -76,8 +76,10 @@ def cache_key(state: State) -> str:
 async def run_key(services: Services, context: Context) -> str:
     """Return what a planning step depends on beside the state: settings of the run, its date, principal and values.
 
-    Empty when no model decomposes: rules are faster than a key.
+    Empty when no model decomposes: rules are faster than a key, and what a part of the user's own says is not kept.
     """
+    if "decomposer" in services.parts:
+        return ""
     if not services.settings.cache or not services.chat.configured("decompose", context.models):
         return ""
     corpus = await services.corpus()

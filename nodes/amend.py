@@ -17,14 +17,19 @@ BACKED = frozenset({"supported", "derived"})
 HANDED_OVER = note(
     "compose",
     "fallback",
-    "nothing that the model wrote could be verified, so the passages themselves are shown",
+    "nothing that was written could be verified, so the passages themselves are shown",
 )
 
 
+def written(draft: Json) -> bool:
+    """Tell whether a model or a composer of the user's own wrote the draft, not code from what it had found."""
+    return draft.get("by") in {"model", "own"}
+
+
 def nothing_holds(draft: Json, report: Report) -> bool:
-    """Tell whether no claim of a model's answer is backed, though it does not say that nothing was found."""
+    """Tell whether no claim of a written answer is backed, though it does not say that nothing was found."""
     backed = any(claim.verdict in BACKED or claim.verdict == "misattributed" for claim in report.claims)
-    return draft.get("by") == "model" and not backed and not says_not_found(draft["text"])
+    return written(draft) and not backed and not says_not_found(draft["text"])
 
 
 def amended(
@@ -43,7 +48,7 @@ def amended(
     text, lines = repair(text, report, treatment=treatment)
     if text != draft["text"]:
         report = checked_again(text, draft, evidence, judge)
-    if draft.get("by") == "model":
+    if written(draft):
         text, removed = without_asides(text, report.claims, question)
         if removed:
             return text, [*lines, *removed], checked_again(text, draft, evidence, judge)

@@ -2,9 +2,10 @@
 
 import asyncio
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from langgraph.runtime import Runtime
+from pydantic import StringConstraints, TypeAdapter
 
 from graph.context import Context
 from graph.policies import llm_calls_left, model_budget_spent, spent
@@ -13,12 +14,16 @@ from llm.prompts import Material, Prompt
 from nodes.calling import Stopwatch, assemble, budget_of, note, spent_on, wants_model
 from nodes.conflicts import with_conflicts
 from nodes.degraded import corpus_of
+from nodes.own import ask_part, own_part
 from nodes.prune import hydrate
 from nodes.set_statements import compose_set
 from nodes.shown import QUALITY, filters_shown, passages, replies_shown, search_quality
 from nodes.statements import compose_passages, nothing_text
 from nodes.telling import Write, speak, told
 from tools.services import Corpus, Services
+
+if TYPE_CHECKING:
+    from tools.own_parts import Part
 
 PROMPT = Prompt(
     "compose",
@@ -53,12 +58,16 @@ class Compose:
     services: Services
 
     async def __call__(self, state: State, runtime: Runtime[Context]) -> dict[str, Any]:
-        """Let the model write over passages; sets, sums and empty results are always written by code."""
+        """Let the model, or the user's own composer, write over passages; code writes sets, sums and empty results."""
         context = runtime.context or Context()
         by_code = not state.get("gate", {}).get("retrieve", True) or state["plan"]["kind"] == "documents"
         empty = state.get("decision", {}).get("empty") or not state.get("evidence")
         given_up = state.get("draft", {}).get("unverifiable")
-        if by_code or empty or given_up or not wants_model(self.services, "compose", state, context):
+        given = by_code or empty or given_up
+        part = None if given else own_part(self.services, "composer", state)
+        if part is not None:
+            return told(await self.by_part(part, state, context), state, runtime.stream_writer)
+        if given or not wants_model(self.services, "compose", state, context):
             return told(await self.twin(state, context), state, runtime.stream_writer)
         return await self.write(state, context, runtime.stream_writer)
 
@@ -91,6 +100,24 @@ class Compose:
             update["notes"] = [note("compose", "evidence dropped", said)]
         return update
 
+    async def by_part(self, part: "Part", state: State, context: Context) -> dict[str, Any]:
+        """Return the text of the user's own composer; it is verified as a model's is.
+
+        Raises:
+            TimedOut, Rejected: it wrote nothing that can be used.
+        """
+        watch = Stopwatch("compose")
+        material = await answer_material(await self.services.corpus(), state)
+        offered = {
+            "question": state["question"],
+            "passages": list(material.evidence),
+            "format": state["decomposition"].get("format", "prose"),
+            "feedback": state.get("draft", {}).get("feedback", ""),
+        }
+        text = await ask_part(self.services, part, TEXT, state=state, context=context, **offered)
+        draft = {"text": text, "by": "own", "partial": partial_reason(state, context)}
+        return {"draft": draft, "usage": watch.update()}
+
     async def twin(self, state: State, context: Context) -> dict[str, Any]:
         """Write the answer by code: the gate's reply, a table, a computed number, or extracts."""
         watch = Stopwatch("compose")
@@ -119,6 +146,8 @@ class Compose:
         }
 
 
+TEXT = TypeAdapter(Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=40_000)])
+"""What a composer of the user's own returns."""
 FORMATS = {
     "prose": "prose, as short as the question allows",
     "list": "a Markdown list, one item for each thing found, each with its marker",

@@ -3,10 +3,10 @@
 import asyncio
 import re
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from corpus import terms
 from corpus.filters import Operator
@@ -16,12 +16,18 @@ from llm.prompts import Material, Prompt
 from nodes import lexicon
 from nodes.calling import ask_model, note, wants_model
 from nodes.gate import GREETED
+from nodes.own import ask_part, own_part
 from nodes.rewrite import clean
 from nodes.route import named
 from nodes.shown import turns_shown
 from tools.services import Corpus, Services
 
+if TYPE_CHECKING:
+    from tools.own_parts import Part
+
 Intent = Literal["qa", "list", "summarize", "compare", "compute"]
+Aggregate = Literal["none", "count", "sum", "average", "min", "max"]
+Format = Literal["prose", "list", "table"]
 MAX_SUBQUERIES = 4
 
 PROMPT = Prompt(
@@ -101,13 +107,29 @@ class Decomposition(BaseModel):
     reply: str = Field("", max_length=400)
 
     intent: Intent
-    aggregate: Literal["none", "count", "sum", "average", "min", "max"]
+    aggregate: Aggregate
     primary_buckets: list[str] = Field(max_length=5)
     entities: list[Entity] = Field(max_length=12)
     constraints: list[Constraint] = Field(max_length=12)
     topic_terms: list[str] = Field(max_length=12)
     subqueries: list[Subquery] = Field(max_length=MAX_SUBQUERIES)
-    format: Literal["prose", "list", "table"]
+    format: Format
+
+
+class Made(Decomposition):
+    """What a decomposer of the user's own returns: any fields of a decomposition."""
+
+    intent: Intent = "qa"
+    aggregate: Aggregate = "none"
+    primary_buckets: list[str] = Field(default_factory=list, max_length=5)
+    entities: list[Entity] = Field(default_factory=list, max_length=12)
+    constraints: list[Constraint] = Field(default_factory=list, max_length=12)
+    topic_terms: list[str] = Field(default_factory=list, max_length=12)
+    subqueries: list[Subquery] = Field(default_factory=list, max_length=MAX_SUBQUERIES)
+    format: Format = "prose"
+
+
+MADE = TypeAdapter(Made)
 
 
 @dataclass(frozen=True)
@@ -122,15 +144,19 @@ class Decompose:
         The one call also makes a follow-up stand alone, and may say that no document is needed.
         """
         context = runtime.context or Context()
+        if part := own_part(self.services, "decomposer", state):
+            return await self.by_part(part, state, context)
         if not wants_model(self.services, "decompose", state, context, keep=1):
             return await self.twin(state, context)
         corpus = await self.services.corpus()
-        asked = state.get("asked") or state["question"]
+        # What a rewriter of the user's own made stands.
+        rewritten = own_part(self.services, "rewriter", state) is not None
+        asked = state["question"] if rewritten else state.get("asked") or state["question"]
         listing = "\n".join(f"- {bucket.name}: {bucket.description}" for bucket in corpus.buckets.values())
         material = Material(
             question=asked,
             facts=(("today", context.now.isoformat()), ("buckets", listing)),
-            turns=turns_shown(state),
+            turns=() if rewritten else turns_shown(state),
         )
         reply = await ask_model(self.services, PROMPT, material, Decomposition, state=state, context=context)
         parsed = reply.parsed
@@ -138,10 +164,26 @@ class Decompose:
             said = parsed.reply.strip()
             gate = {"retrieve": False, "reason": "small talk", "reply": said if plain(said) else GREETED}
             return {"gate": state.get("gate", {}) | gate} | reply.update
-        update = stand_alone(state, asked, parsed.question.strip()) if state.get("turns") else {}
+        folded = bool(state.get("turns")) and not rewritten
+        update = stand_alone(state, asked, parsed.question.strip()) if folded else {}
         question = update.get("question", state["question"])
         update["decomposition"] = tidy(parsed.model_dump(exclude=FOLDED), question) | {"by": "model"}
         return update | reply.update
+
+    async def by_part(self, part: "Part", state: State, context: Context) -> dict[str, Any]:
+        """Return the decomposition of the user's own decomposer, rules for what it leaves out.
+
+        Raises:
+            TimedOut, Rejected: it says nothing that can be used.
+        """
+        question = state["question"]
+        corpus = await self.services.corpus()
+        listing = {bucket.name: bucket.description for bucket in corpus.buckets.values()}
+        offered = {"question": question, "buckets": listing}
+        said = await ask_part(self.services, part, MADE, state=state, context=context, **offered)
+        by_rules = decompose(question)
+        made = Decomposition.model_validate(by_rules | said.model_dump(exclude_unset=True))
+        return {"decomposition": tidy(made.model_dump(exclude=FOLDED), question) | {"by": "own"}}
 
     async def twin(self, state: State, context: Context) -> dict[str, Any]:
         """Decompose by rules; the error handler of the node calls this too."""

@@ -97,9 +97,9 @@ class SearchPlan(BaseModel):
 def open_points(plan: Json, decomposition: Mapping[str, Any]) -> list[str]:
     """Return what rules leave open of a plan, in words for the model; empty when its call would be wasted.
 
-    Without a model's decomposition nothing vouches for the rules' reading, and everything is open.
+    Without a decomposition by a model, or a part of the user's own, nothing vouches for the rules' reading, and everything is open.
     """
-    if decomposition.get("by") != "model":
+    if not decomposition.get("by"):
         return ["The draft was not checked by anybody."]
     if plan.get("only"):
         return []

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from corpus.buckets import show
 from corpus.terms import bare, content_words
@@ -94,6 +94,22 @@ class ReviewDecision(BaseModel):
     next_calls: list[NextCall] = Field(max_length=MAX_CALLS)
     candidates: list[str] = Field(default_factory=list, max_length=8)
     question: str = Field("", max_length=300)
+
+
+class NextSearch(NextCall):
+    """One further search of a reviewer of the user's own, by meaning unless it says otherwise."""
+
+    tool: Literal["search_text", "search_semantic"] = "search_semantic"
+
+
+class Reviewed(ReviewDecision):
+    """What a reviewer of the user's own returns: `status`, and the rest as far as there is any."""
+
+    reason: str = Field("decided by the reviewer of your own", max_length=400)
+    next_calls: list[NextSearch] = Field(default_factory=list, max_length=MAX_CALLS)  # type: ignore[assignment]
+
+
+REVIEWED = TypeAdapter(Reviewed)
 
 
 async def review_material(corpus: Corpus, state: State, context: Context) -> Material:
@@ -285,8 +301,8 @@ def free_search(buckets: Sequence[str], query: str, *, only: Sequence[str] = ())
 
 
 def absent_names(decomposition: Mapping[str, Any], seen: Sequence[Passage]) -> list[str]:
-    """Return the names that a model found in the question and of which no passage holds a single word."""
-    if decomposition.get("by") != "model":
+    """Return the names that a model, or a part of the user's own, found in the question and of which no passage holds a single word."""
+    if not decomposition.get("by"):
         return []
     text = bare(" ".join(f"{item.marker} {item.place} {item.known} {item.text}" for item in seen))
     names = [item["name"] for item in decomposition["entities"] if item["role"] in REQUIRED_ROLES]

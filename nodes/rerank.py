@@ -64,8 +64,12 @@ class RerankOrder(BaseModel):
 
 
 def model_form(services: "Services", context: Context) -> Form | None:
-    """Return how a model reranks in this run, None when none does: the run's choice before the process's."""
-    chosen = services.settings.reranker if context.rerank == "default" else context.rerank
+    """Return how a model reranks in this run, None when none does: the run's choice before the process's.
+
+    A reranker of the user's own stands in the place of the process's.
+    """
+    usual = "none" if "reranker" in services.settings.parts else services.settings.reranker
+    chosen = usual if context.rerank == "default" else context.rerank
     return chosen if chosen in {"scores", "order"} else None
 
 

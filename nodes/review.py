@@ -1,7 +1,7 @@
 """review: enough, more or clarify? Code decides what code can; a model is asked only for the rest."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langgraph.runtime import Runtime
 
@@ -11,11 +11,13 @@ from nodes.calling import Stopwatch, ask_model, wants_model
 from nodes.candidates import find_candidates
 from nodes.model_review import (
     PROMPT,
+    REVIEWED,
     ReviewDecision,
     asked_already,
     judged,
     review_material,
 )
+from nodes.own import ask_part, own_part
 from nodes.review_passages import review_passages
 from nodes.review_sets import review_set
 from nodes.search import lost_searches
@@ -23,6 +25,9 @@ from nodes.shown import memory
 from nodes.sides import beside
 from nodes.widening import enough
 from tools.services import Corpus, Services
+
+if TYPE_CHECKING:
+    from tools.own_parts import Part
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,9 @@ class Review:
         context = runtime.context or Context()
         update = await self.twin(state, context)
         decision = update["decision"]
+        part = own_part(self.services, "reviewer", state)
+        if part is not None and context.mode != "single":
+            return await self.by_part(part, state, context, update)
         if not decision.get("open"):
             return update
         if asked_already(state):
@@ -54,16 +62,39 @@ class Review:
         corpus = await self.services.corpus()
         material = await review_material(corpus, state, context)
         reply = await ask_model(self.services, PROMPT, material, ReviewDecision, state=state, context=context)
-        decided = await judged(corpus, reply.parsed, state, context, update["decision"])
+        usage = update.get("usage", {}) | reply.update["usage"]
+        return await self.checked(reply.parsed, state, context, update) | {"usage": usage}
+
+    async def by_part(self, part: "Part", state: State, context: Context, update: Json) -> dict[str, Any]:
+        """Return what the user's own reviewer decides where the rules have found passages; else what they decided.
+
+        Raises:
+            TimedOut, Rejected: it says nothing that can be used.
+        """
+        decision = update["decision"]
+        by_code = (
+            decision["status"] != "enough" or decision.get("empty") or state["plan"]["kind"] == "documents"
+        )
+        if by_code or not state.get("evidence") or asked_already(state):
+            return update
+        corpus = await self.services.corpus()
+        material = await review_material(corpus, state, context)
+        offered = {
+            "question": state["question"],
+            "passages": list(material.evidence),
+            "searches": list(memory(state).get("log", [])),
+        }
+        reply = await ask_part(self.services, part, REVIEWED, state=state, context=context, **offered)
+        return await self.checked(reply, state, context, update)
+
+    async def checked(
+        self, reply: ReviewDecision, state: State, context: Context, update: Json
+    ) -> dict[str, Any]:
+        """Return the update with a decision of a model or part as far as code lets it stand."""
+        decided = await judged(await self.services.corpus(), reply, state, context, update["decision"])
         calls = decided.pop("calls", [])
         notes = [*update.get("notes", []), *decided.pop("notes", [])]
-        usage = update.get("usage", {}) | reply.update["usage"]
-        return update | {
-            "decision": update["decision"] | decided,
-            "calls": calls,
-            "notes": notes,
-            "usage": usage,
-        }
+        return update | {"decision": update["decision"] | decided, "calls": calls, "notes": notes}
 
     async def twin(self, state: State, context: Context) -> dict[str, Any]:
         """Decide by counts, coverage, novelty and budgets."""

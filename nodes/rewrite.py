@@ -4,10 +4,10 @@ import asyncio
 import re
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Annotated, Any
 
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
 
 from corpus import terms
 from corpus.periods import find_periods
@@ -16,6 +16,7 @@ from graph.state import Json, State
 from llm.prompts import Material, Prompt
 from nodes import lexicon
 from nodes.calling import ask_model, wants_model
+from nodes.own import ask_part, own_part
 from nodes.shown import turns_shown
 from tools.services import Corpus, Services
 
@@ -42,6 +43,11 @@ class Rewriting(BaseModel):
     question: str = Field(max_length=2000)
 
 
+QUESTION = TypeAdapter(
+    Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
+)
+"""What a rewriter of the user's own returns."""
+
 EDIT = re.compile(
     r"^\s*(?:(?:and|und|et|now|then|but|ok(?:ay)?)\b[\s,]*)*(?:only|just|without|except|excluding|but\s+not|not\b|nur|ohne|außer|seulement|sans|sauf"
     r"|(?:which|what|how\s+many)\s+of\s+(?:them|these|those)|welche\s+davon|lesquel\w+)\b",
@@ -52,13 +58,28 @@ EDIT = re.compile(
 
 @dataclass(frozen=True)
 class Rewrite:
-    """Node: reads `asked` and `turns`, writes `question`. A first turn costs no model call."""
+    """Node: reads `asked` and `turns`, writes `question`. A first turn costs no model call.
+
+    A rewriter of the user's own is asked at every turn, and nobody rewrites after it.
+    """
 
     services: Services
 
     async def __call__(self, state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         """Ask the model only for a follow-up that `decompose` will not rewrite itself; else rules clean the question."""
         context = runtime.context or Context()
+        if part := own_part(self.services, "rewriter", state):
+            turns = [(turn["question"], turn["answer"]) for turn in state.get("turns") or []]
+            question = await ask_part(
+                self.services,
+                part,
+                QUESTION,
+                state=state,
+                context=context,
+                message=state["asked"],
+                turns=turns,
+            )
+            return {"question": question, "edit": ""}
         folded = self.services.chat.configured("decompose", context.models)
         wanted = bool(state.get("turns")) and not folded
         if not wanted or not wants_model(self.services, "rewrite", state, context, keep=1):

@@ -3,23 +3,27 @@
 import asyncio
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from corpus import terms
 from corpus.buckets import Bucket
 from graph.context import Context
 from graph.state import Json, State
-from llm.errors import Unavailable
+from llm.errors import Rejected, Unavailable
 from llm.prompts import Material, Prompt
 from nodes.calling import ask_model, wants_model
 from nodes.degraded import without_metadata
+from nodes.own import ask_part, own_part
 from nodes.phrases import find_phrase
 from nodes.probe import Probe, probe_buckets
 from tools.search import known_bucket
 from tools.services import Corpus, Services
+
+if TYPE_CHECKING:
+    from tools.own_parts import Part
 
 PROMPT = Prompt(
     "route",
@@ -67,9 +71,12 @@ class Route:
         """Take the caller's buckets, else those of a model's decomposition, else rank by rules.
 
         A model is asked only where rules leave a choice that no other step's model settles: `decompose` has seen the
-        buckets, and `schema_plan` sees the schemas of those that are left.
+        buckets, and `schema_plan` sees the schemas of those that are left. A router of the user's own has the last word.
         """
         context = runtime.context or Context()
+        part = None if context.buckets else own_part(self.services, "router", state)
+        if part is not None:
+            return await self.by_part(part, state, context)
         update = await self.rank(state, context)
         routes = update["routes"]
         if context.buckets:
@@ -77,7 +84,7 @@ class Route:
         named = self.named(state)
         if named:
             return update | {"routes": with_certain(named, routes)}
-        settled = state.get("decomposition", {}).get("by") == "model"
+        settled = bool(state.get("decomposition", {}).get("by"))
         settled = settled or self.services.chat.configured("schema_plan", context.models)
         if settled or len(routes) < 2 or not wants_model(self.services, "route", state, context, keep=1):
             return update
@@ -87,6 +94,30 @@ class Route:
         reply = await ask_model(self.services, PROMPT, material, Routing, state=state, context=context)
         chosen = [choice.model_dump() for choice in reply.parsed.routes if choice.bucket in corpus.buckets]
         return {"routes": chosen or routes} | reply.update
+
+    async def by_part(self, part: "Part", state: State, context: Context) -> dict[str, Any]:
+        """Return the buckets of the user's own router.
+
+        Raises:
+            TimedOut, Rejected: it names none that this run may search.
+        """
+        corpus = await self.services.corpus()
+        listing = {bucket.name: bucket.description for bucket in corpus.buckets.values()}
+        offered = {"question": state["question"], "buckets": listing}
+        said = await ask_part(self.services, part, NAMES, state=state, context=context, **offered)
+        names = [
+            name
+            for name in dict.fromkeys(said)
+            if name in corpus.buckets and holds_filters(corpus.buckets[name], context)
+        ]
+        if not names:
+            raise Rejected(f"{part.title} named no bucket that this run may search")
+        return {
+            "routes": [
+                {"bucket": name, "score": round(1 / place, 3), "reason": OWN}
+                for place, name in enumerate(names[:3], 1)
+            ]
+        }
 
     def named(self, state: State) -> list[Json]:
         """Return the buckets that a model's decomposition named, which saves the call that would ask again."""
@@ -124,6 +155,9 @@ class Route:
         )
         return {"routes": ranked}
 
+
+OWN = "named by the router of your own"
+NAMES = TypeAdapter(list[str])
 
 CERTAIN = frozenset({"it holds a name of the question", "it holds identifiers like that"})
 """Reasons of the rules that a model cannot know, since they rest on what the buckets hold."""

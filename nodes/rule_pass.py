@@ -10,6 +10,7 @@ from graph.policies import seconds_left
 from graph.state import Json, State, add_usage
 from nodes.decompose import Decompose
 from nodes.prune import Prune
+from nodes.rerank import NOT_RERANKED
 from nodes.review import Review
 from nodes.rewrite import Rewrite
 from nodes.route import Route
@@ -36,7 +37,8 @@ async def rule_pass(services: Services, state: State, context: Context) -> Json:
     )
     now["found"] = [found for found, _ in results]
     notes = [item for _, said in results for item in said]
-    keep(now, made, {"notes": notes, "usage": {"tool_calls": len(results)}})
+    fell_back = sum(item["kind"] in {NOT_RERANKED, "fallback"} for item in notes)
+    keep(now, made, {"notes": notes, "usage": {"tool_calls": len(results), "fallbacks": fell_back}})
     keep(now, made, await Prune(services)(now, Runtime(context=context)))
     keep(now, made, await Review(services).twin(now, context))
     return made | {"calls": []}

@@ -42,13 +42,15 @@ class Search:
             context = context.model_copy(update={"top_k": max(context.top_k, DEPTH)})
         timeout = min(left, self.services.settings.search_timeout)
         found, notes = await run_call(corpus, state["call"], state["plan"], context, timeout=timeout)
+        # What the expansion falls back on, it counts itself.
+        fell_back = sum(item["kind"] in {NOT_RERANKED, "fallback"} for item in notes)
         usage: Json = {"tool_calls": 1}
         if "cache_hits" in found and wants_wordings(found, context):
             found, more, usage = await self.expanded(corpus, state, context, found)
             notes += more
         runtime.stream_writer(tool_event(found, watch.seconds))
         usage["cache_hits"] = found.pop("cache_hits", 0)
-        usage["fallbacks"] = usage.get("fallbacks", 0) + sum(item["kind"] == NOT_RERANKED for item in notes)
+        usage["fallbacks"] = usage.get("fallbacks", 0) + fell_back
         spent = {key: number for key, number in usage.items() if number}
         return {"found": [found], "notes": notes, "usage": watch.update(spent)}
 
@@ -122,6 +124,8 @@ def failure_note(failed: SearchFailure) -> Json:
         return note("search", NOT_RERANKED, failed.reason)
     if failed.fallback is None:
         return note("search", "bucket failed", f"{failed.bucket}: {failed.reason}")
+    if failed.fallback == "index":
+        return note("search", "fallback", f"{failed.bucket} was searched by its index: {failed.reason}")
     if failed.fallback == "keyword":
         line = f"{failed.bucket} was searched by keyword only, not by meaning: {failed.reason}"
         return note("search", KEYWORD_ONLY, line)

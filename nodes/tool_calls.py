@@ -60,6 +60,7 @@ class Tools:
         transcript = [*state.get("transcript", []), {"calls": entries}]
         plan = await asyncio.to_thread(plan_of, corpus, transcript, scope, state["question"])
         ran = sum("error" not in call for call in state.get("calls", []))
+        fell_back = [failure for entry in entries for failure in entry.pop("failed", [])]
         return {
             "transcript": transcript,
             "calls": [],
@@ -67,8 +68,11 @@ class Tools:
             "dropped": state.get("dropped", 0) + len(dropped),
             "plan": plan,
             "rounds": state.get("rounds", 0) + 1,
-            "notes": [note("tools", "failed", failure) for failure in outages(entries)],
-            "usage": watch.update({"tool_calls": ran, "rounds": 1}),
+            "notes": [
+                *(note("tools", "failed", failure) for failure in outages(entries)),
+                *(note("tools", "fallback", failure) for failure in fell_back),
+            ],
+            "usage": watch.update({"tool_calls": ran, "rounds": 1, "fallbacks": len(fell_back)}),
         }
 
 
@@ -111,7 +115,8 @@ async def run_tool(
         return call | {"error": str(error)[:500], "outage": type(error).__name__ in OUTAGES}, []
     if call["tool"] in SEARCHES:
         references = await found_by(corpus, call["args"], result["hits"])
-        return call | {"ids": [item["id"] for item in references], "hits": len(references)}, references
+        entry = call | {"ids": [item["id"] for item in references], "hits": len(references)}
+        return entry | {"failed": result.get("failed", [])}, references
     return call | {"hits": result.get("matched", 1)}, []
 
 

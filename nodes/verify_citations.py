@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.runtime import Runtime
 
 from citations.claims import find_markers
-from citations.judging import Rulings, verify_undecided
+from citations.judging import Rulings, objected, stated_cases, verify_undecided
 from citations.orders import AFTER, unbacked, without_orders
 from citations.repair import Treatment
 from citations.resolve import cite
@@ -23,11 +23,21 @@ from graph.answer import Answer, AnswerClaim, AppliedFilter, Citation, Note, Tab
 from graph.context import Context
 from graph.policies import llm_calls_left, seconds_left
 from graph.state import Json, State, add_usage
-from nodes.amend import BACKED, HANDED_OVER, amended, nothing_holds, orders_found
+from nodes.amend import (
+    BACKED,
+    HANDED_OVER,
+    amended,
+    nothing_holds,
+    orders_found,
+    rows_of_the_database,
+    written,
+)
 from nodes.asking import printed
 from nodes.calling import Stopwatch, note, wants_model
 from nodes.degraded import corpus_of
 from nodes.judge_claims import judge_cases
+from nodes.own import own_part
+from nodes.own_verifier import rulings_of
 from nodes.prune import hydrate
 from nodes.search import bucket_filters, lost_searches
 from nodes.shown import search_quality
@@ -91,11 +101,24 @@ class VerifyCitations:
 
     async def check(self, state: State, context: Context, evidence: Sequence[Evidence]) -> "Checked":
         """Return the report on the draft; a model of step `verify` rules on claims that a model wrote and words
-        leave undecided, unless it has failed before in this run.
+        leave undecided, unless it has failed before in this run. A verifier of the user's own stands in its place, and
+        may object to any claim that rests on a passage.
         """
         draft = state["draft"]
         derivations = derivations_of(draft)
         report, cases = await asyncio.to_thread(verify_undecided, draft["text"], evidence, derivations)
+        part = None if rows_of_the_database(draft) else own_part(self.services, "verifier", state)
+        if part is not None:
+            stated = stated_cases(report, evidence)
+            open_cases = cases if written(draft) else []
+            asked = list(dict.fromkeys([*stated, *open_cases]))
+            rulings, update = await rulings_of(self.services, part, asked, state, context)
+            judge = Rulings({case: rulings[case] for case in open_cases if case in rulings})
+            report = await asyncio.to_thread(
+                verify, draft["text"], evidence, derivations=derivations, judge=judge
+            )
+            report = unbacked(objected(report, evidence, rulings), evidence)
+            return Checked(report, evidence, judge, update)
         gave_up = any(item["step"] == "verify" for item in state.get("notes", []))
         asks = draft.get("by") == "model" and not gave_up
         if not cases or not asks or not wants_model(self.services, "verify", state, context):
@@ -154,11 +177,10 @@ def out_of_time(state: State) -> bool:
 
 
 def may_correct(state: State, context: Context, draft: Json) -> bool:
-    """Tell whether an answer of the model goes back once more; the twin would write the same again."""
+    """Tell whether a written answer goes back once more; the twin would write the same again."""
     left = len(state.get("corrections", [])) < context.max_corrections
-    return (
-        draft.get("by") == "model" and left and llm_calls_left(state, context) > 0 and seconds_left(state) > 0
-    )
+    affordable = draft.get("by") == "own" or llm_calls_left(state, context) > 0
+    return written(draft) and left and affordable and seconds_left(state) > 0
 
 
 def correction(report: Report) -> str:

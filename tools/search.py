@@ -144,6 +144,7 @@ async def search_passages(
         timeout=timeout,
         strict=strict,
         reranker=corpus.reranker,
+        searcher=corpus.searcher,
         cached=kept_searches(corpus.index, query.principal),
     )
     hits, failed = found.hits, list(found.failed)
@@ -212,10 +213,10 @@ def search_tools(services: Services, scope: Scope | None = None) -> list[BaseToo
                 ),
                 timeout=services.settings.search_timeout,
             )
-            return {
-                "hits": [described(hit, asked.query, asked.context_chars) for hit in result.hits],
-                "dropped_filters": list(dropped),
-            }
+            shown = [described(hit, asked.query, asked.context_chars) for hit in result.hits]
+            found = {"hits": shown, "dropped_filters": list(dropped)}
+            failures = [failure.reason for failure in result.failed]
+            return found | {"failed": failures} if failures else found
 
         return StructuredTool.from_function(
             coroutine=run, name=name, description=description, args_schema=schema

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from corpus.linking import ValueLinker
     from corpus.own_collection import OwnCollection
     from corpus.rerank import Reranker
+    from corpus.search import Searcher
     from llm.chat import ChatModels
     from llm.embeddings import Embedder
     from tools.observing import Observer
+    from tools.own_parts import Part
+    from tools.parts import Kind
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Corpus:
     """The open stores and the index behind every tool.
 
     `lines` is a model that embeds a line in microseconds, for comparing many of them; None when there is none.
-    `embedder` is the index's own model.
+    `embedder` is the index's own model. `searcher` is one of the user's own, asked before the index.
     `extractions` is for the operator alone. `sections` are looked into by each search beside all chunks.
     """
 
@@ -40,6 +43,7 @@ class Corpus:
     linker: "ValueLinker"
     index: "Index"
     reranker: "Reranker | None" = None
+    searcher: "Searcher | None" = None
     lines: "Embedder | None" = None
     embedder: "Embedder | None" = None
     extractions: "ExtractionStore | None" = None
@@ -109,6 +113,17 @@ def with_collections(corpus: Corpus, collections: "Sequence[OwnCollection]", set
     )
 
 
+def with_parts(corpus: Corpus, parts: "Mapping[Kind, Part]", settings: Settings) -> Corpus:
+    """Return a corpus that is searched by the user's own searcher and reranker, as far as there are such."""
+    from tools.own_search import OwnReranker, OwnSearcher
+
+    if searcher := parts.get("searcher"):
+        corpus = replace(corpus, searcher=OwnSearcher(searcher))
+    if reranker := parts.get("reranker"):
+        corpus = replace(corpus, reranker=OwnReranker(reranker, settings.search_timeout))
+    return corpus
+
+
 def seen_corpus(whole: Corpus, principal: Principal) -> Corpus:
     """Return a corpus of which every store, count and value is what one principal may see."""
     from corpus.linking import ValueLinker
@@ -150,18 +165,21 @@ class Services:
 
     def open(self) -> Corpus:
         """Return the corpus, opening it on the first call; blocking, so not for the event loop."""
-        if self.ready is not None:
+        if self.ready is not None and not self.settings.parts:
             return self.ready
+        parts = self.parts
         with self._lock:
             if "corpus" not in self._opened:
-                self._opened["corpus"] = open_corpus(self.settings)
+                whole = self.ready or open_corpus(self.settings)
+                self._opened["corpus"] = with_parts(whole, parts, self.settings)
         opened = self._opened["corpus"]
         assert isinstance(opened, Corpus)
         return opened
 
     async def corpus(self) -> Corpus:
         """Return the corpus as the principal of this run may see it, without blocking the event loop."""
-        whole = self.ready if self.ready is not None else await asyncio.to_thread(self.open)
+        at_hand = self.ready is not None and not self.settings.parts
+        whole = self.open() if at_hand else await asyncio.to_thread(self.open)
         return self.seen_by(self.principal(), whole)
 
     def principal(self) -> Principal:
@@ -182,6 +200,22 @@ class Services:
             if len(self._views) > VIEWS:
                 del self._views[next(iter(self._views))]
         return seen
+
+    @property
+    def parts(self) -> "dict[Kind, Part]":
+        """Return the parts of the user's own; blocking on the first call when there are some.
+
+        Raises:
+            BadInput: one cannot be used; the message names it.
+        """
+        if not self.settings.parts:
+            return {}
+        from tools.own_parts import load_parts
+
+        with self._lock:
+            if "parts" not in self._opened:
+                self._opened["parts"] = load_parts(self.settings)
+            return self._opened["parts"]  # type: ignore[return-value]
 
     @property
     def chat(self) -> "ChatModels":
@@ -210,5 +244,5 @@ class Services:
     async def close(self) -> None:
         """Release the index; the services may be used again afterwards."""
         opened = self._opened.pop("corpus", None)
-        if isinstance(opened, Corpus):
+        if isinstance(opened, Corpus) and self.ready is None:
             await opened.index.close()

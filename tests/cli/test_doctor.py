@@ -23,7 +23,7 @@ def checks(run: Run, code: int) -> dict[str, dict[str, Any]]:
 def test_all_is_well_over_the_sample(run: Run, in_sample: Path) -> None:
     found = checks(run, 0)
     assert list(found) == [
-        "versions", "settings", "home", "disk", "ocr", "graphs", "keys", "buckets", "store", "index", "model", "reranker",
+        "versions", "settings", "home", "disk", "ocr", "graphs", "keys", "buckets", "parts", "store", "index", "model", "reranker",
     ]  # fmt: skip
     assert not [check for check in found.values() if check["status"] == "failed"]
     assert "langgraph 1." in found["versions"]["found"]

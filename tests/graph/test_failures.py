@@ -111,7 +111,7 @@ async def test_a_models_claims_without_support_go_back_once_and_then_the_passage
     assert "9,999" not in answer.text
     assert [note.kind for note in answer.notes if note.step == "verify_citations"].count("correction") == 1
     said = [note.message for note in answer.notes if (note.step, note.kind) == ("compose", "fallback")]
-    assert said == ["nothing that the model wrote could be verified, so the passages themselves are shown"]
+    assert said == ["nothing that was written could be verified, so the passages themselves are shown"]
     assert answer.usage.fallbacks == len(fallbacks(answer))
     assert (answer.status, answer.citations[0].doc_id) == ("answered", "nv2n517")
     assert "45 V" in answer.text
