@@ -1,10 +1,14 @@
-"""Loads a server of its own on loopback: many users at once, and optionally an ingest of generated documents meanwhile."""
+"""Loads a server of its own on loopback: many users at once, and optionally an ingest of generated documents meanwhile.
+
+A user asks, reads the answer and asks again: a closed loop whose pauses are drawn as TPC-W draws them (clause 5.3.2.1:
+exponential, 7 s in the mean, at most 70 s). The same users without a pause then show what the server can do at most.
+"""
 
 import argparse
 import asyncio
 import json
+import os
 import random
-import re
 import signal
 import socket
 import statistics
@@ -18,6 +22,10 @@ from typing import Any
 
 import httpx
 
+THINK = 7.0
+"""Mean seconds between an answer and the next question of the same user."""
+LONGEST_THINK = 10
+"""A pause is at most so many times the mean."""
 START = 120.0
 """Seconds that the server gets to start."""
 WORDS = "harbour ledger crane ferry anchor tide rope quay pilot cargo invoice engine winter cable paint bridge".split()
@@ -45,26 +53,43 @@ def questions(paths: Sequence[Path]) -> list[str]:
     return found
 
 
-async def use(client: httpx.AsyncClient, asked: list[str], until: float, seed: int) -> Load:
-    """Ask one question after the other until a time (monotonic)."""
-    load, choose = Load(), random.Random(seed)
-    while time.monotonic() < until:
+@dataclass(frozen=True)
+class Crowd:
+    """So many users for so many seconds, with a mean pause between an answer and the next question."""
+
+    users: int
+    seconds: float
+    think: float = 0.0
+
+    def pause(self, draw: random.Random) -> float:
+        """Return seconds that a user reads and thinks."""
+        drawn = draw.expovariate(1 / self.think) if self.think else 0.0
+        return min(drawn, LONGEST_THINK * self.think)
+
+
+async def use(client: httpx.AsyncClient, asked: list[str], crowd: Crowd, draw: random.Random) -> Load:
+    """Ask one question after the other, with pauses, the first one of them before the first question."""
+    load, until = Load(), time.monotonic() + crowd.seconds
+    while True:
+        pause = crowd.pause(draw)
+        if time.monotonic() + pause >= until:
+            return load
+        await asyncio.sleep(pause)
         began = time.monotonic()
         try:
-            answer = await client.post("/ask", json={"question": choose.choice(asked)})
+            answer = await client.post("/ask", json={"question": draw.choice(asked)})
             failed = answer.status_code != 200 or answer.json()["status"] == "failed"
             if failed:
                 load.errors.append(f"HTTP {answer.status_code}: {answer.text[:200]}")
         except httpx.HTTPError as error:
             load.errors.append(type(error).__name__)
         load.seconds.append(time.monotonic() - began)
-    return load
 
 
-async def users(client: httpx.AsyncClient, asked: list[str], count: int, seconds: float) -> Load:
-    """Return what so many users met together."""
-    until = time.monotonic() + seconds
-    parts = await asyncio.gather(*(use(client, asked, until, seed) for seed in range(count)))
+async def users(client: httpx.AsyncClient, asked: list[str], crowd: Crowd) -> Load:
+    """Return what all users met together."""
+    draws = (random.Random(seed) for seed in range(crowd.users))
+    parts = await asyncio.gather(*(use(client, asked, crowd, draw) for draw in draws))
     return Load([s for part in parts for s in part.seconds], [e for part in parts for e in part.errors])
 
 
@@ -82,7 +107,7 @@ def documents(count: int) -> bytes:
     return "\n".join(json.dumps(row) for row in rows).encode()
 
 
-async def ingesting(client: httpx.AsyncClient, asked: list[str], count: int, load: int) -> tuple[Load, float]:
+async def ingesting(client: httpx.AsyncClient, asked: list[str], count: int) -> tuple[Load, float]:
     """Return what the users met while an upload was ingested, and the seconds that it took."""
     began, met = time.monotonic(), Load()
     file = {"file": ("load.jsonl", documents(count), "application/jsonl")}
@@ -90,7 +115,7 @@ async def ingesting(client: httpx.AsyncClient, asked: list[str], count: int, loa
         client.post("/documents", data={"bucket": "generic"}, files=file, timeout=7200)
     )
     while not upload.done():
-        part = await users(client, asked, load, 1.0)
+        part = await users(client, asked, Crowd(1, 1.0))
         met.seconds += part.seconds
         met.errors += part.errors
     if (await upload).status_code != 201:
@@ -98,18 +123,59 @@ async def ingesting(client: httpx.AsyncClient, asked: list[str], count: int, loa
     return met, time.monotonic() - began
 
 
-def memory(pid: int) -> float:
-    """Return the resident megabytes of a process and its children; 0 where there is no /proc."""
-    total = 0
-    for status in Path("/proc").glob("[0-9]*/status"):
+@dataclass(frozen=True)
+class Usage:
+    """What a process and all below it use: resident megabytes, and seconds of CPU since they began."""
+
+    megabytes: float
+    cpu: float
+
+
+def usage(pid: int) -> Usage:
+    """Return what a process and its descendants use, zeros where there is no /proc."""
+    parents, resident, cpu = {}, {}, {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
-            text = status.read_text("utf-8")
+            fields = stat.read_text("utf-8", "replace").rpartition(")")[2].split()
         except OSError:
             continue
-        found = dict(re.findall(r"^(Pid|PPid|VmRSS):\s+(\d+)", text, flags=re.M))
-        if str(pid) in (found.get("Pid"), found.get("PPid")):
-            total += int(found.get("VmRSS", 0))
-    return total / 1000
+        # Numbered from the third field of proc(5): ppid, utime, stime, rss in pages.
+        own = int(stat.parent.name)
+        parents[own], resident[own] = int(fields[1]), int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
+        cpu[own] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    below = {pid}
+    while grown := {child for child, parent in parents.items() if parent in below} - below:
+        below |= grown
+    inside = below & set(parents)
+    return Usage(sum(resident[one] for one in inside) / 1e6, sum(cpu[one] for one in inside))
+
+
+async def crowded(client: httpx.AsyncClient, pid: int, asked: list[str], crowd: Crowd) -> dict[str, Any]:
+    """Return what a crowd met, what it cost, and how busy the machine was."""
+    before, samples = usage(pid), [usage(pid).megabytes]
+
+    async def watch() -> None:
+        while True:
+            await asyncio.sleep(crowd.seconds / 4)
+            samples.append(usage(pid).megabytes)
+
+    watching = asyncio.create_task(watch())
+    met = await users(client, asked, crowd)
+    watching.cancel()
+    spent = usage(pid).cpu - before.cpu
+    return {
+        "users": crowd.users,
+        "think_seconds": crowd.think,
+        "answers": len(met.seconds),
+        "per_second": round(len(met.seconds) / crowd.seconds, 1),
+        "mean": round(statistics.fmean(met.seconds or [0.0]), 3),
+        "p50": round(met.p(0.5), 3),
+        "p95": round(met.p(0.95), 3),
+        "cpu_seconds_a_question": round(spent / max(1, len(met.seconds)), 3),
+        "memory_mb": [round(sample) for sample in samples],
+        "machine_load": [round(one, 1) for one in os.getloadavg()],
+        "errors": met.errors[:5] + ([f"{len(met.errors)} in all"] if met.errors else []),
+    }
 
 
 async def measure(base: str, pid: int, given: argparse.Namespace) -> dict[str, Any]:
@@ -118,25 +184,18 @@ async def measure(base: str, pid: int, given: argparse.Namespace) -> dict[str, A
     limits = httpx.Limits(max_connections=None)
     async with httpx.AsyncClient(base_url=base, timeout=120, limits=limits) as client:
         await ready(client)
-        await users(client, asked, given.users, min(5.0, given.seconds))
-        before = memory(pid)
-        quiet = await users(client, asked, given.users, given.seconds)
-        told: dict[str, Any] = {
-            "users": given.users,
-            "answers": len(quiet.seconds),
-            "per_second": round(len(quiet.seconds) / given.seconds, 1),
-            "mean": round(statistics.fmean(quiet.seconds), 3),
-            "p50": round(quiet.p(0.5), 3),
-            "p95": round(quiet.p(0.95), 3),
-            "memory_mb": [round(before), round(memory(pid))],
-            "errors": quiet.errors[:5] + ([f"{len(quiet.errors)} in all"] if quiet.errors else []),
-        }
+        await users(client, asked, Crowd(4, min(10.0, given.seconds)))
+        told = {"crowd": await crowded(client, pid, asked, Crowd(given.users, given.seconds, given.think))}
+        if given.think:
+            full = Crowd(given.users, given.seconds / 4)
+            told["without_pauses"] = await crowded(client, pid, asked, full)
         if given.ingest:
-            calm = await users(client, asked, 1, given.seconds)
-            busy, took = await ingesting(client, asked, given.ingest, 1)
+            calm = await users(client, asked, Crowd(1, given.seconds / 2))
+            busy, took = await ingesting(client, asked, given.ingest)
             told["ingest"] = {
                 "documents": given.ingest,
                 "seconds": round(took, 1),
+                "answers": len(busy.seconds),
                 "quiet_p95": round(calm.p(0.95), 3),
                 "p95": round(busy.p(0.95), 3),
                 "ratio": round(busy.p(0.95) / calm.p(0.95), 2),
@@ -163,8 +222,9 @@ def main() -> None:
     """Start a server on CITEGRAPH_HOME, load it and print the figures as JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("questions", nargs="+", type=Path, help="question files (JSONL)")
-    parser.add_argument("--users", type=int, default=50)
+    parser.add_argument("--users", type=int, default=50, help="people who ask, read and ask again")
     parser.add_argument("--seconds", type=float, default=120.0)
+    parser.add_argument("--think", type=float, default=THINK, help="mean seconds of reading; 0: none")
     parser.add_argument(
         "--ingest", type=int, default=0, metavar="N", help="also ingest N generated documents"
     )
@@ -176,7 +236,6 @@ def main() -> None:
     command = [
         "env",
         "CITEGRAPH_RATE_LIMIT=1000000/second",
-        "CITEGRAPH_MAX_RUNS=1000",
         sys.executable,
         "-m",
         "cli.main",

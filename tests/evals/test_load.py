@@ -1,13 +1,18 @@
 """The load command: percentiles, generated documents, and what counts as an error."""
 
 import json
+import os
+import random
+import statistics
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import httpx
 import pytest
 
-from evals.load import Load, documents, questions, users
+from evals.load import Crowd, Load, documents, questions, usage, users
 
 
 def test_percentiles_are_by_nearest_rank() -> None:
@@ -43,7 +48,42 @@ async def test_what_is_no_answer_is_an_error() -> None:
 
     transport = httpx.MockTransport(reply)
     async with httpx.AsyncClient(transport=transport, base_url="http://api") as client:
-        load = await users(client, ["one?"], 1, 0.04)
+        load = await users(client, ["one?"], Crowd(1, 0.04))
     assert load.errors[0] == "HTTP 503: away"
     assert load.errors[1].startswith("HTTP 200")
     assert len(load.seconds) == len(load.errors) + 1
+
+
+def test_a_user_pauses_as_long_as_said_in_the_mean() -> None:
+    draw = random.Random(1)
+    pauses = [Crowd(1, 1.0, think=7.0).pause(draw) for _ in range(20_000)]
+    assert statistics.fmean(pauses) == pytest.approx(7.0, rel=0.03)
+    assert max(pauses) <= 70.0
+    assert Crowd(1, 1.0).pause(draw) == 0.0
+
+
+async def test_nothing_is_asked_after_the_end() -> None:
+    asked: list[httpx.Request] = []
+
+    def reply(request: httpx.Request) -> httpx.Response:
+        asked.append(request)
+        return httpx.Response(200, json={"status": "answered"})
+
+    async with httpx.AsyncClient(transport=httpx.MockTransport(reply), base_url="http://api") as client:
+        assert await users(client, ["one?"], Crowd(3, 0.0, think=60.0)) == Load()
+    assert asked == []
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="there is no /proc")
+def test_usage_counts_a_process_and_all_below_it() -> None:
+    child = "import sys; held = bytearray(50_000_000); print('held', flush=True); sys.stdin.read()"
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    with subprocess.Popen(
+        [sys.executable, "-c", parent], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == b"held\n"
+        found = usage(running.pid)
+        running.communicate()
+    assert found.megabytes > 50
+    assert found.cpu > 0
