@@ -10,6 +10,14 @@ from typing_extensions import TypedDict  # pydantic makes schemas of no other on
 from graph.state import Json
 
 
+class RunEvent(TypedDict):
+    """A run begins, before its first step: the thread to resume when the connection is lost."""
+
+    event: Literal["run"]
+    run_id: str
+    thread_id: str
+
+
 class StepEvent(TypedDict):
     """A step has ended; `detail` is one line for people, "" when there is nothing to say."""
 
@@ -64,7 +72,7 @@ class AnswerEvent(TypedDict):
     answer: Json
 
 
-Event = StepEvent | ToolEvent | TokenEvent | CorrectionEvent | ClarificationEvent | AnswerEvent
+Event = RunEvent | StepEvent | ToolEvent | TokenEvent | CorrectionEvent | ClarificationEvent | AnswerEvent
 
 
 def token(text: str) -> TokenEvent:

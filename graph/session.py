@@ -4,9 +4,10 @@ import asyncio
 import re
 import time
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
 from copy import copy
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -49,6 +50,16 @@ class NothingPending(BadInput):
 
 class WrongInterrupt(BadInput):
     """The reply names another clarification than the one that is open (HTTP 409)."""
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One run: what LangGraph is given, where it is kept, its settings, and what halts it."""
+
+    given: Any
+    thread_id: str
+    context: Context
+    control: RunControl
 
 
 class Session:
@@ -132,14 +143,14 @@ class Session:
         new: bool = False,
     ) -> AsyncGenerator[Event, None]:
         """Yield the events of `ask` as they happen; the last one is the `answer`, also when the run paused."""
-        thread = thread_id or uuid.uuid4().hex
-        if thread_id and not new and await self.pending(thread_id):
-            events = self.stream_reply(thread_id, question, context=context)
-        else:
-            events = self._run({"query": question, "messages": []}, thread, context or Context())
-        async with aclosing(events):
-            async for event in events:
-                yield event
+        thread, chosen = thread_id or uuid.uuid4().hex, context or Context()
+        with self._going_on() as control:
+            given: Any = {"query": question, "messages": []}
+            if thread_id and not new and await self.pending(thread_id):
+                given = await self._resuming(thread_id, question, chosen)
+            async with aclosing(self._run(_Run(given, thread, chosen, control))) as events:
+                async for event in events:
+                    yield event
 
     async def stream_reply(
         self,
@@ -150,6 +161,17 @@ class Session:
         context: Context | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Yield the events of `reply` as they happen; raises as it does, before the first event."""
+        chosen = context or Context()
+        with self._going_on() as control:
+            given = await self._resuming(thread_id, reply, chosen, interrupt_id)
+            async with aclosing(self._run(_Run(given, thread_id, chosen, control))) as events:
+                async for event in events:
+                    yield event
+
+    async def _resuming(
+        self, thread_id: str, reply: Any, context: Context, interrupt_id: str | None = None
+    ) -> Command[Any]:
+        """Return what resumes a paused thread; raises as `reply` does."""
         snapshot = await self.graph.aget_state(_config(thread_id))
         if not snapshot.values and not snapshot.next:
             raise UnknownThread(f"There is no thread {thread_id!r}; ask a question to start one.")
@@ -159,13 +181,10 @@ class Session:
             raise WrongInterrupt(
                 f"Clarification {interrupt_id!r} is not open; the open one is {snapshot.interrupts[0].id!r}."
             )
-        chosen = context or Context()
-        update = {"deadline": time.time() + chosen.max_seconds}
+        update = {"deadline": time.time() + context.max_seconds}
         # By id: LangGraph takes a bare None or {} for no reply at all, and leaves the run where it was.
         resume = {snapshot.interrupts[0].id: "" if reply is None else reply}
-        async with aclosing(self._run(Command(resume=resume, update=update), thread_id, chosen)) as events:
-            async for event in events:
-                yield event
+        return Command(resume=resume, update=update)
 
     async def stream_resume(
         self, thread_id: str, *, context: Context | None = None
@@ -176,16 +195,17 @@ class Session:
             UnknownThread: there is no such thread.
             NothingPending: its last run came to an end, or waits for a reply.
         """
-        snapshot = await self.graph.aget_state(_config(thread_id))
-        if not snapshot.values and not snapshot.next:
-            raise UnknownThread(f"There is no thread {thread_id!r}; ask a question to start one.")
-        if snapshot.interrupts or not snapshot.next:
-            raise NothingPending(f"Thread {thread_id!r} has no run that broke off.")
-        chosen = context or Context()
-        again: Command[Any] = Command(update={"deadline": time.time() + chosen.max_seconds})
-        async with aclosing(self._run(again, thread_id, chosen)) as events:
-            async for event in events:
-                yield event
+        with self._going_on() as control:
+            snapshot = await self.graph.aget_state(_config(thread_id))
+            if not snapshot.values and not snapshot.next:
+                raise UnknownThread(f"There is no thread {thread_id!r}; ask a question to start one.")
+            if snapshot.interrupts or not snapshot.next:
+                raise NothingPending(f"Thread {thread_id!r} has no run that broke off.")
+            chosen = context or Context()
+            again: Command[Any] = Command(update={"deadline": time.time() + chosen.max_seconds})
+            async with aclosing(self._run(_Run(again, thread_id, chosen, control))) as events:
+                async for event in events:
+                    yield event
 
     async def forget(self, thread_id: str) -> None:
         """Delete everything that is kept of a thread."""
@@ -198,26 +218,33 @@ class Session:
         snapshot = await self.graph.aget_state(_config(thread_id))
         return _clarification(snapshot.interrupts) if snapshot.interrupts else None
 
-    async def _run(self, given: Any, thread_id: str, context: Context) -> AsyncGenerator[Event, None]:
+    @contextmanager
+    def _going_on(self) -> Iterator[RunControl]:
+        """Count a run among those that go on, before anything is awaited, so that a limit on them holds."""
+        control = RunControl()
+        self.running.add(control)
+        try:
+            yield control
+        finally:
+            self.running.discard(control)
+
+    async def _run(self, run: _Run) -> AsyncGenerator[Event, None]:
         """Yield the events of one run, within its span; whatever happens the last one is an answer."""
-        with run_span(self.graph.name, thread_id) as run:
-            async with aclosing(self._events_of(given, thread_id, context, run)) as events:
+        with run_span(self.graph.name, run.thread_id) as span:
+            async with aclosing(self._events_of(run, span)) as events:
                 async for event in events:
                     if event["event"] == "answer":
-                        run.ended(event["answer"]["status"])
+                        span.ended(event["answer"]["status"])
                     yield event
 
-    async def _events_of(
-        self, given: Any, thread_id: str, context: Context, run: RunSpan
-    ) -> AsyncGenerator[Event, None]:
+    async def _events_of(self, run: _Run, span: RunSpan) -> AsyncGenerator[Event, None]:
         started = time.time()
         final: Json = {}
         told = ""
         failure = ""
-        control = RunControl()
-        self.running.add(control)
+        yield {"event": "run", "run_id": span.run_id, "thread_id": run.thread_id}
         try:
-            async with aclosing(self._parts(given, thread_id, context, control, run)) as parts:
+            async with aclosing(self._parts(run, span)) as parts:
                 async for mode, part in parts:
                     if mode == "updates":
                         final = part if "__interrupt__" in part else final | _answer_of(part)
@@ -230,41 +257,43 @@ class Session:
             failure = str(error)
         except Exception as error:
             failure = f"unexpected {type(error).__name__}"
-        finally:
-            self.running.discard(control)
         if failure:
             status = "drained" if failure == DRAINED else "failed"
-            seen = StepSeen("run", run.run_id, thread_id, status=status, run_seconds=time.time() - started)
+            seen = StepSeen(
+                "run", span.run_id, run.thread_id, status=status, run_seconds=time.time() - started
+            )
             observe(self.services.observers, seen)
-            answer = failed(given, thread_id, failure, started).model_dump(mode="json")
+            answer = failed(run.given, run.thread_id, failure, started).model_dump(mode="json")
         elif "__interrupt__" in final:
-            answer = (await self._paused(final["__interrupt__"], thread_id, started)).model_dump(mode="json")
+            answer = (await self._paused(final["__interrupt__"], run.thread_id, started)).model_dump(
+                mode="json"
+            )
             yield {
                 "event": "clarification",
-                "thread_id": thread_id,
+                "thread_id": run.thread_id,
                 "clarification": answer["clarification"],
             }
         else:
-            answer = {**final["answer"], "thread_id": thread_id}
+            answer = {**final["answer"], "thread_id": run.thread_id}
         if failure:
             for event in ([correction(BROKEN)] if told else []) + [token(answer["text"])]:
                 yield event
         yield {"event": "answer", "answer": answer}
 
-    def _parts(self, given: Any, thread_id: str, context: Context, control: RunControl, run: RunSpan) -> Any:
+    def _parts(self, run: _Run, span: RunSpan) -> Any:
         """Return LangGraph's stream of (mode, part) of one run."""
-        config = _config(thread_id) | {"recursion_limit": self._limit(context)}
-        config["configurable"] |= run.config()
-        config["metadata"] = {"run_id": run.run_id}
+        config = _config(run.thread_id) | {"recursion_limit": self._limit(run.context)}
+        config["configurable"] |= span.config()
+        config["metadata"] = {"run_id": span.run_id}
         if self.principal is not None:
             config["configurable"][USER_KEY] = user_of(self.principal)
         return self.graph.astream(
-            given,
+            run.given,
             config,
-            context=context,
+            context=run.context,
             stream_mode=["updates", "custom"],
             durability="exit",
-            control=control,
+            control=run.control,
         )
 
     async def _paused(self, interrupts: Any, thread_id: str, started: float) -> Answer:

@@ -25,7 +25,7 @@ router = APIRouter(tags=["questions"], responses=RESPONSES)
 ANSWERED: dict[int | str, dict[str, Any]] = {
     200: {
         "model": Answer,
-        "description": "The answer; with `Accept: text/event-stream` the events step, tool, token, correction, "
+        "description": "The answer; with `Accept: text/event-stream` the events run, step, tool, token, correction, "
         "clarification and answer as they happen.",
         "content": {STREAM: {"schema": {"type": "string"}}},
     }
@@ -71,9 +71,10 @@ async def resume(
 
 async def respond(request: Request, server: RunningAlone, events: AsyncGenerator[Event, None]) -> Response:
     """Return the events, or the answer at their end; a client that goes away ends the run."""
-    with server.limits.starting(len(server.session.running)):
-        # What refuses the request does so before the first event, so that it has its own status.
-        first = await anext(events)
+    server.limits.admit(len(server.session.running))
+    # What refuses the request does so before the first event, so that it has its own status. The run is counted
+    # before anything is awaited: no other is let in between.
+    first = await anext(events)
     told = _from(first, events)
     if wants_events(request):
         return EventSourceResponse(_as_sse(told), ping=PING, headers={"X-Accel-Buffering": "no"})

@@ -3,8 +3,8 @@
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
@@ -32,7 +32,6 @@ class Limits:
     rate: RateLimitItem
     limiter: MovingWindowRateLimiter = field(default_factory=lambda: MovingWindowRateLimiter(MemoryStorage()))
     closing: bool = False
-    beginning: int = 0
 
     def count(self, who: str) -> None:
         """Count a request.
@@ -46,16 +45,6 @@ class Limits:
             raise Refused(
                 429, f"More than {self.rate} requests; ask again in {wait} s.", {"Retry-After": str(wait)}
             )
-
-    @contextmanager
-    def starting(self, working: int) -> Iterator[None]:
-        """Hold a place for a run until it is counted among those that go on; raises as `admit` does."""
-        self.admit(working + self.beginning)
-        self.beginning += 1
-        try:
-            yield
-        finally:
-            self.beginning -= 1
 
     def admit(self, working: int) -> None:
         """Let new work in, while `working` goes on already.

@@ -9,6 +9,8 @@ from server.app import app
 from server.logs import configuration
 from settings import load_settings
 
+KEPT = 75
+"""Seconds that an idle connection stays open: longer than people read, and than proxies keep theirs (60 s)."""
 GRACE = 30
 """Seconds that connections get to end after a signal."""
 
@@ -28,5 +30,6 @@ def serve(host: str, port: int, **options: Any) -> None:
     """Serve until a signal comes."""
     log = configuration(load_settings())
     options = {"log_config": log, "access_log": False, "timeout_graceful_shutdown": GRACE, **options}
+    options = {"timeout_keep_alive": KEPT, **options}
     config = uvicorn.Config(app, host=host, port=port, **options)
     DrainingServer(config).run()

@@ -22,6 +22,9 @@ function newTurn(question) {
 const NAMES = { gate: "Read the question", rewrite: "Worded it", decompose: "Split it", route: "Chose buckets", schema_plan: "Planned", search: "Searched", prune: "Kept what matters", review: "Reviewed", clarify: "Asked back", compose: "Wrote", verify_citations: "Checked the citations" };
 
 const TOLD = {
+  run(turn, event) {
+    thread = event.thread_id; // Also when the connection is lost before the answer.
+  },
   step(turn, event) {
     turn.steps.append(make("li", {}, NAMES[event.step] ?? event.step, event.detail ? make("span", { class: "faint" }, ` ${event.detail}`) : null));
     if (event.detail) say(`${NAMES[event.step] ?? event.step}: ${event.detail}`);
@@ -41,9 +44,6 @@ const TOLD = {
     turn.text.textContent = "";
     turn.steps.append(make("li", { class: "correction" }, `Corrected: ${event.reason}`));
     say(`The answer is written again: ${event.reason}`);
-  },
-  clarification(turn, event) {
-    thread = event.thread_id;
   },
   answer(turn, event) {
     show(turn, event.answer);

@@ -214,4 +214,4 @@ async def test_the_message_stream_gets_a_corrected_answer_as_a_message_of_its_ow
 
 def test_every_event_has_a_name_of_its_own() -> None:
     names = [get_args(event.__annotations__["event"])[0] for event in get_args(Event)]
-    assert names == ["step", "tool", "token", "correction", "clarification", "answer"]
+    assert names == ["run", "step", "tool", "token", "correction", "clarification", "answer"]

@@ -53,7 +53,8 @@ async def test_a_question_is_answered_as_events(api: httpx.AsyncClient) -> None:
     assert response.headers["content-type"].startswith("text/event-stream")
     events = events_of(response)
     names = [name for name, _ in events]
-    assert names[0] == "step"
+    assert names[:2] == ["run", "step"]
+    assert events[0][1]["thread_id"] == events[-1][1]["answer"]["thread_id"]
     assert {"step", "tool", "token"} <= set(names)
     assert names[-1] == "answer"
     assert all(data["event"] == name for name, data in events)
@@ -268,6 +269,7 @@ async def test_a_drained_run_is_kept_and_resumed(api: httpx.AsyncClient) -> None
     running = app.state.running
     stream = running.session.stream(LOOKUP, thread_id="f" * 32)
     running.threads.start("f" * 32, "owner", LOOKUP)
+    assert (await anext(stream))["event"] == "run"
     first = await anext(stream)
     assert first["step"] == "gate"
     running.session.drain()
