@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from graph.context import Context
 from graph.policies import llm_calls_left, model_budget_spent, seconds_left, tool_calls_left
 from graph.state import Json, State
+from llm.strict import strict_schema
 from nodes.calling import Stopwatch, budget_of, note, spent_on
 from nodes.prune import hydrate
 from nodes.query_drafts import plan_of, proven
@@ -124,7 +125,7 @@ class Agent:
 
 DONE: Json = {
     "type": "function",
-    "function": {"name": "done", "description": Done.__doc__, "parameters": Done.model_json_schema()},
+    "function": {"name": "done", "description": Done.__doc__, "parameters": strict_schema(Done)},
 }
 
 
