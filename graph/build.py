@@ -166,6 +166,13 @@ def fallback(
         paid = {"fallbacks": 1} | (spent_on(calls) if calls else {})
         # The twin, which may ask a model too, has what the failed attempt left of the budgets.
         charged: State = {**state, "usage": add_usage(state.get("usage", {}), paid)}
+        afresh = getattr(node, "afresh", None)
+        if (
+            afresh is not None
+        ):  # what the channels hold is of the question before: there is nothing to go on with
+            update = told(given_up(name, afresh(charged), error.error), state, runtime.stream_writer)
+            watched(state, update)
+            return Command(update=update, goto=END)
         twin = getattr(node, "twin", None)
         if twin is not None:
             try:
@@ -188,7 +195,7 @@ def fallback(
     return handler
 
 
-def given_up(name: str, state: State, failure: Exception) -> dict[str, Any]:
+def given_up(name: str, state: State, failure: BaseException) -> dict[str, Any]:
     """Return the last update of a run whose step and its twin both failed, as the caller's own mistakes make them."""
     reason = explain(failure)
     failed = {**state, "notes": [*state.get("notes", []), note(name, "failed", reason)]}

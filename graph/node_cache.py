@@ -13,6 +13,7 @@ from langgraph.types import CachePolicy
 from corpus.caching import ExactCache
 from graph.context import Context
 from graph.state import State
+from llm.errors import Unavailable
 from tools.services import Services
 
 BYTES = 8_000_000
@@ -89,9 +90,12 @@ async def run_key(services: Services, context: Context) -> str:
         sorted(principal.buckets) if principal.buckets is not None else None,
         sorted(principal.labels) if principal.labels is not None else None,
     ]
-    versions = await asyncio.to_thread(
-        lambda: {name: corpus.annotations.version(name) for name in corpus.buckets}
-    )
+    try:
+        versions = await asyncio.to_thread(
+            lambda: {name: corpus.annotations.version(name) for name in corpus.buckets}
+        )
+    except Unavailable:  # a plan over values that nobody can look at is not worth keeping
+        return ""
     return digest([context.model_dump(mode="json"), context.now.isoformat(), seen, versions])
 
 

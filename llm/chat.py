@@ -155,6 +155,15 @@ class ChatModels:
         """
         return bool(self.factory) or bool(self.spec(step, overrides).model)
 
+    def problem(self, overrides: "Overrides") -> str | None:
+        """Return what is wrong with a run's overrides, in words for whoever wrote them; None when nothing is."""
+        try:
+            for name, values in overrides.items():
+                _options(StepOptions, name, values, "models")
+        except BadInput as error:
+            return str(error)
+        return None
+
     def spec(self, step: Step, overrides: "Overrides | None" = None) -> ModelSpec:
         """Return the step's model and options: run over step over process; no `model` named leaves it empty.
 

@@ -56,7 +56,7 @@ class Gate:
         open_question = state.get("decision", {}).get("clarification")
         if open_question and message_id and message_id != state.get("asked_id") and not state.get("new"):
             return replied(state, open_question, asked, message_id, context)
-        problem = unusable(asked)
+        problem = unusable(asked) or self.services.chat.problem(context.models)
         if problem:
             verdict: Json = {"retrieve": False, "reason": "bad input", "reply": problem}
         else:
@@ -64,6 +64,13 @@ class Gate:
             if verdict["retrieve"] and (key := await run_key(self.services, context)):
                 verdict["key"] = key
         return fresh_question(asked[:MAX_QUESTION], context) | {"asked_id": message_id, "gate": verdict}
+
+    @staticmethod
+    def afresh(state: State) -> State:
+        """Return the state of a question that could not be taken: nothing in it is of the question before."""
+        asked, message_id = asked_question(state)
+        kept: State = {"turns": state.get("turns") or [], "messages": state.get("messages") or []}
+        return kept | {"asked": asked, "question": asked, "asked_id": message_id}
 
 
 def replied(state: State, asked: Json, reply: str, message_id: str, context: Context) -> dict[str, Any]:

@@ -119,6 +119,18 @@ def without_store(corpus: Corpus) -> Corpus:
     return replace(corpus, annotations=NoStore(), linker=NoStore())  # type: ignore[arg-type]
 
 
+async def test_without_the_store_a_model_still_takes_the_question(
+    open_session: OpenSession, corpus: Corpus
+) -> None:
+    """What is kept between runs has a key made of the store's versions; a question is asked without it."""
+    models, script = scripted(lambda step, messages: Rejected("the endpoint answered 401"))
+    async with open_session(models, corpus=without_store(corpus)) as session:
+        answer = await session.ask(QUESTION)
+    assert answer.question == QUESTION
+    assert "45 V" in answer.text
+    assert "decompose" in script.steps()
+
+
 async def test_without_metadata_passages_still_answer_and_it_is_said(
     open_session: OpenSession, corpus: Corpus
 ) -> None:
@@ -208,3 +220,23 @@ async def test_without_a_composing_model_the_best_passages_stand_verbatim(
 
 
 MANUAL = Context(buckets=["datasheets"], max_clarifications=0, max_llm_calls=50)
+
+
+async def test_a_question_that_cannot_be_taken_says_why_and_not_what_the_last_one_said(
+    open_session: OpenSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    down = Unavailable("the database does not answer")
+    async with open_session() as session:
+        first = await session.ask(QUESTION, thread_id="t")
+        assert first.citations
+
+        def closed(services: Any) -> NoReturn:
+            raise down
+
+        monkeypatch.setattr(type(session.services), "bucket_names", closed)
+        for thread in ("t", "fresh"):
+            answer = await session.ask("What hotel cap applies in Penang?", thread_id=thread)
+            assert answer.status == "failed"
+            assert answer.text == "The question could not be answered: the database does not answer"
+            assert answer.question == "What hotel cap applies in Penang?"
+            assert (answer.citations, kinds(answer)) == ([], [("gate", "failed")])

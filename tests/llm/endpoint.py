@@ -74,12 +74,13 @@ def pieces(*words: str, finish: str | None = "stop", usage: bool = True) -> list
 
 
 class Endpoint:
-    """A scripted HTTP server on loopback; `requests` are the bodies that it was sent, in order."""
+    """A scripted HTTP server on loopback; `requests` are the bodies that it was sent, in order, `headers` theirs."""
 
     def __init__(self) -> None:
         self.replies: list[Http | Sse] = []
         self.requests: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
+        self.headers: list[dict[str, str]] = []
         endpoint = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -90,6 +91,7 @@ class Endpoint:
                 body = json.loads(self.rfile.read(size))
                 endpoint.requests.append(body)
                 endpoint.keys.append(self.headers["Authorization"])
+                endpoint.headers.append({name.lower(): value for name, value in self.headers.items()})
                 try:
                     endpoint.answer(self, endpoint.reply(self.path, body))
                 except (BrokenPipeError, ConnectionResetError):
