@@ -67,7 +67,11 @@ function lines(answer) {
     at = claim.end;
   }
   put(characters.slice(at).join(""), (part) => document.createTextNode(part));
-  return rows.map((row) => make("p", {}, ...row));
+  return rows.map((row) => {
+    const listed = row[0]?.textContent.startsWith("- ");
+    if (listed) row[0].textContent = row[0].textContent.slice(2);
+    return make("p", { class: listed ? "item" : null }, ...row);
+  });
 }
 
 function withoutMarkers(text, citations) {
@@ -115,7 +119,8 @@ function chips(filters, remove) {
       type: "button", "aria-label": `Ask again without the filter ${text}`, title: "Ask again without it",
       onclick: () => remove(filter),
     }, "×") : null;
-    return make("li", { class: `chip ${filter.status}` }, text, drop);
+    const yours = filter.origin === "inferred" ? null : make("span", { class: "faint" }, "set by you");
+    return make("li", { class: `chip ${filter.status} ${yours ? "hard" : ""}` }, text, yours, drop);
   });
   return make("ul", { class: "chips", "aria-label": "Filters" }, ...items);
 }
@@ -127,13 +132,16 @@ function written(value) {
   return String(value ?? "");
 }
 
+/** Return an applied filter as `filters` of a question's context take it. */
+export const writtenFilter = (filter) => `${filter.field} ${filter.operator} ${written(filter.value)}`.trim();
+
 /** Return the address of the CSV of all documents that the filters match, null when it cannot be written so. */
 function csvAddress(answer) {
   const applied = answer.filters.filter((filter) => filter.status === "applied");
   const plain = applied.every((filter) => !Array.isArray(filter.value) || ["in", "not in", "between"].includes(filter.operator));
   if (answer.buckets.length !== 1 || !plain) return null;
   const query = new URLSearchParams({ bucket: answer.buckets[0] });
-  for (const filter of applied) query.append("filter", `${filter.field} ${filter.operator} ${written(filter.value)}`.trim());
+  for (const filter of applied) query.append("filter", writtenFilter(filter));
   return `export.csv?${query}`;
 }
 
@@ -152,12 +160,14 @@ function csvLink(answer) {
 
 const plain = (value) => written(value);
 
+/** Return the number that a cell shows, with or without a unit ("1,860.00 USD"); NaN when it shows something else. */
+const amount = (text) => (/^-?[\d,]+(\.\d+)?(\s*\D{1,4})?$/.test(text) ? parseFloat(text.replaceAll(",", "")) : NaN);
+
 /** Order cells: numbers by size ("1,860.00 USD"), everything else by its words; empty cells come last. */
 export function compare(one, other) {
   const [left, right] = [plain(one), plain(other)];
   if (!left || !right) return left ? -1 : right ? 1 : 0;
-  const number = (text) => (/^-?[\d,]+(\.\d+)?(\s*\D{1,4})?$/.test(text) ? parseFloat(text.replaceAll(",", "")) : NaN);
-  const [a, b] = [number(left), number(right)];
+  const [a, b] = [amount(left), amount(right)];
   return Number.isNaN(a) || Number.isNaN(b) ? left.localeCompare(right, "en", { numeric: true }) : a - b;
 }
 
@@ -165,10 +175,12 @@ function tableOf(answer) {
   const { columns, rows, doc_ids: ids } = answer.table;
   const body = make("tbody");
   const listed = rows.map((cells, number) => ({ cells, id: ids[number] }));
-  const heads = columns.map((name, column) => make("th", { scope: "col" },
+  const numeric = columns.map((_, column) => rows.some((cells) => plain(cells[column]))
+    && rows.every((cells) => !plain(cells[column]) || !Number.isNaN(amount(plain(cells[column])))));
+  const heads = columns.map((name, column) => make("th", { scope: "col", class: numeric[column] ? "number" : null },
     make("button", { type: "button", onclick: () => sort(column) }, name.replaceAll("_", " "))));
   const fill = () => body.replaceChildren(...listed.map(({ cells, id }) => make("tr", {},
-    ...cells.map((cell, column) => make("td", {}, id && column === 0
+    ...cells.map((cell, column) => make("td", { class: numeric[column] ? "number" : null }, id && column === 0
       ? link({ doc_id: id }, {}, plain(cell)) : plain(cell))))));
   function sort(column) {
     const down = heads[column].getAttribute("aria-sort") === "ascending";

@@ -31,17 +31,20 @@ let entering = null;
 
 /** Wait until a key was entered; asked for once, however many requests wait. */
 function enterKey(problem) {
-  by("key-problem").textContent = hasKey() ? problem : "";
+  // Requests that come late, without the refused key, do not take its problem away.
+  if (!entering || hasKey()) by("key-problem").textContent = hasKey() ? problem : "";
   sessionStorage.removeItem(KEY);
   entering ??= new Promise((resolve) => {
     const dialog = by("key-dialog");
-    dialog.addEventListener("cancel", (event) => event.preventDefault());
+    dialog.oncancel = (event) => event.preventDefault();
+    // Browsers close a dialog at Escape all the same when nobody has touched it yet: without a key nothing goes on.
+    dialog.onclose = () => entering && dialog.showModal();
     by("key-form").onsubmit = (event) => {
       event.preventDefault();
       sessionStorage.setItem(KEY, by("key").value.trim());
       by("key").value = "";
-      dialog.close();
       entering = null;
+      dialog.close();
       resolve();
     };
     dialog.showModal();

@@ -1,5 +1,5 @@
 // The page: asks, follows a run's events, keeps the threads and brings documents in.
-import { answerParts } from "./answer.js";
+import { answerParts, writtenFilter } from "./answer.js";
 import { getJson, send, stream, upload } from "./api.js";
 import { bring, by, counted, make, say } from "./dom.js";
 import { link, openAddressed, startReader } from "./reader.js";
@@ -57,18 +57,23 @@ function show(turn, answer) {
   turn.text.remove();
   turn.progress.open = false;
   turn.summary.textContent = `${counted(turn.steps.children.length, "step")}, ${counted(turn.searches ?? 0, "search", "searches")}`;
-  turn.answer.replaceChildren(...answerParts(answer, (filter) => without(turn, filter)));
-  if (answer.clarification) turn.answer.append(clarificationOf(answer.clarification));
+  turn.answer.replaceChildren(...answerParts(answer, (filter) => without(turn, answer, filter)));
+  if (answer.clarification) turn.answer.querySelector(".status").after(clarificationOf(answer.clarification));
   say(answer.status === "needs_clarification" ? answer.text : `${turn.answer.querySelector(".status").textContent}. ${answer.text}`);
 }
 
-function without(turn, filter) {
-  const context = turn.context ?? {};
+/** Ask a turn's question again without a filter: one's own is taken out, one read from the question is switched off. */
+function without(turn, answer, filter) {
+  const own = answer.filters.filter((one) => one.origin !== "inferred" && one.status === "applied");
+  // The answer of an earlier visit says itself which filters were one's own.
+  const context = turn.context ?? { buckets: [], filters: own.map(writtenFilter) };
   const inferred = filter.origin === "inferred";
-  const kept = (context.filters ?? []).filter((text) => inferred || !text.replaceAll(" ", "").startsWith(filter.field));
+  const kept = (context.filters ?? []).filter((text) => inferred || fieldOf(text) !== filter.field);
   const fields = inferred ? [...(context.without ?? []), filter.field] : context.without ?? [];
   ask(turn.question, { ...context, filters: kept, without: [...new Set(fields)] });
 }
+
+const fieldOf = (text) => text.trim().match(/^[\w-]+/)?.[0];
 
 function clarificationOf(asked) {
   const reply = (value, shown) => {

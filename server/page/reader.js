@@ -88,6 +88,7 @@ async function draw() {
   by("page-before").hidden = by("page-after").hidden = shown.pages.length < 2;
   by("page-before").disabled = at <= 0;
   by("page-after").disabled = at === shown.pages.length - 1;
+  by("document-tools").hidden = !paged;
   by("page-number").textContent = paged ? `Page ${shown.page} of ${shown.pages.length}` : "Text";
   by("as-text").hidden = !paged || !shown.picturable;
   by("as-text").setAttribute("aria-pressed", String(shown.asText));
@@ -133,13 +134,23 @@ async function drawPicture(url, text) {
   return marks[0];
 }
 
+/** Return the width, in characters, of a text that is laid out in columns; 0 for one whose lines may be broken anew. */
+export function columnsOf(text) {
+  const lines = text.split("\n");
+  const longest = Math.max(...lines.map((line) => line.length));
+  const aligned = lines.filter((line) => /\S {3,}\S|\S\t+\S/.test(line)).length;
+  return aligned >= 2 && longest <= 240 ? longest : 0;
+}
+
 function drawText(text) {
   // Offsets count characters as Python does; JavaScript's own count halves of some.
   const characters = Array.from(text.text);
   const from = Math.max(0, (shown.start ?? 0) - text.start);
   const to = Math.min(characters.length, (shown.end ?? 0) - text.start);
   const part = (start, end) => characters.slice(start, end).join("");
-  const sheet = make("pre", { class: "sheet" });
+  const wide = columnsOf(text.text);
+  const sheet = make("pre", { class: wide ? "sheet aligned" : "sheet" });
+  if (wide) sheet.style.setProperty("--columns", wide);
   by("document-body").append(sheet);
   if (to <= from) {
     sheet.append(part(0, characters.length));

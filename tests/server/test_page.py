@@ -1,92 +1,37 @@
 """The page in a real headless Chromium, over the sample corpus with the twins."""
 
-import json
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.remote.webelement import WebElement
-from selenium.webdriver.support.ui import WebDriverWait
 
-from tests.server.test_kill import server
+from tests.server.page import MARKS, Page, browsing
 
-FOUND = shutil.which("chromium"), shutil.which("chromedriver")
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.server,
-    pytest.mark.skipif(
-        not all(FOUND) and os.environ.get("CI") != "true", reason="chromium or chromedriver is not installed"
-    ),
-]
-FLAGS = (
-    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --disable-dev-shm-usage --window-size=1280,900"
-)
+pytestmark = MARKS
 LOOKUP = "What is the maximum collector-emitter voltage VCEO of the NV2N517?"
 AMBIGUOUS = "What is the total of the Cobaltine invoice?"
 SUM = "How much did Cobaltine invoice in 2024?"
+ONE_LINE = """
+return [...document.querySelectorAll('.bar button')].filter((b) => b.checkVisibility()).map((b) => b.offsetHeight);
+"""
+COLUMNS = """
+const sheet = document.querySelector('pre.sheet');
+const lines = sheet.textContent.trimEnd().split('\\n').length, style = getComputedStyle(sheet);
+const rows = (sheet.clientHeight - 2 * parseFloat(style.paddingTop)) / parseFloat(style.lineHeight);
+return Math.round(rows) - lines;
+"""
 SPAN_IN_VIEW = """
 const [mark, body] = ['.place', '#document-body'].map((name) => document.querySelector(name)?.getBoundingClientRect());
 return !!mark && mark.height > 0 && mark.top >= body.top - 1 && mark.top < body.bottom;
 """
 
 
-class Page:
-    """The page as somebody uses it; every wait is for what is seen, at most half a minute."""
-
-    def __init__(self, driver: webdriver.Chrome, url: str) -> None:
-        self.driver = driver
-        self.url = url
-
-    def open(self) -> None:
-        self.driver.get(self.url)
-        self.until("return document.querySelectorAll('#buckets li').length === 5")
-
-    def until(self, script: str) -> Any:
-        return WebDriverWait(self.driver, 30, poll_frequency=0.05).until(lambda d: d.execute_script(script))
-
-    def all(self, css: str) -> list[WebElement]:
-        return self.driver.find_elements(By.CSS_SELECTOR, css)
-
-    def one(self, css: str) -> WebElement:
-        self.until(f"return !!document.querySelector({json.dumps(css)})")
-        return self.driver.find_element(By.CSS_SELECTOR, css)
-
-    def ask(self, question: str) -> WebElement:
-        """Ask with the keyboard and return the turn that was answered."""
-        before = len(self.all("article"))
-        self.one("#question").send_keys(question, Keys.ENTER)
-        return self.answered(before)
-
-    def answered(self, before: int) -> WebElement:
-        self.until(
-            f"const all = document.querySelectorAll('article'); return all.length > {before} && "
-            "!!all[all.length - 1].querySelector('.status') && !all[all.length - 1].hasAttribute('aria-busy')"
-        )
-        return self.all("article")[-1]
-
-
 @pytest.fixture(scope="module")
 def page(sample_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    folder = tmp_path_factory.mktemp("page")
-    shutil.copytree(sample_home, folder / "home")
-    options = webdriver.ChromeOptions()
-    options.binary_location = FOUND[0] or "chromium"
-    for flag in [*FLAGS.split(), f"--user-data-dir={folder / 'profile'}"]:
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    with server(folder / "home", folder / "log") as (_, url):
-        driver = webdriver.Chrome(options, webdriver.ChromeService(FOUND[1]))
-        try:
-            yield Page(driver, url)
-        finally:
-            driver.quit()
+    with browsing(sample_home, tmp_path_factory.mktemp("page")) as opened:
+        yield opened
 
 
 @pytest.fixture(autouse=True)
@@ -95,16 +40,8 @@ def _quiet_and_at_home(page: Page) -> Iterator[None]:
     page.driver.get_log("performance")
     page.open()
     yield
-    assert [line for line in page.driver.get_log("browser") if line["level"] == "SEVERE"] == []
-    events = [json.loads(line["message"])["message"] for line in page.driver.get_log("performance")]
-    asked = [
-        event["params"]["request"]["url"]
-        for event in events
-        if event["method"] == "Network.requestWillBeSent"
-    ]
-    assert asked
-    # Chromium's own new tab (chrome://) is none of the page's; nothing may go over a network to elsewhere.
-    assert [url for url in asked if url.startswith(("http", "ws")) and not url.startswith(page.url)] == []
+    assert page.severe() == []
+    assert page.elsewhere() == []
 
 
 def test_an_answer_comes_with_steps_and_its_citation_opens_the_marked_place(page: Page) -> None:
@@ -140,6 +77,41 @@ def test_a_clarification_is_answered_by_a_click_and_the_thread_opens_again(page:
     page.open()
     page.one("#threads button").click()
     page.until("return document.querySelector('.answer')?.textContent.includes('2,145.00')")
+
+
+def test_a_clarification_is_answered_in_ones_own_words(page: Page) -> None:
+    turn = page.ask(AMBIGUOUS)
+    before = len(page.all("article"))
+    page.shoot("clarification")
+    turn.find_element(By.CSS_SELECTOR, ".clarification input").send_keys("CBC-10904", Keys.ENTER)
+    answered = page.answered(before)
+    assert answered.find_element(By.TAG_NAME, "h2").text == "CBC-10904"
+    assert "2,145.00" in answered.text
+    closed = turn.find_elements(By.CSS_SELECTOR, ".clarification button, .clarification input")
+    assert [control for control in closed if control.is_enabled()] == [], "it is answered once"
+
+
+def test_ones_own_filter_is_marked_and_taken_out_without_touching_the_others(page: Page) -> None:
+    page.one("#narrow summary").click()
+    page.one("#filters").send_keys("total_amount>=2000\nvendor_name=Cobaltine Cloud Inc.")
+    turn = page.ask("List the invoices of 2024")
+    page.shoot("own-filters")
+    own = turn.find_elements(By.CSS_SELECTOR, ".chip.hard")
+    assert sorted(chip.text.split()[0] for chip in own) == ["total", "vendor"]
+    assert all("set by you" in chip.text for chip in own)
+    assert len(turn.find_elements(By.CSS_SELECTOR, "tbody tr")) == 2
+    page.one("#filters").clear()
+    # The answer itself tells which filters were one's own when the thread is opened again.
+    page.open()
+    page.one("#threads button").click()
+    before = len(page.all("article"))
+    page.one(".chip.hard")
+    chip = next(c for c in page.all(".chip.hard") if c.text.startswith("total"))
+    chip.find_element(By.TAG_NAME, "button").click()
+    again = page.answered(before)
+    left = [c.text.split()[0] for c in again.find_elements(By.CSS_SELECTOR, ".chip.hard")]
+    assert left == ["vendor"]
+    assert len(again.find_elements(By.CSS_SELECTOR, "tbody tr")) == 4
 
 
 def test_a_filter_is_taken_away_and_the_question_runs_again(page: Page) -> None:
@@ -228,13 +200,14 @@ def test_it_fits_every_width_in_light_and_dark(page: Page, width: int, scheme: s
     try:
         page.ask(SUM).find_element(By.CSS_SELECTOR, ".cite").click()
         page.until(SPAN_IN_VIEW)
-        shots = os.environ.get("PAGE_SCREENSHOTS")
-        if shots:
-            page.driver.save_screenshot(f"{shots}/{width}-{scheme}-document.png")
+        page.shoot(f"{width}-{scheme}-document")
+        assert page.driver.execute_script(COLUMNS) == 0, "no line of a text in columns is broken"
         page.one("#document-close").click()
-        if shots:
-            page.driver.save_screenshot(f"{shots}/{width}-{scheme}.png")
+        page.shoot(f"{width}-{scheme}")
         assert page.driver.execute_script("return document.documentElement.scrollWidth") <= width
+        heights = page.driver.execute_script(ONE_LINE)
+        assert len(heights) >= 1
+        assert max(heights) < 48, "the buttons of the head stand in one line"
         ground = page.driver.execute_script("return getComputedStyle(document.body).backgroundColor")
         assert ground == {"light": "rgb(251, 251, 250)", "dark": "rgb(21, 24, 27)"}[scheme]
     finally:

@@ -1,0 +1,104 @@
+"""The page in a headless Chromium, driven as somebody uses it, for the tests of the page."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.ui import WebDriverWait
+
+from tests.server.test_kill import server
+
+FOUND = shutil.which("chromium"), shutil.which("chromedriver")
+MARKS = [
+    pytest.mark.browser,
+    pytest.mark.server,
+    pytest.mark.skipif(
+        not all(FOUND) and os.environ.get("CI") != "true", reason="chromium or chromedriver is not installed"
+    ),
+]
+FLAGS = (
+    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --disable-dev-shm-usage --window-size=1280,900"
+)
+
+
+class Page:
+    """The page as somebody uses it; every wait is for what is seen, at most half a minute."""
+
+    def __init__(self, driver: webdriver.Chrome, url: str) -> None:
+        self.driver = driver
+        self.url = url
+
+    def open(self) -> None:
+        self.driver.get(self.url)
+        self.until("return document.querySelectorAll('#buckets li').length === 5")
+
+    def until(self, script: str) -> Any:
+        return WebDriverWait(self.driver, 30, poll_frequency=0.05).until(lambda d: d.execute_script(script))
+
+    def all(self, css: str) -> list[WebElement]:
+        return self.driver.find_elements(By.CSS_SELECTOR, css)
+
+    def one(self, css: str) -> WebElement:
+        self.until(f"return !!document.querySelector({json.dumps(css)})")
+        return self.driver.find_element(By.CSS_SELECTOR, css)
+
+    def ask(self, question: str) -> WebElement:
+        """Ask with the keyboard and return the turn that was answered."""
+        before = len(self.all("article"))
+        self.one("#question").send_keys(question, Keys.ENTER)
+        return self.answered(before)
+
+    def answered(self, before: int) -> WebElement:
+        self.until(
+            f"const all = document.querySelectorAll('article'); return all.length > {before} && "
+            "!!all[all.length - 1].querySelector('.status') && !all[all.length - 1].hasAttribute('aria-busy')"
+        )
+        return self.all("article")[-1]
+
+    def severe(self) -> list[str]:
+        """Return the errors that the console has told since the last time."""
+        return [line["message"] for line in self.driver.get_log("browser") if line["level"] == "SEVERE"]
+
+    def elsewhere(self) -> list[str]:
+        """Return what was requested of another origin since the last time; something must have been asked at all."""
+        events = [json.loads(line["message"])["message"] for line in self.driver.get_log("performance")]
+        asked = [
+            event["params"]["request"]["url"]
+            for event in events
+            if event["method"] == "Network.requestWillBeSent"
+        ]
+        assert asked
+        # Chromium's own new tab (chrome://) is none of the page's; nothing may go over a network to elsewhere.
+        return [url for url in asked if url.startswith(("http", "ws")) and not url.startswith(self.url)]
+
+    def shoot(self, name: str) -> None:
+        """Save a screenshot where PAGE_SCREENSHOTS says, to be looked at."""
+        if folder := os.environ.get("PAGE_SCREENSHOTS"):
+            self.driver.save_screenshot(f"{folder}/{name}.png")
+
+
+@contextmanager
+def browsing(sample_home: Path, folder: Path, **settings: str) -> Iterator[Page]:
+    """Serve a copy of the sample corpus, with settings of its own, and give its page in a browser."""
+    shutil.copytree(sample_home, folder / "home")
+    options = webdriver.ChromeOptions()
+    options.binary_location = FOUND[0] or "chromium"
+    for flag in [*FLAGS.split(), f"--user-data-dir={folder / 'profile'}"]:
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    with server(folder / "home", folder / "log", **settings) as (_, url):
+        driver = webdriver.Chrome(options, webdriver.ChromeService(FOUND[1]))
+        try:
+            yield Page(driver, url)
+        finally:
+            driver.quit()
