@@ -42,7 +42,7 @@ from corpus.annotation_tables import (
     to_values,
 )
 from corpus.buckets import Bucket
-from corpus.database import open_database, translated
+from corpus.database import batches, open_database, translated
 from corpus.facets import Facet, count_facets, most_telling
 from corpus.fields import Field, Value
 from corpus.filter_sql import compared_column, to_sql
@@ -249,6 +249,16 @@ class AnnotationStore:
             if found is not None:
                 return to_values(self.buckets[name], found)
         return None
+
+    def values_of(self, bucket: str, doc_ids: Sequence[str]) -> dict[str, dict[str, Value]]:
+        """Return the typed values of those among many documents that the bucket knows, by id."""
+        rows, declared = self.tables[bucket].rows, self.buckets[bucket]
+        found: dict[str, dict[str, Value]] = {}
+        for ids in batches(doc_ids):
+            chosen = and_(rows.c.doc_id.in_(ids), sql_condition(self.principal, rows.c.doc_id))
+            for row in self.run(select(rows).where(chosen)).mappings():
+                found[row["doc_id"]] = to_values(declared, row)
+        return found
 
     def get_sources(self, doc_id: str, bucket: str) -> dict[str, Source]:
         """Return where the values of a document were found, for those that were extracted."""

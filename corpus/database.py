@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,7 +22,9 @@ from sqlalchemy.exc import (
 from llm.errors import BadInput, Rejected, Unavailable
 
 T = TypeVar("T")
+Id = TypeVar("Id", str, int)
 
+IDS_A_STATEMENT = 500  # SQLite allows 32,766 variables a statement, older builds 999
 BUSY_SECONDS = 30
 CACHE_KIBIBYTES = 64 * 1024
 
@@ -81,6 +83,11 @@ def _sqlite(sql_url: str, file: str | None) -> Engine:
         cursor.close()
 
     return engine
+
+
+def batches(ids: Sequence[Id]) -> Iterator[Sequence[Id]]:
+    """Yield ids in parts that one statement takes."""
+    return (ids[begin : begin + IDS_A_STATEMENT] for begin in range(0, len(ids), IDS_A_STATEMENT))
 
 
 def translated(call: Callable[[], T]) -> T:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Literal
 
 from sqlalchemy import (
@@ -26,14 +27,13 @@ from sqlalchemy import (
 )
 
 from corpus.access import OWNER, Principal, create_labels_table, labels_table, sql_condition
-from corpus.database import open_database, translated
+from corpus.database import batches, open_database, translated
 from corpus.document_parts import layout_from, part_rows, parts_table, with_parts
 from corpus.likeness import Likeness, LikenessTables, Traits
 from corpus.types import Document, Layout, Page, page_at
 
 Status = Literal["pending", "removing", "done"]
 
-IDS_A_STATEMENT = 500  # SQLite allows 32,766 variables a statement, older builds 999
 LONGEST = 1_000_000_000  # characters; SQLite's own bound of a value
 
 _metadata = MetaData()
@@ -131,7 +131,7 @@ class DocumentStore:
 
         def run() -> None:
             with self._engine.begin() as connection:
-                for ids in _batches([document.doc_id for document in given]):
+                for ids in batches([document.doc_id for document in given]):
                     connection.execute(delete(_documents).where(_documents.c.doc_id.in_(ids)))
                     connection.execute(delete(_parts).where(_parts.c.doc_id.in_(ids)))
                     connection.execute(delete(labels_table).where(labels_table.c.doc_id.in_(ids)))
@@ -150,7 +150,7 @@ class DocumentStore:
         """Record that these documents are being written or removed, or that all stores hold them."""
         self._execute(
             update(_documents).where(_documents.c.doc_id.in_(ids)).values(status=status)
-            for ids in _batches(doc_ids)
+            for ids in batches(doc_ids)
         )
 
     def delete(self, doc_ids: Sequence[str]) -> None:
@@ -158,7 +158,7 @@ class DocumentStore:
 
         def run() -> None:
             with self._engine.begin() as connection:
-                for ids in _batches(doc_ids):
+                for ids in batches(doc_ids):
                     _likeness.remove(connection, ids)
                     for table in (_parts, _documents, labels_table):
                         connection.execute(delete(table).where(table.c.doc_id.in_(ids)))
@@ -173,7 +173,7 @@ class DocumentStore:
     def labels(self, doc_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return the labels of those documents that have some, sorted, by id."""
         found: dict[str, tuple[str, ...]] = {}
-        for ids in _batches(doc_ids):
+        for ids in batches(doc_ids):
             query = select(labels_table.c.doc_id, labels_table.c.label).where(labels_table.c.doc_id.in_(ids))
             for row in self._rows(query.order_by(labels_table.c.label)):
                 found[row.doc_id] = (*found.get(row.doc_id, ()), row.label)
@@ -227,7 +227,7 @@ class DocumentStore:
     def records(self, doc_ids: Sequence[str]) -> dict[str, DocumentRecord]:
         """Return the records of those among `doc_ids` that exist, by id."""
         found: dict[str, DocumentRecord] = {}
-        for ids in _batches(doc_ids):
+        for ids in batches(doc_ids):
             rows = self._rows(self._seen(select(*_SMALL).where(_documents.c.doc_id.in_(ids))))
             found.update({row.doc_id: _record(row) for row in rows})
         return found
@@ -273,18 +273,19 @@ class DocumentStore:
 
     def likeness(self, doc_ids: Sequence[str]) -> dict[str, Likeness]:
         """Return the signatures of those among `doc_ids` that have one, by id."""
-        found = (row for ids in _batches(doc_ids) for row in self._rows(_likeness.of(ids)))
+        found = (row for ids in batches(doc_ids) for row in self._rows(_likeness.of(ids)))
         return {row.doc_id: Likeness(*tuple(row)) for row in found}
 
     def sharing(self, doc_ids: Sequence[str]) -> Sequence[tuple[str, str]]:
         """Return (document, other document) for those that may be near-duplicates of `doc_ids`."""
         return [
-            (row.doc_id, row.other) for ids in _batches(doc_ids) for row in self._rows(_likeness.sharing(ids))
+            (row.doc_id, row.other) for ids in batches(doc_ids) for row in self._rows(_likeness.sharing(ids))
         ]
 
-    def holding(self, keys: Sequence[int], limit: int) -> Sequence[str]:
-        """Return the ids of documents that have one of some names, in order."""
-        return [row.doc_id for row in self._rows(_likeness.holding(keys).limit(limit))]
+    def holding(self, keys: Sequence[int], limit: int) -> dict[int, Sequence[str]]:
+        """Return the first documents, by id, that have each of some names."""
+        rows = [row for some in batches(keys) for row in self._rows(_likeness.holding(some, limit))]
+        return {key: [row.doc_id for row in group] for key, group in groupby(rows, lambda row: int(row.key))}
 
     def settle(self, supersedes: Mapping[str, str | None]) -> None:
         """Record which document each of these was found to replace, None for none."""
@@ -311,10 +312,6 @@ class DocumentStore:
                     connection.execute(statement)
 
         translated(run)
-
-
-def _batches(ids: Sequence[str]) -> Iterable[Sequence[str]]:
-    return (ids[begin : begin + IDS_A_STATEMENT] for begin in range(0, len(ids), IDS_A_STATEMENT))
 
 
 def _row(document: Document, hashes: tuple[str, str], status: Status) -> dict[str, Any]:

@@ -16,60 +16,44 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import qdrant_edge as edge
 
-from corpus.edge_filter import edge_condition, edge_filter
+from corpus.edge_filter import edge_filter
+from corpus.edge_query import query_of
+from corpus.edge_shard import DEFAULT_SIZES, INDEX_KINDS, Shard, Sizes, translated
 from corpus.index import (
     DENSE,
     OWN_INDEXES,
-    RRF_K,
     SAMPLE,
     SEEN_BY_ALL,
     SPARSE,
     CollectionRecord,
     FilterJSON,
-    Leg,
     SearchRequest,
     chunk_from,
     documents_condition,
     encode_chunks,
-    identifier_condition,
     indexed_text,
     legs,
     payload_of,
     similarity,
 )
 from corpus.levels import chunks_of
-from corpus.sparse import SparseVector
 from corpus.types import Chunk, Hit
 from llm.embeddings import Embedder
-from llm.errors import Rejected, Unavailable
+from llm.errors import Rejected
 
 if TYPE_CHECKING:
     from corpus.buckets import Bucket
 
 T = TypeVar("T")
 
-# Below this exact search is fast (18 ms over 100,000 points), and building the graph stops the process.
-OPTIMIZE_FROM = 100_000
 SCROLL_PAGE = 1_000
-
-_KINDS: Mapping[str, Any] = {
-    "keyword": edge.PayloadSchemaType.Keyword,
-    "integer": edge.PayloadSchemaType.Integer,
-    "float": edge.PayloadSchemaType.Float,
-    "bool": edge.PayloadSchemaType.Bool,
-    "datetime": edge.PayloadSchemaType.Datetime,
-    "uuid": edge.PayloadSchemaType.Uuid,
-    "text": edge.TextIndexParams(
-        tokenizer=edge.TokenizerType.Word, lowercase=True, ascii_folding=True, phrase_matching=True
-    ),
-}
 
 
 @dataclass(slots=True)
 class _Open:
-    """A shard in use: its handle and what it was built with."""
+    """A shard in use and what it was built with."""
 
-    shard: edge.EdgeShard
+    shard: Shard
     record: CollectionRecord
 
 
@@ -79,10 +63,14 @@ class EdgeIndex:
     Args:
         folder: holds one sub-folder and one record file a bucket.
         weights: RRF weights (dense, sparse).
+        sizes: from how many points on a shard is rearranged.
     """
 
-    def __init__(self, folder: Path, embedder: Embedder, *, weights: tuple[float, float]) -> None:
+    def __init__(
+        self, folder: Path, embedder: Embedder, *, weights: tuple[float, float], sizes: Sizes = DEFAULT_SIZES
+    ) -> None:
         self._folder = folder
+        self._sizes = sizes
         self._embedder = embedder
         self._weights = weights
         self._open: dict[str, _Open] = {}
@@ -102,13 +90,11 @@ class EdgeIndex:
     async def set_metadata(self, bucket: str, metadata: Mapping[str, Mapping[str, Any]]) -> None:
         """See `Index.set_metadata`."""
 
-        def run(opened: _Open) -> None:
+        def run(handle: edge.EdgeShard, _: CollectionRecord) -> None:
             for doc_id, values in metadata.items():
                 chosen = edge_filter(documents_condition([doc_id]))
                 assert chosen is not None
-                opened.shard.update(
-                    edge.UpdateOperation.set_payload_by_filter(chosen, {"meta": dict(values)})
-                )
+                handle.update(edge.UpdateOperation.set_payload_by_filter(chosen, {"meta": dict(values)}))
 
         await self._with_shard(bucket, run, None)
 
@@ -117,7 +103,7 @@ class EdgeIndex:
         chosen = edge_filter(documents_condition(doc_ids))
         if doc_ids and chosen:
             operation = edge.UpdateOperation.delete_points_by_filter(chosen)
-            await self._with_shard(bucket, lambda opened: opened.shard.update(operation), None)
+            await self._with_shard(bucket, lambda handle, _: handle.update(operation), None)
 
     async def search(self, request: SearchRequest) -> list[Hit]:
         """See `Index.search`."""
@@ -128,7 +114,7 @@ class EdgeIndex:
         chosen = edge_filter(documents_condition([doc_id]))
         none: list[Chunk] = []
         points = await self._with_shard(
-            bucket, lambda opened: [point for page in _scrolled(opened.shard, chosen) for point in page], none
+            bucket, lambda handle, _: [point for page in _scrolled(handle, chosen) for point in page], none
         )
         return sorted(chunks_of(points), key=lambda chunk: chunk.ordinal)
 
@@ -136,9 +122,7 @@ class EdgeIndex:
         """See `Index.retrieve`."""
         none: list[edge.Record] = []
         wanted: list[Any] = list(chunk_ids)
-        records = await self._with_shard(
-            bucket, lambda opened: opened.shard.retrieve(wanted, True, False), none
-        )
+        records = await self._with_shard(bucket, lambda handle, _: handle.retrieve(wanted, True, False), none)
         points = [chunk_from(record.id, record.payload or {}) for record in records]
         found = {chunk.chunk_id: chunk for chunk in chunks_of(points)}
         return [found[chunk_id] for chunk_id in chunk_ids if chunk_id in found]
@@ -154,9 +138,9 @@ class EdgeIndex:
     async def counts(self, bucket: str, filters: Sequence[FilterJSON | None]) -> list[int]:
         """See `Index.counts`; one thread's work."""
 
-        def run(opened: _Open) -> list[int]:
-            chosen = [edge_filter(opened.record.only_chunks(one)) for one in filters]
-            return [opened.shard.count(edge.CountRequest(exact=True, filter=one)) for one in chosen]
+        def run(handle: edge.EdgeShard, record: CollectionRecord) -> list[int]:
+            chosen = [edge_filter(record.only_chunks(one)) for one in filters]
+            return [handle.count(edge.CountRequest(exact=True, filter=one)) for one in chosen]
 
         return await self._with_shard(bucket, run, [0] * len(filters))
 
@@ -186,10 +170,12 @@ class EdgeIndex:
 
     # What follows blocks and runs in threads.
 
-    async def _with_shard(self, bucket: str, run: Callable[[_Open], T], empty: T) -> T:
+    async def _with_shard(
+        self, bucket: str, run: Callable[[edge.EdgeShard, CollectionRecord], T], empty: T
+    ) -> T:
         def work() -> T:
             opened = self._opened(bucket)
-            return empty if opened is None else _translated(bucket, lambda: run(opened))
+            return empty if opened is None else opened.shard.call(lambda handle: run(handle, opened.record))
 
         return await asyncio.to_thread(work)
 
@@ -204,7 +190,7 @@ class EdgeIndex:
         edge_filter(filter_json)
         return await self._with_shard(
             bucket,
-            lambda opened: run(opened.shard, edge_filter(opened.record.only_chunks(filter_json))),
+            lambda handle, record: run(handle, edge_filter(record.only_chunks(filter_json))),
             empty,
         )
 
@@ -216,24 +202,18 @@ class EdgeIndex:
         opened.record.check_language(bucket)
         wanted = {**OWN_INDEXES, **bucket.payload_indexes()}
         shard = opened.shard
-        existing = shard.info().payload_schema
+        existing = shard.call(lambda handle: handle.info().payload_schema)
         for key, kind in wanted.items():
             if key not in existing:
-                operation = edge.UpdateOperation.create_field_index(key, _KINDS[kind])
-                _translated(bucket.name, partial(shard.update, operation))
+                operation = edge.UpdateOperation.create_field_index(key, INDEX_KINDS[kind])
+                shard.call(partial(_update, operation))
 
     def _create(self, bucket: str, record: CollectionRecord) -> _Open:
         with self._lock:
             folder = self._folder / bucket
             self._clear(bucket, folder)
             folder.mkdir(parents=True, exist_ok=True)
-            config = edge.EdgeConfig(
-                vectors={DENSE: edge.EdgeVectorParams(record.dimensions, edge.Distance.Cosine)},
-                sparse_vectors={SPARSE: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)},
-                # Without the log the lock goes too, and two processes corrupt each other.
-                wal_enabled=True,
-            )
-            shard = _translated(bucket, lambda: edge.EdgeShard.create(str(folder), config))
+            shard = Shard.create(folder, record.dimensions, self._sizes)
             self._write_record(bucket, record)
             self._open[bucket] = _Open(shard, record)
             return self._open[bucket]
@@ -243,7 +223,7 @@ class EdgeIndex:
         if folder.is_dir() and any(folder.iterdir()):
             # Half a shard is refused; one that another process is creating is Unavailable.
             with contextlib.suppress(Rejected):
-                _translated(bucket, lambda: edge.EdgeShard.load(str(folder))).close()
+                translated(bucket, lambda: edge.EdgeShard.load(str(folder))).close()
             shutil.rmtree(folder)
 
     def _opened(self, bucket: str) -> _Open | None:
@@ -256,7 +236,7 @@ class EdgeIndex:
             except FileNotFoundError:
                 return None
             record.check(bucket, self._embedder)
-            shard = _translated(bucket, lambda: edge.EdgeShard.load(str(self._folder / bucket)))
+            shard = Shard.load(self._folder / bucket, record.dimensions, self._sizes)
             self._open[bucket] = _Open(shard, record)
             return self._open[bucket]
 
@@ -279,8 +259,8 @@ class EdgeIndex:
             )
             for row, chunk in enumerate(chunks)
         ]
-        shard = opened.shard
-        _translated(bucket, lambda: shard.update(edge.UpdateOperation.upsert_points(points)))
+        opened.shard.call(partial(_update, edge.UpdateOperation.upsert_points(points)))
+        opened.shard.written(len(points))
 
     def _optimize(self, bucket: str) -> None:
         opened = self._opened(bucket)
@@ -289,19 +269,18 @@ class EdgeIndex:
         shard = opened.shard
         draw: Any = edge.Sample.Random
         drawn = edge_filter(opened.record.only_chunks(SEEN_BY_ALL))
-        sampled = _translated(
-            bucket,
-            lambda: shard.query(edge.QueryRequest(SAMPLE, query=draw, with_payload=True, filter=drawn)),
+        sampled = shard.call(
+            lambda handle: handle.query(
+                edge.QueryRequest(SAMPLE, query=draw, with_payload=True, filter=drawn)
+            )
         )
         record = opened.record.refitted([chunk_from(point.id, point.payload or {}) for point in sampled])
         if record is not None:
-            _translated(bucket, lambda: _refit(shard, record))
+            _refit(shard, record)
             # Written last: a refit that was killed is found again by the next ingest.
             self._write_record(bucket, record)
             opened.record = record
-        _translated(bucket, shard.flush)
-        if shard.info().points_count >= OPTIMIZE_FROM:
-            _translated(bucket, shard.optimize)
+        shard.finish(rewritten=record is not None)
 
     def _search(self, request: SearchRequest) -> list[Hit]:
         opened = self._opened(request.bucket)
@@ -310,8 +289,8 @@ class EdgeIndex:
         fused = legs(request, self._embedder, opened.record, self._weights)
         if not fused:
             return []
-        query, shard = _query(request, fused), opened.shard
-        points = _translated(request.bucket, lambda: shard.query(query))
+        query = query_of(request, fused)
+        points = opened.shard.call(lambda handle: handle.query(query))
         return [
             Hit(chunk_from(point.id, point.payload or {}), point.score, similarity(fused, point.vector))
             for point in points
@@ -341,96 +320,41 @@ class EdgeIndex:
         os.replace(draft, target)
 
 
-def _query(request: SearchRequest, fused: Sequence[Leg]) -> edge.QueryRequest:
-    """Build the engine's query over one list, or over several fused by rank."""
-    common: dict[str, Any] = {
-        "limit": request.limit,
-        "with_payload": True,
-        "with_vector": [DENSE] if fused[0].using == DENSE else False,
-    }
-    if len(fused) == 1:
-        (only,) = fused
-        allowed = edge_filter(only.filter_json)
-        return edge.QueryRequest(query=_nearest(only), filter=allowed, params=_params(only), **common)
-    alone: Any = edge.Fusion.Rrf(k=RRF_K)
-    lists = [
-        edge.Prefetch(
-            request.candidates,
-            prefetches=[
-                edge.Prefetch(
-                    request.candidates,
-                    query=_nearest(leg),
-                    filter=edge_filter(leg.filter_json),
-                    params=_params(leg),
-                )
-            ],
-            query=alone,
-        )
-        for leg in fused
-    ]
-    return edge.QueryRequest(prefetches=lists, query=_formula(request.identifiers, fused), **common)
+def _update(operation: edge.UpdateOperation, handle: edge.EdgeShard) -> None:
+    handle.update(operation)
 
 
-def _params(leg: Leg) -> edge.SearchParams | None:
-    if leg.population is None:
-        return None
-    return edge.SearchParams(idf=edge.IdfParams(edge_filter(leg.population)))
-
-
-def _nearest(leg: Leg) -> edge.Query:
-    vector = edge.SparseVector(*leg.vector) if isinstance(leg.vector, SparseVector) else leg.vector
-    return edge.Query.Nearest(vector, using=leg.using)
-
-
-def _formula(identifiers: Sequence[str], fused: Sequence[Leg]) -> edge.Formula:
-    """Add the weighted scores of the lists, and 1 for a wanted identifier: more than they can reach."""
-    scores = [f"$score[{place}]" for place in range(len(fused))]
-    terms = [
-        edge.Expression.Mult([edge.Expression.Constant(leg.weight), edge.Expression.Variable(score)])
-        for leg, score in zip(fused, scores, strict=True)
-    ]
-    if identifiers:
-        terms.append(edge.Expression.Condition(edge_condition(identifier_condition(identifiers))))
-    return edge.Formula(edge.Expression.Sum(terms), dict.fromkeys(scores, 0.0))
-
-
-def _refit(shard: edge.EdgeShard, record: CollectionRecord) -> None:
+def _refit(shard: Shard, record: CollectionRecord) -> None:
     """Write the sparse vectors of all points anew."""
     encoder = record.encoder()
-    for chunks in _scrolled(shard, None):
+    offset: Any = None
+    while True:
+        chunks, offset = shard.call(partial(_page, None, offset))
         vectors = [
             edge.PointVectors(
                 chunk.chunk_id, {SPARSE: edge.SparseVector(*encoder.document(indexed_text(chunk)))}
             )
             for chunk in chunks
         ]
-        shard.update(edge.UpdateOperation.update_vectors(vectors))
-
-
-def _scrolled(shard: edge.EdgeShard, chosen: edge.Filter | None) -> Iterator[list[Chunk]]:
-    """Yield all chunks that match, a page at a time."""
-    offset = None
-    while True:
-        records, offset = shard.scroll(
-            edge.ScrollRequest(offset=offset, limit=SCROLL_PAGE, filter=chosen, with_payload=True)
-        )
-        if records:
-            yield [chunk_from(record.id, record.payload or {}) for record in records]
+        if vectors:
+            shard.call(partial(_update, edge.UpdateOperation.update_vectors(vectors)))
+            shard.written(len(vectors))
         if offset is None:
             return
 
 
-def _translated(bucket: str, call: Callable[[], T]) -> T:
-    """Call the engine and raise its failures as this project's two kinds."""
-    try:
-        return call()
-    except Exception as error:  # the engine raises plain Exception: only its text tells the cases apart
-        text = str(error)
-        if "WouldBlock" in text:
-            raise Unavailable(
-                f"The index of bucket {bucket!r} is open in another process. Close that process, "
-                f"or serve both from a Qdrant server (QDRANT_URL)."
-            ) from error
-        if "not initialized" in text:
-            raise Unavailable(f"The index of bucket {bucket!r} was closed during the call.") from error
-        raise Rejected(f"The embedded index refused the request on bucket {bucket!r}: {text}") from error
+def _scrolled(handle: edge.EdgeShard, chosen: edge.Filter | None) -> Iterator[list[Chunk]]:
+    """Yield all chunks that match, a page at a time."""
+    offset: Any = None
+    while True:
+        chunks, offset = _page(chosen, offset, handle)
+        yield chunks
+        if offset is None:
+            return
+
+
+def _page(chosen: edge.Filter | None, offset: Any, handle: edge.EdgeShard) -> tuple[list[Chunk], Any]:
+    """Return a page of the chunks that match, by id, and where the next one begins; None after the last."""
+    request = edge.ScrollRequest(offset=offset, limit=SCROLL_PAGE, filter=chosen, with_payload=True)
+    records, following = handle.scroll(request)
+    return [chunk_from(record.id, record.payload or {}) for record in records], following

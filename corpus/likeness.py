@@ -215,14 +215,13 @@ class LikenessTables:
             .distinct()
         )
 
-    def holding(self, keys: Sequence[int]) -> Any:
-        """Return the query for the documents that have one of some keys."""
-        return (
-            select(self.keys.c.doc_id)
-            .where(self.keys.c.key.in_(keys))
-            .distinct()
-            .order_by(self.keys.c.doc_id)
-        )
+    def holding(self, keys: Sequence[int], limit: int) -> Any:
+        """Return the query for (key, document), a few documents a key."""
+        table = self.keys
+        place = func.row_number().over(partition_by=table.c.key, order_by=table.c.doc_id).label("place")
+        ranked = select(table.c.key, table.c.doc_id, place).where(table.c.key.in_(keys)).subquery("ranked")
+        first = select(ranked.c.key, ranked.c.doc_id).where(ranked.c.place <= limit)
+        return first.order_by(ranked.c.key, ranked.c.doc_id)
 
     def of(self, doc_ids: Sequence[str]) -> Any:
         """Return the query for the likeness of documents."""

@@ -35,8 +35,7 @@ async def find_likeness(bucket: Bucket, stores: Stores, report: IngestReport) ->
         report.near_duplicates += await asyncio.to_thread(_near_duplicates, batch, stores)
         found: dict[str, NewVersion | None] = dict.fromkeys(item.doc_id for item in batch)
         if bucket.supersedes_field:
-            for item in batch:
-                found |= await asyncio.to_thread(_versions_around, item.doc_id, bucket, stores)
+            found |= await asyncio.to_thread(_versions, list(found), bucket, stores)
             await _annotate(found, bucket, stores, report)
         replaced = {doc_id: version.supersedes if version else None for doc_id, version in found.items()}
         await asyncio.to_thread(stores.documents.settle, replaced)
@@ -82,25 +81,41 @@ def _parts(mark: str) -> tuple[int | str, ...]:
     return tuple(int(part) if part.isdigit() else part.casefold() for part in mark.split(".") if part)
 
 
-def _versions_around(doc_id: str, bucket: Bucket, stores: Stores) -> dict[str, NewVersion | None]:
-    """Return what a document and those that share a name with it replace, by document."""
-    record = stores.documents.record(doc_id)
-    if record is None:
-        return {}
-    names = names_of(bucket, record, stores.annotations.get(doc_id, bucket.name) or {})
-    shared = [stores.documents.holding([name], SHARED_BY + 1) for name in names]
-    ids = sorted({doc_id, *(other for ids in shared if len(ids) <= SHARED_BY for other in ids)})
-    if len(ids) == 1:
-        return {doc_id: None}
-    records, likeness = stores.documents.records(ids), stores.documents.likeness(ids)
-    labels = stores.documents.labels(ids)
-    members = [
-        _Member(records[member], stores.annotations.get(member, bucket.name) or {}, likeness[member])
-        for member in ids
+def _versions(doc_ids: Sequence[str], bucket: Bucket, stores: Stores) -> dict[str, NewVersion | None]:
+    """Return what documents and those that share a name with them replace, by document."""
+    records = stores.documents.records(doc_ids)
+    values = stores.annotations.values_of(bucket.name, doc_ids)
+    names = {doc_id: names_of(bucket, record, values.get(doc_id, {})) for doc_id, record in records.items()}
+    holders = stores.documents.holding(
+        sorted({key for keys in names.values() for key in keys}), SHARED_BY + 1
+    )
+    families: dict[str, set[str]] = {}
+    for doc_id in doc_ids:
+        shared = [holders.get(key, []) for key in names.get(doc_id, ())]
+        families[doc_id] = {other for ids in shared if len(ids) <= SHARED_BY for other in ids} | {doc_id}
+    wanted = sorted({other for family in families.values() if len(family) > 1 for other in family})
+    members = _members(wanted, bucket, stores)
+    labels = stores.documents.labels(wanted)
+    found: dict[str, NewVersion | None] = {}
+    for doc_id, family in families.items():
+        found[doc_id] = None
         # Who sees one of two versions shall not learn of another that is hidden from them.
-        if member in records and member in likeness and labels.get(member) == labels.get(doc_id)
-    ]
-    return {member.record.doc_id: _predecessor(bucket, member, members) for member in members}
+        alike = [
+            other for other in sorted(family & members.keys()) if labels.get(other) == labels.get(doc_id)
+        ]
+        group = [members[other] for other in alike]
+        found |= {member.record.doc_id: _predecessor(bucket, member, group) for member in group}
+    return found
+
+
+def _members(doc_ids: Sequence[str], bucket: Bucket, stores: Stores) -> dict[str, _Member]:
+    records, likeness = stores.documents.records(doc_ids), stores.documents.likeness(doc_ids)
+    values = stores.annotations.values_of(bucket.name, doc_ids)
+    return {
+        doc_id: _Member(records[doc_id], values.get(doc_id, {}), likeness[doc_id])
+        for doc_id in doc_ids
+        if doc_id in records and doc_id in likeness
+    }
 
 
 def _predecessor(bucket: Bucket, new: _Member, members: Iterable[_Member]) -> NewVersion | None:
@@ -173,9 +188,10 @@ def _changed(found: dict[str, NewVersion | None], bucket: Bucket, stores: Stores
     field = bucket.supersedes_field or ""
     likeness = stores.documents.likeness(list(found))
     corrections = stores.extractions.corrections(bucket.name) if stores.extractions else {}
+    stored = stores.annotations.values_of(bucket.name, list(found))
     changed: list[Annotation] = []
     for doc_id, version in list(found.items()):
-        values = dict(stores.annotations.get(doc_id, bucket.name) or {})
+        values = dict(stored.get(doc_id, {}))
         held, replaced = values.get(field), version.supersedes if version else None
         ours = {likeness[doc_id].supersedes if doc_id in likeness else None, replaced}
         # What this would set is held too when a kill came between writing and recording it.

@@ -37,6 +37,10 @@ class AnnotationWriter(Protocol):
         """Return the values of a document, looked for in one bucket alone when it is named."""
         ...
 
+    def values_of(self, bucket: str, doc_ids: Sequence[str]) -> Mapping[str, Mapping[str, Value]]:
+        """Return the values of those among many documents that the bucket knows, by id."""
+        ...
+
     def get_sources(self, doc_id: str, bucket: str) -> Mapping[str, Source]:
         """Return where the values of a document were found, for those that were extracted."""
         ...

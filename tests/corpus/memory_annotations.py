@@ -21,6 +21,9 @@ class MemoryAnnotations:
     def get(self, doc_id: str, bucket: str | None = None) -> Mapping[str, Value] | None:
         return self.rows.get(doc_id)
 
+    def values_of(self, bucket: str, doc_ids: Sequence[str]) -> Mapping[str, Mapping[str, Value]]:
+        return {doc_id: self.rows[doc_id] for doc_id in doc_ids if doc_id in self.rows}
+
     def get_sources(self, doc_id: str, bucket: str) -> Mapping[str, Source]:
         return self.sources.get(doc_id, {})
 

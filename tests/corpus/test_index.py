@@ -12,6 +12,7 @@ from qdrant_client import AsyncQdrantClient
 
 from corpus.buckets import Bucket
 from corpus.edge_index import EdgeIndex
+from corpus.edge_shard import Shard, Sizes
 from corpus.engine_process import ProcessIndex
 from corpus.fields import Field
 from corpus.index import OWN_INDEXES, Index, SearchRequest, indexed_text, load_index
@@ -71,7 +72,14 @@ def chunk(doc_id: str, text: str, ordinal: int = 0) -> Chunk:
 
 CHUNKS = [chunk(doc_id, text) for doc_id, text in TEXTS.items()]
 
-ENGINES = ["edge", "process", "local", *(["server"] if os.environ.get("QDRANT_URL") else [])]
+ENGINES = [
+    "edge",
+    "sealed",
+    "graph",
+    "process",
+    "local",
+    *(["server"] if os.environ.get("QDRANT_URL") else []),
+]
 
 
 def make_index(engine: str, folder: Path, embedder: object = STATIC) -> Index:
@@ -396,8 +404,43 @@ async def test_payload_indexes_come_from_the_declaration(tmp_path: Path) -> None
     await index.ensure(BUCKET)
     opened = index._opened("letters")
     assert opened is not None
-    assert set(opened.shard.info().payload_schema) == {*OWN_INDEXES, *BUCKET.payload_indexes()}
+    assert set(opened.shard.call(lambda handle: handle.info().payload_schema)) == {
+        *OWN_INDEXES,
+        *BUCKET.payload_indexes(),
+    }
     await index.close()
+
+
+async def test_a_growing_shard_is_laid_on_disk_then_joined_under_a_graph(tmp_path: Path) -> None:
+    async def fill_with(sizes: Sizes) -> tuple[int, bool, list[str]]:
+        index = EdgeIndex(tmp_path, STATIC, weights=(1, 3), sizes=sizes)
+        await index.ensure(BUCKET)
+        for part in range(3):
+            chunks = [chunk(name, f"{text} {part}", part) for name, text in TEXTS.items()]
+            await index.upsert("letters", chunks, METADATA)
+        await index.optimize("letters")
+        hits = await index.search(SearchRequest("letters", "paint of the cranes", limit=3))
+        assert await index.count("letters") == 12
+        opened = index._opened("letters")
+        assert opened is not None
+        segments = opened.shard.call(lambda handle: handle.info().segments_count)
+        await index.close()
+        return segments, opened.shard.graph, [hit.chunk.doc_id for hit in hits]
+
+    assert await fill_with(Sizes(seal=4)) == (4, False, ["cranes"] * 3)
+    # All points are replaced; the segments of the old ones are joined.
+    assert await fill_with(Sizes(seal=4, graph=8)) == (2, True, ["cranes"] * 3)
+
+
+def test_a_shard_stays_claimed_while_the_engine_lets_go_of_it(tmp_path: Path) -> None:
+    folder = tmp_path / "letters"
+    folder.mkdir()
+    shard = Shard.create(folder, 4, Sizes())
+    shard._close()
+    with pytest.raises(Unavailable, match="open in another process"):
+        Shard.load(folder, 4, Sizes())
+    shard.close()
+    Shard.load(folder, 4, Sizes()).close()
 
 
 async def test_a_server_that_does_not_answer_is_unavailable() -> None:
