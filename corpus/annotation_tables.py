@@ -27,6 +27,7 @@ from corpus.buckets import Bucket
 from corpus.fields import Field, Money, Quantity, Value, fold
 from corpus.filter_sql import Tables
 from corpus.sql_text import folded_string
+from corpus.year_index import is_grouped_by_year, year_index
 
 
 class Amount(TypeDecorator[Decimal]):
@@ -122,6 +123,8 @@ def _add_indexes(bucket: Bucket, rows: Table) -> None:
         name = f"{rows.name}__{declared.name}"
         if declared.type == "keyword":
             indexed += covered
+        if is_grouped_by_year(bucket, declared):
+            year_index(bucket, declared, rows)
         if declared.name == bucket.main_date:
             indexed = covered
             wide = [rows.c[column] for column in (*covered, *cut[:WIDE])]

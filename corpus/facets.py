@@ -13,6 +13,7 @@ from corpus.annotation_tables import counted_form
 from corpus.fields import Field
 from corpus.filter_sql import compared_column
 from corpus.filters import Clause, Filters, Operator
+from corpus.year_index import grouping_condition
 
 if TYPE_CHECKING:
     from corpus.annotations import AnnotationStore
@@ -122,9 +123,10 @@ def _likely(
     ranked = select(values.c.folded, values.c.count)
     ranked = ranked.order_by(values.c.count.desc(), values.c.folded).limit(LIKELY[-1] + 1)
     overall = [(key, count) for key, count in store.run(ranked)]
+    condition = grouping_condition(store, bucket, filters, key=declared)
     for size in LIKELY:
         some = [key for key, _ in overall[:size]]
-        counts = select(column, func.count()).where(store.condition(bucket, filters), column.in_(some))
+        counts = select(column, func.count()).where(condition, column.in_(some))
         found = [(key, count) for key, count in store.run(counts.group_by(column))]
         found.sort(key=lambda item: (-item[1], item[0]))
         if size >= len(overall):
@@ -137,7 +139,7 @@ def _likely(
 def _grouped(store: "AnnotationStore", bucket: str, filters: Filters, declared: Field) -> Select[Any]:
     """Return (value, count) by frequency; of a date every day, which an index gives in order."""
     rows, items = store.tables[bucket].rows, store.tables[bucket].items
-    condition = store.condition(bucket, filters)
+    condition = grouping_condition(store, bucket, filters, key=declared)
     if not filters and (declared.is_listed or declared.type == "date"):
         values = store.listed(bucket, declared.name)
         return select(values.c.folded, values.c.count).order_by(values.c.count.desc(), values.c.folded)

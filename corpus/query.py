@@ -19,6 +19,7 @@ from corpus.fields import Field
 from corpus.filter_sql import compared_column
 from corpus.filters import Filters
 from corpus.sql_text import date_label
+from corpus.year_index import grouping_condition
 from llm.errors import BadInput
 
 _SUMMED = frozenset({"integer", "decimal", "money", "quantity"})
@@ -112,11 +113,21 @@ def _listed(store: AnnotationStore, bucket: Bucket, query: DocumentQuery) -> Que
     )
 
 
-def _condition(store: AnnotationStore, query: DocumentQuery) -> ColumnElement[bool]:
-    """Return what a document must meet: the filters, and to be one of the chosen ones."""
-    condition = store.condition(query.bucket, query.filters)
-    chosen = query.only is not None
-    return condition & store.tables[query.bucket].rows.c.doc_id.in_(query.only or ()) if chosen else condition
+def _condition(
+    store: AnnotationStore, query: DocumentQuery, counted: Sequence[Field | None] = ()
+) -> ColumnElement[bool]:
+    """Return what a document must meet: the filters, and to be one of the chosen ones.
+
+    Args:
+        counted: the fields that are aggregated, where the query groups by one field (see `corpus.year_index`).
+    """
+    if query.only is not None:
+        chosen = store.tables[query.bucket].rows.c.doc_id.in_(query.only)
+        return store.condition(query.bucket, query.filters) & chosen
+    key = store.buckets[query.bucket].field(query.group_by[0]) if len(query.group_by) == 1 else None
+    if key is None:
+        return store.condition(query.bucket, query.filters)
+    return grouping_condition(store, query.bucket, query.filters, key=key, others=counted)
 
 
 def _distinct(
@@ -216,7 +227,7 @@ def _aggregate_statement(
     if money and any(on and on.type == "money" and on.name != money.name for _, on in columns):
         raise BadInput("one query aggregates one money field, because each may have its own currencies")
     currency: ColumnElement[Any] | None = table.c[f"{money.name}__currency"] if money else None
-    condition = _condition(store, query)
+    condition = _condition(store, query, [on for _, on in columns])
     if money is not None and all(item.function != "count" for item, _ in columns):
         condition = condition & table.c[money.name].is_not(None)
     only_days = len(groups) == 1 and bool(groups[0].cut)
@@ -306,7 +317,7 @@ def _coverage(
 ) -> tuple[int, dict[str, int]]:
     table = store.tables[query.bucket].rows
     counts = [func.count(compared_column(item, table)) for item in fields]
-    statement = select(func.count(), *counts).select_from(table).where(_condition(store, query))
+    statement = select(func.count(), *counts).select_from(table).where(_condition(store, query, fields))
     matched, *covered = store.run(statement).one()
     return int(matched), {item.name: int(count) for item, count in zip(fields, covered, strict=True)}
 

@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pytest
 
+from corpus.access import Principal, labels_table
 from corpus.annotation_tables import Annotation, Source
 from corpus.annotations import AnnotationStore
 from corpus.buckets import Bucket, load_buckets
@@ -149,6 +150,35 @@ def test_relaxations_give_up_soft_clauses_in_their_order(store):
         (["invoice_date", "total_amount"], 2),
         (["invoice_date", "total_amount", "vendor_name"], 5),
     ]
+
+
+def test_the_number_of_all_documents_is_counted_once_until_a_change(store, monkeypatch):
+    asked = filters("vendor = Acorn Ltd", "date = June 2018")
+    statements = []
+    run = store.run
+    monkeypatch.setattr(store, "run", lambda statement: statements.append(str(statement)) or run(statement))
+
+    def all_given_up():
+        statements.clear()
+        return store.relaxations("invoices", asked)[-1].count, [text.count("count(*)") for text in statements]
+
+    assert all_given_up() == (5, [3])
+    assert all_given_up() == (5, [2])
+    store.put("invoices", [("r6", receipt("Cedar", "2019-01-01", "1"))])
+    assert all_given_up() == (6, [2, 3])
+    store.delete("invoices", ["r1", "r2"])
+    assert all_given_up() == (4, [2, 3])
+    assert all_given_up() == (4, [2])
+
+
+def test_what_a_principal_may_see_is_counted_for_it_alone(store):
+    asked = filters("vendor = Acorn Ltd")
+    assert [item.count for item in store.relaxations("invoices", asked)] == [5]
+    with store.engine.begin() as connection:
+        connection.execute(labels_table.insert(), [{"doc_id": "r1", "label": "board"}])
+    seen = store.seen_by(Principal("ann", labels=frozenset({"staff"})))
+    assert [item.count for item in seen.relaxations("invoices", asked)] == [4]
+    assert [item.count for item in store.relaxations("invoices", asked)] == [5]
 
 
 def test_hard_clauses_are_never_relaxed(store):
