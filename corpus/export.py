@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -19,25 +20,26 @@ FETCHED = 1000
 """Rows that are held in memory at a time."""
 
 BOM = "\ufeff"
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "|", "%")
+_ENDS = r";\t\n\v\f\r\x1c-\x1e\x85\u2028\u2029"
+_BLANK = rf"(?:[^\S{_ENDS}]|[\x00-\x08\x0e-\x1b\x1f\x7f\u200b-\u200f\u2060\ufeff])*"
+_FORMULA = re.compile(rf"(?P<before>(?:^|[{_ENDS}]){_BLANK})(?P<rest>[=+\-@|%＝＋－＠][^{_ENDS}]*)")
+"""Where a spreadsheet may begin a formula: at a cell's start, blanks and invisible characters aside, and after what
+it may take for the end of a cell (a semicolon, in half of Europe; a tab) or of a row. After OWASP, "CSV Injection"."""
+_NUMBER = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)*(?:[eE][+-]?[0-9]+)?")
 
 
 def safe_cell(text: str) -> str:
-    """Return a cell's text with an apostrophe before what a spreadsheet would run as a formula.
+    """Return a cell's text with an apostrophe before everything that a spreadsheet could run as a formula.
 
-    Plain numbers keep their sign.
+    Plain numbers keep their sign; a cell that begins with a tab or the end of a line gets one there.
     """
-    if text.startswith(_FORMULA) and not _is_number(text):
-        return "'" + text
-    return text
 
+    def escaped(match: re.Match[str]) -> str:
+        harmless = _NUMBER.fullmatch(match["rest"].rstrip(" "))
+        return match[0] if harmless else f"{match['before']}'{match['rest']}"
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    guarded = _FORMULA.sub(escaped, text)
+    return f"'{guarded}" if text[:1] in ("\t", "\r", "\n") else guarded
 
 
 def export_csv(

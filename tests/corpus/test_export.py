@@ -2,10 +2,13 @@
 
 import csv
 import io
+import re
 from datetime import date
 from decimal import Decimal
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from corpus.annotation_tables import Annotation, Source
 from corpus.annotations import AnnotationStore
@@ -85,8 +88,67 @@ def test_rows_are_produced_one_by_one(store):
         ("-5.2", "-5.2"),
         ("+cmd|' /C calc'!A0", "'+cmd|' /C calc'!A0"),
         ("plain", "plain"),
-        ("\t=1", "'\t=1"),
+        ("-1e-07", "-1e-07"),
+        ("-1,250.00", "-1,250.00"),
+        ("-inf", "'-inf"),
+        ("--5", "'--5"),
+        # Blanks and invisible characters are trimmed by some importers.
+        ("  =1+1", "  '=1+1"),
+        ("\u00a0\u200b\ufeff=1+1", "\u00a0\u200b\ufeff'=1+1"),
+        ("\x00=1+1", "\x00'=1+1"),
+        ("＝1+1", "'＝1+1"),
+        # Tabs, semicolons and line ends may end a cell or a row.
+        ("\t=1", "'\t'=1"),
+        ("\t1", "'\t1"),
+        ("\r=1", "'\r'=1"),
+        ("\n@SUM(A1)", "'\n'@SUM(A1)"),
+        ("Acorn;=1+1", "Acorn;'=1+1"),
+        ("Acorn\r\n =1+1; 5", "Acorn\r\n '=1+1; 5"),
+        ("Acorn; -5", "Acorn; -5"),
+        ("Miller - Sons = 2", "Miller - Sons = 2"),
     ],
 )
 def test_formula_characters_are_escaped(cell, safe):
     assert safe_cell(cell) == safe
+
+
+@settings(deadline=None)
+@given(st.text(st.sampled_from(list("=+-@|%;\t\n\r\x00 ax1,.\u200b＝'\"")), max_size=12))
+def test_no_cell_begins_a_formula_and_nothing_is_lost(cell):
+    safe = safe_cell(cell)
+    assert safe.replace("'", "") == cell.replace("'", "")
+    for piece in re.split("[;\t\n\r]", safe):
+        shown = piece.strip(" \x00\u200b")
+        assert shown[:1] not in tuple("=+-@|%＝") or re.fullmatch(r"[+-]\d[\d.,]*", shown)
+
+
+def test_a_large_cell_takes_no_longer_than_its_length():
+    for part in ("\t", " ", ";", "\x00", "= ", "-1"):
+        assert len(safe_cell(part * 200_000)) >= 200_000
+
+
+def test_every_cell_is_safe_where_a_value_comes_from_outside(new_database):
+    store = AnnotationStore(new_database(), BUCKETS)
+    hostile = {
+        "vendor_name": " =cmd|' /C calc'!A0",
+        "document_type": "@SUM(A1)",
+        "invoice_number": "-1+1",
+        "total_amount": Money(Decimal(1), "=1"),
+    }
+    places = {"vendor_name": Source("=1+1"), "total_amount": Source(2)}  # type: ignore[arg-type]
+    store.put("invoices", [Annotation("=doc", hostile, places)])
+    with store.engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE documents (doc_id TEXT PRIMARY KEY, source_file TEXT)")
+        connection.exec_driver_sql("INSERT INTO documents VALUES ('=doc', '+a.pdf')")
+    (row,) = read(export_csv(store, "invoices"))
+    kept = {name: row[name] for name in (*hostile, "doc_id", "source_file", "total_amount_currency")}
+    assert kept == {
+        "vendor_name": " '=cmd|' /C calc'!A0",
+        "document_type": "'@SUM(A1)",
+        "invoice_number": "'-1+1",
+        "total_amount": "1",
+        "total_amount_currency": "'=1",
+        "doc_id": "'=doc",
+        "source_file": "'+a.pdf",
+    }
+    assert (row["vendor_name_page"], row["total_amount_page"]) == ("'=1+1", "2")
