@@ -6,6 +6,7 @@ import io
 from pathlib import Path
 from typing import Any
 
+from corpus.readers.containers import opened_part
 from corpus.readers.formats import content_suffix
 from corpus.readers.pictures import PictureReader, opened_picture, upright
 from corpus.types import PART, Box, Layout, Line
@@ -14,27 +15,33 @@ from llm.errors import BadInput
 _MOST_PIXELS = 40_000_000
 
 
-def page_image(path: Path, page: int, scale: float = 2.0) -> bytes:
+def page_image(source: Path | str, page: int, scale: float = 2.0) -> bytes:
     """Return a page of a PDF or a picture as PNG; one unit of its layout's boxes becomes `scale` pixels.
 
     Args:
+        source: a file, or the source path of a part of a container ("mails/a.eml!/invoice.pdf").
         page: number from 1.
 
     Raises:
         BadInput: the file is gone or damaged, has no such page, or its format has no pages to draw.
     """
-    if PART in str(path):
-        raise BadInput("the page lies in a container: it cannot be drawn")
+    file, _, part = str(source).partition(PART)
+    name = (part or file).rpartition("/")[2]
     try:
-        suffix, _ = content_suffix(path)
+        with opened_part(Path(file), part) as path:
+            return _drawn(path, name, page, scale)
     except OSError as error:
-        raise BadInput(f"{path.name} cannot be read ({error.strerror})") from error
+        raise BadInput(f"{name} cannot be read ({error.strerror})") from error
+
+
+def _drawn(path: Path, name: str, page: int, scale: float) -> bytes:
+    suffix, _ = content_suffix(path)
     if suffix == ".pdf":
-        return _pdf_image(path, page, scale)
+        return _pdf_image(path, name, page, scale)
     if suffix in PictureReader.suffixes:
         with opened_picture(path) as picture:
             if not 1 <= page <= getattr(picture, "n_frames", 1):
-                raise BadInput(f"{path.name} has no page {page}")
+                raise BadInput(f"{name} has no page {page}")
             drawn = upright(picture, page - 1)
         scale = min(scale, (_MOST_PIXELS / (drawn.width * drawn.height)) ** 0.5)
         return _png(drawn.resize((round(drawn.width * scale), round(drawn.height * scale))))
@@ -60,19 +67,19 @@ def _cut(line: Line, start: int, end: int) -> Box:
     return Box(left, line.box.top, line.box.left + width * (end - line.start) / length, line.box.bottom)
 
 
-def _pdf_image(path: Path, page: int, scale: float) -> bytes:
+def _pdf_image(path: Path, name: str, page: int, scale: float) -> bytes:
     import pypdfium2
 
     try:
         with pypdfium2.PdfDocument(path) as pdf:
             if not 1 <= page <= len(pdf):
-                raise BadInput(f"{path.name} has no page {page}")
+                raise BadInput(f"{name} has no page {page}")
             sheet = pdf[page - 1]
             width, height = sheet.get_size()
             scale = min(scale, (_MOST_PIXELS / max(1.0, width * height)) ** 0.5)
             return _png(sheet.render(scale=scale).to_pil())
     except pypdfium2.PdfiumError as error:
-        raise BadInput(f"{path.name} cannot be drawn") from error
+        raise BadInput(f"{name} cannot be drawn") from error
 
 
 def _png(picture: Any) -> bytes:

@@ -141,7 +141,7 @@ async def page(
             raise Refused(404, f"The document has {pages} pages." if pages else "The document has no pages.")
         if format == "png":
             layout = corpus.documents.layout(doc_id, page)
-            return drawn_page(Path(document.source_path), page, layout, (start or 0, end or 0))
+            return drawn_page(document.source_path, page, layout, (start or 0, end or 0))
         layout = corpus.documents.layout(doc_id, page)
         return PageText(
             doc_id=doc_id,

@@ -1,7 +1,6 @@
 """A page as a picture with the cited characters marked."""
 
 import io
-from pathlib import Path
 
 from corpus.page_images import boxes_of, page_image
 from corpus.types import Layout
@@ -23,15 +22,15 @@ def shares_of(layout: Layout | None, span: tuple[int, int]) -> list[tuple[float,
     ]
 
 
-def drawn_page(path: Path, page: int, layout: Layout | None, span: tuple[int, int]) -> bytes:
+def drawn_page(source: str, page: int, layout: Layout | None, span: tuple[int, int]) -> bytes:
     """Return a page as PNG, with the characters of a span of the document marked as far as they lie on it.
 
     Raises:
-        BadInput: the file is gone, or pages of its format cannot be drawn.
+        BadInput: the source file is gone, or pages of its format cannot be drawn.
     """
     from PIL import Image, ImageChops, ImageDraw
 
-    plain = page_image(path, page, SCALE)
+    plain = page_image(source, page, SCALE)
     boxes = boxes_of(layout, *span) if layout is not None and span[0] < span[1] else []
     if layout is None or not boxes:
         return plain

@@ -6,11 +6,14 @@ import stat
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Protocol, runtime_checkable
 
-from corpus.readers.protocol import MEGABYTE, Reading, ReadOptions, Unread
+from corpus.readers.formats import content_suffix
+from corpus.readers.protocol import DEFAULT_OPTIONS, MEGABYTE, Reading, ReadOptions, Unread
 from corpus.readers.text import cleaned
 from llm.errors import BadInput
 
@@ -20,6 +23,30 @@ _MOST_PACKED = 200
 _SMALL = 16 * MEGABYTE
 
 
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file inside a file.
+
+    Attributes:
+        name: what the container calls it; only its ending is used on disk.
+        opened: opens its bytes.
+        size: the bytes that it claims to have; more are not read.
+    """
+
+    name: str
+    opened: Callable[[], IO[bytes]]
+    size: int
+
+
+@runtime_checkable
+class Container(Protocol):
+    """A reader of files that hold files."""
+
+    def members(self, path: Path, options: ReadOptions) -> Iterator[Member | Unread]:
+        """Yield the files inside a file, each to be opened before the next is asked for."""
+        ...
+
+
 class ZipReader:
     """ZIP archives: each member is read as a document of its own, directories and system files are not."""
 
@@ -27,6 +54,10 @@ class ZipReader:
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Reading | Unread]:
         """See `Reader.read`."""
+        yield from read_members(self.members(path, options), options)
+
+    def members(self, path: Path, options: ReadOptions) -> Iterator[Member | Unread]:
+        """See `Container.members`."""
         try:
             archive = zipfile.ZipFile(path)
         except (zipfile.BadZipFile, ValueError) as error:
@@ -42,12 +73,7 @@ class ZipReader:
                     yield Unread(cleaned(member.filename), reason)
                     continue
                 left -= member.file_size
-                yield from read_member(
-                    cleaned(member.filename),
-                    lambda member=member: archive.open(member),  # type: ignore[misc]
-                    options,
-                    size=member.file_size,
-                )
+                yield Member(cleaned(member.filename), partial(archive.open, member), member.file_size)
 
 
 def _is_system(member: zipfile.ZipInfo) -> bool:
@@ -71,31 +97,64 @@ def _refused(member: zipfile.ZipInfo, left: int) -> str:
     return ""
 
 
-def read_member(
-    name: str, opened: Callable[[], IO[bytes]], options: ReadOptions, *, size: int
-) -> Iterator[Reading | Unread]:
-    """Yield the documents of a file inside a file, as parts of it.
+def read_members(members: Iterator[Member | Unread], options: ReadOptions) -> Iterator[Reading | Unread]:
+    """Yield the documents of the files inside a file, as parts of it."""
+    for member in members:
+        if isinstance(member, Unread):
+            yield member
+        else:
+            yield from _read_member(member, options)
 
-    Args:
-        name: what the container calls it; only its ending is used on disk.
-        opened: opens its bytes.
-        size: the bytes that it claims to have; more are not read.
-    """
+
+def _read_member(member: Member, options: ReadOptions) -> Iterator[Reading | Unread]:
     from corpus.readers.registry import read_file
 
     if options.depth < 1:
-        yield Unread(name, "lies too deep in containers")
+        yield Unread(member.name, "lies too deep in containers")
         return
-    with tempfile.TemporaryDirectory(prefix="citegraph-") as folder:
-        target = Path(folder) / f"member{PurePosixPath(name).suffix.lower()[:16]}"
-        try:
-            _copy(opened, target, size)
+    try:
+        with _unpacked(member) as target:
             for reading in read_file(target, replace(options, depth=options.depth - 1)):
-                yield _inside(name, reading)
-        except BadInput as error:
-            yield Unread(name, str(error))
+                yield _inside(member.name, reading)
+    except BadInput as error:
+        yield Unread(member.name, str(error))
+
+
+@contextmanager
+def opened_part(path: Path, part: str, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Path]:
+    """Unpack a part of a container ("a.zip/b.pdf" of an e-mail) for as long as it is used; "" is the file itself.
+
+    Raises:
+        BadInput: the container is gone or damaged, or holds no such part.
+    """
+    from corpus.readers.registry import reader_for
+
+    if not part:
+        yield path
+        return
+    container = reader_for(content_suffix(path)[0])
+    found = (
+        container.members(path, options) if isinstance(container, Container) and options.depth else iter(())
+    )
+    for member in found:
+        if isinstance(member, Member) and (part == member.name or part.startswith(f"{member.name}/")):
+            deeper = replace(options, depth=options.depth - 1)
+            with _unpacked(member) as file, opened_part(file, part[len(member.name) + 1 :], deeper) as inner:
+                yield inner
+            return
+    raise BadInput(f"the container holds no {part} any more: ingest it again")
+
+
+@contextmanager
+def _unpacked(member: Member) -> Iterator[Path]:
+    """Write a member into a folder of its own; only the ending of its name is used."""
+    with tempfile.TemporaryDirectory(prefix="citegraph-") as folder:
+        target = Path(folder) / f"member{PurePosixPath(member.name).suffix.lower()[:16]}"
+        try:
+            _copy(member.opened, target, member.size)
         except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError) as error:
-            yield Unread(name, f"cannot be unpacked ({type(error).__name__})")
+            raise BadInput(f"cannot be unpacked ({type(error).__name__})") from error
+        yield target
 
 
 def _copy(opened: Callable[[], IO[bytes]], target: Path, size: int) -> None:

@@ -40,13 +40,13 @@ def _found(path: Path, head: bytes) -> str:
     """Return the ending of a format that its bytes show, else nothing."""
     import filetype
 
-    # A PDF may have bytes before its mark (Adobe: within the first 1,024).
-    if b"%PDF-" in head[:1024]:
-        return ".pdf"
     if head.startswith(b"PK\x03\x04"):
         return _zip_suffix(path)
     if head.startswith(_OLE):
         return _ole_suffix(path)
+    # A PDF may have bytes before its mark (Adobe: within the first 1,024); one stored in an archive has too.
+    if b"%PDF-" in head[:1024]:
+        return ".pdf"
     if head.lstrip()[:15].lower().startswith((b"<!doctype html", b"<html")):
         return ".html"
     if b"\x00" not in head:

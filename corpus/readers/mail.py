@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from email import message_from_binary_file, policy
 from email.message import EmailMessage
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from corpus.readers.containers import read_member
+from corpus.readers.containers import Member, read_members
 from corpus.readers.html import html_text, markup_text
 from corpus.readers.protocol import Reading, ReadOptions, Unread
 from corpus.readers.text import cleaned, decoded
@@ -35,13 +36,22 @@ class EmlReader:
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Reading | Unread]:
         """See `Reader.read`."""
-        with path.open("rb") as file:
-            message: Any = message_from_binary_file(file, policy=policy.default)
-        if not isinstance(message, EmailMessage) or not any(message.get(name) for name in _HEADS):
-            raise BadInput("no e-mail: it has no sender, date or subject")
+        message = _parsed(path)
         heads = {name: _head(message, name) for name in _HEADS}
         yield _reading(heads, _body(message), "message/rfc822")
-        yield from _attachments(_of_message(message), options)
+        yield from read_members(_attachments(_of_message(message), options), options)
+
+    def members(self, path: Path, options: ReadOptions) -> Iterator[Member | Unread]:
+        """See `Container.members`."""
+        yield from _attachments(_of_message(_parsed(path)), options)
+
+
+def _parsed(path: Path) -> EmailMessage:
+    with path.open("rb") as file:
+        message: Any = message_from_binary_file(file, policy=policy.default)
+    if not isinstance(message, EmailMessage) or not any(message.get(name) for name in _HEADS):
+        raise BadInput("no e-mail: it has no sender, date or subject")
+    return message
 
 
 def _head(message: EmailMessage, name: str) -> str:
@@ -112,11 +122,18 @@ class MsgReader:
         if not body.strip() and message.html_body:
             body = html_text(message.html_body)[0]
         yield _reading(heads, body, "application/vnd.ms-outlook")
-        found = (
-            _Attachment(item.file_name or f"attachment {number}", item.file_bytes or b"")
-            for number, item in enumerate(message.attachments, 1)
-        )
-        yield from _attachments(found, options)
+        yield from read_members(_attachments(_of_outlook(message), options), options)
+
+    def members(self, path: Path, options: ReadOptions) -> Iterator[Member | Unread]:
+        """See `Container.members`."""
+        from oxmsg import Message
+
+        yield from _attachments(_of_outlook(Message.load(str(path))), options)
+
+
+def _of_outlook(message: Any) -> Iterator[_Attachment]:
+    for number, item in enumerate(message.attachments, 1):
+        yield _Attachment(item.file_name or f"attachment {number}", item.file_bytes or b"")
 
 
 def _reading(heads: Mapping[str, str], body: str, kind: str) -> Reading:
@@ -126,7 +143,7 @@ def _reading(heads: Mapping[str, str], body: str, kind: str) -> Reading:
     return Reading(text, media_type=kind, title=" ".join(cleaned(heads["Subject"]).split()))
 
 
-def _attachments(found: Iterator[_Attachment], options: ReadOptions) -> Iterator[Reading | Unread]:
+def _attachments(found: Iterator[_Attachment], options: ReadOptions) -> Iterator[Member | Unread]:
     left = options.unpacked
     for number, item in enumerate(found):
         name = cleaned(item.name).replace("\\", "/").rpartition("/")[2] or "attachment"
@@ -134,5 +151,4 @@ def _attachments(found: Iterator[_Attachment], options: ReadOptions) -> Iterator
             yield Unread(name, "the message holds too much")
             return
         left -= len(item.data)
-        data = item.data
-        yield from read_member(name, lambda data=data: io.BytesIO(data), options, size=len(data))  # type: ignore[misc]
+        yield Member(name, partial(io.BytesIO, item.data), len(item.data))

@@ -32,6 +32,9 @@ class ReadOptions:
     unpacked: int = 1024 * MEGABYTE
 
 
+DEFAULT_OPTIONS = ReadOptions()
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """One document as a file holds it; offsets are characters of `text`.

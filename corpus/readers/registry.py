@@ -14,7 +14,7 @@ from corpus.readers.mail import EmlReader, MsgReader
 from corpus.readers.office import DocxReader, PptxReader
 from corpus.readers.pdf import PdfReader
 from corpus.readers.pictures import PictureReader
-from corpus.readers.protocol import Reader, Reading, ReadOptions, Unread
+from corpus.readers.protocol import DEFAULT_OPTIONS, Reader, Reading, ReadOptions, Unread
 from corpus.readers.sheets import CsvReader, XlsxReader
 from corpus.readers.text import MarkdownReader, TextReader
 from llm.errors import BadInput
@@ -43,7 +43,6 @@ _NEWER = {
     ".pptm": ".pptx",
     ".rtf": ".docx",
 }
-_DEFAULT = ReadOptions()
 
 
 def reader_for(suffix: str, readers: tuple[Reader, ...] = _READERS) -> Reader:
@@ -60,7 +59,7 @@ def reader_for(suffix: str, readers: tuple[Reader, ...] = _READERS) -> Reader:
     raise BadInput(f"no reader for {suffix.lower() or 'files without suffix'}{hint}")
 
 
-def read_file(path: Path, options: ReadOptions = _DEFAULT) -> Iterator[Reading | Unread]:
+def read_file(path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Reading | Unread]:
     """Yield the documents of a file of any known format, told by its content before its name.
 
     Raises:

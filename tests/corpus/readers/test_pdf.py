@@ -1,6 +1,8 @@
 """A PDF gives boxes, tables and embedded XML; a span can be drawn on the image of its page."""
 
 import io
+import zipfile
+from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ import pytest
 from corpus.page_images import boxes_of, page_image
 from corpus.readers.protocol import Reading
 from corpus.readers.registry import read_file
-from corpus.types import Box, Embedded, Layout, Line
+from corpus.types import Box, Embedded, Layout, Line, part_path
 from llm.errors import BadInput
 
 
@@ -83,8 +85,29 @@ def test_pages_that_cannot_be_drawn_say_why(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("words")
     with pytest.raises(BadInput, match=r"pages of \.txt cannot be drawn"):
         page_image(tmp_path / "a.txt", 1)
-    with pytest.raises(BadInput, match="container"):
-        page_image(Path(f"{path}!/b.pdf"), 1)
+    with pytest.raises(BadInput, match=r"holds no b\.pdf"):
+        page_image(f"{path}!/b.pdf", 1)
+
+
+def test_a_page_of_a_part_is_drawn_like_that_of_a_file(tmp_path: Path) -> None:
+    path = draw(tmp_path / "a.pdf")
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        archive.writestr("../a.pdf", b"not opened")
+        archive.writestr("./deep/a.pdf", path.read_bytes())
+    mail = EmailMessage()
+    mail["Subject"] = "Invoices"
+    mail.add_attachment((tmp_path / "all.zip").read_bytes(), "application", "zip", filename="all.zip")
+    (tmp_path / "m.eml").write_bytes(mail.as_bytes())
+    parts = [item.part for item in read_file(tmp_path / "m.eml") if isinstance(item, Reading) and item.part]
+    assert parts == ["all.zip/./deep/a.pdf"]
+    assert page_image(part_path(str(tmp_path / "m.eml"), parts[0]), 1) == page_image(path, 1)
+    with pytest.raises(BadInput, match=r"^a\.pdf has no page 2$"):
+        page_image(f"{tmp_path / 'all.zip'}!/./deep/a.pdf", 2)
+    with pytest.raises(BadInput, match=r"holds no \.\./a\.pdf"):
+        page_image(f"{tmp_path / 'all.zip'}!/../a.pdf", 1)
+    (tmp_path / "m.eml").unlink()
+    with pytest.raises(BadInput, match="cannot be read"):
+        page_image(part_path(str(tmp_path / "m.eml"), parts[0]), 1)
 
 
 def test_a_ruled_table_has_cells(tmp_path: Path) -> None:
