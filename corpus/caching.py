@@ -55,18 +55,21 @@ class SearchCache:
     A write of the index changes its version, so that nothing older is found afterwards, in any process.
 
     Args:
-        version_of: returns the version of a bucket's index; blocking, may raise CitegraphError.
+        version_of: returns the version of a bucket's index, None when nothing of it is kept; blocking, may raise
+            CitegraphError.
     """
 
-    def __init__(self, version_of: Callable[[str], int]) -> None:
+    def __init__(self, version_of: Callable[[str], int | None]) -> None:
         self._version_of = version_of
         self._kept: ExactCache[tuple[Hit, ...]] = ExactCache(CHARACTERS, weigh=_characters)
 
     async def key(self, request: SearchRequest, principal: str = "") -> Hashable | None:
-        """Return the key of a request as the index is now; None when the version cannot be read."""
+        """Return the key of a request as the index is now; None when no version tells."""
         try:
             version = await asyncio.to_thread(self._version_of, request.bucket)
         except CitegraphError:
+            return None
+        if version is None:
             return None
         return version, principal, json.dumps(asdict(request), sort_keys=True, default=str)
 
@@ -95,7 +98,7 @@ class CountCache:
         version_of: as for `SearchCache`.
     """
 
-    def __init__(self, version_of: Callable[[str], int]) -> None:
+    def __init__(self, version_of: Callable[[str], int | None]) -> None:
         self._version_of = version_of
         self._kept: ExactCache[int] = ExactCache(COUNTS)
 
@@ -104,6 +107,8 @@ class CountCache:
         try:
             version = await asyncio.to_thread(self._version_of, bucket)
         except CitegraphError:
+            version = None
+        if version is None:
             return await counted(bucket, filters)
         keys = [(bucket, version, json.dumps(one, sort_keys=True)) for one in filters]
         found = {key: count for key in keys if (count := self._kept.get(key)) is not None}

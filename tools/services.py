@@ -100,6 +100,7 @@ def with_collections(corpus: Corpus, collections: "Sequence[OwnCollection]", set
     """Return a corpus in which some buckets are collections that someone else wrote."""
     from corpus.linking import ValueLinker
     from corpus.own_stores import OwnAnnotations, OwnDocuments, OwnIndex
+    from corpus.versions import VersionedIndex
 
     own = {collection.bucket.name: collection for collection in collections}
     annotations = OwnAnnotations(settings.sql_url, corpus.buckets, own)
@@ -109,7 +110,9 @@ def with_collections(corpus: Corpus, collections: "Sequence[OwnCollection]", set
         annotations=annotations,
         linker=ValueLinker(annotations),
         # Others write these collections, so that no version tells when what was kept of a search is old.
-        index=OwnIndex(corpus.index, own),
+        index=corpus.index.around(OwnIndex(corpus.index.inner, own), own)
+        if isinstance(corpus.index, VersionedIndex)
+        else OwnIndex(corpus.index, own),
     )
 
 

@@ -16,13 +16,14 @@ from corpus.fields import Field
 from corpus.filters import Clause
 from corpus.index import SearchRequest
 from corpus.own_collection import OwnCollection, _Dense, _Sparse
+from corpus.search import search_buckets
 from graph.context import Context
 from graph.session import Session
 from llm.embeddings import StaticEmbedder
 from llm.errors import BadInput
 from settings import Settings
 from tools.query import QueryInput, query_documents
-from tools.search import PassageQuery, search_passages
+from tools.search import PassageQuery, kept_searches, search_passages
 from tools.services import Corpus, Services, open_corpus, with_collections
 
 Mode = Literal["dense", "sparse", "hybrid"]
@@ -158,6 +159,17 @@ async def test_no_passage_passes_for_a_summary(tmp_path: Path) -> None:
     request = SearchRequest("manuals", "pump", mode="semantic")
     assert await corpus.index.search(request)
     assert await corpus.index.search(replace(request, summaries=True)) == []
+
+
+async def test_searches_of_other_buckets_alone_are_kept(tmp_path: Path) -> None:
+    _, corpus = opened(tmp_path, "dense")
+    cached = kept_searches(corpus.index, "")
+    for hits_kept in (0, 1):
+        theirs, ours = SearchRequest("manuals", "pump", mode="semantic"), SearchRequest("letters", "pump")
+        found = await search_buckets(corpus.index, [theirs, ours], strict=True, timeout=60, cached=cached)
+        assert (found.cache_hits, len(found.hits)) == (hits_kept, 3)
+        assert await corpus.index.counts("manuals", [None]) == [3]
+    await corpus.index.close()
 
 
 async def test_nothing_is_written(tmp_path: Path) -> None:
