@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import os
 import threading
@@ -156,6 +157,7 @@ class Shard:
 
     def _reopen(self, *, join: bool = False) -> None:
         self._close()
+        _give_back()
         self._take(lambda: self._opened(join=join))
 
     def _take(self, opening: Callable[[], edge.EdgeShard]) -> None:
@@ -195,6 +197,13 @@ class Shard:
             # Without the log the engine's lock goes too.
             wal_enabled=True,
         )
+
+
+def _give_back() -> None:
+    """Return freed memory to the system: glibc keeps it by thread, 140 MB for each that has laid points on disk."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 def _points(handle: edge.EdgeShard) -> int:
