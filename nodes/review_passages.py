@@ -204,12 +204,18 @@ def tied_documents(candidates: Candidates, plan: Json) -> list[Candidate]:
     return top
 
 
+def may_chain(decomposition: Json) -> bool:
+    """Tell whether a question may lead from one document to another: to rules any may, a reader of it says which do."""
+    parts = decomposition.get("subqueries", [])
+    return not decomposition.get("by") or any(item["purpose"] == "find_entity" for item in parts)
+
+
 async def follow(corpus: Corpus, state: State, context: Context, candidates: Candidates) -> Json | None:
     """Return the hop from the found document to another one that its names lead to, None when one document is enough."""
     plan = state["plan"]
     if plan["intent"] not in {"qa", "compare"} or plan.get("only") or candidates.ranked[0].states:
         return None
-    if state["decomposition"]["intent"] == "list":  # what is listed from passages is no chain of documents
+    if not may_chain(state["decomposition"]):
         return None
     origin = state.get("decision", {}).get("origin")
     if origin:

@@ -178,11 +178,23 @@ def unknown_notes(corpus: Corpus, plan: Json, decision: Json) -> list[Json]:
         for field, count in corpus.annotations.unknown(name, bucket_filters(plan, name)).items()
     ]
     checked = set(decision.get("described", []))
-    unused = [word for word in plan["per_bucket"][name]["terms"] if len(word) > 2 and word not in checked]
+    part = plan["per_bucket"][name]
+    used = {word for field in fields_used(part) for word in field.split("_") if len(word) > 4}
+    unused = [
+        word
+        for word in part["terms"]
+        if len(word) > 2 and word not in checked and not any(word[:5] == other[:5] for other in used)
+    ]
     if unused:
         message = f"Not used as a condition, since no field holds it: {', '.join(unused)}."
         notes.append(note("compose", "not applied", message))
     return notes
+
+
+def fields_used(part: Json) -> list[str]:
+    """Return the fields that a bucket's filters hold and those that are asked for: "renew" is said by `renewal_term`."""
+    clauses = [clause for item in part["filters"] for clause in item.get("clauses", [item])]
+    return [*(clause["field"] for clause in clauses), *part["asked"]]
 
 
 def table_row(row: Json, columns: Sequence[str]) -> list[Any]:

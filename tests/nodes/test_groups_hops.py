@@ -9,6 +9,7 @@ from nodes.candidates import Candidate
 from nodes.groups import read_groups
 from nodes.hops import bridging_names, uncovered
 from nodes.in_force import in_force, replaces
+from nodes.review_passages import may_chain
 from nodes.sides import split_sides
 from tools.services import Corpus
 
@@ -87,3 +88,11 @@ def test_two_codes_are_two_sides(corpus: Corpus) -> None:
     sides = split_sides(corpus.buckets["contracts"], corpus.linker, question, today=date(2025, 1, 1))
     assert [side.label for side in sides] == ["KC-2023-04", "KC-2024-11"]
     assert "KC-2024-11" not in sides[0].question
+
+
+def test_whoever_read_the_question_says_whether_it_is_a_chain() -> None:
+    entity, passage = ({"purpose": kind, "query": "q"} for kind in ("find_entity", "find_passage"))
+    assert may_chain({"intent": "qa", "subqueries": []}), "rules cannot tell"
+    assert may_chain({"by": "model", "subqueries": [passage, entity]})
+    assert not may_chain({"by": "model", "subqueries": [passage]})
+    assert not may_chain({"by": "own", "subqueries": []})

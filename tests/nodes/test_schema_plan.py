@@ -10,11 +10,13 @@ from graph.context import Context
 from graph.state import Json
 from llm.errors import BadInput
 from nodes.decompose import decompose
+from nodes.model_plan import PlannedFilter, checked_clauses
 from nodes.narrowing import narrow
 from nodes.schema_plan import SchemaPlan, make_plan
 from nodes.sides import split_sides
 from nodes.superlatives import superlative
 from tests.nodes.conftest import TODAY, runtime, with_models
+from tools.search import typed_filters
 from tools.services import Corpus, Services
 
 Plan = Callable[..., Json]
@@ -417,6 +419,41 @@ async def test_a_bucket_that_was_not_routed_is_refused(services: Services) -> No
     both = await adopted(services, question, reply(widened, planned("invoices", ("currency", "=", ["EUR"]))))
     assert (both["plan"]["buckets"], both["plan"]["aggregate"]["function"]) == (["invoices"], "none")
     assert filters(both["plan"], "invoices") == [("currency", "=", "EUR")]
+
+
+@pytest.mark.parametrize(
+    ("operator", "values", "linked", "matched"),
+    [
+        ("=", ["Kestrelwick"], ("contains", "Kestrelwick Components Ltd"), 2),
+        ("contains", ["Cobaltine"], ("contains", "Cobaltine Cloud Inc."), 1),
+        ("!=", ["Cobaltine"], ("not in", ["Cobaltine Cloud Inc."]), 11),
+        (
+            "in",
+            ["Cobaltine", "Kestrelwick"],
+            ("in", ["Cobaltine Cloud Inc.", "Kestrelwick Components Ltd"]),
+            3,
+        ),
+        ("=", ["Nobody & Sons"], ("contains", "Nobody & Sons"), 0),
+    ],
+)
+def test_a_name_as_questions_write_it_is_taken_for_the_stored_one(
+    corpus: Corpus, operator: Any, values: list[str], linked: Any, matched: int
+) -> None:
+    written = PlannedFilter(field="parties", operator=operator, values=values)
+    (clause,), notes = checked_clauses(corpus, "contracts", [written], Context())
+    assert (clause["operator"], clause["value"]) == linked
+    assert [item["kind"] for item in notes] == (["linked value"] if matched else [])
+    assert corpus.annotations.count("contracts", typed_filters([clause])) == matched
+
+
+async def test_the_model_sees_the_searches_that_are_planned_already(services: Services) -> None:
+    state = state_of("What did Halbrecht bill?", "invoices")
+    state["decomposition"]["subqueries"] = [{"purpose": "find_passage", "query": "payment terms"}]
+    modelled, script = with_models(services, [reply(planned("invoices"), queries=["payment terms"])])
+    update = await SchemaPlan(modelled)(state, runtime())
+    shown = script.calls[0].prompt.partition("<draft>")[2].partition("</draft>")[0]
+    assert "searches: “What did Halbrecht bill?”; “payment terms”" in shown
+    assert update["plan"]["queries"] == ["What did Halbrecht bill?", "payment terms"]
 
 
 async def test_the_models_aggregate_is_taken(services: Services) -> None:

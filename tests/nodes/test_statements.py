@@ -250,3 +250,16 @@ def test_a_short_line_takes_the_label_above() -> None:
 
 def test_a_quote_holds_no_marker() -> None:
     assert tidy(" a [b]\n“c”  d ") == "a (b) ‘c’ d"
+
+
+def test_a_word_that_names_a_filters_field_is_not_called_unused(corpus: Corpus) -> None:
+    plan = plan_of(corpus, "Which contracts renew automatically?", "contracts")
+    part = plan["per_bucket"]["contracts"]
+    part["asked"] = []
+    said = [item["message"] for item in compose_set(corpus, plan, {}, NOW)["notes"]]
+    assert "Not used as a condition, since no field holds it: renew, automatically." in said
+    part["filters"] = [
+        {"field": "renewal_term", "operator": "exists", "value": None, "raw": "", "origin": "inferred"}
+    ]
+    said = [item["message"] for item in compose_set(corpus, plan, {}, NOW)["notes"]]
+    assert "Not used as a condition, since no field holds it: automatically." in said
