@@ -7,7 +7,7 @@ from datetime import date
 from corpus import terms
 from corpus.buckets import Bucket
 from corpus.fields import Field
-from corpus.filters import Clause, Filters
+from corpus.filters import Filters
 from corpus.linking import ValueLinker
 from graph.context import Context
 from nodes import lexicon
@@ -16,6 +16,7 @@ from nodes.measures import read_amounts, read_sizes
 from nodes.named_values import read_mentions
 from nodes.phrases import find_phrase
 from nodes.reading import Reader, Reading
+from tools.scope import filtered_fields
 
 
 def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: date) -> Reading:
@@ -48,12 +49,7 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
 
 def wanted(filters: Filters, context: Context) -> Filters:
     """Return inferred filters but those of the fields that the caller wants none of."""
-    return tuple(
-        item
-        for item in filters
-        if not {clause.field for clause in ([item] if isinstance(item, Clause) else item.clauses)}
-        & set(context.without)
-    )
+    return tuple(item for item in filters if not filtered_fields(item) & set(context.without))
 
 
 def read_identifiers(reader: Reader) -> list[str]:
@@ -130,11 +126,7 @@ def remaining(reader: Reader) -> list[str]:
         for form in terms.words(rest[start:end])
     }
     cues = set(terms.words(" ".join(match.group() for pattern in CUES for match in pattern.finditer(rest))))
-    fields = {
-        clause.field
-        for item in reader.clauses
-        for clause in ([item] if isinstance(item, Clause) else item.clauses)
-    }
+    fields = {field for item in reader.clauses for field in filtered_fields(item)}
     said = {
         form
         for name in fields

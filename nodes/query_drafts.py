@@ -29,7 +29,7 @@ def plan_of(corpus: Corpus, transcript: Sequence[Json], scope: Scope, question: 
             shape = query_shape(corpus, call["args"])
         if name not in per_bucket:
             given = [FilterClause.model_validate(item) for item in call["args"].get("filters") or []]
-            typed, _ = checked_filters(corpus, name, given, scope.today)
+            typed, _ = checked_filters(corpus, name, given, scope)
             filters = [clause.model_dump(mode="json") for clause in (*scope.hard(name), *typed)]
             asked = [str(field) for field in call["args"].get("select") or []]
             per_bucket[name] = EMPTY_PART | {"filters": filters, "asked": asked}

@@ -10,7 +10,7 @@ from corpus.filters import Clause
 from graph.context import Context
 from graph.state import Json
 from nodes import lexicon
-from nodes.clauses import read_question
+from nodes.clauses import read_question, wanted
 from nodes.reading import Reading
 from tools.services import Corpus
 
@@ -259,7 +259,7 @@ def edit_filters(
         ):
             continue
         checked = check_filters(corpus.buckets[bucket], [clause], today=context.now)
-        fresh += [one.model_dump() for one in checked.filters]
+        fresh += [one.model_dump() for one in wanted(checked.filters, context)]
         said += [str(problem) for problem in checked.problems]
     kept = without_values(part["filters"], fresh)
     taken = {clause.get("field") for clause in fresh}

@@ -96,9 +96,8 @@ def run_scope(corpus: Corpus, context: Context) -> Scope:
     names = list(context.buckets or corpus.buckets)
     hard, _ = caller_filters(corpus, names, context)
     # A bucket that misses the field of a hard filter is not searched: nothing in it can be told to pass.
-    return Scope(
-        {name: found for name, found in hard.items() if len(found) == len(context.filters)}, context.now
-    )
+    searched = {name: found for name, found in hard.items() if len(found) == len(context.filters)}
+    return Scope(searched, context.now, frozenset(context.without))
 
 
 async def run_tool(

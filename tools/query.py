@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from corpus.aggregates import Aggregate
 from corpus.query import DocumentQuery, run_query
-from tools.scope import Scope, day_of, hard_filters
+from tools.scope import Scope, hard_filters
 from tools.search import FilterClause, checked_filters, known_bucket
 from tools.services import Corpus, Services
 
@@ -42,7 +42,7 @@ def document_query(
         BadInput: there is no such bucket, or it may not be searched.
     """
     bucket = known_bucket(corpus, asked.bucket)
-    filters, dropped = checked_filters(corpus, bucket.name, asked.filters or [], day_of(scope))
+    filters, dropped = checked_filters(corpus, bucket.name, asked.filters or [], scope)
     query = DocumentQuery(
         bucket=bucket.name,
         filters=(*hard_filters(scope, bucket.name), *filters),

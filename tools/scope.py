@@ -4,16 +4,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from corpus.filters import Filters
+from corpus.filters import Clause, Filters, Group
 from llm.errors import BadInput
 
 
 @dataclass(frozen=True)
 class Scope:
-    """`filters` holds each allowed bucket with its checked hard filters; `today` is what dates refer to."""
+    """`filters` holds each allowed bucket with its checked hard filters; `today` is what dates refer to.
+
+    `without` names the fields of which the caller wants no filter but its own.
+    """
 
     filters: Mapping[str, Filters]
     today: date
+    without: frozenset[str] = frozenset()
 
     def hard(self, bucket: str) -> Filters:
         """Return the filters that every call on a bucket carries.
@@ -29,6 +33,11 @@ class Scope:
 def hard_filters(scope: Scope | None, bucket: str) -> Filters:
     """Return the hard filters of a bucket; none without a scope."""
     return scope.hard(bucket) if scope else ()
+
+
+def filtered_fields(item: Clause | Group) -> set[str]:
+    """Return the fields that a clause, or the clauses of a group, are on."""
+    return {item.field} if isinstance(item, Clause) else {clause.field for clause in item.clauses}
 
 
 def day_of(scope: Scope | None) -> date:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import Any
 
 from langchain_core.tools import BaseTool, StructuredTool
@@ -19,7 +18,7 @@ from corpus.search import Cached, SearchFailure, search_buckets
 from corpus.types import Hit
 from corpus.versions import VersionedIndex
 from llm.errors import BadInput, CitegraphError
-from tools.scope import Scope, day_of, hard_filters
+from tools.scope import Scope, day_of, filtered_fields, hard_filters
 from tools.services import Corpus, Services
 
 KEYWORD_CONTEXT = 400
@@ -165,12 +164,17 @@ def kept_searches(index: Index, principal: str) -> Cached | None:
 
 
 def checked_filters(
-    corpus: Corpus, bucket: str, clauses: Sequence[FilterClause], today: date
+    corpus: Corpus, bucket: str, clauses: Sequence[FilterClause], scope: Scope | None
 ) -> tuple[Filters, tuple[str, ...]]:
-    """Return the clauses that fit the bucket's schema, typed, and a line about each that was dropped."""
+    """Return the clauses that fit the bucket's schema and the scope, typed, and a line about each that was dropped."""
     asked = [Clause(**clause.model_dump()) for clause in clauses]
-    checked = check_filters(known_bucket(corpus, bucket), asked, today=today)
-    return checked.filters, tuple(str(problem) for problem in checked.problems)
+    checked = check_filters(known_bucket(corpus, bucket), asked, today=day_of(scope))
+    barred = [item for item in checked.filters if scope and filtered_fields(item) & scope.without]
+    lines = [
+        *map(str, checked.problems),
+        *(f"{', '.join(sorted(filtered_fields(item)))}: the user wants no filter on it" for item in barred),
+    ]
+    return tuple(item for item in checked.filters if item not in barred), tuple(lines)
 
 
 def typed_filters(raw: Sequence[dict[str, Any]]) -> Filters:
@@ -200,7 +204,7 @@ def search_tools(services: Services, scope: Scope | None = None) -> list[BaseToo
             asked = schema(**arguments)
             corpus = await services.corpus()
             hard = hard_filters(scope, asked.bucket)
-            filters, dropped = checked_filters(corpus, asked.bucket, asked.filters or [], day_of(scope))
+            filters, dropped = checked_filters(corpus, asked.bucket, asked.filters or [], scope)
             result = await search_passages(
                 corpus,
                 PassageQuery(

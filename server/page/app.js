@@ -58,7 +58,7 @@ function show(turn, answer) {
   turn.progress.open = false;
   turn.summary.textContent = `${counted(turn.steps.children.length, "step")}, ${counted(turn.searches ?? 0, "search", "searches")}`;
   turn.answer.replaceChildren(...answerParts(answer, (filter) => without(turn, answer, filter)));
-  if (answer.clarification) turn.answer.querySelector(".status").after(clarificationOf(answer.clarification));
+  if (answer.clarification) turn.answer.querySelector(".status").after(clarificationOf(answer.clarification, turn.context));
   say(answer.status === "needs_clarification" ? answer.text : `${turn.answer.querySelector(".status").textContent}. ${answer.text}`);
 }
 
@@ -75,10 +75,13 @@ function without(turn, answer, filter) {
 
 const fieldOf = (text) => text.trim().match(/^[\w-]+/)?.[0];
 
-function clarificationOf(asked) {
+function clarificationOf(asked, context) {
   const reply = (value, shown) => {
     form.querySelectorAll("button, input").forEach((control) => (control.disabled = true));
-    run(`threads/${thread}/reply`, { reply: value, interrupt_id: asked.interrupt_id }, newTurn(shown));
+    // LangGraph gives a resumed run no settings of the first part: they are sent again.
+    const turn = newTurn(shown);
+    turn.context = context;
+    run(`threads/${thread}/reply`, { reply: value, interrupt_id: asked.interrupt_id, context }, turn);
   };
   const options = asked.options.map((option) => make("li", {}, make("button", {
     type: "button", onclick: () => reply({ option: option.id }, option.label),

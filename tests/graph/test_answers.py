@@ -123,6 +123,16 @@ async def test_a_follow_up_starts_with_clean_evidence(session: Session, corpus: 
     check_citations(second, corpus)
 
 
+async def test_a_follow_up_infers_no_filter_that_nobody_wants(session: Session) -> None:
+    first = await session.ask("List the invoices of Cobaltine in 2024", thread_id="without")
+    assert [item.field for item in first.filters] == ["vendor_name", "invoice_date"]
+    undated = Context(without=["invoice_date"])
+    second = await session.ask("only 2025", thread_id="without", context=undated)
+    assert [item.field for item in second.filters] == ["vendor_name"]
+    third = await session.ask("only 2025", thread_id="without")
+    assert [item.field for item in third.filters] == ["vendor_name", "invoice_date"]
+
+
 async def test_a_follow_up_is_read_with_the_turn_before(session: Session) -> None:
     first = await session.ask("What is the total of Cobaltine invoice CBC-10904?")
     second = await session.ask("And when is it due?", thread_id=first.thread_id)

@@ -233,6 +233,20 @@ async def test_hard_filters_and_buckets_bind_every_tool(open_loop: Any) -> None:
     assert [item.origin for item in answer.filters][:1] == ["user"]
 
 
+async def test_a_field_of_which_no_filter_is_wanted_binds_the_model_too(open_loop: Any) -> None:
+    clauses = [
+        {"field": "vendor_name", "operator": "=", "value": "Cobaltine Cloud Inc."},
+        {"field": "currency", "operator": "=", "value": "EUR"},
+    ]
+    listed = {"bucket": "invoices", "limit": 1000, "filters": clauses}
+    replies = [call(("query_documents", listed)), done("nothing")]
+    _, script = await ask(open_loop, replies, without=["vendor_name"], max_corrections=0)
+    (told,) = (message.text for message in script.calls[1].messages if message.type == "tool")
+    rows = json.loads(told)
+    assert rows["dropped_filters"] == ["vendor_name: the user wants no filter on it"]
+    assert len({row["doc_id"][:9] for row in rows["rows"]}) > 1
+
+
 async def test_without_a_model_it_says_so_and_one_pass_answers(services: Services, tmp_path: Path) -> None:
     async with sqlite_saver(tmp_path / "loop.sqlite") as saver:
         session = Session(services, saver, "tool_loop")

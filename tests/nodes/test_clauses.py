@@ -2,7 +2,9 @@
 
 import pytest
 
-from corpus.filters import Group
+from corpus.filters import Clause, Group
+from graph.context import Context
+from nodes.clauses import wanted
 from nodes.measures import comparison
 from tests.nodes.conftest import Condition, Read, conditions
 
@@ -40,6 +42,17 @@ def amount(operator: str, value: object) -> list[Condition]:
 )
 def test_amounts(read: Read, question: str, expected: list[Condition]) -> None:
     assert conditions(read("invoices", question)) == expected
+
+
+def test_filters_on_fields_that_nobody_wants_are_left_out() -> None:
+    dated, priced = (
+        Clause(field=name, operator="exists", value=None) for name in ("invoice_date", "total_amount")
+    )
+    either = Group(mode="any", clauses=[dated, priced])
+    given = (dated, priced, either)
+    assert wanted(given, Context()) == given
+    assert wanted(given, Context(without=["vendor_name"])) == given
+    assert wanted(given, Context(without=["total_amount"])) == (dated,), "a group goes with any of its fields"
 
 
 def period(operator: str, value: object, field: str = "invoice_date") -> list[Condition]:

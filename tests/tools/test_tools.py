@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from corpus.types import Chunk, Hit
 from llm.errors import BadInput
 from tools.metadata import document_metadata, metadata_tools
+from tools.scope import Scope
 from tools.search import (
     FilterClause,
     PassageQuery,
@@ -145,8 +146,13 @@ def test_metadata_counts_pages(services: Services) -> None:
 async def test_a_search_over_two_buckets_with_their_own_filters(services: Services) -> None:
     corpus = services.open()
     clause = FilterClause(field="currency", value="EUR")
-    filters, dropped = checked_filters(corpus, "invoices", [clause], date(2025, 3, 1))
+    filters, dropped = checked_filters(corpus, "invoices", [clause], None)
     assert dropped == ()
+    barred = Scope({"invoices": ()}, date(2025, 3, 1), frozenset({"currency"}))
+    assert checked_filters(corpus, "invoices", [clause], barred) == (
+        (),
+        ("currency: the user wants no filter on it",),
+    )
     assert typed_filters([item.model_dump(mode="json") for item in filters]) == filters
     query = PassageQuery(("invoices", "contracts"), "Oudenveld", filters=(("invoices", filters),), top_k=4)
     assert [request.filter_json is None for request in query.requests(corpus)] == [False, True]
