@@ -242,6 +242,12 @@ class AnnotationStore:
         statement = select(self.versions.c.version).where(self.versions.c.bucket == bucket)
         return int(self.run(statement).scalar() or 0)
 
+    def all_versions(self) -> dict[str, int]:
+        """Return `version` of each bucket by name."""
+        rows = self.run(select(self.versions.c.bucket, self.versions.c.version)).all()
+        found = {name: int(version) for name, version in rows}
+        return {name: found.get(name, 0) for name in self.buckets}
+
     def get(self, doc_id: str, bucket: str | None = None) -> dict[str, Value] | None:
         """Return a document's typed values; None when no bucket (or not that one) knows it."""
         for name in self.buckets if bucket is None else {bucket} & self.buckets.keys():
@@ -254,8 +260,10 @@ class AnnotationStore:
 
     def values_of(self, bucket: str, doc_ids: Sequence[str]) -> dict[str, dict[str, Value]]:
         """Return the typed values of those among many documents that the bucket knows, by id."""
-        rows, declared = self.tables[bucket].rows, self.buckets[bucket]
         found: dict[str, dict[str, Value]] = {}
+        if bucket not in self.tables:
+            return found
+        rows, declared = self.tables[bucket].rows, self.buckets[bucket]
         for ids in batches(doc_ids):
             chosen = and_(rows.c.doc_id.in_(ids), sql_condition(self.principal, rows.c.doc_id))
             for row in self.run(select(rows).where(chosen)).mappings():

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import product
+from itertools import product, takewhile
 from typing import Generic, TypeVar
 
 from corpus.buckets import Bucket
@@ -91,7 +91,8 @@ def phrases(words: Sequence[Token], table: PhraseTable[T]) -> Iterator[tuple[int
     forms = [table.forms(word) for word in words]
     index = 0
     while index < len(words):
-        for length in range(min(6, len(words) - index), 0, -1):
+        known = len(list(takewhile(bool, forms[index : index + 6])))
+        for length in range(known, 0, -1):
             meant = table.meaning(forms[index : index + length])
             if meant is not None:
                 yield index, index + length - 1, meant

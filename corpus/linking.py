@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 from threading import Lock
+from typing import Any
 
 from rapidfuzz import process
-from sqlalchemy import literal, select, union_all
+from sqlalchemy import Select, and_, literal, select, union_all
 
 from corpus.annotations import AnnotationStore
 from corpus.fields import fold
@@ -59,10 +60,19 @@ class ValueLinker:
         """
         return self._find(bucket, question[:4000], fields, floor=floor)
 
+    def mentions_in(self, buckets: Sequence[str], question: str) -> dict[str, list[Link]]:
+        """Return `find_mentions` of several buckets, whose values are looked up together."""
+        text = question[:4000]
+        versions = self.store.all_versions()
+        coded = self._identifiers(buckets, text, None)
+        return {
+            name: self._found(self._lexicon(name, versions[name]), text, None, coded[name], floor=WEAK)
+            for name in buckets
+        }
+
     # --- the lexicon ----------------------------------------------------------------------------
 
-    def _lexicon(self, bucket: str) -> Lexicon:
-        version = self.store.version(bucket)
+    def _lexicon(self, bucket: str, version: int) -> Lexicon:
         held = self._lexicons.get(bucket)
         if held and held[0] == version:
             return held[1]
@@ -86,49 +96,76 @@ class ValueLinker:
     # --- finding --------------------------------------------------------------------------------
 
     def _find(self, bucket: str, text: str, fields: Sequence[str] | None, floor: float) -> list[Link]:
-        lexicon = self._lexicon(bucket)
+        lexicon = self._lexicon(bucket, self.store.version(bucket))
+        coded = self._identifiers([bucket], text, fields)[bucket]
+        return self._found(lexicon, text, fields, coded, floor=floor)
+
+    def _found(
+        self,
+        lexicon: Lexicon,
+        text: str,
+        fields: Sequence[str] | None,
+        coded: Sequence[Link],
+        *,
+        floor: float,
+    ) -> list[Link]:
         words = tokens(text)
         search = Search(lexicon, text, words, frozenset(fields) if fields is not None else None)
-        links = [
-            *search.named(),
-            *search.declared(),
-            *search.countries(),
-            *self._identifiers(bucket, text, fields),
-        ]
+        links = [*search.named(), *search.declared(), *search.countries(), *coded]
         links = [search.judged(link) for link in links]
         return resolve([link for link in links if link.score >= floor])
 
-    def _identifiers(self, bucket: str, text: str, fields: Sequence[str] | None) -> list[Link]:
-        """Return identifiers (numbers, codes) of the text that exist as whole values, looked up in SQL."""
-        names = [
+    def _identifiers(
+        self, buckets: Sequence[str], text: str, fields: Sequence[str] | None
+    ) -> dict[str, list[Link]]:
+        """Return, by bucket, identifiers (numbers, codes) of the text that exist as whole values, looked up in SQL."""
+        links: dict[str, list[Link]] = {bucket: [] for bucket in buckets}
+        spans = {fold(match[0]): match.span() for match in _CODE.finditer(text)}
+        wanted = list(spans)[:200]
+        statements = [
+            statement
+            for bucket in buckets
+            if (names := self._identifier_fields(bucket, fields))
+            for statement in self._among(bucket, names, wanted)
+        ]
+        if not statements or not wanted:
+            return links
+        with self.store.engine.connect() as connection:
+            rows = connection.execute(union_all(*statements)).all()
+        for bucket, name, value, folded, count in rows:
+            start, end = spans[folded]
+            how: How = "exact" if text[start:end] == value else "folded"
+            found = Link(name, (value,), count, how, 1.0, start, end, text[start:end], cued=True)
+            links[bucket].append(found)
+        return links
+
+    def _identifier_fields(self, bucket: str, fields: Sequence[str] | None) -> list[str]:
+        return [
             declared.name
             for declared in self.store.buckets[bucket].fields
             if declared.is_listed
             and declared.kind == "identifier"
             and (fields is None or declared.name in fields)
         ]
-        spans = {fold(match[0]): match.span() for match in _CODE.finditer(text)}
-        if not names or not spans:
-            return []
-        wanted = list(spans)[:200]
-        statements = []
+
+    def _among(self, bucket: str, names: Sequence[str], wanted: Sequence[str]) -> list[Select[Any]]:
+        """Return statements that read (bucket, field, value, folded, count) of some fields' values among `wanted`."""
+        values = self.store.values
+        if self.store.sees_all:
+            columns = (values.c.bucket, values.c.field, values.c.value, values.c.folded, values.c.count)
+            mine = and_(values.c.bucket == bucket, values.c.field.in_(names), values.c.folded.in_(wanted))
+            return [select(*columns).where(mine)]
+        found = []
         for name in names:
-            values = self.store.listed(bucket, name)
-            found = select(literal(name), values.c.value, values.c.folded, values.c.count)
-            statements.append(found.where(values.c.folded.in_(wanted)))
-        with self.store.engine.connect() as connection:
-            rows = connection.execute(union_all(*statements)).all()
-        links = []
-        for name, value, folded, count in rows:
-            start, end = spans[folded]
-            how: How = "exact" if text[start:end] == value else "folded"
-            links.append(Link(name, (value,), count, how, 1.0, start, end, text[start:end], cued=True))
-        return links
+            listed = self.store.listed(bucket, name)
+            named = select(literal(bucket), literal(name), listed.c.value, listed.c.folded, listed.c.count)
+            found.append(named.where(listed.c.folded.in_(wanted)))
+        return found
 
     def _nearest(self, bucket: str, mention: str, fields: Sequence[str] | None) -> list[Link]:
         from rapidfuzz import fuzz
 
-        lexicon = self._lexicon(bucket)
+        lexicon = self._lexicon(bucket, self.store.version(bucket))
         wanted = " ".join(parse_name(mention).core)
         if len(wanted) < 4:
             return []

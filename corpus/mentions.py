@@ -48,12 +48,16 @@ class Search(NameSearch):
     def countries(self) -> list[Link]:
         """Return links of countries and demonyms to country codes, and to laws that name the country."""
         links = []
-        for declared in self.bucket.fields:
-            if declared.kind not in ("country", "jurisdiction") or not declared.is_listed:
-                continue
-            if self.fields is not None and declared.name not in self.fields:
-                continue
-            for first, last, code in phrases(self.words, country_phrases()):
+        chosen = [
+            declared
+            for declared in self.bucket.fields
+            if declared.kind in ("country", "jurisdiction")
+            and declared.is_listed
+            and (self.fields is None or declared.name in self.fields)
+        ]
+        named = list(phrases(self.words, country_phrases())) if chosen else []
+        for declared in chosen:
+            for first, last, code in named:
                 start, end = self.words[first].start, self.words[last].end
                 said = self.text[start:end]
                 held = self.lexicon.codes[declared.name]

@@ -70,6 +70,8 @@ class Name:
 
 def plain(text: str) -> str:
     """Return lower-case text without diacritics, of the same length as the text."""
+    if text.isascii():
+        return text.lower()
     characters = []
     for character in text:
         base = unicodedata.normalize("NFKD", character)

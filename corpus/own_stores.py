@@ -185,6 +185,13 @@ class OwnAnnotations(AnnotationStore):
             return super().get(doc_id, bucket)
         return self._own[name].values(doc_id) if name in self.buckets else None
 
+    def values_of(self, bucket: str, doc_ids: Sequence[str]) -> dict[str, dict[str, Value]]:
+        """See `AnnotationStore.values_of`."""
+        if bucket not in self._own:
+            return super().values_of(bucket, doc_ids)
+        found = {doc_id: self.get(doc_id, bucket) for doc_id in doc_ids}
+        return {doc_id: values for doc_id, values in found.items() if values is not None}
+
     def count(self, bucket: str, filters: Filters = ()) -> int:
         """See `AnnotationStore.count`; each point counts."""
         if bucket not in self._own:

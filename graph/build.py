@@ -13,7 +13,7 @@ from langgraph.types import Command
 from graph.context import Context
 from graph.node_cache import policy
 from graph.policies import RETRY, attempts
-from graph.routes import after_decompose, after_gate, after_verify, plan_edge, review_edge
+from graph.routes import after_decompose, after_gate, after_verify, at_once, plan_edge, review_edge
 from graph.spans import export
 from graph.state import Input, Output, SearchTask, State, add_usage
 from graph.tracing import Watched, guard, observe, seen_of, tell
@@ -66,20 +66,24 @@ def build(services: Services) -> Graph:
 
     graph.add_edge(START, "gate")
     graph.add_conditional_edges(
-        "gate", after_gate, {"retrieve": "rewrite", "skip": "compose", "resume": "schema_plan"}
+        "gate", at_once(after_gate), {"retrieve": "rewrite", "skip": "compose", "resume": "schema_plan"}
     )
     graph.add_edge("rewrite", "decompose")
-    graph.add_conditional_edges("decompose", after_decompose, {"retrieve": "route", "skip": "compose"})
+    graph.add_conditional_edges(
+        "decompose", at_once(after_decompose), {"retrieve": "route", "skip": "compose"}
+    )
     graph.add_edge("route", "schema_plan")
-    graph.add_conditional_edges("schema_plan", plan_edge, {"search": "search", "none": "prune"})
+    graph.add_conditional_edges("schema_plan", at_once(plan_edge), {"search": "search", "none": "prune"})
     graph.add_edge("search", "prune")
     graph.add_edge("prune", "review")
     graph.add_conditional_edges(
-        "review", review_edge, {"enough": "compose", "more": "search", "clarify": "clarify"}
+        "review", at_once(review_edge), {"enough": "compose", "more": "search", "clarify": "clarify"}
     )
     graph.add_edge("clarify", "schema_plan")
     graph.add_edge("compose", "verify_citations")
-    graph.add_conditional_edges("verify_citations", after_verify, {"correct": "compose", "done": END})
+    graph.add_conditional_edges(
+        "verify_citations", at_once(after_verify), {"correct": "compose", "done": END}
+    )
     return graph
 
 

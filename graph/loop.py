@@ -6,7 +6,7 @@ from langgraph.graph import END, START, StateGraph
 
 from graph.build import Graph, add_step
 from graph.context import Context
-from graph.routes import after_agent, after_gate, after_verify
+from graph.routes import after_agent, after_gate, after_verify, at_once
 from graph.spans import export
 from graph.state import Input, Output, State
 from graph.tracing import guard
@@ -43,12 +43,12 @@ def build_loop(services: Services) -> Graph:
     graph.add_edge(START, "gate")
     # A loop never pauses; a thread that another graph left waiting starts anew.
     graph.add_conditional_edges(
-        "gate", after_gate, {"retrieve": "agent", "skip": "compose", "resume": "agent"}
+        "gate", at_once(after_gate), {"retrieve": "agent", "skip": "compose", "resume": "agent"}
     )
     graph.add_conditional_edges(
-        "agent", after_agent, {"call": "tools", "done": "verify_citations", "write": "compose"}
+        "agent", at_once(after_agent), {"call": "tools", "done": "verify_citations", "write": "compose"}
     )
     graph.add_edge("tools", "agent")
     graph.add_edge("compose", "verify_citations")
-    graph.add_conditional_edges("verify_citations", after_verify, {"correct": "agent", "done": END})
+    graph.add_conditional_edges("verify_citations", at_once(after_verify), {"correct": "agent", "done": END})
     return graph

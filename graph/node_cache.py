@@ -91,9 +91,7 @@ async def run_key(services: Services, context: Context) -> str:
         sorted(principal.labels) if principal.labels is not None else None,
     ]
     try:
-        versions = await asyncio.to_thread(
-            lambda: {name: corpus.annotations.version(name) for name in corpus.buckets}
-        )
+        versions = await asyncio.to_thread(corpus.annotations.all_versions)
     except Unavailable:  # a plan over values that nobody can look at is not worth keeping
         return ""
     return digest([context.model_dump(mode="json"), context.now.isoformat(), seen, versions])

@@ -1,11 +1,24 @@
 """Pure decisions between nodes: each reads the state and names the next edge."""
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Awaitable, Callable, Sequence
+from functools import wraps
+from typing import Literal, TypeVar
 
 from langgraph.types import Send
 
 from graph.state import SearchTask, State
+
+T = TypeVar("T")
+
+
+def at_once(decide: Callable[[State], T]) -> Callable[[State], Awaitable[T]]:
+    """Return a decision as a coroutine function: LangGraph sends a plain one to a thread, which costs more than it."""
+
+    @wraps(decide)
+    async def decided(state: State) -> T:
+        return decide(state)
+
+    return decided
 
 
 def after_gate(state: State) -> Literal["retrieve", "skip", "resume"]:

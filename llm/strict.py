@@ -41,11 +41,12 @@ def strict_schema(model: type[BaseModel], *, bounds: bool = False) -> dict[str, 
     Raises:
         ValueError: the model has what no strict schema can express (a free-form map, a tuple, Any, bytes).
     """
-    return deepcopy(_strict_schema(model, bounds))
+    return deepcopy(shared_schema(model, bounds))
 
 
 @cache
-def _strict_schema(model: type[BaseModel], bounds: bool) -> dict[str, Any]:
+def shared_schema(model: type[BaseModel], bounds: bool = False) -> dict[str, Any]:
+    """Return `strict_schema(model)` without a copy, for reading only."""
     raw = model.model_json_schema()
     kept = set(BOUNDS) if bounds else set()
     definitions = raw.pop("$defs", {})

@@ -13,7 +13,7 @@ from llm.chat import Call, Capability, ChatModels, ModelSpec, Rung, request
 from llm.errors import Rejected
 from llm.foreign import NotAccepted
 from llm.json_text import cut_object, fit, mended_object, whole_objects
-from llm.strict import check_strict, strict_schema
+from llm.strict import check_strict, shared_schema, strict_schema
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
@@ -134,7 +134,7 @@ class Reading(Generic[T]):
 
 def read(reply: ModelCall, schema: type[T]) -> Reading[T]:
     """Return the object of `schema` in a reply: its tool call, or the JSON in its text, mended if need be."""
-    shape = strict_schema(schema)
+    shape = shared_schema(schema)
     written = _written(reply)
     problems: tuple[str, ...] = ()
     for found in whole_objects(written):
@@ -176,7 +176,7 @@ def _written(reply: ModelCall) -> str:
 
 
 def _instruction(schema: type[BaseModel]) -> str:
-    shape = json.dumps(strict_schema(schema), ensure_ascii=False)
+    shape = json.dumps(shared_schema(schema), ensure_ascii=False)
     return f"Reply with one JSON object and nothing else. It must fit this JSON schema:\n{shape}"
 
 

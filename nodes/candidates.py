@@ -113,8 +113,12 @@ def rank(
     codes = [bare(code) for code in CODE.findall(question)]
     found = []
     texts, ranks, best, heads = gathered.texts, gathered.ranks, gathered.best, gathered.heads
+    known = {
+        name: corpus.annotations.values_of(name, [doc_id for other, doc_id in texts if other == name])
+        for name in dict.fromkeys(name for name, _ in texts)
+    }
     for (name, doc_id), parts in texts.items():
-        values = corpus.annotations.get(doc_id, name) or {}
+        values = known[name].get(doc_id, {})
         bucket: Bucket = corpus.buckets[name]
         described = bucket.document_fields_text(values)
         whole = "\n".join([doc_id, described, *parts])

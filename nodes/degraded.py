@@ -22,6 +22,10 @@ class NoAnnotations:
     def get(self, doc_id: str, bucket: str | None = None) -> None:
         """Return None: nothing is known of a document."""
 
+    def values_of(self, bucket: str, doc_ids: Any) -> dict[str, Any]:
+        """Return nothing: nothing is known of the documents."""
+        return {}
+
     def relaxations(self, bucket: str, filters: Any) -> list[Any]:
         """Return no weaker filters: there are none applied."""
         return []
@@ -45,6 +49,10 @@ class NoLinker:
     def find_mentions(self, bucket: str, text: str) -> list[Any]:
         """Return no mentions."""
         return []
+
+    def mentions_in(self, buckets: Any, text: str) -> dict[str, list[Any]]:
+        """Return no mentions in any bucket."""
+        return {name: [] for name in buckets}
 
     def link(self, *arguments: Any, **named: Any) -> list[Any]:
         """Return no links."""

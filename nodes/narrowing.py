@@ -55,8 +55,9 @@ def named_documents(corpus: Corpus, question: str) -> list[tuple[str, str]]:
     """Return the documents whose id stands in the question, each with its bucket."""
     tokens = [name for name in dict.fromkeys(DOC_ID.findall(question)) if CODED.search(name)]
     quoted = [name.strip() for name in QUOTED_ID.findall(question)]
-    records = [corpus.documents.record(name) for name in dict.fromkeys([*quoted, *tokens])]
-    return [(record.doc_id, record.bucket) for record in records if record]
+    names = list(dict.fromkeys([*quoted, *tokens]))
+    records = corpus.documents.records(names) if names else {}
+    return [(name, records[name].bucket) for name in names if name in records]
 
 
 def may_read(corpus: Corpus, plan: Json, document: tuple[str, str]) -> bool:

@@ -26,6 +26,11 @@ def _begun(word: str) -> str:
 UMLAUTS = {"a": "ä", "o": "ö", "u": "ü"}
 
 
+@lru_cache(maxsize=16384)
+def _last_word(phrase: str) -> str:
+    return re.split(r"[\s\-]+", phrase.strip())[-1].lower()
+
+
 @lru_cache(maxsize=65536)
 def _is_form(said: str, word: str) -> bool:
     return said == word or (word.isalpha() and same_noun(said, word))
@@ -33,7 +38,8 @@ def _is_form(said: str, word: str) -> bool:
 
 def find_phrase(text: str, phrase: str) -> list[tuple[int, int]]:
     """Return the character spans of `phrase` in `text`, whole words, other forms of the last word included."""
-    last = re.split(r"[\s\-]+", phrase.strip())[-1].lower()
     return [
-        match.span() for match in _pattern(phrase).finditer(text) if _is_form(match["last"].lower(), last)
+        match.span()
+        for match in _pattern(phrase).finditer(text)
+        if _is_form(match["last"].lower(), _last_word(phrase))
     ]

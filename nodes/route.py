@@ -2,7 +2,9 @@
 
 import asyncio
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from langgraph.runtime import Runtime
@@ -10,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from corpus import terms
 from corpus.buckets import Bucket
+from corpus.links import Link
 from graph.context import Context
 from graph.state import Json, State
 from llm.errors import Rejected, Unavailable
@@ -184,9 +187,12 @@ FILTER_FIELD = re.compile(
 def rank_buckets(corpus: Corpus, question: str, probes: dict[str, Probe], fitting: list[str]) -> list[Json]:
     """Return the one bucket that leads, or the two that are close, as `{"bucket", "score", "reason"}`."""
     scored = []
-    for bucket in (corpus.buckets[name] for name in fitting):
-        score, reason = score_bucket(corpus, bucket, question, probes.get(bucket.name, Probe()))
-        scored.append((score, bucket.name, reason))
+    mentions = corpus.linker.mentions_in(fitting, question)
+    for name in fitting:
+        score, reason = score_bucket(
+            corpus.buckets[name], question, probes.get(name, Probe()), mentions[name]
+        )
+        scored.append((score, name, reason))
     scored.sort(key=lambda item: -item[0])
     total = sum(score for score, _, _ in scored) or 1.0
     best = scored[0][0]
@@ -196,7 +202,9 @@ def rank_buckets(corpus: Corpus, question: str, probes: dict[str, Probe], fittin
     ]
 
 
-def score_bucket(corpus: Corpus, bucket: Bucket, question: str, probe: Probe) -> tuple[float, str]:
+def score_bucket(
+    bucket: Bucket, question: str, probe: Probe, mentions: Sequence[Link] = ()
+) -> tuple[float, str]:
     """Return how well a bucket fits and the strongest reason for it."""
     asked = terms.words(question)
     parts = {
@@ -204,8 +212,7 @@ def score_bucket(corpus: Corpus, bucket: Bucket, question: str, probe: Probe) ->
         "its topics are named": TOPIC * min(2, len(named(asked, bucket.topics))),
         "its fields are named": FIELD_WORD
         * min(3, sum(bool(named(asked, field.words)) for field in bucket.fields)),
-        "it holds a name of the question": MENTION
-        * min(1.5, sum(link.score for link in corpus.linker.find_mentions(bucket.name, question))),
+        "it holds a name of the question": MENTION * min(1.5, sum(link.score for link in mentions)),
         "it holds identifiers like that": IDENTIFIER
         * min(1, len(bucket.find_identifiers(question)))
         * (1.0 if probe.identifier else 0.3),
@@ -216,9 +223,18 @@ def score_bucket(corpus: Corpus, bucket: Bucket, question: str, probe: Probe) ->
 
 def named(asked: list[str], phrases: tuple[str, ...]) -> set[str]:
     """Return the phrases that occur in the question word for word, the last one in any form of its noun."""
-    text = " ".join(asked)
+    text, starts, whole = " ".join(asked), {word[:2] for word in asked}, set(asked)
     return {
         phrase
-        for phrase in phrases
-        if (folded := " ".join(terms.words(phrase))) and find_phrase(text, folded)
+        for phrase, first, folded in _folded(phrases)
+        if (first in whole if first else folded[:2] in starts) and find_phrase(text, folded)
     }
+
+
+@lru_cache(maxsize=4096)
+def _folded(phrases: tuple[str, ...]) -> tuple[tuple[str, str, str], ...]:
+    """Return each phrase with its first word ("" of a single one, all of whose forms begin alike) and folded."""
+    split = [(phrase, terms.words(phrase)) for phrase in phrases]
+    return tuple(
+        (phrase, words[0] if len(words) > 1 else "", " ".join(words)) for phrase, words in split if words
+    )

@@ -55,23 +55,33 @@ def passages(
     ranks = {doc_id: rank for rank, doc_id in enumerate(first)}
     ordered = [chunk for item in evidence if (chunk := chunks.get(item["id"]))]
     ordered = list(dict.fromkeys(sorted(ordered, key=lambda chunk: ranks.get(chunk.doc_id, len(ranks)))))
-    told: set[str] = set()
+    known = known_fields(corpus, ordered)
     made = []
     for chunk in ordered:
-        known = "" if chunk.doc_id in told else known_fields(corpus, chunk)
-        told.add(chunk.doc_id)
         page = f", page {chunk.page_first}" if chunk.page_first else ""
         made.append(
-            Passage(f"[{chunk.doc_id}]", chunk.text, f"{chunk.source_file}{page}", known, chunk.heads)
+            Passage(
+                f"[{chunk.doc_id}]",
+                chunk.text,
+                f"{chunk.source_file}{page}",
+                known.pop(chunk.doc_id, ""),
+                chunk.heads,
+            )
         )
     return tuple(made)
 
 
-def known_fields(corpus: Corpus, chunk: Chunk) -> str:
-    """Return the document's values, "" when there are none; blocking."""
-    values = corpus.annotations.get(chunk.doc_id, chunk.bucket) or {}
-    said = [f"{name}={show(value)[:KNOWN_VALUE]}" for name, value in list(values.items())[:KNOWN_FIELDS]]
-    return "; ".join(said)[:KNOWN_ALL]
+def known_fields(corpus: Corpus, chunks: Sequence[Chunk]) -> dict[str, str]:
+    """Return the values of the chunks' documents, by id; blocking."""
+    said: dict[str, str] = {}
+    for bucket in dict.fromkeys(chunk.bucket for chunk in chunks):
+        doc_ids = list(dict.fromkeys(chunk.doc_id for chunk in chunks if chunk.bucket == bucket))
+        for doc_id, values in corpus.annotations.values_of(bucket, doc_ids).items():
+            shown = [
+                f"{name}={show(value)[:KNOWN_VALUE]}" for name, value in list(values.items())[:KNOWN_FIELDS]
+            ]
+            said[doc_id] = "; ".join(shown)[:KNOWN_ALL]
+    return said
 
 
 def filters_shown(corpus: Corpus, plan: Json) -> str:
@@ -83,13 +93,13 @@ def filters_shown(corpus: Corpus, plan: Json) -> str:
         if not raw:
             continue
         typed = bucket_filters(plan, name)
+        counts = [corpus.annotations.count(name, (clause,)) for clause in typed]
+        together = counts[0] if len(typed) == 1 else corpus.annotations.count(name, typed)
         said = [
-            f"{printed(one)}{'' if inferred(one) else ' (fixed)'}: {corpus.annotations.count(name, (clause,))}"
-            for one, clause in zip(raw, typed, strict=True)
+            f"{printed(one)}{'' if inferred(one) else ' (fixed)'}: {count}"
+            for one, count in zip(raw, counts, strict=True)
         ]
-        lines.append(
-            f"{name}: {'; '.join(said)}; all together: {corpus.annotations.count(name, typed)} documents"
-        )
+        lines.append(f"{name}: {'; '.join(said)}; all together: {together} documents")
     return "\n".join(lines) or "none"
 
 

@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from langchain_core.messages import AIMessage, HumanMessage
@@ -17,6 +17,7 @@ from citations.resolve import cite
 from citations.types import Claim, Evidence, Report
 from citations.verify import verify
 from corpus.buckets import show
+from corpus.fields import Value
 from corpus.terms import content_words
 from corpus.types import Chunk, Document
 from graph.answer import Answer, AnswerClaim, AppliedFilter, Citation, Note, Table, Usage
@@ -81,8 +82,8 @@ class VerifyCitations:
             return finish(state, text, status="partial", watch=watch)
         corpus = corpus_of(await self.services.corpus(), state.get("plan", {}))
         chunks = await hydrate(corpus, state.get("evidence", []))
-        evidence = await asyncio.to_thread(gather_evidence, corpus, state, chunks)
-        checked = await self.check(state, context, evidence)
+        evidence, documents = await asyncio.to_thread(gather_evidence, corpus, state, chunks)
+        checked = replace(await self.check(state, context, evidence), documents=documents)
         feedback = correction(checked.report)
         if feedback and may_correct(charged(state, checked.update), context, draft):
             usage = checked.update.get("usage", {}) | watch.update()
@@ -144,6 +145,7 @@ class Checked:
     evidence: Sequence[Evidence]
     judge: Rulings | None = None
     update: Json = field(default_factory=dict)
+    documents: Mapping[str, Document] = field(default_factory=dict)
 
 
 CORRECTED = note(
@@ -189,29 +191,41 @@ def correction(report: Report) -> str:
     return "\n".join(f"- “{claim.text[:200]}”: {claim.reason}" for claim in bad)
 
 
-def gather_evidence(corpus: Corpus, state: State, chunks: dict[str, Chunk]) -> list[Evidence]:
-    """Return every span that the draft may cite: its own cited spans first, then the retrieved chunks; blocking."""
+def gather_evidence(
+    corpus: Corpus, state: State, chunks: dict[str, Chunk]
+) -> tuple[list[Evidence], dict[str, Document]]:
+    """Return every span that the draft may cite, its own cited spans before the retrieved chunks, and the documents
+    that hold them, by id; blocking.
+    """
     spans = [(item["doc"], item["start"], item["end"]) for item in state.get("draft", {}).get("cited", [])]
     spans += [(chunk.doc_id, chunk.start, chunk.end) for chunk in chunks.values()]
-    documents: dict[str, Document | None] = {}
+    read = {doc_id: corpus.documents.get(doc_id) for doc_id in dict.fromkeys(span[0] for span in spans)}
+    documents = {doc_id: document for doc_id, document in read.items() if document}
+    values = known_values(corpus, list(documents.values()))
     evidence: dict[tuple[str, int, int], Evidence] = {}
     for place, (doc_id, start, end) in enumerate(spans):
-        if doc_id not in documents:
-            documents[doc_id] = corpus.documents.get(doc_id)
-        document = documents[doc_id]
+        document = documents.get(doc_id)
         if document is None:
             continue
         wide = place < len(state.get("draft", {}).get("cited", []))
         begin, stop = (
             (max(0, start - AROUND), min(len(document.text), end + AROUND)) if wide else (start, end)
         )
-        evidence.setdefault((doc_id, begin, stop), as_evidence(corpus, document, begin, stop))
-    return list(evidence.values())
+        evidence.setdefault((doc_id, begin, stop), as_evidence(document, begin, stop, values.get(doc_id, {})))
+    return list(evidence.values()), documents
 
 
-def as_evidence(corpus: Corpus, document: Document, start: int, end: int) -> Evidence:
+def known_values(corpus: Corpus, documents: Sequence[Document]) -> dict[str, dict[str, Value]]:
+    """Return the annotations of some documents, by id; blocking."""
+    found: dict[str, dict[str, Value]] = {}
+    for bucket in dict.fromkeys(document.bucket for document in documents):
+        doc_ids = [document.doc_id for document in documents if document.bucket == bucket]
+        found |= corpus.annotations.values_of(bucket, doc_ids)
+    return found
+
+
+def as_evidence(document: Document, start: int, end: int, values: Mapping[str, Value]) -> Evidence:
     """Return a span of a document with its pages and the values known of the document."""
-    values = corpus.annotations.get(document.doc_id, document.bucket) or {}
     pages = [page for page in document.pages if page.end > start and page.start < end]
     before = max(0, start - AFTER)
     text = without_orders(document.text[before:end])[start - before :]
@@ -241,7 +255,7 @@ def conclude(
         question=state.get("question", ""),
     )
     claims = list(report.claims)
-    citations, places = resolve_all(corpus, text, claims, evidence, draft.get("cited", []))
+    citations, places = resolve_all(checked.documents, text, claims, evidence, draft.get("cited", []))
     nothing = not any(claim.verdict in BACKED for claim in claims)
     unanswerable = bool(draft.get("unanswerable")) or (nothing and not draft.get("documents"))
     if not text.strip():
@@ -270,7 +284,11 @@ def conclude(
 
 
 def resolve_all(
-    corpus: Corpus, text: str, claims: Sequence[Claim], evidence: Sequence[Evidence], cited: Sequence[Json]
+    documents: Mapping[str, Document],
+    text: str,
+    claims: Sequence[Claim],
+    evidence: Sequence[Evidence],
+    cited: Sequence[Json],
 ) -> tuple[list[Citation], dict[tuple[str, int, int], int]]:
     """Return the citations in order of the answer, and each one's number by (document, start, end).
 
@@ -290,7 +308,7 @@ def resolve_all(
     citations: list[Citation] = []
     places: dict[tuple[str, int, int], int] = {}
     for (doc_id, start, end), evidence_id in spans.items():
-        citation = resolve(corpus, doc_id, start, end, evidence_id)
+        citation = resolve(documents.get(doc_id), start, end, evidence_id)
         if citation is not None:
             places[doc_id, start, end] = len(citations)
             citations.append(citation)
@@ -318,15 +336,14 @@ def span_of(claim: Claim, cited: Sequence[Json]) -> tuple[str, int, int] | None:
     )
 
 
-def resolve(corpus: Corpus, doc_id: str, start: int, end: int, evidence_id: str) -> Citation | None:
+def resolve(document: Document | None, start: int, end: int, evidence_id: str) -> Citation | None:
     """Return a span as people read it, "Contract_A.pdf (page 5)"; None when the document does not hold it."""
-    document = corpus.documents.get(doc_id)
     found = cite(document, start, end, evidence_id) if document else None
     if document is None or found is None:
         return None
     return Citation(
-        marker=doc_id,
-        doc_id=doc_id,
+        marker=document.doc_id,
+        doc_id=document.doc_id,
         bucket=document.bucket,
         label=str(found),
         source_file=document.source_file,

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from corpus.access import Principal, labels_table
+from corpus.access import Principal, create_labels_table, labels_table
 from corpus.annotation_tables import Annotation, Source
 from corpus.annotations import AnnotationStore
 from corpus.buckets import Bucket, load_buckets
@@ -88,6 +88,19 @@ def test_replacing_and_deleting_keep_the_counts_of_values(store):
     assert values_of(store, "invoices", "vendor_name") == {"Birch GmbH": 3}
     assert store.count("invoices") == 4
     assert store.version("invoices") > before
+    versions = {name: store.version(name) for name in store.buckets}
+    assert store.all_versions() == versions
+
+
+def test_the_values_of_several_documents_are_those_of_each(store):
+    both = store.values_of("invoices", ["r1", "no such", "r2"])
+    assert both == {name: store.get(name, "invoices") for name in ("r1", "r2")}
+    assert store.values_of("no bucket", ["r1"]) == {}
+    unseen = store.seen_by(Principal("guest", labels=frozenset({"public"})))
+    create_labels_table(store.engine)
+    with store.engine.begin() as connection:
+        connection.execute(labels_table.insert(), [{"doc_id": "r1", "label": "board"}])
+    assert list(unseen.values_of("invoices", ["r1", "r2"])) == ["r2"]
 
 
 def test_list_values_are_counted_a_document_once(store):

@@ -214,6 +214,9 @@ def test_mentions_and_suggestions_are_the_same(worlds: tuple[Services, Services]
 
     def linked(corpus: Corpus) -> list[Any]:
         linker = corpus.linker
+        for text in texts:
+            together = {name: linker.find_mentions(name, text) for name in corpus.buckets}
+            assert linker.mentions_in(list(corpus.buckets), text) == together
         return [
             (linker.find_mentions(name, text), linker.link(name, text))
             for name in corpus.buckets

@@ -282,7 +282,7 @@ def test_a_defect_of_ours_is_not_translated() -> None:
 async def test_the_runs_deadline_bounds_a_call(endpoint: Endpoint) -> None:
     endpoint.replies = [Http(wait=2)]
     with pytest.raises(TimedOut):
-        await text(endpoint.models(), ask(seconds=0.2))
+        await text(endpoint.models(), ask(seconds=0.7))
 
 
 @pytest.mark.parametrize(

@@ -83,10 +83,10 @@ async def test_a_dead_endpoint_costs_one_time_out_and_not_one_per_step(endpoint:
 
 
 async def test_a_run_that_is_out_of_time_does_not_condemn_the_endpoint(endpoint: Endpoint) -> None:
-    endpoint.replies = [Http(wait=0.5), Http(body=said("Yes."))]
+    endpoint.replies = [Http(wait=1.5), Http(body=said("Yes."))]
     models = endpoint.models()
     with pytest.raises(TimedOut):
-        await text(models, ask(CallBudget.of(5, 0.1)))
+        await text(models, ask(CallBudget.of(5, 0.5)))
     assert (await text(models, ask(CallBudget.of(5, 20)))).content == "Yes."
 
 

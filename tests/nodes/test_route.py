@@ -101,10 +101,10 @@ async def test_a_clear_question_costs_no_model_call(services: Services) -> None:
 
 def test_the_strongest_reason_is_given(corpus: Corpus) -> None:
     contracts, question = corpus.buckets["contracts"], "two accords"
-    assert score_bucket(corpus, contracts, question, Probe()) == (3.0, "its documents are named")
-    more, reason = score_bucket(corpus, contracts, question, Probe(coverage=0.9))
+    assert score_bucket(contracts, question, Probe()) == (3.0, "its documents are named")
+    more, reason = score_bucket(contracts, question, Probe(coverage=0.9))
     assert (more, reason) == (7.5, "its texts hold the question's rare words")
-    assert score_bucket(corpus, contracts, "xyzzy", Probe())[0] == 0.0
+    assert score_bucket(contracts, "xyzzy", Probe())[0] == 0.0
 
 
 def test_without_any_sign_two_buckets_are_kept(corpus: Corpus) -> None:

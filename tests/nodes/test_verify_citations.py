@@ -141,23 +141,24 @@ def test_a_citation_reads_with_its_page(corpus: Corpus) -> None:
     document = corpus.documents.get("fl-200-user-manual")
     assert document
     page = document.pages[1]
-    citation = resolve(corpus, "fl-200-user-manual", page.start + 1, page.start + 20, "e")
+    citation = resolve(document, page.start + 1, page.start + 20, "e")
     assert citation
     assert (citation.label, citation.page) == (f"fl-200-user-manual.pdf (page {page.label or 2})", 2)
     assert citation.quote == document.text[page.start + 1 : page.start + 20]
-    assert resolve(corpus, "nothing", 0, 5, "e") is None
-    assert resolve(corpus, DOC, 5, 5, "e") is None
-    assert resolve(corpus, DOC, 0, 10**9, "e") is None
+    assert resolve(None, 0, 5, "e") is None
+    assert resolve(document, 5, 5, "e") is None
+    assert resolve(document, 0, 10**9, "e") is None
 
 
 def test_a_marker_without_a_verdict_resolves_to_the_cited_span(corpus: Corpus) -> None:
     state = state_of(corpus, f"x [{DOC}]")
-    evidence = gather_evidence(corpus, state, {})
+    evidence, documents = gather_evidence(corpus, state, {})
+    assert list(documents) == [DOC]
     assert [item.doc_id for item in evidence] == [DOC]
     assert evidence[0].text == whole(corpus)[evidence[0].start : evidence[0].start + len(evidence[0].text)]
     assert ("vendor_name", "Oudenveld Facility B.V.") in evidence[0].facts
     cited = state["draft"]["cited"]
-    citations, places = resolve_all(corpus, f"x [{DOC}]", [], evidence, cited)
+    citations, places = resolve_all(documents, f"x [{DOC}]", [], evidence, cited)
     assert [(item.start, item.end) for item in citations] == [(cited[0]["start"], cited[0]["end"])]
     assert places == {(DOC, cited[0]["start"], cited[0]["end"]): 0}
     shown = answer_claim(claim("unsupported"), places, cited)
