@@ -29,7 +29,7 @@ def matrix(services: Services) -> Iterator[Matrix]:
     opened.close()
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.step)
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 async def test_a_step_survives_faults(scenario: Scenario, matrix: Matrix) -> None:
     faults = some(SCENARIOS.index(scenario))
     cells = await matrix.row(scenario, faults)
