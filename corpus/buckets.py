@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic import Field as Declared
 
+from corpus.extraction.rules import Sum
 from corpus.fields import DateOrder, Field, Money, Name, Quantity, Regex, Value, fold
 from llm.errors import BadInput
 
@@ -91,6 +92,7 @@ class Bucket(BaseModel):
         title_fields: fields that name a document for people, best first.
         entity_fields: fields whose values a question may mention without naming the field.
         effective_field, supersedes_field, revision_field: which version is in force (A8).
+        sums: money fields that add up, by which extraction tells them from other amounts.
         ignore: annotation columns that are known and not kept.
         collection: the Qdrant collection of someone else that is the bucket; nothing is ingested into it.
     """
@@ -114,6 +116,7 @@ class Bucket(BaseModel):
     effective_field: Name | None = None
     supersedes_field: Name | None = None
     revision_field: Name | None = None
+    sums: tuple[Sum, ...] = ()
     ignore: tuple[str, ...] = ()
     collection: Collection | None = None
 
@@ -131,6 +134,10 @@ class Bucket(BaseModel):
             raise ValueError(f"main_date {self.main_date!r} is not a date")
         if self.main_amount and by_name[self.main_amount].type != "money":
             raise ValueError(f"main_amount {self.main_amount!r} is not money")
+        if wrong := [
+            name for rule in self.sums for name in (rule.total, *rule.of) if by_name[name].type != "money"
+        ]:
+            raise ValueError(f"sums {wrong[0]!r} is not money")
         return self
 
     def _roles(self) -> Iterator[tuple[str, str]]:
@@ -144,6 +151,7 @@ class Bucket(BaseModel):
                 yield f"{field.name}.currency_field", field.currency_field
             for rule in field.extract:
                 yield from ((f"{field.name}.extract.years_between", name) for name in rule.years_between)
+        yield from (("sums", name) for rule in self.sums for name in (rule.total, *rule.of))
         for identifier in self.identifiers:
             if identifier.field:
                 yield f"identifier {identifier.name}", identifier.field

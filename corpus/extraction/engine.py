@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import cached_property, partial
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -15,12 +15,15 @@ from corpus.extraction.einvoice import read_einvoice
 from corpus.extraction.found import Candidate, Extracted, Extraction, Refused
 from corpus.extraction.heads import find_organization, find_title
 from corpus.extraction.labels import beside
+from corpus.extraction.laid_out import LaidOut, laid_out
 from corpus.extraction.parties import find_parties
 from corpus.extraction.properties import FrontMatter, front_matter, look_up
 from corpus.extraction.rules import ExtractRule
+from corpus.extraction.sums import add_up
+from corpus.extraction.trade_parties import Named, find_trade_parties
 from corpus.extraction.typed import Typed, find_typed
 from corpus.fields import Field, Money, Quantity, Value, fold
-from corpus.types import Page, page_at
+from corpus.types import Layout, Page, page_at
 from llm.errors import BadInput
 
 DISAGREEMENT = 0.8
@@ -29,12 +32,24 @@ DISAGREEMENT = 0.8
 
 @dataclass(frozen=True)
 class Source:
-    """What extraction reads: the text with its pages, and the XML that came inside the file."""
+    """What extraction reads: the text with its pages and layouts, and the XML that came inside the file."""
 
     text: str
     pages: tuple[Page, ...] = ()
     embedded: Sequence[bytes] = ()
     today: date = field(default_factory=date.today)
+    layouts: tuple[Layout, ...] = ()
+
+    @cached_property
+    def look(self) -> LaidOut:
+        """Return the pages as they look; a text without layouts looks as it is written.
+
+        So does one that was recognised: on a photograph that leans, what stands side by side is not in one row,
+        and OCR has put the lines in order already.
+        """
+        whole = LaidOut(self.text, ((0, 0, len(self.text)),))
+        recognised = any(layout.recognised for layout in self.layouts)
+        return (None if recognised else laid_out(self.text, self.layouts)) or whole
 
     @cached_property
     def terms(self) -> Mapping[str, list[str]]:
@@ -45,6 +60,11 @@ class Source:
     def matter(self) -> FrontMatter | None:
         """Return the front matter of the text."""
         return front_matter(self.text)
+
+    @cached_property
+    def trade_parties(self) -> tuple[Named | None, Named | None]:
+        """Return where the look of the pages names the seller and the buyer."""
+        return find_trade_parties(self.look.text)
 
     def page(self, start: int | None) -> int | None:
         """Return the number of the page on which a place lies, None when it is unknown."""
@@ -58,12 +78,14 @@ def extract(bucket: Bucket, source: Source) -> Extraction:
     Deterministic: the same document and declaration give the same values.
     """
     fields: dict[str, Extracted] = {}
-    refused: list[Refused] = []
-    for declared in bucket.fields:
-        run = _FieldRun(bucket, declared, source)
+    runs = {declared.name: _FieldRun(bucket, declared, source) for declared in bucket.fields}
+    for name, run in runs.items():
         if found := run.decide():
-            fields[declared.name] = found
-        refused += run.refused
+            fields[name] = found
+    refused = [item for run in runs.values() for item in run.refused]
+    for rule in bucket.sums:
+        labelled = {name: runs[name].labelled() for name in (rule.total, *rule.of)}
+        fields.update(add_up(rule, fields, labelled, runs[rule.total].printed()))
     _add_currencies(bucket, fields)
     _add_spans_of_time(bucket, fields)
     return Extraction(fields, tuple(refused))
@@ -84,6 +106,29 @@ class _FieldRun:
         winners = [winner for rule in (own, *self.declared.extract) if (winner := self._winner(rule))]
         return weigh(winners)
 
+    def labelled(self) -> list[Candidate]:
+        """Return everything that the labels and patterns of the field give, not only the surest of each."""
+        return [
+            replace(candidate, confidence=candidate.confidence / (1 + rank / 50))
+            for rule in self.declared.extract
+            if rule.method in ("labels", "pattern")
+            for rank, candidate in self._candidates(rule, every=True)
+        ]
+
+    def printed(self) -> list[Candidate]:
+        """Return every value of the field's type that the document prints."""
+        rule = ExtractRule(pattern=".", confidence=0.0)
+        look, start, found = self.source.look, 0, []
+        for line in look.text.split("\n"):
+            for value in self._find(line) if any(map(str.isdigit, line)) else ():
+                place = look.span(start + value.start, start + value.end)
+                found.append(self._typed(rule, value, place))
+            start += len(line) + 1
+        return found
+
+    def _find(self, text: str) -> Iterator[Typed]:
+        return find_typed(self.declared, text, today=self.source.today, order=self.bucket.date_order)
+
     def _winner(self, rule: ExtractRule) -> Candidate | None:
         found = list(self._candidates(rule))
         if not found:
@@ -92,7 +137,7 @@ class _FieldRun:
             return _merged([candidate for _, candidate in found])
         return _chosen(rule, found)
 
-    def _candidates(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
+    def _candidates(self, rule: ExtractRule, *, every: bool = False) -> Iterator[tuple[int, Candidate]]:
         """Yield (rank, candidate); the lower rank is the surer."""
         match rule.method:
             case "embedded":
@@ -100,21 +145,24 @@ class _FieldRun:
             case "keys":
                 yield from self._keys(rule)
             case "labels":
-                find = partial(
-                    find_typed, self.declared, today=self.source.today, order=self.bucket.date_order
-                )
-                for rank, value in beside(self._scope(rule), rule, find):
-                    yield rank, self._typed(rule, value)
+                look = self._look(rule)
+                for rank, value in beside(_scope(look.text, rule), rule, self._find, every=every):
+                    yield rank, self._typed(rule, value, look.span(value.start, value.end))
             case "pattern":
-                yield from self._pattern(rule)
+                looks = dict.fromkeys((self._plain, self.source.look))
+                yield from next((found for look in looks if (found := list(self._pattern(rule, look)))), [])
             case "head":
                 yield from self._head(rule)
             case "parties":
                 yield from self._parties(rule)
 
-    def _scope(self, rule: ExtractRule) -> str:
-        """Return the part of the text that a rule looks at, which always starts where the text does."""
-        return self.source.text[: rule.within] if rule.within > 0 else self.source.text
+    @cached_property
+    def _plain(self) -> LaidOut:
+        return LaidOut(self.source.text, ((0, 0, len(self.source.text)),))
+
+    def _look(self, rule: ExtractRule) -> LaidOut:
+        """Return the text that a rule reads: as it runs for prose, as the page looks for forms."""
+        return self._plain if rule.prose else self.source.look
 
     def _embedded(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
         for rank, term in enumerate(rule.embedded):
@@ -134,31 +182,34 @@ class _FieldRun:
                 at = self.source.text.find(shown, matter.start, matter.end)
                 yield from self._read(rule, raw, shown, rank, None if at < 0 else (at, at + len(shown)))
 
-    def _pattern(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
+    def _pattern(self, rule: ExtractRule, look: LaidOut) -> Iterator[tuple[int, Candidate]]:
         assert rule.pattern is not None
-        text = self.source.text
+        text = look.text
         offset = max(0, len(text) + rule.within) if rule.within < 0 else 0
         for match in re.compile(rule.pattern, re.IGNORECASE | re.MULTILINE).finditer(text, offset):
             group = 1 if match.re.groups else 0
             if 0 < rule.within < match.start():
                 break
-            if match.start(group) < 0 or (rule.unless and self._line_has(match.start(), rule.unless)):
+            if match.start(group) < 0 or (rule.unless and _line_has(text, match.start(), rule.unless)):
                 continue
             raw = rule.value or match.group(group)
-            yield from self._read(rule, raw, match.group(group), 0, match.span(group))
-
-    def _line_has(self, at: int, pattern: str) -> bool:
-        text = self.source.text
-        end = text.find("\n", at)
-        line = text[text.rfind("\n", 0, at) + 1 : end if end >= 0 else len(text)]
-        return re.search(pattern, line, re.IGNORECASE) is not None
+            yield from self._read(rule, raw, match.group(group), 0, look.span(*match.span(group)))
 
     def _head(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
-        find = find_organization if rule.head == "organization" else find_title
-        if found := find(self.source.text):
+        look = self._plain if rule.head == "title" else self.source.look
+        match rule.head:
+            case "seller":
+                found = self.source.trade_parties[0]
+            case "buyer":
+                found = self.source.trade_parties[1]
+            case "organization":
+                found = find_organization(look.text)
+            case _:
+                found = find_title(look.text)
+        if found:
             start, end, trust = found
-            raw = self.source.text[start:end]
-            for rank, candidate in self._read(rule, raw, raw, 0, (start, end)):
+            raw = look.text[start:end]
+            for rank, candidate in self._read(rule, raw, raw, 0, look.span(start, end)):
                 yield rank, replace(candidate, confidence=trust)
 
     def _parties(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
@@ -193,11 +244,23 @@ class _FieldRun:
             ),
         )
 
-    def _typed(self, rule: ExtractRule, found: Typed) -> Candidate:
-        page = self.source.page(found.start)
+    def _typed(self, rule: ExtractRule, found: Typed, span: tuple[int, int] | None) -> Candidate:
+        start, end = span or (None, None)
+        page = self.source.page(start)
         return Candidate(
-            self.declared.name, found.value, found.raw, found.start, found.end, page, rule.method, rule.trust
+            self.declared.name, found.value, found.raw, start, end, page, rule.method, rule.trust
         )
+
+
+def _scope(text: str, rule: ExtractRule) -> str:
+    """Return the part of the text that a rule looks at, which always starts where the text does."""
+    return text[: rule.within] if rule.within > 0 else text
+
+
+def _line_has(text: str, at: int, pattern: str) -> bool:
+    end = text.find("\n", at)
+    line = text[text.rfind("\n", 0, at) + 1 : end if end >= 0 else len(text)]
+    return re.search(pattern, line, re.IGNORECASE) is not None
 
 
 def _chosen(rule: ExtractRule, found: Sequence[tuple[int, Candidate]]) -> Candidate:

@@ -24,8 +24,9 @@ _BUSINESS = frozenset(
 _NO_NAME = re.compile(
     r"""
       ^\W*$ | ^\W*\d[\d\s./-]*$
-    | (?:^|\W)(?:tel|fax|phone|mobile|hp|h/p|e-?mail|www|http|website|gst|vat|roc|reg(?:istration)?|co|company|business|br|sst
+    | (?:^|\W)(?:tel|fax|phone|mobile|hp|h/p|e-?mail|www|https?|website|gst|vat|roc|reg(?:istration)?|sst
         |ust|uid|siret|siren|tva|steuer)\W{0,3}(?:id|no|nr|number|nummer|code|reg)?\b\s*[.:#]
+    | (?:^|\W)(?:co|company|business|br)\W{0,3}(?:id|no|nr|number|nummer|code|reg)\b | \b\d{3,4}\s?h(?:rs|ours)?\b | \d[.,]\d\d\b
     | \b(?:tax\ invoice|invoice|receipt|rechnung|facture|cash\ bill|cash\ sales?|gutschrift|bill\ to|duplicate|copy|welcome
         |thank\ you|credit\ note|quotation|page|seite|datum|date|cashier|table|order)\b
     | ^\W*(?:no|lot|unit|jalan|jln|lorong|block|blk|ground|\d+\w*,)\W | \b(?:street|avenue|road|straße|strasse|rue|jalan|taman)\b
@@ -61,7 +62,7 @@ def find_organization(text: str) -> tuple[int, int, float] | None:
     that is no number, address, heading or registration. What stands under a heading such as "Tax invoice"
     is looked at only when nothing above it is a name.
     """
-    lines = list(head_lines(text))
+    lines = [cell for line in head_lines(text) for cell in _cells_of(text, *line)]
     heading = next(
         (place for place, (start, end) in enumerate(lines) if _HEADING.search(text[start:end])), None
     )
@@ -77,6 +78,12 @@ def find_organization(text: str) -> tuple[int, int, float] | None:
         if any(token.text in _BUSINESS for token in tokens(text[start:end])):
             return _begin(text, above[: place + 1]), _joined(text, above[place : place + 2]), 0.75
     return (*above[names[0]], 0.55) if names else None
+
+
+def _cells_of(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the spans of a line that wide gaps part."""
+    for cell in re.finditer(r"\S+(?: {1,2}\S+)*", text[start:end]):
+        yield start + cell.start(), start + cell.end()
 
 
 def is_name(line: str) -> bool:

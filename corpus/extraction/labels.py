@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 
 from corpus.extraction.rules import ExtractRule
 from corpus.extraction.typed import Typed
@@ -13,7 +14,7 @@ BESIDE_VALUE = 12
 LINES_BELOW = 5
 """Lines under a label that are looked at, blank ones not counted."""
 
-_LEAD = re.compile(r"[\s:.#=*°>)\]-]*")
+_LEAD = re.compile(r"(?:[\s:.#=*°>)\]]|[-−](?![\d.,]))*")
 _NOTHING_RIGHT = re.compile(r"[\s:.#*)-]*(?:[ \t]{2,}|\n|\Z)")
 _INNER = re.compile(
     r"\s*(?P<name>name|firma|company|nom|naam|nazwa)?(?P<other>\w[\w .-]{0,25})?\s*:\s*", re.IGNORECASE
@@ -24,67 +25,81 @@ _GAP_BEFORE = re.compile(r"(?:^|[ \t]{2,}|[|\t:;(*>-][ \t]*)$")
 Finder = Callable[[str], Iterator[Typed]]
 
 
-def beside(text: str, rule: ExtractRule, find: Finder) -> Iterator[tuple[int, Typed]]:
-    """Yield (place of the label in the rule, value) for each label in the text that has a value.
+def beside(text: str, rule: ExtractRule, find: Finder, *, every: bool = False) -> Iterator[tuple[int, Typed]]:
+    """Yield (rank, value) for each label in the text that has a value; the lower rank is the surer.
 
     A value stands to the right of its label on the same line, or, when only punctuation does, on one of
-    the next lines, nearest to the label's column.
+    the next lines, nearest to the label's column. Any value beside a label goes before those beneath one.
+
+    Args:
+        every: yield all values of the label's line, and of its column in the lines beneath it.
     """
     for order, label in enumerate(rule.labels):
-        for match in _label_pattern(label).finditer(text):
+        for match in _label_pattern(label, rule.prose).finditer(text):
             line_start = text.rfind("\n", 0, match.start()) + 1
             line_end = _line_end(text, match.end())
             if not rule.prose and not _GAP_BEFORE.search(text[line_start : match.start()]):
                 continue
             if rule.unless and re.search(rule.unless, text[line_start:line_end], re.IGNORECASE):
                 continue
-            if value := _right(text, match.end(), line_end, rule, find):
-                yield order, value
-            elif not rule.prose and _NOTHING_RIGHT.match(text, match.end(), line_end + 1):
+            right = _right(text, match.end(), line_end, rule, find)
+            yield from ((order, value) for value in right[: None if every else 1])
+            if (
+                (every or not right)
+                and not rule.prose
+                and _NOTHING_RIGHT.match(text, match.end(), line_end + 1)
+            ):
                 columns = (match.start() - line_start, match.end() - line_start)
-                if value := _beneath(text, columns, line_end, find):
-                    yield order, value
+                beneath = _beneath(text, columns, line_end, find)
+                yield from (
+                    (order + len(rule.labels), value) for value in islice(beneath, None if every else 1)
+                )
 
 
-def _right(text: str, start: int, line_end: int, rule: ExtractRule, find: Finder) -> Typed | None:
-    """Return the value that begins within reach of a label, on its line or, in prose, in what follows."""
+def _right(text: str, start: int, line_end: int, rule: ExtractRule, find: Finder) -> list[Typed]:
+    """Return the values that begin within reach of a label, on its line or, in prose, in what follows, best first."""
     end = min(len(text), start + rule.reach + 120) if rule.prose else line_end
     lead = _LEAD.match(text, start, end)
     begin = lead.end() if lead else start
-    found = [value for value in find(text[begin:end]) if value.start <= rule.reach]
+    after = text[begin:end]
+    found = [value for value in find(after) if _written(after[: value.start]) <= rule.reach]
     if rule.then:
         follows = re.compile(rule.then, re.IGNORECASE)
         found = [value for value in found if follows.match(text, begin + value.end)]
-    if not found:
-        return None
-    chosen = found[-1] if rule.take == "last" else found[0]
-    return _moved(chosen, begin)
+    return [_moved(value, begin) for value in (reversed(found) if rule.take == "last" else found)]
 
 
-def _beneath(text: str, columns: tuple[int, int], line_end: int, find: Finder) -> Typed | None:
-    """Return the value in the next lines whose column is nearest to the label's."""
+def _written(text: str) -> int:
+    """Return the length of a text, a wide gap counted as one blank."""
+    return len(re.sub(r"[ \t]{2,}", " ", text))
+
+
+def _beneath(text: str, columns: tuple[int, int], line_end: int, find: Finder) -> Iterator[Typed]:
+    """Yield the values in the next lines whose column is nearest to the label's, one a line."""
     start = line_end + 1
     for _ in range(LINES_BELOW):
         while start < len(text) and text[start : _line_end(text, start)].strip() == "":
             start = _line_end(text, start) + 1
         if start >= len(text):
-            return None
+            return
         end = _line_end(text, start)
         found = _cells(text[start:end], find)
         if found:
             nearest = min(found, key=lambda value: _distance((value.start, value.end), columns))
-            return _moved(nearest, start)
+            yield _moved(nearest, start)
         start = end + 1
-    return None
 
 
 def _cells(line: str, find: Finder) -> list[Typed]:
     """Return the values of a line, cell by cell."""
     found: list[Typed] = []
+    labelled = False
     for cell in re.finditer(r"\S+(?:[ ]\S+)*", line):
         inner = _INNER.match(line, cell.start(), len(line))
-        if inner and inner["other"]:
-            return found
+        if labelled or (inner and inner["other"]):
+            # The value of another label, in its cell or the next one, is not the one that is looked for.
+            labelled = not labelled and cell[0].endswith(":")
+            continue
         begin = inner.end() if inner else cell.start()
         end = max(begin, cell.end())
         if inner and (after := re.search(r"[ \t]{2,}", line[begin:])):
@@ -114,8 +129,9 @@ def _line_end(text: str, start: int) -> int:
 
 
 @lru_cache(maxsize=2048)
-def _label_pattern(label: str) -> re.Pattern[str]:
+def _label_pattern(label: str, prose: bool) -> re.Pattern[str]:
     words = r"[\s]{0,3}".join(re.escape(word) for word in label.split())
     head = r"(?<![^\W_])" if label[:1].isalnum() else ""
-    tail = r"(?![^\W_])" if label[-1:].isalnum() else ""
+    # On a form "Buyer/Consignee" is another label than "Buyer"; a heading in prose may name two things.
+    tail = (r"(?![^\W_])" if prose else r"(?![^\W_]|/\w)") if label[-1:].isalnum() else ""
     return re.compile(head + words.replace(r"[\s]{0,3}", r"[ \t]*\n?[ \t]*") + tail, re.IGNORECASE)

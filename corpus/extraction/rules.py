@@ -52,7 +52,8 @@ class ExtractRule(BaseModel):
         keys: names in front matter (YAML, TOML) or in a table of properties that came with the file.
         labels: phrases that stand before the value or above it, the surest first.
         pattern: regular expression; group 1 is the value when there is one.
-        head: what the first lines name: the issuing `organization`, or the `title`.
+        head: what the first lines name: the issuing `organization`, or the `title`; the `seller` or the `buyer` of
+            an invoice, wherever it names them.
         parties: the names in an opening like "between A and B", after one of these phrases.
         years_between: two date fields of the bucket; the value is the years from one to the other.
         value: the value when a pattern is found, instead of its group.
@@ -73,7 +74,7 @@ class ExtractRule(BaseModel):
     keys: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     pattern: Pattern | None = None
-    head: Literal["organization", "title"] | None = None
+    head: Literal["organization", "title", "seller", "buyer"] | None = None
     parties: tuple[str, ...] = ()
     years_between: tuple[str, ...] = ()
     value: str = ""
@@ -103,3 +104,12 @@ class ExtractRule(BaseModel):
         if self.years_between and len(self.years_between) != 2:
             raise ValueError("years_between names two date fields")
         return self
+
+
+class Sum(BaseModel):
+    """Money fields that add up: the total, and the net amount and the tax that it is of."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    total: str
+    of: tuple[str, str]

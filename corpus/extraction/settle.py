@@ -24,10 +24,12 @@ class Settled:
     extraction: Extraction = field(default_factory=Extraction)
 
 
-def extract_document(bucket: Bucket, document: Document) -> Extraction:
+def extract_document(bucket: Bucket, document: Document, *, today: date | None = None) -> Extraction:
     """Return what the bucket's rules find in a document."""
     embedded = [item.text.encode() for item in document.embedded if "xml" in item.media_type]
-    return extract(bucket, Source(document.text, document.pages, embedded))
+    return extract(
+        bucket, Source(document.text, document.pages, embedded, today or date.today(), document.layouts)
+    )
 
 
 def settle(

@@ -27,6 +27,8 @@ _CELL_END = re.compile(r"[ \t]{2,}|[\t\n\f|]")
 _IDENTIFIER = re.compile(
     r"(?<![\w.,/-])(?=[\w./#-]*\d)[A-Z0-9][\w./#-]*(?:[ ](?=[\w./-]*\d)[\w./-]+)?", re.IGNORECASE
 )
+_REGISTRATION = re.compile(r"[A-Za-z]{2,3}\d{5,}")
+"""A number that begins with a country ("FR11999999998") is that of a VAT payer, not francs."""
 _NUMBER = re.compile(r"(?<![\w.,])[-+]?\d[\d.,'’]*")
 
 
@@ -130,7 +132,11 @@ def _money(field: Field, text: str) -> Iterator[Typed]:
     for amount in find_amounts(text):
         start, end = amount.span
         raw = text[start:end]
-        if re.match(r"\s?%", text[end:]) or re.search(r"\d[.,]\s?$", text[:start]):
+        if (
+            re.match(r"\s?%", text[end:])
+            or re.search(r"\d[.,]\s?$", text[:start])
+            or _REGISTRATION.fullmatch(raw)
+        ):
             continue
         cents = re.search(r"[.,]\d{2}(?!\d)", raw)
         if not cents and amount.money.currency is None:
@@ -198,6 +204,8 @@ def _strings(field: Field, text: str, today: date, order: str) -> Iterator[Typed
 def _one(field: Field, text: str, start: int, end: int, today: date, order: str) -> Iterator[Typed]:
     raw = text[start:end].rstrip(" .,:;-")
     if not raw or not any(character.isalnum() for character in raw):
+        return
+    if field.kind == "organization" and not re.search(r"[^\W\d_]{2}", raw):
         return
     try:
         value = coerce(field, raw, today=today, order=order)

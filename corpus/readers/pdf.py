@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,12 +12,15 @@ from typing import Any
 from corpus.readers import pdf_tables, recognition
 from corpus.readers.pdf_geometry import Placer
 from corpus.readers.protocol import MEGABYTE, Reading, ReadOptions, Unread
-from corpus.readers.text import PAGE_BREAK, cleaned, decoded, joined_pages
+from corpus.readers.text import PAGE_BREAK, WIDE, cleaned, decoded, joined_pages
 from corpus.types import Box, Embedded, Layout, Line, Table
 from llm.errors import BadInput
 
-# PDFium marks a word broken at a line end with U+FFFE (older versions: U+0002).
-_LINE_END = re.compile("(?P<hyphen>[\ufffe\u0002])(?:\r\n)?|\r\n|[\r\n\f]")
+# PDFium marks a word broken at a line end with U+FFFE (older versions: U+0002), and ends its lines with CR LF.
+_LINE_END = re.compile("(?P<hyphen>[\ufffe\u0002])(?:\r\n)?|\r\n")
+_BETWEEN = re.compile(r"(?<=\S)\s+(?=\S)")
+# Some fonts map their blanks to tabs and line ends; these are blanks inside a line.
+_BLANKS = re.compile(r"[^\S\r\n\t\f]*[\r\n\t\f]\s*")
 # Fewer visible characters beside a picture are a stamp on a scan, not its text.
 _SCAN_CHARACTERS = 16
 _EMBEDDED_BYTES = 20 * MEGABYTE
@@ -119,30 +123,79 @@ def _scanned(page: Any, number: int, options: ReadOptions) -> PageText | None:
 
 
 def _lines(words: Any, place: Placer) -> tuple[str, list[Line]]:
-    """Return a page's text, and the span and box of each line in it."""
-    from pypdfium2 import raw
-
-    given = words.get_text_range()
+    """Return a page's text, and the span and box of each line in it, of each cell where wide gaps part a line."""
+    given = _given(words)
+    gaps = _Gaps(words)
     parts: list[str] = []
     lines: list[Line] = []
     at = units = start = 0
     for begin, end, close in _pieces(given):
-        # PDFium counts UTF-16 units, and some of its characters have no text.
-        units += _units(given[at:begin])
-        at = begin
-        piece = cleaned(given[begin:end])
-        if piece.strip():
-            first = raw.FPDFText_GetCharIndexFromTextIndex(words, units)
-            rectangles = [
-                words.get_rect(n) for n in range(words.count_rects(first, _units(given[begin:end])))
-            ]
+        for first, last in _cells(gaps, given[begin:end], units + _units(given[at:begin])):
+            # PDFium counts UTF-16 units, and some of its characters have no text.
+            units += _units(given[at : begin + first])
+            at = begin + first
+            piece = _BLANKS.sub(" ", cleaned(given[at : begin + last]))
+            joint = close if begin + last == end else " "
+            rectangles = _rectangles(words, units, given[at : begin + last]) if piece.strip() else []
             if rectangles:
-                sides = list(zip(*rectangles, strict=True))
-                box = place.box(min(sides[0]), min(sides[1]), max(sides[2]), max(sides[3]))
-                lines.append(Line(start, start + len(piece) + (close == "-\n"), box))
-        parts.append(piece + close)
-        start += len(piece) + len(close)
+                left, bottom, right, top = zip(*rectangles, strict=True)
+                box = place.box(min(left), min(bottom), max(right), max(top))
+                lines.append(Line(start, start + len(piece) + (joint == "-\n"), box))
+            parts.append(piece + joint)
+            start += len(piece) + len(joint)
     return "".join(parts), lines
+
+
+def _given(words: Any) -> str:
+    """Return a page's text unit by unit: pypdfium2 drops half surrogates, and all offsets after them go astray."""
+    from pypdfium2 import raw
+
+    count = words.count_chars()
+    units = (ctypes.c_ushort * (count + 1))()
+    length = raw.FPDFText_GetText(words, 0, count, units)
+    return bytes(units)[: 2 * max(0, length - 1)].decode("utf-16-le", "surrogatepass")
+
+
+def _rectangles(words: Any, units: int, text: str) -> list[tuple[float, float, float, float]]:
+    """Return the (left, bottom, right, top) of the pieces of a text that begins at a UTF-16 unit of the page."""
+    from pypdfium2 import raw
+
+    first = raw.FPDFText_GetCharIndexFromTextIndex(words, units)
+    return [words.get_rect(n) for n in range(words.count_rects(first, _units(text)))]
+
+
+def _cells(gaps: _Gaps, line: str, units: int) -> Iterator[tuple[int, int]]:
+    """Yield the spans that wide gaps separate in a line: the cells of a form or table."""
+    begin = 0
+    for blank in _BETWEEN.finditer(line):
+        first = units + _units(line[: blank.start()])
+        if gaps.wide(first - 1, first + _units(blank[0])):
+            yield begin, blank.start()
+            begin = blank.end()
+    yield begin, len(line)
+
+
+class _Gaps:
+    """Says whether characters of a page, named by their UTF-16 units, stand far apart."""
+
+    def __init__(self, words: Any) -> None:
+        from pypdfium2 import raw
+
+        self._index, self._measure, self._words = (
+            raw.FPDFText_GetCharIndexFromTextIndex,
+            raw.FPDFText_GetLooseCharBox,
+            words.raw,
+        )
+        self._one, self._other = raw.FS_RECTF(), raw.FS_RECTF()
+
+    def wide(self, one: int, other: int) -> bool:
+        """Return whether a character stands further right of another than blanks put it."""
+        words, here, there = self._words, self._one, self._other
+        if not self._measure(words, self._index(words, one), here):
+            return False
+        if not self._measure(words, self._index(words, other), there):
+            return False
+        return bool(there.left - here.right > WIDE * (here.top - here.bottom) > 0)
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int, str]]:

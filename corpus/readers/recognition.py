@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
-from corpus.readers.text import cleaned
+from corpus.readers.text import WIDE, cleaned
 from corpus.types import Box, Line
 from llm.errors import BadInput
 
@@ -17,6 +17,8 @@ _MOST_PIXELS = 40_000_000
 _SECONDS = 120
 # Words that Tesseract itself takes for noise.
 _LEAST_CONFIDENCE = 1
+# The box of a recognised line fits its ink; the height of its font is larger.
+_BOX = 1.6
 INSTALL = "OCR needs Tesseract (apt-get install tesseract-ocr, brew install tesseract)"
 # ISO 639-1 to Tesseract's names; the others of the list follow as far as they are installed.
 _LANGUAGES = {
@@ -120,22 +122,34 @@ def _words(data: dict[str, list[Any]], scale: float) -> list[_Word]:
 
 
 def _joined(words: Sequence[_Word]) -> tuple[str, list[Line]]:
-    """Return one line of text for each line of words; a blank line before a new paragraph."""
+    """Return one line of text for each line of words; a blank line before a new paragraph.
+
+    What a wide gap separates are two lines of the layout, and stands on one line of the text.
+    """
     parts: list[str] = []
     lines: list[Line] = []
     start, before = 0, None
     for (block, paragraph, _), group in groupby(words, key=lambda word: word.line):
-        row = list(group)
-        if before is not None:
-            gap = "\n" if before == (block, paragraph) else "\n\n"
-            parts.append(gap)
-            start += len(gap)
+        gap = "" if before is None else "\n" if before == (block, paragraph) else "\n\n"
         before = (block, paragraph)
-        text = " ".join(word.text for word in row)
-        sides = list(zip(*(word.box for word in row), strict=True))
-        lines.append(
-            Line(start, start + len(text), Box(min(sides[0]), min(sides[1]), max(sides[2]), max(sides[3])))
-        )
-        parts.append(text)
-        start += len(text)
+        for cell in _cells(list(group)):
+            start += len(gap)
+            text = " ".join(word.text for word in cell)
+            sides = list(zip(*(word.box for word in cell), strict=True))
+            box = Box(min(sides[0]), min(sides[1]), max(sides[2]), max(sides[3]))
+            lines.append(Line(start, start + len(text), box))
+            parts.append(gap + text)
+            start += len(text)
+            gap = " "
     return "".join(parts), lines
+
+
+def _cells(row: Sequence[_Word]) -> Iterator[Sequence[_Word]]:
+    """Yield the words of a line, cut where a gap is wider than blanks are."""
+    height = max(word.box.bottom - word.box.top for word in row)
+    begin = 0
+    for place, (word, after) in enumerate(pairwise(row), 1):
+        if after.box.left - word.box.right > _BOX * WIDE * height:
+            yield row[begin:place]
+            begin = place
+    yield row[begin:]

@@ -11,6 +11,9 @@ from corpus.types import Page
 from llm.errors import BadInput
 
 PAGE_BREAK = "\f"
+WIDE = 0.75
+"""What a gap wider than so many heights of the font separates are two lines of a layout, though one of the text: a
+justified line stretches its blanks less, the cells of a form or table stand further apart."""
 # Bytes that are looked at to tell text from binary.
 _SNIFF = 8192
 

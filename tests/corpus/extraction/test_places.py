@@ -32,8 +32,44 @@ def test_a_value_beside_its_label_the_surest_label_first() -> None:
 
 def test_a_value_beneath_its_label_in_the_nearest_column() -> None:
     text = "Invoice Date     Due Date\n03/03/2023       04/04/2023\n"
-    assert labelled(text, "date", labels=["due date"]) == [(0, "04/04/2023")]
-    assert labelled(text, "date", labels=["invoice date"]) == [(0, "03/03/2023")]
+    assert labelled(text, "date", labels=["due date"]) == [(1, "04/04/2023")]
+    assert labelled(text, "date", labels=["invoice date"]) == [(1, "03/03/2023")]
+
+
+def test_what_stands_beside_a_label_goes_before_what_stands_beneath_one() -> None:
+    text = "Total          Paid\n10.00          4.00\nAmount payable  14.00\n"
+    assert labelled(text, "money", labels=["total", "amount payable"]) == [(2, "10.00"), (1, "14.00")]
+
+
+def test_every_value_of_a_row_and_of_a_column_when_asked() -> None:
+    text = "VAT 19%   100.00   19.00\n  Total\n  1.00\n  2.00\n"
+    declared = Field(name="value", type="money", description="")
+    find = partial(find_typed, declared, today=date(2026, 1, 1), order="DMY")
+    found = beside(text, ExtractRule(labels=("vat", "total")), find, every=True)
+    assert [(rank, item.raw) for rank, item in found] == [
+        (0, "100.00"),
+        (0, "19.00"),
+        (3, "1.00"),
+        (3, "2.00"),
+    ]
+
+
+def test_the_value_of_another_label_beneath_is_passed_over() -> None:
+    text = "Terms                Due\nTerms: cash          03/10/2018\n"
+    assert labelled(text, "date", labels=["due"]) == [(1, "03/10/2018")]
+    assert labelled("Client\nNumber:    Elm\n", labels=["client"]) == []
+
+
+def test_a_sign_belongs_to_the_amount_and_a_wide_gap_is_no_distance() -> None:
+    assert labelled("Net: -7,67", "money", labels=["net"]) == [(0, "-7,67")]
+    assert labelled("Net" + " " * 90 + "7,67", "money", labels=["net"]) == [(0, "7,67")]
+
+
+def test_a_label_is_no_half_of_a_label() -> None:
+    assert labelled("Buyer/Consignee\nElm Works\n", labels=["buyer"]) == []
+    assert labelled("Buyer/Consignee. Elm Works", labels=["buyer"], prose=True) == [
+        (0, "/Consignee. Elm Works")
+    ]
 
 
 def test_a_sentence_beneath_a_label_is_no_value() -> None:
@@ -43,7 +79,7 @@ def test_a_sentence_beneath_a_label_is_no_value() -> None:
 
 def test_a_block_beneath_a_label_gives_its_name() -> None:
     text = "Seller\n\n Number:   549910\n Name:     Elm Works GmbH\n Address:  High Street 1\n"
-    assert labelled(text, labels=["seller"]) == [(0, "Elm Works GmbH")]
+    assert labelled(text, labels=["seller"]) == [(1, "Elm Works GmbH")]
 
 
 def test_a_label_inside_a_sentence_counts_in_prose_only() -> None:
@@ -73,6 +109,13 @@ def test_the_organisation_that_heads_a_document(text: str, name: str) -> None:
     found = find_organization(text)
     assert found is not None
     assert text[found[0] : found[1]] == name
+
+
+def test_the_head_of_a_page_is_read_cell_by_cell() -> None:
+    text = "ELM CO. (M) BHD (1-H)        Page note\nMON-SUN: 1000 HRS - 2200 HRS\n"
+    found = find_organization(text)
+    assert found is not None
+    assert text[found[0] : found[1]] == "ELM CO. (M) BHD"
 
 
 def test_no_organisation_in_a_head_of_numbers() -> None:

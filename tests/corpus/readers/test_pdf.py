@@ -50,6 +50,57 @@ def test_each_line_has_its_box(tmp_path: Path) -> None:
         assert 4 < line.box.bottom - line.box.top < 12
 
 
+def test_what_a_wide_gap_parts_has_a_box_each(tmp_path: Path) -> None:
+    drawing = canvas(tmp_path / "a.pdf")
+    drawing.setFont("Courier", 10)
+    drawing.drawString(40, 250, "Total due")
+    drawing.drawString(240, 250, "99.50 EUR")
+    drawing.drawString(40, 230, "Net of tax")
+    drawing.save()
+    reading = only(tmp_path / "a.pdf")
+    assert reading.text.splitlines()[0] == "Total due 99.50 EUR"
+    lines = reading.layouts[0].lines
+    assert [reading.text[line.start : line.end] for line in lines] == ["Total due", "99.50 EUR", "Net of tax"]
+    assert [round(line.box.left / 10) for line in lines] == [4, 24, 4]
+
+
+def mapped(path: Path, codes: dict[str, str], written: str) -> Path:
+    """Write a PDF of one line whose font maps characters to other UTF-16 units."""
+    pairs = "\n".join(f"<{ord(code):02x}> <{units}>" for code, units in codes.items())
+    cmap = (
+        "/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /X def /CMapType 2 def\n"
+        "1 begincodespacerange <00> <ff> endcodespacerange\n"
+        f"{len(codes)} beginbfchar\n{pairs}\nendbfchar\nendcmap end end"
+    )
+    stream = f"BT /F 10 Tf 40 250 Td ({written}) Tj ET"
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 400 300] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >> >>",
+        f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream",
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Courier /ToUnicode 6 0 R >>",
+        f"<< /Length {len(cmap)} >>\nstream\n{cmap}\nendstream",
+    ]
+    body = "".join(f"{number} 0 obj\n{text}\nendobj\n" for number, text in enumerate(objects, 1))
+    path.write_text(f"%PDF-1.4\n{body}trailer << /Root 1 0 R /Size 7 >>\n%%EOF\n")
+    return path
+
+
+def test_half_a_symbol_does_not_move_what_follows(tmp_path: Path) -> None:
+    reading = only(mapped(tmp_path / "a.pdf", {"~": "d83d"}, "~~~~ Call 12"))
+    assert reading.text == "\ufffd\ufffd\ufffd\ufffd Call 12"
+    (line,) = reading.layouts[0].lines
+    (box,) = boxes_of(reading.layouts[0], 5, 12)
+    assert (line.start, line.end) == (0, 12)
+    assert box.left == pytest.approx(40 + 5 * 6, abs=2)
+    assert box.right == pytest.approx(40 + 12 * 6, abs=2)
+
+
+def test_blanks_that_a_font_calls_line_ends_are_blanks(tmp_path: Path) -> None:
+    path = mapped(tmp_path / "a.pdf", {"~": "0009", "!": "000d", "^": "00a0"}, "Acme~! ^GmbH ~Nord")
+    assert only(path).text == "Acme GmbH Nord"
+
+
 def dark_part(png: bytes, box: Box, scale: float) -> float:
     """Return the share of a picture's dark pixels that lie in a box."""
     from PIL import Image

@@ -1,0 +1,94 @@
+"""The seller and the buyer of an invoice, told apart by what is near their names."""
+
+import pytest
+
+from corpus.extraction.trade_parties import find_trade_parties
+
+
+def names(text: str) -> tuple[str | None, str | None]:
+    seller, buyer = find_trade_parties(text)
+    return (text[seller[0] : seller[1]] if seller else None, text[buyer[0] : buyer[1]] if buyer else None)
+
+
+WINDOW = """
+Ulmen Werke - Ulmenweg 4 - 50667 Köln
+
+Herr
+Jonas Albrecht
+Hafenstraße 12
+28195 Bremen
+
+                    Rechnung 17
+"""
+LABELLED = """
+Lieferant:                        Rechnungsempfänger:
+GLN 4000001                       GLN 4000002
+Kiesel GmbH                       Sand und Stein AG Mitte
+Steinweg 1                        Am Kai 3
+80333 München                     69001 Heidelberg
+"""
+REGISTERED = """
+Facture 12
+Marc Lefort
+12 rue des Lilas
+69003 Lyon
+
+       Total TTC     12,00 €
+
+       ATELIER DU LAC
+       Siège social : 1 quai du Lac - 74000 Annecy - RCS Annecy 123
+"""
+FORM = """
+Verkäufer
+   Nummer:        1122
+   Name:          Torf & Moor
+   Anschrift:     Moorweg 3
+                  DE 12345 Moorstadt
+
+Käufer/Leistungsempfänger
+   Nummer:        99
+   Name:          Lisa Lenz
+   Anschrift:     Lenzweg 9
+                  DE 12346 Lenzstadt
+"""
+SITE = """
+                                      Large Buyer Inc
+Pebble Traders
+1 Beach Road
+Fremont CA 94538
+
+Total 12.00                     www.pebble-traders.com
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "seller", "buyer"),
+    [
+        (WINDOW, "Ulmen Werke", "Jonas Albrecht"),
+        (LABELLED, "Kiesel GmbH", "Sand und Stein AG Mitte"),
+        (REGISTERED, "ATELIER DU LAC", "Marc Lefort"),
+        (FORM, "Torf & Moor", "Lisa Lenz"),
+        (SITE, "Pebble Traders", None),
+        ("Total 12.00\n03.04.2024", None, None),
+    ],
+)
+def test_who_sells_and_who_buys(text: str, seller: str | None, buyer: str | None) -> None:
+    assert names(text) == (seller, buyer)
+
+
+def test_more_signs_are_more_confidence() -> None:
+    one, _ = find_trade_parties(REGISTERED)
+    more, _ = find_trade_parties(LABELLED)
+    assert one is not None
+    assert more is not None
+    assert one[2] < more[2] == 0.85
+
+
+def test_an_address_of_delivery_counts_less_than_another() -> None:
+    text = """
+Ship to                             Mia Kern
+Depot North                         Ring 4
+Dock 7                              50667 Köln
+50668 Köln
+"""
+    assert names(text)[1] == "Mia Kern"
