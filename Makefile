@@ -135,7 +135,8 @@ bench-ingest: $(VENV)/.dev
 bench-ingest-memory: $(VENV)/.dev
 	@$(PY) -m evals.bench_ingest_memory --documents $(or $(DOCUMENTS),100000)
 
-# A server of its own on CITEGRAPH_HOME: 50 users for 2 minutes; LOAD="--ingest 10000" ingests meanwhile as well.
+# A server of its own on CITEGRAPH_HOME: 50 users for 2 minutes, who pause 7 s in the mean, then without pauses.
+# LOAD="--users 1 --think 0 --ingest 10000" ingests meanwhile.
 .PHONY: load
 load: $(VENV)/.dev
 	@$(PY) -m evals.load $(QUESTIONS) $(LOAD)

@@ -4,9 +4,13 @@ from graph.build import build
 from graph.draw import drawable
 from graph.loop import build_loop
 from graph.node_cache import node_cache
+from tools.observing import Relay
 from tools.services import Services
 
-services = Services()
+watched = Relay()
+"""Hears of every step of the served graphs; the HTTP routes beside them count and log what it passes on."""
+
+services = Services(observers=(watched,))
 """What the served graphs read from; the HTTP routes beside them share it, since an embedded index has one owner."""
 
 agent = drawable(build(services).compile(name="agent", cache=node_cache(services)))

@@ -41,6 +41,7 @@ def create_app(services: Services | None = None, *, inside: bool = False) -> Fas
         app.include_router(router)
     if inside:
         app.include_router(elsewhere)
+        app.include_router(health.beside)
     else:
         app.include_router(health.router)
         if PAGE.is_dir():

@@ -28,6 +28,11 @@ async def readyz(server: Server) -> dict[str, str]:
     return {"status": "ready"}
 
 
+beside = APIRouter(tags=["operation"], prefix="/citegraph")
+"""Inside LangGraph Server, whose own /metrics is not hidden."""
+
+
+@beside.get("/metrics", responses={401: RESPONSES[401]})
 @router.get("/metrics", responses={401: RESPONSES[401]})
 async def metrics(server: Server, who: Who) -> Response:
     """Show the counts of this process for Prometheus."""

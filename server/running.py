@@ -109,10 +109,17 @@ async def opened(app: FastAPI) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def opened_inside(app: FastAPI) -> AsyncIterator[None]:
-    """Share what the graphs of LangGraph Server read from; it answers questions and keeps threads itself."""
+    """Share what the graphs of LangGraph Server read from; it answers questions and keeps threads itself.
+
+    The steps of its runs are counted and logged here, as they are where this server runs them.
+    """
+    from graph.main import watched
+
+    watched.to = (app.state.metrics.runs, RunLog())
     services = app.state.services or await asyncio.to_thread(_of_the_graphs)
     app.state.running = Running(services.settings, services, _limits(services.settings), app.state.metrics)
     yield
+    watched.to = ()
     app.state.running.close()
     await services.close()
 

@@ -37,3 +37,15 @@ class Observer(Protocol):
     def saw(self, seen: StepSeen) -> None:
         """Take note of a step."""
         ...
+
+
+class Relay:
+    """An observer that passes on to those who come later: graphs are built before the server beside them starts."""
+
+    def __init__(self) -> None:
+        self.to: tuple[Observer, ...] = ()
+
+    def saw(self, seen: StepSeen) -> None:
+        """See `Observer.saw`."""
+        for observer in self.to:
+            observer.saw(seen)

@@ -1,10 +1,12 @@
 """`langgraph dev` for real, driven with langgraph_sdk as Studio drives it. It raises on blocking calls in nodes."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
@@ -154,6 +156,42 @@ def test_an_interrupt_is_met_and_resumed(reply: Any, client: SyncLangGraphClient
     assert (answer.status, answer.question) == ("answered", AMBIGUOUS)
     assert {citation.doc_id for citation in answer.citations} == {"cobaltine-cbc-10904"}
     assert client.threads.get(thread)["status"] == "idle"
+
+
+def test_a_chat_message_answers_a_clarification_too(client: SyncLangGraphClient) -> None:
+    # agent-chat-ui shows an interrupt of another shape than its approvals as a table of its keys and values, under
+    # the last message; what is typed below it is sent as a message, not as a resume.
+    thread = new_thread(client)
+    run(client, thread, input={"messages": [{"type": "human", "content": AMBIGUOUS}]})
+    state: Any = client.threads.get_state(thread)
+    (shown,) = [item["value"] for task in state["tasks"] for item in task["interrupts"]]
+    assert set(shown) == {"type", "question", "options", "tried"}
+    assert all({"id", "label"} <= set(option) for option in shown["options"])
+    reply = {"messages": [{"type": "human", "content": "CBC-10904"}]}
+    answer = answer_of(run(client, thread, input=reply))
+    assert {citation.doc_id for citation in answer.citations} == {"cobaltine-cbc-10904"}
+
+
+def test_runs_are_counted_and_logged_beside_the_server_s_own(
+    client: SyncLangGraphClient, address: str, log: Path
+) -> None:
+    before, said = log.stat().st_size, httpx.get(f"{address}/citegraph/metrics").text
+    thread = new_thread(client)
+    answer = answer_of(run(client, thread, input={"query": LOOKUP}))
+    now = httpx.get(f"{address}/citegraph/metrics").text
+    line = 'citegraph_runs_total{status="answered"}'
+    assert answer.status == "answered"
+    assert counted(now, line) == counted(said, line) + 1
+    assert "langgraph" not in now, "its own metrics are its own"
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", log.read_text("utf-8")[before:])
+    ours = [row for row in plain.splitlines() if "[citegraph]" in row]
+    (step,) = [row for row in ours if "step=compose" in row]
+    assert re.search(rf"run_id=\S+.* thread_id={thread}", step)
+    assert "NV2N517" not in "".join(ours)
+
+
+def counted(metrics: str, line: str) -> float:
+    return sum(float(row.split()[-1]) for row in metrics.splitlines() if row.startswith(line))
 
 
 def test_chat_messages_are_read_instead_of_a_query(client: SyncLangGraphClient) -> None:
