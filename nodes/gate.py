@@ -61,6 +61,8 @@ class Gate:
             verdict: Json = {"retrieve": False, "reason": "bad input", "reply": problem}
         else:
             verdict = judge(asked, await asyncio.to_thread(self.services.bucket_names))
+            if verdict["retrieve"]:
+                await self.services.warm()
             if verdict["retrieve"] and (key := await run_key(self.services, context)):
                 verdict["key"] = key
         return fresh_question(asked[:MAX_QUESTION], context) | {"asked_id": message_id, "gate": verdict}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from corpus.access import NOBODY, OWNER, Principal, SeenIndex, seen_buckets
+from llm.errors import CitegraphError
 from settings import Settings, load_settings
 from tools.principal import run_principal
 
@@ -179,6 +180,21 @@ class Services:
         assert isinstance(opened, Corpus)
         return opened
 
+    async def warm(self) -> None:
+        """Open the embedded index of every bucket, once: before a run's clock, not in the time of its first search.
+
+        What fails here fails again where it is used, and is told there.
+        """
+        if self.ready is not None or self.settings.qdrant_url or "warm" in self._opened:
+            return
+        corpus = await asyncio.to_thread(self.open)
+        local = [name for name, bucket in corpus.buckets.items() if not bucket.collection]
+        failures = await asyncio.gather(*map(corpus.index.count, local), return_exceptions=True)
+        for failure in failures:
+            if isinstance(failure, BaseException) and not isinstance(failure, CitegraphError):
+                raise failure
+        self._opened["warm"] = True
+
     async def corpus(self) -> Corpus:
         """Return the corpus as the principal of this run may see it, without blocking the event loop."""
         at_hand = self.ready is not None and not self.settings.parts
@@ -246,6 +262,7 @@ class Services:
 
     async def close(self) -> None:
         """Release the index; the services may be used again afterwards."""
+        self._opened.pop("warm", None)
         opened = self._opened.pop("corpus", None)
         if isinstance(opened, Corpus) and self.ready is None:
             await opened.index.close()
