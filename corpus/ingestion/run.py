@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,12 +46,12 @@ async def ingest(
         progress: called with (units done, units in all, file name); a unit is a file or a JSONL line.
 
     Raises:
-        BadInput: an annotation file cannot be read, or the index has another embedding model.
-        Unavailable: a store does not answer; everything reported so far is safe.
+        BadInput: an annotation file cannot be read, the index has another embedding model, or Ray is not installed.
+        Unavailable: a store or Ray does not answer; everything reported so far is safe.
     """
     began = time.monotonic()
     read = StepReader(ReadOptions(language=bucket.language), options.limits)
-    async with open_readers(options.workers, read, options.limits) as readers:
+    async with _readers(options, read) as readers:
         if not options.dry_run:
             await stores.index.ensure(bucket)
         sidecar = await asyncio.to_thread(Sidecar, annotations)
@@ -63,6 +64,14 @@ async def ingest(
     report.unused_annotations = sidecar.unused
     report.seconds = time.monotonic() - began
     return report
+
+
+def _readers(options: IngestOptions, read: StepReader) -> AbstractAsyncContextManager[FileReader]:
+    if options.ray is None:
+        return open_readers(options.workers, read, options.limits)
+    from corpus.ingestion.on_ray import open_ray
+
+    return open_ray(options.ray, read, options.limits)
 
 
 async def reembed(

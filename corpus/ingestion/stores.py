@@ -73,6 +73,8 @@ class IngestOptions:
         workers: reading processes; None is one a processor, 0 reads in this process without limits.
         limits: what reading a file may cost.
         labels: put on every document that is read, in place of those it has; None keeps what each has.
+        ray: read in the tasks of Ray at this address; "" starts Ray here. None reads in worker processes of this
+            machine.
     """
 
     chunk_tokens: int = DEFAULT_TOKENS
@@ -84,6 +86,7 @@ class IngestOptions:
     workers: int | None = None
     limits: Limits = field(default_factory=Limits)
     labels: tuple[str, ...] | None = None
+    ray: str | None = None
 
 
 DEFAULTS = IngestOptions()
