@@ -34,13 +34,21 @@ def run(request: Request) -> int:
             sys.stdout.write(row)
         sys.stdout.flush()
         return ANSWERED
+    # A failure on the way leaves the file that was there; a pipe or device is written as it is.
+    whole = request.out.is_file() or not request.out.exists()
+    written = request.out.with_name(f"{request.out.name}.part") if whole else request.out
     try:
-        with request.out.open("w", encoding="utf-8", newline="") as file:
+        with written.open("w", encoding="utf-8", newline="") as file:
             count = sum(bool(file.write(row)) for row in rows) - 1
+        if whole:
+            written.replace(request.out)
     except OSError as error:
         raise BadInput(
             f"{request.out}: cannot be written ({error.strerror or type(error).__name__})"
         ) from error
+    finally:
+        if whole:
+            written.unlink(missing_ok=True)
     say(f"{request.out}: {count:,} documents")
     return ANSWERED
 
@@ -54,7 +62,7 @@ def _rows(request: Request) -> Iterator[str]:
     settings = load_settings()
     buckets = load_buckets(settings.buckets_dir)
     if request.bucket not in buckets:
-        raise BadInput(f"There is no bucket {request.bucket!r}; the buckets are {', '.join(buckets)}.")
+        raise BadInput(f"There is no bucket {request.bucket[:60]!r}; the buckets are {', '.join(buckets)}.")
     filters = read_filters(buckets[request.bucket], request.filters, today=date.today())
     settings.home.mkdir(parents=True, exist_ok=True)
     store = AnnotationStore(settings.sql_url, buckets)

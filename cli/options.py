@@ -28,10 +28,10 @@ def make_context(
         name, equals, text = pair.partition("=")
         name = name.strip()
         if not equals or not name:
-            raise BadInput(f"--context {pair!r}: write key=value, e.g. max_rounds=2.")
+            raise BadInput(f"--context {pair[:60]!r}: write key=value, e.g. max_rounds=2.")
         if name not in Context.model_fields:
             raise BadInput(
-                f"--context {name!r} is no setting of a run; there are {', '.join(Context.model_fields)}."
+                f"--context {name[:60]!r} is no setting of a run; there are {', '.join(Context.model_fields)}."
             )
         given[name] = _parsed(name, text.strip())
     for name, values in (("buckets", buckets), ("filters", filters)):
@@ -42,7 +42,9 @@ def make_context(
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0])
-        raise BadInput(f"--context {name}={given.get(name)}: {first['msg']} ({accepts(name)}).") from error
+        raise BadInput(
+            f"--context {name}={str(given.get(name))[:60]}: {first['msg']} ({accepts(name)})."
+        ) from error
 
 
 def accepts(name: str) -> str:
@@ -78,7 +80,7 @@ def check_scope(context: Context, buckets: "dict[str, Bucket]") -> None:
 
     for name in context.buckets:
         if name not in buckets:
-            raise BadInput(f"There is no bucket {name!r}; the buckets are {', '.join(buckets)}.")
+            raise BadInput(f"There is no bucket {name[:60]!r}; the buckets are {', '.join(buckets)}.")
     searched = [buckets[name] for name in context.buckets or buckets]
     for text in context.filters:
         clause = parse_clause(text)
@@ -88,4 +90,4 @@ def check_scope(context: Context, buckets: "dict[str, Bucket]") -> None:
             known = [
                 item for bucket, item in zip(searched, problems, strict=True) if bucket.field(clause.field)
             ]
-            raise BadInput(f"Filter {text!r}: {(known or problems)[0]}.")
+            raise BadInput(f"Filter {text[:60]!r}: {(known or problems)[0]}.")

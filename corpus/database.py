@@ -94,6 +94,10 @@ def translated(call: Callable[[], T]) -> T:
     """Call the database and raise its failures as this project's two kinds, without statement or values."""
     try:
         return call()
+    except UnicodeEncodeError as error:
+        raise BadInput(
+            "A text with half a character (a lone surrogate), which no database can look for."
+        ) from error
     except (OperationalError, InterfaceError, DisconnectionError) as error:
         raise Unavailable(f"The document database does not answer ({_short(error)}).") from error
     except SQLAlchemyError as error:

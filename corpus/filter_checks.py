@@ -64,7 +64,7 @@ def read_filters(bucket: "Bucket", texts: Iterable[str], *, today: date) -> Filt
     """
     checked = check_filters(bucket, [parse_clause(text) for text in texts], today=today)
     if checked.problems:
-        raise BadInput(f"Filter {checked.problems[0].clause.raw!r}: {checked.problems[0]}.")
+        raise BadInput(f"Filter {checked.problems[0].clause.raw[:60]!r}: {checked.problems[0]}.")
     return checked.filters
 
 

@@ -121,7 +121,9 @@ def parse_clause(text: str, origin: Origin = "user") -> Clause:
     Raises:
         BadInput: the text is not of that form.
     """
-    match = _WRITTEN.fullmatch(text) if len(text) <= 10 * MAX_TEXT else None
+    if len(text) > 10 * MAX_TEXT:
+        raise BadInput(f"{text[:60]!r}... is a filter of more than {10 * MAX_TEXT:,} characters")
+    match = _WRITTEN.fullmatch(text)
     if not match:
         raise BadInput(
             f"{text[:60]!r} is not a filter (examples: total_amount>=500, governing_law in Delaware, Nevada)"

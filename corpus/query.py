@@ -24,6 +24,8 @@ from llm.errors import BadInput
 
 _SUMMED = frozenset({"integer", "decimal", "money", "quantity"})
 _ORDERED = _SUMMED | {"date"}
+BOUNDS = {"select": 100, "aggregate": 20, "group_by": 10, "order_by": 20, "only": 30_000}
+"""Most of each part of a query: databases take some thousand columns and some ten thousand parameters."""
 NO_VALUE = "(missing)"
 """What a group of documents without the field is called."""
 
@@ -89,6 +91,9 @@ def run_query(store: AnnotationStore, query: DocumentQuery) -> QueryResult:
     bucket = store.buckets.get(query.bucket)
     if bucket is None:
         raise BadInput(f"no bucket {query.bucket[:60]!r} (buckets: {', '.join(store.buckets)})")
+    for name, most in BOUNDS.items():
+        if len(getattr(query, name) or ()) > most:
+            raise BadInput(f"a query takes at most {most:,} of {name}")
     if query.aggregate or query.group_by:
         return _aggregated(store, bucket, query)
     return _listed(store, bucket, query)

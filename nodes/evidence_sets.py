@@ -59,6 +59,28 @@ def described(question: str, part: Json) -> str:
     return " ".join(kept) if match or len(kept) > 1 else ""
 
 
+def uncovered(question: str, part: Json) -> str:
+    """Return the predicate of "which contracts renew automatically?", "" where a filter took part in it or for none.
+
+    Only where no word of the question became a filter, and two words at least remain that are not the bucket's own:
+    the whole bucket would be listed else, as if each document met the condition.
+    """
+    match = ASKED_SET.match(question)
+    if not match or part["filters"] or part["names"] or lexicon.NEGATION.search(FORBIDDEN.sub(" ", question)):
+        return ""
+    told = question[match.end() :]
+    kept = [
+        word
+        for word in words(told)
+        if word in part["terms"] and word not in STRUCTURE and len(bare(word)) > 2
+    ]
+    return " ".join(kept) if len(kept) > 1 else ""
+
+
+ASKED_SET = re.compile(
+    r"\s*(?:which|what|welche[rsn]?|quel(?:le)?s)\s+(?:of\s+(?:the|our|my)\s+)?\w+\s+", re.IGNORECASE
+)
+"""Before the predicate of a question for the members of a set."""
 RELATIVE = re.compile(
     r"(?<=\w)\s+(?:that|where|whose|(?:in|under)\s+which|in\s+denen|bei\s+denen|dont|où)\b", re.IGNORECASE
 )

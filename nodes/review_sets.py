@@ -9,7 +9,7 @@ from corpus.terms import holds
 from graph.context import Context
 from graph.state import Json, State
 from nodes.asking import facets_question
-from nodes.evidence_sets import described, find_by_evidence
+from nodes.evidence_sets import described, find_by_evidence, uncovered
 from nodes.model_review import (
     may_ask,
 )
@@ -38,6 +38,11 @@ async def review_set(corpus: Corpus, state: State, context: Context) -> Json:
     told = described(state["question"], plan["per_bucket"][plan["buckets"][0]])
     if told and not plan.get("export") and not (state.get("clarifications") or []):
         return await by_evidence(corpus, state, context, told, matched)
+    if plan["intent"] == "list" and not plan.get("export") and not (state.get("clarifications") or []):
+        open_condition = uncovered(state["question"], plan["per_bucket"][plan["buckets"][0]])
+        held = await listed_by_evidence(corpus, plan, open_condition, matched) if open_condition else None
+        if held:
+            return held
     limit = (plan.get("order_by") or {}).get("limit") or 0
     if plan["intent"] == "list" and matched >= context.overload and not limit and not plan.get("export"):
         if may_ask(state, context, "overload"):
@@ -48,12 +53,17 @@ async def review_set(corpus: Corpus, state: State, context: Context) -> Json:
 
 
 async def by_evidence(corpus: Corpus, state: State, context: Context, told: str, matched: int) -> Json:
-    """Return the decision for a condition that no field holds: the documents with a passage that holds its words."""
-    plan = state["plan"]
+    """Return the decision for a condition that no field holds; where no document holds its words, that nothing matches."""
+    found = await listed_by_evidence(corpus, state["plan"], told, matched)
+    return found or await nothing_found(corpus, state, context, terms.content_words(told))
+
+
+async def listed_by_evidence(corpus: Corpus, plan: Json, told: str, matched: int) -> Json | None:
+    """Return the decision to list the documents with a passage that holds the condition's words; None for none."""
     name = plan["buckets"][0]
     found = await find_by_evidence(corpus, name, told, filters=bucket_filters(plan, name))
     if not found.spans:
-        return await nothing_found(corpus, state, context, terms.content_words(told))
+        return None
     coverage = f"checked {found.checked} of {matched} candidates; {len(found.spans)} by evidence"
     return enough(
         f"{len(found.spans)} documents hold “{told}” in one passage",

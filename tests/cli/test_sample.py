@@ -4,13 +4,16 @@ import csv
 import io
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from cli import export
 from cli.demo import SAMPLE
 from evals.scoring import MEASURES
 from graph.answer import Answer
+from llm.errors import Unavailable
 from tests.cli.conftest import Run
 
 pytestmark = pytest.mark.usefixtures("in_sample")
@@ -79,6 +82,38 @@ def test_export_writes_what_the_filter_matches(run: Run, tmp_path: Path) -> None
     assert (wrong.code, wrong.out) == (2, "")
 
 
+def test_an_export_that_fails_leaves_the_file_that_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(request: export.Request) -> Iterator[str]:
+        yield "doc_id\r\n"
+        raise Unavailable("The document database does not answer.")
+
+    monkeypatch.setattr(export, "_rows", broken)
+    kept = tmp_path / "all.csv"
+    kept.write_text("doc_id\r\nold\r\n", "utf-8")
+    with pytest.raises(Unavailable):
+        export.run(export.Request("invoices", out=kept))
+    assert [path.name for path in tmp_path.iterdir()] == ["all.csv"]
+    assert kept.read_text("utf-8") == "doc_id\nold\n"
+
+
+def test_hostile_filters_end_in_one_short_line(run: Run) -> None:
+    for text in (
+        "vendor_name=" + "a" * 100_000,
+        "a" * 10_000 + "=1",
+        "'; DROP TABLE meta_invoices;--=1",
+        "",
+        "'",
+    ):
+        refused = run("export", "-b", "invoices", "-f", text)
+        assert (refused.code, refused.out) == (2, "")
+        assert refused.err.startswith("citegraph: ")
+        assert refused.err.count("\n") == 1
+        assert len(refused.err) < 700
+    assert run("export", "-b", "invoices", "-f", "vendor_name=' OR 1=1 --").out.count("\n") == 1
+
+
 def test_eval_prints_the_measures(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "results.jsonl"
     result = run("eval", SAMPLE / "questions.jsonl", "--json", "--limit", "3", "--out", out, "--quiet")
@@ -133,3 +168,9 @@ def test_ingest_of_nothing_fails(run: Run, tmp_path: Path, monkeypatch: pytest.M
     assert result.code == 5
     assert "no such file or folder" in result.out
     assert run("ingest", tmp_path, "--bucket", "nowhere").code == 2
+
+
+def test_a_condition_that_no_document_holds_leaves_the_whole_set_with_a_note(run: Run) -> None:
+    whole = Answer.model_validate_json(run("ask", "Which contracts zeppelin the hangar?", "--json").out)
+    assert whole.text.startswith("12 documents in contracts:")
+    assert any("zeppelin" in item.message for item in whole.notes)

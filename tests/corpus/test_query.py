@@ -214,3 +214,25 @@ def test_what_does_not_fit_is_refused(store, settings, message):
 def test_an_unknown_bucket_is_refused(store):
     with pytest.raises(BadInput, match="no bucket 'meta_invoices'"):
         run_query(store, DocumentQuery(bucket="meta_invoices"))
+
+
+@pytest.mark.parametrize(
+    ("part", "given"),
+    [
+        ("select", ("vendor_name",) * 101),
+        ("group_by", ("vendor_name",) * 11),
+        ("aggregate", (Aggregate(function="count"),) * 21),
+        ("order_by", ("vendor_name",) * 21),
+        ("only", ("r1",) * 30_001),
+    ],
+)
+def test_more_than_a_database_takes_is_refused(store, part, given):
+    with pytest.raises(BadInput, match=f"a query takes at most [0-9,]+ of {part}"):
+        ask(store, **{part: given})
+
+
+def test_a_text_that_no_database_holds_is_refused(store):
+    with pytest.raises(BadInput, match="half a character"):
+        ask(store, only=("\ud800",))
+    with pytest.raises(BadInput, match="half a character"):
+        store.get("\ud800")

@@ -4,7 +4,8 @@ import pytest
 
 from corpus.aggregates import Aggregate
 from corpus.query import DocumentQuery, run_query
-from nodes.evidence_sets import described, find_by_evidence, trimmed
+from nodes.evidence_sets import described, find_by_evidence, trimmed, uncovered
+from nodes.review_sets import listed_by_evidence
 from tools.services import Corpus
 
 
@@ -23,6 +24,38 @@ from tools.services import Corpus
 )
 def test_only_words_after_a_cue_describe_a_condition(question: str, condition: str) -> None:
     assert described(question, {"terms": ["escrow", "step", "clause", "bank"]}) == condition
+
+
+@pytest.mark.parametrize(
+    ("question", "filters", "names", "condition"),
+    [
+        ("Which contracts renew automatically?", [], [], "renew automatically"),
+        ("Welche Verträge renew automatically?", [], [], "renew automatically"),
+        ("Which of our contracts renew automatically?", [], [], "renew automatically"),
+        ("Which contracts renew?", [], [], ""),
+        ("Which contracts do not renew automatically?", [], [], ""),
+        ("All contracts renew automatically", [], [], ""),
+        ("Which contracts renew automatically?", [{"field": "contract_date"}], [], ""),
+        ("Which contracts renew automatically?", [], ["Acme"], ""),
+        ("Which contracts have a clause?", [], [], ""),
+    ],
+)
+def test_a_predicate_that_no_filter_covers_is_a_condition(
+    question: str, filters: list[object], names: list[str], condition: str
+) -> None:
+    part = {"terms": ["renew", "automatically", "clause"], "filters": filters, "names": names}
+    assert uncovered(question, part) == condition
+
+
+async def test_such_a_condition_decides_by_evidence_or_not_at_all(corpus: Corpus) -> None:
+    plan = {"buckets": ["contracts"], "per_bucket": {"contracts": {"filters": []}}}
+    total = corpus.annotations.count("contracts")
+    held = await listed_by_evidence(corpus, plan, "liability capped", total)
+    assert held is not None
+    found = len(held["targets"])
+    assert held["coverage"] == f"checked {total} of {total} candidates; {found} by evidence"
+    assert (held["status"], found > 0, held["matched"]) == ("enough", True, {"contracts": found})
+    assert await listed_by_evidence(corpus, plan, "zeppelin hangar", total) is None
 
 
 async def test_a_document_is_found_by_a_passage_that_holds_all_of_the_words(corpus: Corpus) -> None:
