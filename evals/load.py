@@ -15,7 +15,8 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -218,6 +219,23 @@ async def ready(client: httpx.AsyncClient) -> None:
         await asyncio.sleep(0.2)
 
 
+@contextmanager
+def serving(**variables: str) -> Iterator[tuple[str, int]]:
+    """Start a server of its own on CITEGRAPH_HOME and give its address and process id."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    # `env` becomes the server.
+    command = ["env", *(f"{name}={value}" for name, value in variables.items()), sys.executable]
+    command += ["-m", "cli.main", "serve", "--port", str(port)]
+    server = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    try:
+        yield f"http://127.0.0.1:{port}", server.pid
+    finally:
+        server.send_signal(signal.SIGTERM)
+        server.wait(60)
+
+
 def main() -> None:
     """Start a server on CITEGRAPH_HOME, load it and print the figures as JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -229,26 +247,9 @@ def main() -> None:
         "--ingest", type=int, default=0, metavar="N", help="also ingest N generated documents"
     )
     given = parser.parse_args()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    # One address asks for all users here: the limit of rate is not what is measured. `env` becomes the server.
-    command = [
-        "env",
-        "CITEGRAPH_RATE_LIMIT=1000000/second",
-        sys.executable,
-        "-m",
-        "cli.main",
-        "serve",
-        "--port",
-        str(port),
-    ]
-    server = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    try:
-        print(json.dumps(asyncio.run(measure(f"http://127.0.0.1:{port}", server.pid, given)), indent=2))
-    finally:
-        server.send_signal(signal.SIGTERM)
-        server.wait(60)
+    # One address asks for all users here: the limit of rate is not what is measured.
+    with serving(CITEGRAPH_RATE_LIMIT="1000000/second") as (base, pid):
+        print(json.dumps(asyncio.run(measure(base, pid, given)), indent=2))
 
 
 if __name__ == "__main__":
