@@ -203,6 +203,12 @@ class Settings(BaseSettings):
         validation_alias="CITEGRAPH_STEP_MODELS",
         description='Overrides per step as JSON, e.g. {"compose": {"model": "gpt-5", "timeout": 60}}.',
     )
+    endpoints: dict[str, dict[str, str]] = Field(
+        default_factory=dict,
+        validation_alias="CITEGRAPH_ENDPOINTS",
+        description='Endpoints that a step or a run may choose by name, as JSON: {"fast": {"base_url": "https://...", "api_key": "..."}}.',
+        repr=False,
+    )
     model_timeout: float = Field(
         30.0,
         gt=0,

@@ -110,7 +110,9 @@ class Context(BaseModel):
     ] = False
     models: Annotated[
         dict[str, StepSettings],
-        Field(description='Model overrides per step, e.g. {"compose": {"model": "gpt-5"}}.'),
+        Field(
+            description='Model overrides per step, e.g. {"compose": {"model": "gpt-5"}}; "endpoint" names one of the server\'s.'
+        ),
     ] = {}
 
     @field_validator("today")

@@ -55,7 +55,11 @@ NO_STREAM = "nostream"  # LangGraph leaves runs with this tag out of the message
 
 
 class StepOptions(BaseModel):
-    """What a run may choose per step; None keeps the process's setting."""
+    """What a run may choose per step; None keeps the process's setting.
+
+    `endpoint` is the name of one that the process declares, base URL and key together: a run can send no document and
+    no key to a place of its own.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -65,6 +69,16 @@ class StepOptions(BaseModel):
     timeout: float | None = Field(None, gt=0, le=3600)
     reasoning_effort: str | None = Field(None, pattern=r"^[a-z]{1,12}$")
     method: Rung | None = None
+    endpoint: str | None = Field(None, min_length=1, max_length=60)
+
+
+class Endpoint(BaseModel):
+    """An endpoint of CITEGRAPH_ENDPOINTS."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    base_url: str = Field(min_length=1)
+    api_key: SecretStr | None = None
 
 
 class EndpointOptions(StepOptions):
@@ -126,15 +140,17 @@ class ChatModels:
         factory: builds the model of a spec instead of ChatOpenAI; with it every step counts as configured.
 
     Raises:
-        BadInput: CITEGRAPH_STEP_MODELS names an unknown step or option, or a value is out of bounds; a price of
+        BadInput: CITEGRAPH_STEP_MODELS names an unknown step, option or endpoint, or a value is out of bounds; an
+            endpoint of CITEGRAPH_ENDPOINTS or a price of
             CITEGRAPH_PRICES has another shape, or a prompt of CITEGRAPH_PROMPTS cannot be used.
     """
 
     def __init__(self, settings: Settings, factory: Factory | None = None) -> None:
         self.settings = settings
         self.factory = factory
+        self._endpoints = {name: _endpoint(name, values) for name, values in settings.endpoints.items()}
         self._options = {
-            step: _options(EndpointOptions, step, values, "CITEGRAPH_STEP_MODELS")
+            step: self._checked(EndpointOptions, step, values, "CITEGRAPH_STEP_MODELS")
             for step, values in settings.step_models.items()
         }
         self.prices = Prices(settings.prices)
@@ -159,7 +175,7 @@ class ChatModels:
         """Return what is wrong with a run's overrides, in words for whoever wrote them; None when nothing is."""
         try:
             for name, values in overrides.items():
-                _options(StepOptions, name, values, "models")
+                self._checked(StepOptions, name, values, "models")
         except BadInput as error:
             return str(error)
         return None
@@ -173,7 +189,8 @@ class ChatModels:
             BadInput: `overrides` names an unknown step or option, or a value is out of bounds.
         """
         runs = {
-            name: _options(StepOptions, name, values, "models") for name, values in (overrides or {}).items()
+            name: self._checked(StepOptions, name, values, "models")
+            for name, values in (overrides or {}).items()
         }
         process = self._options.get(step)
         chosen = process.model_dump(exclude_none=True) if process else {}
@@ -181,11 +198,22 @@ class ChatModels:
             chosen |= runs[step].model_dump(exclude_none=True)
         chosen.setdefault("model", self.settings.model or ("scripted" if self.factory else ""))
         chosen.setdefault("timeout", self.settings.model_timeout)
+        endpoint = self._endpoints.get(chosen.pop("endpoint", ""))
+        if endpoint is not None:
+            chosen |= {"base_url": endpoint.base_url, "api_key": endpoint.api_key}
         if "base_url" not in chosen:
             chosen["base_url"] = self.settings.openai_base_url
             chosen.setdefault("api_key", self.settings.openai_api_key)
         price = self.prices.price(chosen["model"])
         return ModelSpec(step=step, api_key=chosen.pop("api_key", None), price=price, **chosen)
+
+    def _checked(self, kind: type[Any], step: str, values: Mapping[str, Any], where: str) -> Any:
+        """Return the checked options of one step, whose endpoint is declared."""
+        options = _options(kind, step, values, where)
+        if options.endpoint is not None and options.endpoint not in self._endpoints:
+            names = ", ".join(sorted(self._endpoints)) or "none"
+            raise BadInput(f"{where}: {step}.endpoint: not in CITEGRAPH_ENDPOINTS, which declares {names}")
+        return options
 
     def capability(self, spec: ModelSpec) -> Capability:
         """Return what is remembered of the spec's endpoint and model, for as long as this process lives."""
@@ -338,6 +366,17 @@ def _options(kind: type[Any], step: str, values: Mapping[str, Any], where: str) 
         name = ".".join(str(part) for part in first["loc"])
         raise BadInput(
             f"{where}: {step}.{name}: {first['msg']}; options: {', '.join(kind.model_fields)}"
+        ) from None
+
+
+def _endpoint(name: str, values: Mapping[str, Any]) -> Endpoint:
+    """Return a declared endpoint; the message names what is wrong, never a value."""
+    try:
+        return Endpoint.model_validate(dict(values))
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        raise BadInput(
+            f"CITEGRAPH_ENDPOINTS: {name}.{'.'.join(map(str, first['loc']))}: {first['msg']}; base_url and api_key are known"
         ) from None
 
 

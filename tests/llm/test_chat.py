@@ -120,6 +120,25 @@ async def test_a_steps_own_endpoint_never_gets_the_processs_key(endpoint: Endpoi
     assert endpoint.keys == ["Bearer not-needed", "Bearer other"]
 
 
+async def test_a_run_chooses_a_declared_endpoint_with_its_own_key(endpoint: Endpoint) -> None:
+    endpoint.replies = [Http(body=said("a")), Http(body=said("b"))]
+    declared = {"fast": {"base_url": endpoint.url, "api_key": "quick"}, "open": {"base_url": endpoint.url}}
+    models = endpoint.models(openai_base_url="http://127.0.0.1:9/v1", endpoints=declared)
+    for name in declared:
+        await text(models, ask("compose", overrides={"compose": {"endpoint": name}}))
+    assert endpoint.keys == ["Bearer quick", "Bearer not-needed"]
+    assert models.problem({"compose": {"endpoint": "other"}}) == (
+        "models: compose.endpoint: not in CITEGRAPH_ENDPOINTS, which declares fast, open"
+    )
+
+
+def test_wrong_endpoints_fail_at_start() -> None:
+    with pytest.raises(BadInput, match=r"CITEGRAPH_ENDPOINTS: fast\.base_url: Field required"):
+        ChatModels(Settings.model_construct(endpoints={"fast": {"api_key": "hidden"}}))
+    with pytest.raises(BadInput, match=r"review\.endpoint: not in CITEGRAPH_ENDPOINTS, which declares none"):
+        ChatModels(Settings.model_construct(step_models={"review": {"endpoint": "fast"}}))
+
+
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
