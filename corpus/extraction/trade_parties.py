@@ -128,7 +128,9 @@ def find_trade_parties(text: str) -> tuple[Named | None, Named | None]:
     others = [party for party in parties if _core(page, party) != sold_by]
     buyer = max(others, key=lambda party: (party.buys, -party.name[0]), default=None)
     return (
-        _named(seller.name, seller.sells) if seller else None,
+        _named(seller.name, max(seller.sells, 10 * (seller.headed / 2 - 0.4) - seller.buyer))
+        if seller
+        else None,
         _named(buyer.name, buyer.buys) if buyer and buyer.buys > 0 else None,
     )
 

@@ -92,3 +92,8 @@ Dock 7                              50667 Köln
 50668 Köln
 """
     assert names(text)[1] == "Mia Kern"
+
+
+def test_the_head_of_a_receipt_alone_is_as_sure_as_it_reads() -> None:
+    seller, buyer = find_trade_parties("ELM TRADING LTD\nTAX INVOICE\nTotal: 48.00\n")
+    assert (seller, buyer) == ((0, 15, 0.85), None)
