@@ -129,9 +129,12 @@ def test_an_interrupted_ingest_says_how_to_go_on(folder: Path) -> None:
     rows = (json.dumps({"doc_id": f"d{n}", "text": f"Note {n}. " * 400}) for n in range(3000))
     (folder / "rows.jsonl").write_text("\n".join(rows))
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "CITEGRAPH_INGEST_WORKERS": "1"}
+    # A shell that runs the tests in the background has all its children ignore SIGINT; this one shall not.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     child = subprocess.Popen(
         [*COMMAND, str(folder), "--bucket", "generic"], env=environment, stderr=subprocess.PIPE, text=True
     )
+    signal.signal(signal.SIGINT, before)
     record = folder.parent / "home" / "index" / "generic.json"
     while not record.exists():
         assert child.poll() is None
