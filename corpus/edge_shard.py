@@ -50,8 +50,8 @@ class Sizes:
     Attributes:
         seal: points written since the last time after which they are laid on disk. What the engine has not yet
             laid there takes 5 to 10 KB of memory a point and is read anew at each start.
-        graph: from here on the shard gets a vector graph. Below, exact search takes 9 ms over 100,000 points;
-            building the graph stops the process for a minute or two per 100,000.
+        graph: from here on the shard gets a vector graph. Below, exact search takes 7 to 36 ms over 100,000 points
+            (on a busy machine); building the graph stops the process for a minute or two per 100,000.
         segment: most points that are joined under one graph, which takes 14 KB of memory a point meanwhile.
     """
 
