@@ -154,6 +154,41 @@ def pick_extreme(corpus: Corpus, doc_ids: list[str], reply: str) -> str | None:
     return None
 
 
+APPLIED = ("filters", "names", "terms", "noun")
+"""What edits change in a bucket's part of a plan: kept with a turn, so that the next edit goes on from there."""
+
+
+NEGATIVE = frozenset({"!=", "not in"})
+
+
+def as_left(plan: Json, turn: Json, context: Context) -> Json:
+    """Return the plan of the last turn's question with what that turn applied in the end, after its own edits and replies.
+
+    Filters that the caller sets, and fields of which it wants none, are those of this run.
+    """
+    parts = dict(plan["per_bucket"])
+    for name in parts.keys() & turn.get("applied", {}).keys():
+        left = turn["applied"][name]
+        hard = [clause for clause in parts[name]["filters"] if not is_inferred(clause)]
+        inferred = [
+            clause
+            for clause in left.get("filters", [])
+            if is_inferred(clause) and not fields_of(clause) & set(context.without)
+        ]
+        parts[name] = parts[name] | left | {"filters": [*hard, *inferred]}
+    return plan | {"per_bucket": parts}
+
+
+def fields_of(clause: Json) -> set[str]:
+    """Return the fields of a clause or a group."""
+    return {item["field"] for item in clause.get("clauses", [clause])}
+
+
+def is_inferred(clause: Json) -> bool:
+    """Tell whether a clause, or each clause of a group, was read from the question."""
+    return all(item.get("origin", "inferred") == "inferred" for item in clause.get("clauses", [clause]))
+
+
 def edit_plan(corpus: Corpus, plan: Json, reply: str, context: Context) -> tuple[Json, list[str]]:
     """Return the plan with the reply's clauses put in place of those on the same field; the rest stays.
 
@@ -215,7 +250,7 @@ def without_values(filters: list[Json], fresh: list[Json]) -> list[Json]:
     excluded = {
         (clause["field"], str(value).casefold())
         for clause in fresh
-        if clause.get("operator") in {"!=", "not in"}
+        if clause.get("operator") in NEGATIVE
         for value in (clause["value"] if isinstance(clause["value"], list) else [clause["value"]])
     }
     kept = []
@@ -254,7 +289,7 @@ def edit_filters(
             fresh.append(read.model_dump(mode="json"))
             continue
         clause = same_date_field(corpus.buckets[bucket], part, read)
-        if clause.operator in {"!=", "not in"} and not any(
+        if clause.operator in NEGATIVE and not any(
             clause.field == old.get("field") for old in part["filters"]
         ):
             continue
@@ -262,7 +297,8 @@ def edit_filters(
         fresh += [one.model_dump() for one in wanted(checked.filters, context)]
         said += [str(problem) for problem in checked.problems]
     kept = without_values(part["filters"], fresh)
-    taken = {clause.get("field") for clause in fresh}
+    # What is taken out leaves the rest of the field's values standing.
+    taken = {clause.get("field") for clause in fresh if clause.get("operator") not in NEGATIVE}
     listed = {field.name for field in corpus.buckets[bucket].fields if field.type == "keywords"}
     kept = [
         clause
@@ -271,12 +307,11 @@ def edit_filters(
         or clause.get("field") not in taken
         or clause.get("field") in listed
     ]
-    held = {clause.get("field") for clause in kept}
+    held = {clause.get("field") for clause in kept if clause.get("operator") in {"=", "in", "contains"}}
     unique = [
         clause
         for clause in fresh
-        if clause not in kept
-        and (clause["operator"] not in {"!=", "not in"} or clause.get("field") not in held)
+        if clause not in kept and (clause.get("operator") not in NEGATIVE or clause.get("field") not in held)
     ]
     said += [
         f"Now applied: {clause.get('field')} {clause.get('operator')} {clause.get('value')}"

@@ -94,7 +94,7 @@ class Rewrite:
         turns = state.get("turns") or []
         if turns and is_follow_up(question):
             corpus = await self.services.corpus()
-            if EDIT.search(question):
+            if EDIT.search(question) or (turns[-1].get("edited") and only_period(question, context.now)):
                 return {"question": turns[-1]["question"], "edit": question}
             question = await asyncio.to_thread(merge, corpus, turns[-1], question, context.now)
         return {"question": question, "edit": ""}
@@ -114,6 +114,15 @@ def is_follow_up(question: str) -> bool:
         return True
     few = len(terms.content_words(question)) <= 4
     return few and bool(lexicon.POSSESSIVE.search(question) or re.search(r"\bones?\b", question))
+
+
+def only_period(question: str, today: date) -> bool:
+    """Tell whether a follow-up names another period and nothing else ("and for 2022?")."""
+    rest = lexicon.LEAD_IN.sub("", question)
+    periods = find_periods(rest, today=today)
+    for period in reversed(periods):
+        rest = rest[: period.span[0]] + " " + rest[period.span[1] :]
+    return bool(periods) and not terms.content_words(rest)
 
 
 def merge(corpus: Corpus, turn: Json, question: str, today: date) -> str:

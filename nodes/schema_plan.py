@@ -23,7 +23,7 @@ from nodes.intents import compared_names, settle_intent
 from nodes.model_plan import PROMPT, SearchPlan, adopt, conditions_shown, draft_shown, open_points
 from nodes.narrowing import named_documents, narrow
 from nodes.reading import Reading
-from nodes.replies import apply_reply, edit_plan
+from nodes.replies import apply_reply, as_left, edit_plan
 from nodes.sides import beside, split_sides
 from nodes.superlatives import superlative
 from tools.services import Corpus, Services
@@ -135,7 +135,8 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Json, lis
         plan, said = narrow(corpus, plan, question)
         problems += [note("schema_plan", "relaxed", line) for line in said]
     if state.get("edit"):
-        plan, lines = edit_plan(corpus, plan, state["edit"], context)
+        turns = state.get("turns") or [{}]
+        plan, lines = edit_plan(corpus, as_left(plan, turns[-1], context), state["edit"], context)
         problems += [note("schema_plan", "follow-up", line) for line in lines]
     for clarification in state.get("clarifications") or []:
         if "reply" in clarification:

@@ -40,6 +40,7 @@ from nodes.judge_claims import judge_cases
 from nodes.own import own_part
 from nodes.own_verifier import rulings_of
 from nodes.prune import hydrate
+from nodes.replies import APPLIED
 from nodes.search import bucket_filters, lost_searches
 from nodes.shown import search_quality
 from nodes.statements import derivations_of
@@ -433,6 +434,11 @@ def finish(state: State, text: str, *, status: Any, watch: Stopwatch, **parts: A
         "mentions": [
             item for name in plan.get("buckets", [])[:1] for item in plan["per_bucket"][name]["mentions"]
         ],
+        "applied": {
+            name: {key: part[key] for key in APPLIED if key in part}
+            for name, part in plan.get("per_bucket", {}).items()
+        },
+        "edited": bool(state.get("edit") or state.get("clarifications")),
     }
     update: dict[str, Any] = {
         "answer": answer.model_dump(mode="json"),

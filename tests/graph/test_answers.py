@@ -189,3 +189,30 @@ async def test_what_cannot_be_read_is_said(question: str, session: Session) -> N
     answer = await session.ask(question)
     assert answer.status == "failed"
     assert answer.text
+
+
+async def test_an_edit_goes_on_from_the_edit_before(session: Session) -> None:
+    first = await session.ask("List the invoices from Oudenveld or Cobaltine")
+    thread = first.thread_id
+    without = await session.ask("without Cobaltine", thread_id=thread)
+    large = await session.ask("only those over 1200 EUR", thread_id=thread)
+    month = await session.ask("and for January 2024?", thread_id=thread)
+    assert (len(first.documents), without.documents) == (7, ["oudenveld-of-24-01", "oudenveld-of-24-02"])
+    assert large.documents == ["oudenveld-of-24-02"]
+    assert month.clarification
+    assert [tried.split()[:2] for tried in month.clarification.tried] == [
+        ["vendor", "name"],
+        ["total", "amount"],
+        ["invoice", "date"],
+    ]
+
+
+async def test_an_edit_goes_on_from_the_reply_before(session: Session) -> None:
+    asked = await session.ask("List the invoices from Cobaltine Cloud dated 2019")
+    assert asked.clarification
+    option = next(item for item in asked.clarification.options if item.count == 5)
+    assert asked.thread_id
+    await session.reply(asked.thread_id, option.id)
+    edited = await session.ask("only those over 1 USD", thread_id=asked.thread_id)
+    assert "invoice_date" not in {item.field for item in edited.filters}
+    assert len(edited.documents) == 5
