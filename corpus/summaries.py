@@ -7,7 +7,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
 
@@ -93,12 +92,7 @@ def _summary(placed: Chunk, text: str, level: Level) -> Chunk:
 def _central(sentences: Sequence[str]) -> list[str]:
     if not sentences:
         return []
-    vectors = _embedder().embed_documents(sentences)
+    vectors = StaticEmbedder().embed_documents(sentences)
     nearness = vectors @ vectors.mean(axis=0)
     chosen = {0, *np.argsort(-nearness, kind="stable")[: _SENTENCES - 1].tolist()}
     return [sentences[place] for place in sorted(chosen)]
-
-
-@lru_cache(maxsize=1)
-def _embedder() -> StaticEmbedder:
-    return StaticEmbedder()

@@ -71,6 +71,16 @@ def normalised(vectors: Vectors) -> Vectors:
     return cast("Vectors", (vectors / np.maximum(lengths, 1e-12)).astype(np.float32))
 
 
+@lru_cache(maxsize=1)
+def _static_table() -> Vectors:
+    """Return the token vectors, read once a process: 30 MB that all embedders share."""
+    from safetensors.numpy import load_file
+
+    folder = _package_folder("wordllama", "wordllama")
+    weights = load_file(folder / "weights" / "l2_supercat_256.safetensors")["embedding.weight"]
+    return cast("Vectors", np.ascontiguousarray(weights, dtype=np.float32))
+
+
 class StaticEmbedder:
     """Mean of static 256-d token vectors: thousands of chunks a second, English first.
 
@@ -82,11 +92,7 @@ class StaticEmbedder:
     dimensions = 256
 
     def __init__(self) -> None:
-        from safetensors.numpy import load_file
-
-        folder = _package_folder("wordllama", "wordllama")
-        weights = load_file(folder / "weights" / "l2_supercat_256.safetensors")["embedding.weight"]
-        self._table: Vectors = np.ascontiguousarray(weights, dtype=np.float32)
+        self._table = _static_table()
         self._tokenizer = static_tokenizer()
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:

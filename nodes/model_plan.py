@@ -1,6 +1,6 @@
 """A model's part of the plan: what rules leave open, and its filters, aggregate and queries once code has checked them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -17,7 +17,8 @@ from nodes.asking import printed
 from nodes.calling import note
 from nodes.clauses import wanted
 from nodes.narrowing import narrow
-from nodes.shown import filters_shown, inferred
+from nodes.shown import filters_shown
+from nodes.stored_filters import flat, inferred
 from tools.services import Corpus
 
 Strategy = Literal["keyword", "semantic", "hybrid"]
@@ -132,12 +133,6 @@ def open_points(plan: Json, decomposition: Mapping[str, Any]) -> list[str]:
 
 
 SETS = frozenset({"list", "compute"})
-
-
-def flat(filters: Sequence[Json]) -> Iterator[Json]:
-    """Yield the clauses of stored filters, those inside groups too."""
-    for item in filters:
-        yield from item.get("clauses", [item])
 
 
 def words_of(clause: Json) -> set[str]:

@@ -22,13 +22,13 @@ from nodes.shown import (
     QUALITY,
     budget_shown,
     filters_shown,
-    inferred,
     memory,
     passages,
     replies_shown,
     search_quality,
     searches_shown,
 )
+from nodes.stored_filters import inferred
 from tools.services import Corpus
 
 MAX_CALLS, MAX_LEARNED = 3, 12

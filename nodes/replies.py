@@ -1,6 +1,7 @@
 """What a reply to a clarification changes in the plan: it picks an option, names a document or edits the filters."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from corpus import terms
@@ -12,6 +13,7 @@ from graph.state import Json
 from nodes import lexicon
 from nodes.clauses import read_question, wanted
 from nodes.reading import Reading
+from nodes.stored_filters import fields_of, inferred
 from tools.services import Corpus
 
 EVERY = re.compile(
@@ -169,24 +171,14 @@ def as_left(plan: Json, turn: Json, context: Context) -> Json:
     parts = dict(plan["per_bucket"])
     for name in parts.keys() & turn.get("applied", {}).keys():
         left = turn["applied"][name]
-        hard = [clause for clause in parts[name]["filters"] if not is_inferred(clause)]
-        inferred = [
+        hard = [clause for clause in parts[name]["filters"] if not inferred(clause)]
+        soft = [
             clause
             for clause in left.get("filters", [])
-            if is_inferred(clause) and not fields_of(clause) & set(context.without)
+            if inferred(clause) and not fields_of(clause) & set(context.without)
         ]
-        parts[name] = parts[name] | left | {"filters": [*hard, *inferred]}
+        parts[name] = parts[name] | left | {"filters": [*hard, *soft]}
     return plan | {"per_bucket": parts}
-
-
-def fields_of(clause: Json) -> set[str]:
-    """Return the fields of a clause or a group."""
-    return {item["field"] for item in clause.get("clauses", [clause])}
-
-
-def is_inferred(clause: Json) -> bool:
-    """Tell whether a clause, or each clause of a group, was read from the question."""
-    return all(item.get("origin", "inferred") == "inferred" for item in clause.get("clauses", [clause]))
 
 
 def edit_plan(corpus: Corpus, plan: Json, reply: str, context: Context) -> tuple[Json, list[str]]:
@@ -196,9 +188,18 @@ def edit_plan(corpus: Corpus, plan: Json, reply: str, context: Context) -> tuple
     """
     lines: list[str] = []
     per_bucket = dict(plan["per_bucket"])
+    out = taken_out(reply)
     for name, part in plan["per_bucket"].items():
         bucket = corpus.buckets[name]
         reading = read_question(bucket, corpus.linker, reply, context.now)
+        # Nobody looks for what is not wanted.
+        lost = [word for word in reading.names if word in out]
+        said_out = [f"“{word}” could not be left out, since no field of {name} holds it." for word in lost]
+        reading = replace(
+            reading,
+            names=tuple(word for word in reading.names if word not in out),
+            terms=tuple(word for word in reading.terms if word not in out),
+        )
         changed, said = edit_filters(corpus, name, part, reading, context)
         if DROP.search(reply) and re.search(
             r"\b(?:year|years|date|time|month|jahr|zeit|année|date)\b", reply, re.IGNORECASE
@@ -214,10 +215,12 @@ def edit_plan(corpus: Corpus, plan: Json, reply: str, context: Context) -> tuple
             "names": [word for word in part["names"] if word not in terms.words(reply)]
             if negated_names(reply, part)
             else reading_names(part, reading),
-            "terms": list(dict.fromkeys([*kept_terms(part, reply), *reading.terms])),
+            "terms": list(
+                dict.fromkeys([*(word for word in part["terms"] if word not in out), *reading.terms])
+            ),
             "noun": reading.noun or part["noun"],
         }
-        lines += said
+        lines += said + said_out
     intent = "list" if plan["intent"] == "list" or lexicon.LIST.search(reply) else plan["intent"]
     first = plan["queries"][0]
     return plan | {
@@ -237,12 +240,11 @@ def reading_names(part: Json, reading: Reading) -> list[str]:
     return [] if reading.mentions else list(dict.fromkeys([*part["names"], *reading.names]))
 
 
-def kept_terms(part: Json, reply: str) -> list[str]:
-    """Return the question's search words without those that the reply takes back."""
+def taken_out(reply: str) -> set[str]:
+    """Return the words that a reply takes back: those after its "not" or "without", up to a comma, "but" or "only"."""
     if not lexicon.NEGATION.search(reply):
-        return list(part["terms"])
-    tail = lexicon.NEGATION.split(reply)[-1]
-    return [word for word in part["terms"] if word not in terms.words(tail)]
+        return set()
+    return set(terms.words(re.split(r"[,;]|\b(?:but|only)\b", lexicon.NEGATION.split(reply)[-1])[0]))
 
 
 def without_values(filters: list[Json], fresh: list[Json]) -> list[Json]:
@@ -255,10 +257,7 @@ def without_values(filters: list[Json], fresh: list[Json]) -> list[Json]:
     }
     kept = []
     for clause in filters:
-        if (
-            clause.get("operator") not in {"=", "in", "contains"}
-            or clause.get("origin", "inferred") != "inferred"
-        ):
+        if clause.get("operator") not in {"=", "in", "contains"} or not inferred(clause):
             kept.append(clause)
             continue
         values = clause["value"] if isinstance(clause["value"], list) else [clause["value"]]
@@ -303,9 +302,7 @@ def edit_filters(
     kept = [
         clause
         for clause in kept
-        if clause.get("origin", "inferred") != "inferred"
-        or clause.get("field") not in taken
-        or clause.get("field") in listed
+        if not inferred(clause) or clause.get("field") not in taken or clause.get("field") in listed
     ]
     held = {clause.get("field") for clause in kept if clause.get("operator") in {"=", "in", "contains"}}
     unique = [

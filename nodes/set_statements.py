@@ -15,6 +15,7 @@ from nodes import lexicon
 from nodes.calling import note
 from nodes.cited_spans import CITED_INPUTS, cell, cite_values, value_spans
 from nodes.search import bucket_filters
+from nodes.stored_filters import flat
 from tools.services import Corpus
 
 MAX_COLUMNS = 6
@@ -193,8 +194,7 @@ def unknown_notes(corpus: Corpus, plan: Json, decision: Json) -> list[Json]:
 
 def fields_used(part: Json) -> list[str]:
     """Return the fields that a bucket's filters hold and those that are asked for: "renew" is said by `renewal_term`."""
-    clauses = [clause for item in part["filters"] for clause in item.get("clauses", [item])]
-    return [*(clause["field"] for clause in clauses), *part["asked"]]
+    return [*(clause["field"] for clause in flat(part["filters"])), *part["asked"]]
 
 
 def table_row(row: Json, columns: Sequence[str]) -> list[Any]:

@@ -12,6 +12,7 @@ from llm.prompts import Passage
 from nodes.asking import printed
 from nodes.degraded import corpus_of
 from nodes.search import KEYWORD_ONLY, bucket_filters
+from nodes.stored_filters import inferred
 from tools.services import Corpus
 
 KNOWN_FIELDS, KNOWN_VALUE, KNOWN_ALL = 10, 80, 500
@@ -101,12 +102,6 @@ def filters_shown(corpus: Corpus, plan: Json) -> str:
         ]
         lines.append(f"{name}: {'; '.join(said)}; all together: {together} documents")
     return "\n".join(lines) or "none"
-
-
-def inferred(clause: Json) -> bool:
-    """Tell whether a stored clause or group was inferred; others are fixed by the caller or by access control."""
-    parts = clause.get("clauses", [clause])
-    return all(part.get("origin", "inferred") == "inferred" for part in parts)
 
 
 def turns_shown(state: State) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from nodes.model_review import (
     may_ask,
 )
 from nodes.prune import signature
+from nodes.stored_filters import inferred
 from tools.services import Corpus
 
 
@@ -99,11 +100,7 @@ async def widen(corpus: Corpus, state: State, context: Context) -> Json | None:
     plan = state["plan"]
     query = plan["queries"][0]
     others = [name for name in allowed_buckets(corpus, plan, context) if name not in plan["buckets"]]
-    hard = any(
-        clause.get("origin") != "inferred"
-        for part in plan["per_bucket"].values()
-        for clause in part["filters"]
-    )
+    hard = any(not inferred(item) for part in plan["per_bucket"].values() for item in part["filters"])
     for buckets, reason in (
         (plan["buckets"], "inferred filters were lifted"),
         (others, "the other buckets were searched too"),

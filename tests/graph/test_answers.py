@@ -216,3 +216,12 @@ async def test_an_edit_goes_on_from_the_reply_before(session: Session) -> None:
     edited = await session.ask("only those over 1 USD", thread_id=asked.thread_id)
     assert "invoice_date" not in {item.field for item in edited.filters}
     assert len(edited.documents) == 5
+
+
+async def test_what_no_field_holds_cannot_be_left_out_and_is_not_looked_for(session: Session) -> None:
+    first = await session.ask("List the invoices from Oudenveld")
+    edited = await session.ask("without the Zebrano ones", thread_id=first.thread_id)
+    assert edited.documents == first.documents
+    assert "“zebrano” could not be left out, since no field of invoices holds it." in [
+        item.message for item in edited.notes
+    ]

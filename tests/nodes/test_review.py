@@ -151,6 +151,14 @@ async def test_widening_lifts_inferred_filters_then_takes_the_other_buckets(corp
     assert await widen(corpus, widening(usage={"tool_calls": 5}), Context()) is None
 
 
+@pytest.mark.parametrize("origin", ["user", "inferred"])
+async def test_widening_lifts_a_group_that_was_inferred(corpus: Corpus, origin: str) -> None:
+    group = {"mode": "any", "clauses": [HARD | {"origin": origin}, HARD | {"value": "USD", "origin": origin}]}
+    first = await widen(corpus, widening(group), Context())
+    assert first
+    assert first["calls"][0]["args"]["filtered"] is (origin == "user")
+
+
 async def test_widening_keeps_to_what_the_caller_allows(corpus: Corpus) -> None:
     own = await widen(corpus, widening(HARD), Context(filters=["currency=EUR"]))
     assert own
