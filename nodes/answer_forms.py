@@ -45,7 +45,7 @@ KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
     ),
     (
         re.compile(
-            r"\bwho\b|\bwhose\b|\bwhom\b|\bname\b|which\s+(?:company|person|celebrity|lab|test)|\bwer\b|\bwen\b|\bqui\b",
+            r"\bwho\b|\bwhose\b|\bwhom\b|\bname\b|which\s+(?:\w+\s+)?(?:company|firm|person|people|party|author|authority|agency|bank|court|lab(?:oratory)?|vendor|supplier|manufacturer|artist|actor)\b|\bwer\b|\bwen\b|\bqui\b",
             re.I,
         ),
         NAME,
