@@ -110,11 +110,6 @@ def _heads(tables: Sequence[Table], start: int) -> str:
     return ""
 
 
-def count_tokens(text: str) -> int:
-    """Return the number of tokens of a text."""
-    return len(_token_starts(text))
-
-
 def _identifiers(bucket: Bucket, text: str) -> tuple[str, ...]:
     found = (fold(value) for _, value, _, _ in bucket.find_identifiers(text))
     return tuple(dict.fromkeys(found))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from pydantic import SecretStr
 
+from llm import embeddings
 from llm.embeddings import EndpointEmbedder, MiniLMEmbedder, StaticEmbedder, load_embedder, static_tokenizer
 from llm.errors import BadInput, Rejected, Unavailable
 from settings import Settings
@@ -66,6 +67,8 @@ def test_minilm_pools_the_windows_of_a_long_text() -> None:
 
 def test_a_missing_package_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    # The table is read once a process: here it is read as in a new one.
+    monkeypatch.setattr(embeddings, "_static_table", embeddings._static_table.__wrapped__)
     with pytest.raises(BadInput, match="run `make minilm`"):
         MiniLMEmbedder()
     with pytest.raises(BadInput, match="run `pip install wordllama`"):
