@@ -27,9 +27,9 @@ def new_database(request, tmp_path_factory) -> Iterator[Callable[[], str]]:
     if request.param == "sqlite":
         yield lambda: f"sqlite:///{tmp_path_factory.mktemp('database') / 'a.sqlite'}"
         return
-    from sqlalchemy import create_engine, text
+    from sqlalchemy import NullPool, create_engine, text
 
-    engine = create_engine(POSTGRES)
+    engine = create_engine(POSTGRES, poolclass=NullPool)
     schemas = []
 
     def schema_url() -> str:
@@ -43,3 +43,31 @@ def new_database(request, tmp_path_factory) -> Iterator[Callable[[], str]]:
         for schema in schemas:
             connection.execute(text(f"DROP SCHEMA {schema} CASCADE"))
     engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def opened_connections() -> Iterator[list]:
+    """Yield the list of connections to PostgreSQL as they are opened."""
+    from sqlalchemy import event
+    from sqlalchemy.pool import Pool
+
+    opened = []
+
+    def keep(connection, _record):
+        if type(connection).__module__.startswith("psycopg"):
+            opened.append(connection)
+
+    event.listen(Pool, "connect", keep)
+    yield opened
+    event.remove(Pool, "connect", keep)
+
+
+@pytest.fixture(autouse=bool(POSTGRES))
+def _closed_connections(opened_connections) -> Iterator[None]:
+    """Close what a test's stores leave open: the server takes 40 connections, and the collector comes when it likes.
+
+    A store of a whole module connects again (`pool_pre_ping`).
+    """
+    yield
+    while opened_connections:
+        opened_connections.pop().close()
