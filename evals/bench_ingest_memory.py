@@ -12,6 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from evals.processes import usage
+
 WORDS = 200
 """Words of a document."""
 SAMPLES = 10
@@ -33,7 +35,7 @@ def main() -> None:
         )
         samples: list[tuple[float, float]] = []
         while child.poll() is None:
-            samples.append((time.monotonic() - began, resident_mb(child.pid)))
+            samples.append((time.monotonic() - began, usage(child.pid).megabytes))
             time.sleep(0.5)
     for place in range(SAMPLES):
         seconds, memory = samples[(len(samples) - 1) * place // (SAMPLES - 1)]
@@ -52,30 +54,6 @@ def write_rows(file: Path, count: int) -> None:
         for number in range(count):
             text = " ".join(draw.choices(vocabulary, k=WORDS))
             lines.write(json.dumps({"doc_id": f"d{number:07}", "text": text}) + "\n")
-
-
-def resident_mb(process: int) -> float:
-    """Return the resident memory of a process and its descendants in MB, shared pages counted once each."""
-    total = 0.0
-    for entry in [process, *descendants(process)]:
-        try:
-            fields = Path(f"/proc/{entry}/smaps_rollup").read_text("utf-8").splitlines()
-        except OSError:  # it ended meanwhile
-            continue
-        total += sum(int(line.split()[1]) for line in fields if line.startswith("Pss:")) / 1024
-    return total
-
-
-def descendants(process: int) -> list[int]:
-    """Return the ids of the processes that a process started, and theirs."""
-    found: list[int] = []
-    for task in Path(f"/proc/{process}/task").glob("*/children"):
-        try:
-            for child in map(int, task.read_text("utf-8").split()):
-                found += [child, *descendants(child)]
-        except OSError:
-            continue
-    return found
 
 
 if __name__ == "__main__":

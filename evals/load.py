@@ -23,6 +23,8 @@ from typing import Any
 
 import httpx
 
+from evals.processes import usage
+
 THINK = 7.0
 """Mean seconds between an answer and the next question of the same user."""
 LONGEST_THINK = 10
@@ -122,33 +124,6 @@ async def ingesting(client: httpx.AsyncClient, asked: list[str], count: int) -> 
     if (await upload).status_code != 201:
         met.errors.append(f"upload: {(await upload).text[:200]}")
     return met, time.monotonic() - began
-
-
-@dataclass(frozen=True)
-class Usage:
-    """What a process and all below it use: resident megabytes, and seconds of CPU since they began."""
-
-    megabytes: float
-    cpu: float
-
-
-def usage(pid: int) -> Usage:
-    """Return what a process and its descendants use, zeros where there is no /proc."""
-    parents, resident, cpu = {}, {}, {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text("utf-8", "replace").rpartition(")")[2].split()
-        except OSError:
-            continue
-        # Numbered from the third field of proc(5): ppid, utime, stime, rss in pages.
-        own = int(stat.parent.name)
-        parents[own], resident[own] = int(fields[1]), int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
-        cpu[own] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    below = {pid}
-    while grown := {child for child, parent in parents.items() if parent in below} - below:
-        below |= grown
-    inside = below & set(parents)
-    return Usage(sum(resident[one] for one in inside) / 1e6, sum(cpu[one] for one in inside))
 
 
 async def crowded(client: httpx.AsyncClient, pid: int, asked: list[str], crowd: Crowd) -> dict[str, Any]:
