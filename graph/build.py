@@ -171,9 +171,8 @@ def fallback(
         # The twin, which may ask a model too, has what the failed attempt left of the budgets.
         charged: State = {**state, "usage": add_usage(state.get("usage", {}), paid)}
         afresh = getattr(node, "afresh", None)
-        if (
-            afresh is not None
-        ):  # what the channels hold is of the question before: there is nothing to go on with
+        if afresh is not None:
+            # What the channels hold is of the question before: there is nothing to go on with.
             update = told(given_up(name, afresh(charged), error.error), state, runtime.stream_writer)
             watched(state, update)
             return Command(update=update, goto=END)

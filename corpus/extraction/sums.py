@@ -1,7 +1,7 @@
 """Amounts that have to add up: of what an invoice prints as net, tax and total, the three that do."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from itertools import product
 
@@ -23,15 +23,12 @@ SURE = 0.9
 """A value of this confidence is not given up for a sum."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Way:
-    """Three candidates that add up: total, net, tax."""
+_Way = tuple[Candidate, Candidate, Candidate]
+"""Three candidates that add up: total, net, tax."""
 
-    three: tuple[Candidate, Candidate, Candidate]
 
-    @property
-    def weight(self) -> tuple[float, Decimal]:
-        return sum(candidate.confidence for candidate in self.three), abs(amount_of(self.three[0]))
+def _weight(way: _Way) -> tuple[float, Decimal]:
+    return sum(candidate.confidence for candidate in way), abs(amount_of(way[0]))
 
 
 def amount_of(candidate: Candidate) -> Decimal:
@@ -60,10 +57,9 @@ def add_up(
         ways = [way for way in ways if _same(total, way, 0) or _outgrown(total, way)]
     if not ways:
         return {}
-    best = max(ways, key=lambda way: way.weight)
+    best = max(ways, key=_weight)
     return {
-        name: _proved(name, candidate, decided.get(name))
-        for name, candidate in zip(names, best.three, strict=True)
+        name: _proved(name, candidate, decided.get(name)) for name, candidate in zip(names, best, strict=True)
     }
 
 
@@ -86,15 +82,15 @@ def _ways(tried: Sequence[Sequence[Candidate]], printed: Sequence[Candidate]) ->
         wanted = amount_of(total) - amount_of(net)
         taxed = _of(taxes, wanted) or (pool.get(wanted) if wanted else None)
         if taxed and _taxed(amount_of(net), wanted):
-            yield _Way((total, net, taxed))
+            yield total, net, taxed
     for total, tax in product(totals, taxes):
         before = pool.get(amount_of(total) - amount_of(tax))
         if before and amount_of(tax) and _taxed(amount_of(before), amount_of(tax)):
-            yield _Way((total, before, tax))
+            yield total, before, tax
     for net, tax in product(nets, taxes):
         whole = pool.get(amount_of(net) + amount_of(tax))
         if whole and amount_of(tax) and _taxed(amount_of(net), amount_of(tax)):
-            yield _Way((whole, net, tax))
+            yield whole, net, tax
 
 
 def _of(candidates: Sequence[Candidate], wanted: Decimal) -> Candidate | None:
@@ -107,7 +103,7 @@ def _taxed(net: Decimal, tax: Decimal) -> bool:
 
 
 def _same(found: Extracted, way: _Way, place: int) -> bool:
-    return abs(amount_of(found.best) - amount_of(way.three[place])) <= CENT
+    return abs(amount_of(found.best) - amount_of(way[place])) <= CENT
 
 
 def _outgrown(found: Extracted, way: _Way) -> bool:
@@ -115,7 +111,7 @@ def _outgrown(found: Extracted, way: _Way) -> bool:
 
     A smaller one is the total of a part: of one rate of tax, of one page.
     """
-    total, before = amount_of(way.three[0]), amount_of(found.best)
+    total, before = amount_of(way[0]), amount_of(found.best)
     return abs(total) - abs(before) > ROUNDING and total * before >= 0
 
 
