@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
+from typing import Self
 
 from corpus.extraction.rules import ExtractRule
 from corpus.extraction.typed import Typed
@@ -34,7 +35,10 @@ def beside(text: str, rule: ExtractRule, find: Finder, *, every: bool = False) -
     Args:
         every: yield all values of the label's line, and of its column in the lines beneath it.
     """
+    words = _Words.of(text)
     for order, label in enumerate(rule.labels):
+        if not words.may_hold(label):
+            continue
         for match in _label_pattern(label, rule.prose).finditer(text):
             line_start = text.rfind("\n", 0, match.start()) + 1
             line_end = _line_end(text, match.end())
@@ -126,6 +130,37 @@ def _moved(value: Typed, by: int) -> Typed:
 def _line_end(text: str, start: int) -> int:
     ends = [place for place in (text.find("\n", start), text.find("\f", start)) if place >= 0]
     return min(ends, default=len(text))
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The words of a text: most labels of a bucket are in no document, and their patterns need not be tried."""
+
+    text: str
+    words: frozenset[str]
+
+    @classmethod
+    @lru_cache(maxsize=4)
+    def of(cls, text: str) -> Self:
+        folded = _folded(text)
+        return cls(folded, frozenset(re.findall(r"[^\W_]+", folded)))
+
+    def may_hold(self, label: str) -> bool:
+        """Return False when the pattern of a label cannot match."""
+        first, alone = _first_word(label)
+        return first in self.words if alone else first in self.text
+
+
+def _folded(text: str) -> str:
+    """Return a text in which all letters that a pattern takes for each other regardless of case are the same."""
+    return text.replace("\u0130", "i").casefold().replace("\u0131", "i")
+
+
+@lru_cache(maxsize=2048)
+def _first_word(label: str) -> tuple[str, bool]:
+    """Return the first word of a label, and whether a match must be that word of the text, nothing joined to it."""
+    first, *others = _folded(label).split()
+    return first, not others and first.isalnum()
 
 
 @lru_cache(maxsize=2048)

@@ -130,3 +130,15 @@ def test_a_rule_is_one_way_and_readable(rule: dict[str, Any]) -> None:
 def test_a_rule_names_fields_of_its_bucket() -> None:
     with pytest.raises(ValidationError, match="years_between"):
         bucket({"name": "n", "type": "quantity", "unit": "year", "extract": [{"years_between": ["a", "b"]}]})
+
+
+@pytest.mark.parametrize("printed", ["seller: Acme", "SELLER: Acme", "ſeller: Acme"])
+def test_a_label_is_found_regardless_of_case(printed: str) -> None:
+    papers = bucket({"name": "seller", "type": "keyword", "extract": [{"labels": ["Seller"]}]})
+    assert extract(papers, Source(printed, today=TODAY)).values == {"seller": "Acme"}
+
+
+@pytest.mark.parametrize("printed", ["Invoice: 7", "İnvoice: 7", "ınvoice: 7", "INVOİCE: 7"])
+def test_letters_that_a_pattern_takes_for_another_are_found(printed: str) -> None:
+    papers = bucket({"name": "number", "type": "keyword", "extract": [{"labels": ["invoice"]}]})
+    assert extract(papers, Source(printed, today=TODAY)).values == {"number": "7"}
