@@ -39,6 +39,7 @@ class Request:
     dry_run: bool = False
     report: Path | None = None
     strict: bool = False
+    reread: bool = False
     ray: str | None = None
 
 
@@ -120,6 +121,7 @@ async def ingest_into(services: Services, request: Request, show: Progress | Non
             options_from(services.settings, prune=request.prune, labels=request.labels),
             extract=request.extract,
             dry_run=request.dry_run,
+            reread=request.reread,
             ray=request.ray,
         ),
         progress=show,
@@ -160,7 +162,8 @@ def report_text(report: "IngestReport", *, dry_run: bool = False) -> str:
     """Return a report for people: counts, then what was skipped, refused or unknown."""
     head = (
         f"{report.bucket}: {report.documents:,} documents read in {report.seconds:.1f} s: "
-        f"{report.new:,} new, {report.changed:,} changed, {report.unchanged:,} unchanged, "
+        f"{report.new:,} new, {report.changed:,} changed, {report.unchanged:,} unchanged"
+        f"{f' ({report.not_read:,} of them not read again)' if report.not_read else ''}, "
         f"{report.deleted:,} deleted; {report.chunks:,} chunks written, {report.annotated:,} annotated"
     )
     lines = ["dry run, nothing was written; with it:", head] if dry_run else [head]

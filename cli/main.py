@@ -88,6 +88,9 @@ def ingest(  # noqa: PLR0913, PLR0917
             "--extract", help="Extract values: auto (documents without annotations), always or never."
         ),
     ] = "auto",
+    reread: Annotated[
+        bool, typer.Option("--reread", help="Read files again that have not changed since they were read.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Read and compare; write nothing but the report.")
     ] = False,
@@ -114,6 +117,7 @@ def ingest(  # noqa: PLR0913, PLR0917
         prune,
         labels,
         extract=extract_mode(extract),
+        reread=reread,
         dry_run=dry_run,
         report=report,
         strict=strict,

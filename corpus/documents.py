@@ -30,6 +30,7 @@ from corpus.access import OWNER, Principal, create_labels_table, labels_table, s
 from corpus.database import batches, open_database, translated
 from corpus.document_parts import layout_from, part_rows, parts_table, with_parts
 from corpus.likeness import Likeness, LikenessTables, Traits
+from corpus.source_files import SourceFiles
 from corpus.types import Document, Layout, Page, page_at
 
 Status = Literal["pending", "removing", "done"]
@@ -91,6 +92,9 @@ class DocumentStore:
     """Documents by id; all methods block (call them in a thread from async code).
 
     Every method raises `Unavailable` when the database does not answer.
+
+    Attributes:
+        files: what is known of the files that the documents were read from.
     """
 
     def __init__(self, sql_url: str) -> None:
@@ -98,6 +102,7 @@ class DocumentStore:
         self._principal = OWNER
         translated(lambda: _metadata.create_all(self._engine))
         translated(lambda: create_labels_table(self._engine))
+        self.files = SourceFiles(self._engine)
 
     def seen_by(self, principal: Principal) -> DocumentStore:
         """Return the store for reading as a principal sees it: of other documents it knows nothing."""

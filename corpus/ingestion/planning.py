@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from corpus.buckets import show
 from corpus.chunking import RECIPE, chunk_document
@@ -55,12 +55,21 @@ class Planned:
         return [*(self.chunks or ()), *self.summaries]
 
 
+class Given(NamedTuple):
+    """What people say about a document: its annotation row, and corrections by field."""
+
+    doc_id: str
+    row: Row | None
+    corrections: Sequence[object]
+
+
 class Planner:
     """What one ingest knows: the stored documents, those read so far, the annotation rows.
 
     Attributes:
         known: the bucket's stored documents when the ingest began.
         seen: document id to source path, of what this ingest read.
+        recipe: fingerprint of what all documents of this ingest depend on beside their files.
     """
 
     def __init__(
@@ -81,9 +90,13 @@ class Planner:
         self._corrections = stores.extractions.corrections(bucket.name) if stores.extractions else {}
         self._ids = {record.source_path: doc_id for doc_id, record in known.items()}
         self._labels: dict[str, tuple[str, ...]] | None = None
+        self._given: list[Given] = []
         self._declaration = bucket.model_dump_json(include={"fields"})
         patterns = [(kind.name, kind.pattern) for kind in bucket.identifiers]
         self._recipe = [RECIPE, options.chunk_tokens, options.chunk_overlap, patterns]
+        summaries = [SUMMARY_RECIPE, SECTION_TOKENS, options.summaries_from]
+        given = [options.extract, stores.extractions is not None, options.labels]
+        self.recipe = _hash([bucket.model_dump_json(), self._recipe, summaries, given])
 
     def read(self, path: Path, source: str, reading: Reading) -> Planned | str | None:
         """Return what to write of a reading of a file, None when it is stored already, else why it is left out."""
@@ -98,6 +111,36 @@ class Planner:
         document, row = self._document(path, source, reading, doc_id)
         return self.plan(document, row)
 
+    def given_to(self, doc_ids: Iterable[str]) -> list[Given]:
+        """Return what people gave to stored documents, for those that have something."""
+        if not len(self._sidecar) and not self._corrections:
+            return []
+        return [
+            given
+            for doc_id in doc_ids
+            for given in self._given_to(doc_id, self._sidecar.find(doc_id, self.known[doc_id].source_file))
+        ]
+
+    def _given_to(self, doc_id: str, row: Row | None) -> list[Given]:
+        corrections = self._corrections.get(doc_id, {})
+        return [Given(doc_id, row, sorted(corrections.items()))] if row is not None or corrections else []
+
+    def taken(self) -> list[Given]:
+        """Return what people gave to the documents that were read since the last call."""
+        given, self._given = self._given, []
+        return given
+
+    def check_row(self, doc_id: str, row: Row) -> Mapping[str, Value]:
+        """Return the values of an annotation row; what is refused goes into the report."""
+        values, problems = self.bucket.validate_row(row)
+        for problem in problems:
+            if problem.reason == "unknown column":
+                self.report.unknown_columns[problem.column] += 1
+            else:
+                bad = BadValue(doc_id, problem.column, problem.value, problem.reason)
+                self.report.bad_values.append(bad)
+        return values
+
     def _document(
         self, path: Path, source: str, reading: Reading, doc_id: str
     ) -> tuple[Document, Row | None]:
@@ -105,6 +148,7 @@ class Planner:
         row = self._sidecar.find(reading.doc_id or doc_id, file)
         if row is not None:
             self.report.annotated += 1
+        self._given += self._given_to(doc_id, row)
         merged: Row | None = {**reading.metadata, **(row or {})} if reading.metadata or row else None
         named = next((str(merged[name]) for name in FILE_COLUMNS if merged.get(name)), "") if merged else ""
         stored = self.known[doc_id].source_file if doc_id in self.known else doc_id
@@ -215,17 +259,7 @@ class Planner:
 
     def _values(self, document: Document, row: Row | None, extraction: Extraction | None) -> Settled:
         """Return the values of a row, or else those given before, with what is extracted and corrected."""
-        given: Mapping[str, Value]
-        if row is None:
-            given = self._given_before(document)
-        else:
-            given, problems = self.bucket.validate_row(row)
-            for problem in problems:
-                if problem.reason == "unknown column":
-                    self.report.unknown_columns[problem.column] += 1
-                else:
-                    bad = BadValue(document.doc_id, problem.column, problem.value, problem.reason)
-                    self.report.bad_values.append(bad)
+        given = self._given_before(document) if row is None else self.check_row(document.doc_id, row)
         if extraction is None and self._extracts(row, given):
             extraction = extract_document(self.bucket, document)
         corrections = self._corrections.get(document.doc_id, {})

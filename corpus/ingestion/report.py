@@ -54,6 +54,7 @@ class IngestReport:
 
     Attributes:
         changed: text, title, chunking or annotations differ from what was stored.
+        not_read: of the unchanged, those whose file was not read, because it and the settings are as before.
         missing: stored documents whose source is gone; removed (`deleted`) only when pruning.
         unknown_columns: annotation columns that the bucket does not declare, with their row counts.
         unused_annotations: annotation rows that belong to no document that was read.
@@ -66,6 +67,7 @@ class IngestReport:
     new: int = 0
     changed: int = 0
     unchanged: int = 0
+    not_read: int = 0
     deleted: int = 0
     missing: int = 0
     chunks: int = 0
@@ -78,6 +80,11 @@ class IngestReport:
     versions: list[NewVersion] = field(default_factory=list)
     notes: list[Skipped] = field(default_factory=list)
     seconds: float = 0.0
+
+    @property
+    def refused(self) -> int:
+        """Return how many annotation values and columns were refused so far."""
+        return len(self.bad_values) + self.unknown_columns.total()
 
     @property
     def documents(self) -> int:

@@ -16,6 +16,7 @@ from corpus.ingestion.pool import FileReader, open_readers
 from corpus.ingestion.report import IngestReport, Skipped, with_places
 from corpus.ingestion.sources import SourceFile, Sources, find_sources, is_absent, printable
 from corpus.ingestion.stores import DEFAULTS, IngestOptions, Progress, Stores
+from corpus.ingestion.unchanged import FileMemory
 from corpus.ingestion.worker import StepReader
 from corpus.ingestion.writing import DryWriter, Writer, remove_documents
 from corpus.readers.protocol import Reading, ReadOptions, Unread
@@ -50,14 +51,17 @@ async def ingest(
         Unavailable: a store or Ray does not answer; everything reported so far is safe.
     """
     began = time.monotonic()
-    read = StepReader(ReadOptions(language=bucket.language), options.limits)
+    reading = ReadOptions(language=bucket.language)
+    read = StepReader(reading, options.limits)
     async with _readers(options, read) as readers:
         if not options.dry_run:
             await stores.index.ensure(bucket)
         sidecar = await asyncio.to_thread(Sidecar, annotations)
         known = await asyncio.to_thread(stores.documents.all_records, bucket.name)
-        run = _Run(Planner(bucket, stores, options, sidecar, known), stores, dry_run=options.dry_run)
-        report = run.planner.report
+        planner = Planner(bucket, stores, options, sidecar, known)
+        memory = await asyncio.to_thread(FileMemory, planner, stores, options, reading)
+        run = _Run(planner, stores, memory, dry_run=options.dry_run)
+        report = planner.report
         sources = await asyncio.to_thread(find_sources, paths, annotations, report)
         await run.read(sources, readers, progress)
     await run.settle(sources, prune=options.prune)
@@ -109,44 +113,64 @@ async def reembed(
 
 @dataclass(slots=True)
 class _Opened:
-    """A file that is being read: how far, and what could not be used, by reason."""
+    """A file that is being read.
+
+    Attributes:
+        count: readings so far.
+        problems: what could not be used, by reason.
+        notes: (part, note) of its readings.
+        told: whether values that came with its texts were refused; the next report is to say so again.
+    """
 
     file: SourceFile
     count: int = 0
     problems: dict[str, list[str]] = field(default_factory=dict)
+    notes: list[tuple[str, str]] = field(default_factory=list)
+    told: bool = False
 
 
 class _Run:
     """The state of one ingest."""
 
-    def __init__(self, planner: Planner, stores: Stores, *, dry_run: bool) -> None:
+    def __init__(self, planner: Planner, stores: Stores, memory: FileMemory, *, dry_run: bool) -> None:
         self.planner = planner
+        self._memory = memory
         self._writer: Writer | DryWriter = DryWriter(planner) if dry_run else Writer(planner, stores)
         self._dry_run = dry_run
         self._stores = stores
         self._read_whole: set[str] = set()
 
     async def read(self, sources: Sources, readers: FileReader, progress: Progress | None) -> None:
-        """Read all files and write what is new or changed."""
-        done, total = 0, sum(file.units for file in sources.files)
-        files = iter(sources.files)
+        """Read the files that are new or changed, and write what is."""
+        unread = await asyncio.to_thread(self._memory.unread, sources.files)
+        total = sum(file.units for file in sources.files)
+        done = total - sum(file.units for file in unread)
+        if progress and done:
+            progress(done, total, "")
+        files = iter(unread)
         opened: _Opened | None = None
-        async for _, step in readers.read([file.path for file in sources.files]):
+        async for _, step in readers.read([file.path for file in unread]):
             opened = opened or _Opened(next(files))
             await self._take(opened, step.readings)
             if progress:
                 progress(done + min(opened.count, opened.file.units), total, opened.file.path.name)
             if step.finished:
-                self._close(opened, step.failure)
+                await asyncio.to_thread(self._close, opened, step.failure)
                 done += opened.file.units
                 opened = None
+                if self._memory.is_full:
+                    await self._flush()
+        await self._flush()
+
+    async def _flush(self) -> None:
         await self._writer.flush()
+        await asyncio.to_thread(self._memory.write)
 
     async def _take(self, opened: _Opened, readings: Sequence[Reading | Unread]) -> None:
         rest = iter(readings)
         # Exactly as many chunks a batch, however the readings came: the same files give the same index.
         while await asyncio.to_thread(self._plan, opened, rest):
-            await self._writer.flush()
+            await self._flush()
 
     def _plan(self, opened: _Opened, rest: Iterator[Reading | Unread]) -> bool:
         """Plan readings until the queue is long enough; returns whether it is."""
@@ -155,7 +179,10 @@ class _Run:
             if isinstance(reading, Unread):
                 opened.problems.setdefault(reading.reason, []).append(reading.where)
                 continue
+            refused = self.planner.report.refused
             planned = self.planner.read(opened.file.path, opened.file.source, reading)
+            opened.notes += [(reading.part, note) for note in reading.notes]
+            opened.told |= bool(reading.metadata) and self.planner.report.refused != refused
             if isinstance(planned, Planned):
                 self._writer.add(planned)
                 if self._writer.queue_is_long:
@@ -169,6 +196,9 @@ class _Run:
             opened.problems[failure] = []
         else:
             self._read_whole.add(opened.file.source)
+        given = self.planner.taken()
+        if not opened.problems and not opened.told:
+            self._memory.learn(opened.file, given, opened.notes, documents=opened.count)
         name = printable(str(opened.file.path))
         for reason, places in opened.problems.items():
             self.planner.report.skipped.append(Skipped(name, with_places(reason, places)))

@@ -69,6 +69,7 @@ class IngestOptions:
         summaries_from: characters above which a document gets summaries; 0 is none.
         prune: remove the documents of the given folders and files whose file or line is gone.
         dry_run: read and compare, write nothing.
+        reread: read files again that have not changed since they were read.
         extract: from which documents values are extracted: `auto` those without an annotation row.
         workers: reading processes; None is one a processor, 0 reads in this process without limits.
         limits: what reading a file may cost.
@@ -82,6 +83,7 @@ class IngestOptions:
     summaries_from: int = DEFAULT_CHARACTERS
     prune: bool = False
     dry_run: bool = False
+    reread: bool = False
     extract: Extract = "auto"
     workers: int | None = None
     limits: Limits = field(default_factory=Limits)

@@ -10,6 +10,7 @@ from corpus.access import labelled
 from corpus.annotation_tables import Annotation
 from corpus.ingestion.report import Skipped
 from corpus.likeness import traits_of
+from corpus.types import file_of
 
 if TYPE_CHECKING:
     from corpus.ingestion.planning import Planned, Planner
@@ -124,6 +125,9 @@ class Writer:
 async def remove_documents(doc_ids: Sequence[str], bucket: str, *, stores: Stores) -> None:
     """Remove documents everywhere; the document's own row goes last, so that a kill can be repeated."""
     if doc_ids:
+        records = await asyncio.to_thread(stores.documents.records, doc_ids)
+        sources = {file_of(record.source_path) for record in records.values()}
+        await asyncio.to_thread(stores.documents.files.forget, bucket, sources)
         await asyncio.to_thread(stores.documents.mark, doc_ids, "removing")
         await stores.index.delete_documents(bucket, doc_ids)
         await asyncio.to_thread(stores.annotations.delete, bucket, doc_ids)

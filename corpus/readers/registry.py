@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from corpus.readers import recognition
 from corpus.readers.containers import ZipReader
 from corpus.readers.formats import content_suffix
 from corpus.readers.html import HtmlReader, XmlReader
@@ -19,6 +20,8 @@ from corpus.readers.sheets import CsvReader, XlsxReader
 from corpus.readers.text import MarkdownReader, TextReader
 from llm.errors import BadInput
 
+RECIPE = 1
+"""Raised when a reader gives another text, so that files are read again."""
 _READERS: tuple[Reader, ...] = (
     TextReader(),
     MarkdownReader(),
@@ -82,6 +85,12 @@ def _noted(reading: Reading | Unread, note: str) -> Reading | Unread:
     if not isinstance(reading, Reading) or reading.part:
         return reading
     return replace(reading, notes=(note, *reading.notes))
+
+
+def reading_recipe(options: ReadOptions) -> str:
+    """Return what the text of a file depends on beside its bytes: the readers, the language and OCR."""
+    ocr = "off" if not options.ocr or recognition.missing() else " ".join(sorted(recognition.installed()))
+    return f"readers {RECIPE}, {options.language}, ocr {ocr}"
 
 
 def units(path: Path) -> int:
