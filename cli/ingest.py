@@ -161,7 +161,7 @@ def report_json(report: "IngestReport") -> dict[str, Any]:
 def report_text(report: "IngestReport", *, dry_run: bool = False) -> str:
     """Return a report for people: counts, then what was skipped, refused or unknown."""
     head = (
-        f"{report.bucket}: {report.documents:,} documents read in {report.seconds:.1f} s: "
+        f"{report.bucket}: {report.documents:,} documents in {report.seconds:.1f} s: "
         f"{report.new:,} new, {report.changed:,} changed, {report.unchanged:,} unchanged"
         f"{f' ({report.not_read:,} of them not read again)' if report.not_read else ''}, "
         f"{report.deleted:,} deleted; {report.chunks:,} chunks written, {report.annotated:,} annotated"
