@@ -112,7 +112,9 @@ def test_a_fresh_stamp_is_not_trusted(tmp_path: Path) -> None:
         lambda folder, stores: again(folder, stores, replace(INLINE, reread=True)),
         lambda folder, stores: again(folder, stores, replace(INLINE, chunk_tokens=300)),
         lambda folder, stores: again(folder, stores, replace(INLINE, labels=("secret",))),
-        lambda folder, stores: again(folder, stores, bucket=BUCKET.model_copy(update={"ignore": ("colour",)})),
+        lambda folder, stores: again(
+            folder, stores, bucket=BUCKET.model_copy(update={"ignore": ("colour",)})
+        ),
     ],
     ids=["reread", "chunks", "labels", "declaration"],
 )
