@@ -43,24 +43,42 @@ def _bar(title: str) -> Iterator[Progress]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
+    from rich.table import Column
 
+    fixed = Column(no_wrap=True)
     columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[name]}", style="dim"),
+        TextColumn("{task.description}", table_column=fixed),
+        BarColumn(bar_width=20),
+        MofNCompleteColumn(table_column=fixed),
+        TextColumn("{task.fields[rate]}", table_column=fixed),
+        TimeRemainingColumn(table_column=fixed),
+        # Only the name gives way on a narrow terminal.
+        TextColumn("{task.fields[name]}", style="dim", table_column=Column(no_wrap=True, ratio=1)),
     )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Bar(*columns, console=Console(stderr=True), transient=True, expand=True) as bar:
         task = bar.add_task(title, total=None, name="", rate="")
-        began = time.monotonic()
+        pace = _Pace()
 
         def show(done: int, total: int, name: str) -> None:
-            rate = f"{done / max(time.monotonic() - began, 0.001):,.0f}/s"
-            bar.update(task, completed=done, total=total, name=name[:40], rate=rate)
+            bar.update(task, completed=done, total=total, name=name, rate=f"{_short(pace(done, name))}/s")
 
         yield show
+
+
+class _Pace:
+    """Units a second, without those that needed no work (a call without a name)."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._free = 0
+
+    def __call__(self, done: int, name: str) -> float:
+        self._free = self._free if name else done
+        return (done - self._free) / max(time.monotonic() - self._began, 0.001)
+
+
+def _short(rate: float) -> str:
+    return f"{rate:,.{0 if rate >= 10 else 1}f}"
 
 
 class _Lines:
@@ -68,15 +86,16 @@ class _Lines:
 
     def __init__(self, title: str) -> None:
         self._title = title
-        self._began = self._last = time.monotonic()
+        self._last = time.monotonic()
+        self._pace = _Pace()
 
     def __call__(self, done: int, total: int, name: str) -> None:
         now = time.monotonic()
+        rate = self._pace(done, name)
         if now - self._last >= PLAIN_SECONDS or done == total:
             self._last = now
-            rate = done / max(now - self._began, 0.001)
-            left = f", {(total - done) / rate:,.0f} s left" if 0 < done < total else ""
-            say(f"{self._title}: {done}/{total} ({rate:,.0f}/s{left})")
+            left = f", {(total - done) / rate:,.0f} s left" if rate and done < total else ""
+            say(f"{self._title}: {done}/{total} ({_short(rate)}/s{left})")
 
 
 class Steps(Protocol):
