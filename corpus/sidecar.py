@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from corpus.readers.text import decoded
+from corpus.readers.encodings import decoded
 from llm.errors import BadInput
 
 ID_COLUMNS = ("doc_id", "id", "document_id")

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from corpus.readers.draft import Draft
+from corpus.readers.encodings import decoded
 from corpus.readers.protocol import Reading, ReadOptions, Unread
-from corpus.readers.text import cleaned, decoded
+from corpus.readers.text import cleaned
 from corpus.types import Embedded, Table
 from llm.errors import BadInput
 

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from corpus.readers.containers import Member, read_members
+from corpus.readers.encodings import decoded
 from corpus.readers.html import html_text, markup_text
 from corpus.readers.protocol import Reading, ReadOptions, Unread
-from corpus.readers.text import cleaned, decoded
+from corpus.readers.text import cleaned
 from llm.errors import BadInput
 
 # Outlook's property of the name shown, for mails without internet heads ([MS-OXPROPS] PidTagSenderName).

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from corpus.readers import pdf_tables, recognition
+from corpus.readers.encodings import decoded
 from corpus.readers.pdf_geometry import Placer
 from corpus.readers.protocol import MEGABYTE, Reading, ReadOptions, Unread
-from corpus.readers.text import PAGE_BREAK, WIDE, cleaned, decoded, joined_pages
+from corpus.readers.text import PAGE_BREAK, WIDE, cleaned, joined_pages
 from corpus.types import Box, Embedded, Layout, Line, Table
 from llm.errors import BadInput
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from corpus.readers.draft import Draft
+from corpus.readers.encodings import decoded
 from corpus.readers.protocol import Reading, ReadOptions, Unread
-from corpus.readers.text import cleaned, decoded
+from corpus.readers.text import cleaned
 from llm.errors import BadInput
 
 _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"

@@ -6,16 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from corpus.readers.encodings import decoded
 from corpus.readers.protocol import Reading, ReadOptions, Unread
 from corpus.types import Page
-from llm.errors import BadInput
 
 PAGE_BREAK = "\f"
 WIDE = 0.75
 """What a gap wider than so many heights of the font separates are two lines of a layout, though one of the text: a
 justified line stretches its blanks less, the cells of a form or table stand further apart."""
-# Bytes that are looked at to tell text from binary.
-_SNIFF = 8192
 
 
 class TextReader:
@@ -42,31 +40,6 @@ class MarkdownReader(TextReader):
     def _title(self, text: str) -> str:
         found = re.search(r"^# +(.+?) *#*$", text, re.MULTILINE)
         return found.group(1) if found else ""
-
-
-def decoded(data: bytes) -> str:
-    """Return bytes as text: UTF-8 if it is, else the encoding that fits best.
-
-    Raises:
-        BadInput: it is not text.
-    """
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = _guessed(data)
-    if "\x00" in text[:_SNIFF]:
-        text = _guessed(data)
-    return text
-
-
-def _guessed(data: bytes) -> str:
-    from charset_normalizer import from_bytes
-
-    best = from_bytes(data).best()
-    text = str(best) if best is not None else "\x00"
-    if "\x00" in text[:_SNIFF]:
-        raise BadInput("not a text file")
-    return text
 
 
 def cleaned(text: str) -> str:
