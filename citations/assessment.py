@@ -264,7 +264,11 @@ def _check_line(work: _Work, fact: Fact, hits: list[Fact]) -> None:
     for part in passage.parts:
         if part in homes:
             continue
-        rivals = [f for f in passage.view.facts if part[0] <= f.start < part[1] and _rival(fact, f)]
+        rivals = [
+            f
+            for f in passage.view.facts
+            if part[0] <= f.start < part[1] and _rival(fact, f) and _as_exact(f, fact)
+        ]
         there = words(part)
         if rivals and at_home and all(h < there for h in at_home):
             work.add("slot", f"the source gives {_show(rivals[0])} there, not {_show(fact)}", conflict=True)
@@ -278,6 +282,11 @@ def _check_line(work: _Work, fact: Fact, hits: list[Fact]) -> None:
 
 
 _UP, _DOWN = (">=", ">"), ("<=", "<")
+
+
+def _as_exact(rival: Fact, fact: Fact) -> bool:
+    """Tell whether a date could stand for another one: a year in a name ("Root 2017") is no line's own day."""
+    return not (fact.date and fact.date.day and rival.date) or rival.date.month is not None
 
 
 def _check_bound(work: _Work, fact: Fact, hits: list[Fact]) -> None:
@@ -325,7 +334,11 @@ def _check_names(work: _Work) -> None:
             work.add("name", f'"{name.text}" is not in the source')
 
 
-_GERMAN = frozenset(word_list("der die das und ist nicht ein eine mit von zu für auf dem den wird des im"))
+_GERMAN = frozenset(
+    word_list("""der die das und ist nicht ein eine mit von zu für auf dem den wird des im wie als auch bei nach aus
+    durch oder sich werden wurde sind kein keine zum zur vom beim ihre seine dieser diese dieses derselbe dieselbe
+    dasselbe denselben sowie über unter nur noch enthält""")
+)
 
 
 def _capital_nouns(claim: View) -> bool:

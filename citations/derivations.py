@@ -128,13 +128,13 @@ def _from_passages(fact: Fact, stated: Sequence[Fact]) -> Derived | None:
         for sign, result in (("+", x + y), ("-", x - y), ("-", y - x)):
             if _close(target, result, fact.decimals) or _same_table(fact, a, b, result):
                 first, second = (a, b) if (sign == "+" or result == x - y) else (b, a)
-                return _made(f"{first.text.strip()} {sign} {second.text.strip()}")
+                return _made(f"{_shown(first)} {sign} {_shown(second)}")
     if fact.dimension == "percent" or (not fact.noun and "time" in fact.text):
         return _ratio(fact, [s for s in stated if s.kind == "number" and s.amounts])
     if len(unique) > 2:
         total = sum((s.amounts[0] for s in unique), Decimal(0))
         if _close(target, total, fact.decimals):
-            return _made(" + ".join(s.text.strip() for s in unique))
+            return _made(" + ".join(map(_shown, unique)))
     return None
 
 
@@ -155,9 +155,9 @@ def _ratio(fact: Fact, stated: Sequence[Fact]) -> Derived | None:
             if y.amounts[0]:
                 share = x.amounts[0] / y.amounts[0] * 100
                 if _close(fact.amounts[0], share, fact.decimals):
-                    return _made(f"{x.text.strip()} / {y.text.strip()}")
+                    return _made(f"{_shown(x)} / {_shown(y)}")
                 if _close(fact.amounts[0], abs(share - 100), fact.decimals):
-                    return _made(f"({x.text.strip()} - {y.text.strip()}) / {y.text.strip()}")
+                    return _made(f"({_shown(x)} - {_shown(y)}) / {_shown(y)}")
     return None
 
 
@@ -173,6 +173,11 @@ def _from_markers(fact: Fact, markers: Sequence[str]) -> Derived | None:
     if fact.dimension or len(markers) < 2 or fact.amounts[0] != len(markers):
         return None
     return _made(f"count of {len(markers)} cited documents")
+
+
+def _shown(fact: Fact) -> str:
+    """Return a value for a formula; of "eighteen (18) months" it is "18 months"."""
+    return " ".join(fact.text.replace(")", " ").replace("(", " ").split()).rstrip(" .,;")
 
 
 def _made(formula: str) -> Derived:

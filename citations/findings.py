@@ -134,7 +134,7 @@ def supporting_sentences(pool: Pool, query: Query, evidence: Sequence[int]) -> l
 
 
 # Several sentences have a word more easily than one: together they must have more of the claim.
-_TOGETHER = 0.75
+TOGETHER = 0.75
 
 
 def together_of(pool: Pool, query: Query, evidence: Sequence[int], findings: list[Finding]) -> Finding | None:
@@ -144,7 +144,7 @@ def together_of(pool: Pool, query: Query, evidence: Sequence[int], findings: lis
     found = joint(pool, query, evidence)
     if found is None or any(f.assessment.problems and f.assessment.coverage >= ENOUGH for f in findings):
         return None
-    ok = found.assessment.coverage >= _TOGETHER and found.assessment.gap < GAP
+    ok = found.assessment.coverage >= TOGETHER and found.assessment.gap < GAP
     return found if ok and not found.assessment.problems else None
 
 

@@ -273,7 +273,7 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     if last is None:
         return True
     word = last.group(1).lstrip("(\"'“„[").casefold()
-    if word in _ABBREVIATIONS or (len(word) == 1 and word.isalpha()):
+    if word.rpartition("-")[2] in _ABBREVIATIONS or (len(word) == 1 and word.isalpha()):
         return False
     if len(match.group()) == 1 and word.isdigit() and len(word) <= 2 and match.end() - last.start() < 5:
         # "1. Mai 2023" and numbered headings: a short number before the dot ends nothing

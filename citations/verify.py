@@ -7,15 +7,18 @@ from typing import Protocol
 
 from citations.assessment import Assessment
 from citations.claims import Statement, split_claims
+from citations.comparisons import Side, bind, missing, unbridged, values_of
 from citations.derivations import derive
-from citations.facts import Fact, hard_facts
+from citations.facts import Fact, hard_facts, names
 from citations.findings import (
+    TOGETHER,
     Finding,
     Query,
     blame,
     clauses_of,
     decide,
     examine,
+    joint,
     make_query,
     passage_of,
     praise,
@@ -30,6 +33,10 @@ from citations.types import Claim, Derivation, Evidence, Report, Verdict
 
 # Cosine from which two sentences of the embedded models say much the same.
 SIMILAR = 0.75
+# Share of the words of a claim over several documents that they have together, where its values are bound to them.
+COMPARED = 0.5
+UNBRIDGED = "no name holds the cited documents together; a sentence for each can be checked"
+SWAPPED = "the values stand beside the wrong documents' names"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +87,9 @@ class _Run:
             if verdict == "supported":
                 return self._claim(shared, "supported", finding, reason)
         verdict, finding, reason = self._try(query, cited)
+        across = self._across(statement, query, cited, finding)
+        if across is not None and (verdict != "supported" or across.verdict not in _BACKED):
+            return across
         if verdict == "supported":
             return self._claim(statement, "supported", finding, reason)
         clear = verdict == "contradicted" and finding is not None and finding.assessment.tight >= 0.6
@@ -106,6 +116,64 @@ class _Run:
         if unknown and not cited:
             reason = f"[{unknown[0]}] names no evidence"
         return self._claim(statement, verdict, finding, reason)
+
+    def _across(
+        self, statement: Statement, query: Query, cited: Sequence[int], finding: Finding | None
+    ) -> Claim | None:
+        """Judge a claim that rests on two or more documents by all of them, None when that decides nothing.
+
+        Its values must stand beside the names of the documents that state them; without values a name that all of
+        them have must hold them together.
+        """
+        documents = list(dict.fromkeys(self.pool.evidence[i].doc_id for i in cited))
+        if len(documents) < 2 or finding is None or query.quotes:
+            return None
+        sides = {name: self._side(query, self.pool.members[name]) for name in documents}
+        bound = bind(query.view, sides)
+        apart = unbridged(query.view, sides)
+        if bound is not None and bound.outcome == "swapped":
+            said = f"the documents say otherwise: {bound.formula}" if bound.formula else SWAPPED
+            return self._claim(statement, "contradicted", finding, said)
+        together = joint(self.pool, query, cited)
+        if together is None or any(p.kind == "name" for p in together.assessment.problems):
+            return None
+        if bound is not None:
+            if together.assessment.coverage < COMPARED or missing(query.view, sides):
+                return None
+            claim = self._claim(statement, "derived", finding, f"compared: {bound.formula}")
+            return replace(claim, formula=bound.formula, backed_by=statement.markers)
+        if together.assessment.problems or values_of(query.view):
+            return None
+        holds = not apart and together.assessment.coverage >= TOGETHER
+        text = "\n\n".join(f"[{name}]\n{self._closest(query, name)}" for name in documents)
+        said_of = ("supported", praise(together)) if holds else ("unsupported", blame(together))
+        verdict, found, reason = self._ask(query, said_of[0], together, said_of[1], text)  # type: ignore[arg-type]
+        if verdict != "supported" and not apart:
+            return None
+        return self._claim(statement, verdict, found, UNBRIDGED if reason == said_of[1] and apart else reason)
+
+    def _side(self, query: Query, spans: Sequence[int]) -> Side:
+        """Return what a document's passages on a claim state, and what is known of it."""
+        document = self.pool.document(self.pool.evidence[spans[0]].doc_id)
+        facts = [
+            fact
+            for w in windows(self.pool, query.roots, spans, 4)
+            for fact in passage_of(self.pool, w).view.facts
+        ]
+        named = frozenset(
+            root
+            for i in spans
+            for _, value in self.pool.evidence[i].facts
+            for name in names(value)
+            for root in name.stems
+        )
+        stated = [*facts, *document.annotations]
+        return Side(stated, document.text, document.vocabulary, document.known, named)
+
+    def _closest(self, query: Query, document: str) -> str:
+        """Return the evidence text of a document that speaks most of a claim."""
+        best = windows(self.pool, query.roots, self.pool.members[document], 1)
+        return self.pool.evidence[best[0].evidence if best else self.pool.members[document][0]].text
 
     def _try(
         self, query: Query, evidence: Sequence[int], least: float = 0.0
@@ -187,14 +255,16 @@ class _Run:
         return self.similarity(query.view.text, passage_of(self.pool, finding.window).view.text) >= SIMILAR
 
     def _ask(
-        self, query: Query, verdict: Verdict, finding: Finding | None, reason: str
+        self, query: Query, verdict: Verdict, finding: Finding | None, reason: str, text: str = ""
     ) -> tuple[Verdict, Finding | None, str]:
-        """Let the judge decide what similarity alone decided; hard facts are not up for judgement."""
+        """Let the judge decide what similarity alone decided, by the evidence of the finding or by `text`; hard facts
+        are not up for judgement.
+        """
         if self.judge is None or finding is None or finding.assessment.problems:
             return verdict, finding, reason
         if finding.assessment.coverage >= 0.9 or finding.assessment.coverage < 0.25:
             return verdict, finding, reason
-        said = self.judge(query.view.text, self.pool.evidence[finding.window.evidence].text)
+        said = self.judge(query.view.text, text or self.pool.evidence[finding.window.evidence].text)
         if said is None:
             return verdict, finding, reason
         return said.verdict, finding, said.reason or f"judged {said.verdict}"
@@ -294,7 +364,7 @@ def _precision(claims: Sequence[Claim]) -> float:
 
 
 def _with_backing(run: _Run, claim: Claim) -> Claim:
-    if claim.verdict not in _BACKED:
+    if claim.verdict not in _BACKED or claim.backed_by:
         return claim
     return replace(claim, backed_by=tuple(m for m in claim.markers if _backs(run, claim, m)))
 

@@ -1,0 +1,118 @@
+"""Claims over two documents: values beside the right names, the greater one called greater, names that hold together."""
+
+import pytest
+
+from citations.types import Claim, Evidence
+from citations.verify import Judgement, verify
+
+TARN = (
+    "NON-COMPETE AGREEMENT between Helmwick AG and Ilse Tarn.\nDuring the employment and for eighteen (18) months "
+    "thereafter the Employee will not work for any competitor of Helmwick."
+)
+OKORO = (
+    "NON-COMPETE AGREEMENT between Helmwick AG and Peter Okoro.\nDuring the employment and for twelve (12) months "
+    "thereafter the Employee will not work for any competitor of Helmwick."
+)
+FAIR = "SPONSORSHIP AGREEMENT\nBrinewell Ltd shall be the sponsor of the Dunmere Fair in June."
+SINGER = (
+    "ENDORSEMENT AGREEMENT\nBrinewell Ltd engages the singer Mara Quist as endorser of its mineral water."
+)
+OTHER = "ENDORSEMENT AGREEMENT\nOakmoor Ltd engages the singer Lena Voss as endorser of its bicycles."
+CERT = (
+    "Subject: O=Fennick Corp, CN=Fennick Root 2017\nValidity\nNot Before: Dec 18 23:06:45 2019 GMT\n"
+    "Not After : Jul 18 23:16:04 2042 GMT"
+)
+EVIDENCE = [
+    Evidence("t1", "tarn", TARN, facts=(("parties", "Helmwick AG; Ilse Tarn"),)),
+    Evidence("o1", "okoro", OKORO, facts=(("parties", "Helmwick AG; Peter Okoro"),)),
+    Evidence("f1", "fair", FAIR, facts=(("parties", "Brinewell Ltd"),)),
+    Evidence("s1", "singer", SINGER, facts=(("parties", "Brinewell Ltd; Mara Quist"),)),
+    Evidence("v1", "other", OTHER, facts=(("parties", "Oakmoor Ltd; Lena Voss"),)),
+    Evidence("c1", "cert", CERT, facts=(("organization", "Fennick Corp"), ("valid_until", "2042-07-18"))),
+]
+
+
+def judged(text: str) -> Claim:
+    (claim,) = verify(text, EVIDENCE).claims
+    return claim
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Ilse Tarn is kept from competitors for longer, eighteen (18) months, than Peter Okoro, twelve (12) months",
+        "Ilse Tarn may not work for a competitor for 18 months, longer than Peter Okoro, for whom it is 12 months",
+        "Peter Okoro is kept from competitors for less time, 12 months, than Ilse Tarn, 18 months",
+        "The employee will not work for a competitor of Helmwick for longer under the contract of Ilse Tarn (18 months) "
+        "than of Peter Okoro (12 months)",
+    ],
+)
+def test_a_comparison_whose_values_stand_beside_their_names_is_backed(said: str) -> None:
+    claim = judged(f"{said} [tarn] [okoro].")
+    assert claim.verdict in {"supported", "derived"}
+    assert set(claim.backed_by) == {"tarn", "okoro"}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Ilse Tarn is kept from competitors for longer, 12 months, than Peter Okoro, 18 months",
+        "Peter Okoro is kept from competitors for longer, 18 months, than Ilse Tarn, 12 months",
+        "Peter Okoro is kept from competitors for longer, 12 months, than Ilse Tarn, 18 months",
+        "Ilse Tarn is kept from competitors for a shorter time, 18 months, than Peter Okoro, 12 months",
+        "Ilse Tarn is kept from competitors for longer, 24 months, than Peter Okoro, 12 months",
+        "Ilse Tarn is kept from competitors for longer, 18 months, than Greta Lind, 12 months",
+        "Peter Okoro is kept from competitors 6 months longer, for 18 months, than Ilse Tarn for 12 months",
+        "Both Ilse Tarn and Peter Okoro are kept from competitors for 18 months",
+    ],
+)
+def test_a_comparison_with_swapped_or_foreign_values_falls(said: str) -> None:
+    assert judged(f"{said} [tarn] [okoro].").verdict in {"contradicted", "unsupported"}
+
+
+def test_a_difference_is_still_computed() -> None:
+    claim = judged(
+        "Ilse Tarn is kept from competitors six months longer (18 months) than Peter Okoro (12 months) [tarn] [okoro]."
+    )
+    assert (claim.verdict, claim.formula) == ("derived", "18 months - 12 months")
+
+
+def test_a_name_that_both_documents_have_holds_a_claim_together() -> None:
+    claim = judged(
+        "Brinewell Ltd, the sponsor of the Dunmere Fair, engages Mara Quist as endorser [fair] [singer]."
+    )
+    assert claim.verdict == "supported"
+
+
+def test_documents_without_a_name_in_common_back_no_claim_together() -> None:
+    claim = judged("The sponsor of the Dunmere Fair engages Lena Voss as endorser [fair] [other].")
+    assert (claim.verdict, claim.reason[:19]) == ("unsupported", "no name holds the c")
+    bridged = judged("The sponsor of the Dunmere Fair engages Mara Quist as endorser [fair] [singer].")
+    assert bridged.verdict == "supported"
+
+
+def test_a_judge_sees_all_documents_that_a_claim_cites() -> None:
+    seen = []
+
+    def judge(claim: str, evidence: str) -> Judgement:
+        seen.append(evidence)
+        return Judgement("unsupported", "no")
+
+    text = "Brinewell Ltd, the happy sponsor of the Dunmere Fair, engages Mara Quist as endorser [fair] [singer]."
+    verify(text, EVIDENCE, judge=judge)
+    assert any("[fair]" in text and FAIR in text and "[singer]" in text and SINGER in text for text in seen)
+
+
+def test_the_year_in_a_name_is_no_rival_of_a_day() -> None:
+    assert judged("Fennick Corp owns the Fennick Root, valid until 2042-07-18 [cert].").verdict == "supported"
+    assert judged("Fennick Corp owns the Fennick Root, valid until 2042-07-19 [cert].").verdict != "supported"
+
+
+def test_a_german_noun_is_no_name() -> None:
+    text = "Holzfrei K und Holzfrei L: Permethrin (CAS-Nr. 52645-53-1)."
+    evidence = [Evidence("g", "k", text)]
+    (claim,) = verify(
+        "Holzfrei K enthält denselben Wirkstoff wie Holzfrei L, Permethrin (CAS-Nr. 52645-53-1) [k].",
+        evidence,
+    ).claims
+    assert "Wirkstoff" not in claim.reason
