@@ -8,28 +8,10 @@ from graph.state import Json
 from nodes.candidates import Candidate
 from nodes.degraded import corpus_of
 from nodes.search import bucket_filters
+from nodes.stored_filters import printed
 from tools.services import Corpus
 
 MAX_OPTIONS = 6
-
-
-def printed(clause: Json) -> str:
-    """Return a clause as people read it."""
-    if "clauses" in clause:
-        return f" {'or' if clause['mode'] == 'any' else 'and'} ".join(
-            printed(item) for item in clause["clauses"]
-        )
-    value = clause.get("value")
-    if isinstance(value, dict):
-        value = " ".join(str(item) for item in value.values() if item)
-    if isinstance(value, list):
-        joined = ", ".join(
-            str(item) if not isinstance(item, dict) else " ".join(map(str, item.values()))
-            for item in value[:5]
-        )
-        value = joined + (f" and {len(value) - 5} more" if len(value) > 5 else "")
-    name = clause["field"].replace("_", " ")
-    return f"{name} {clause['operator']}" + ("" if value is None else f" {value}")
 
 
 def no_results_question(corpus: Corpus, plan: Json, unknown: Sequence[str]) -> Json:

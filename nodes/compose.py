@@ -27,14 +27,15 @@ if TYPE_CHECKING:
 
 PROMPT = Prompt(
     "compose",
-    "compose-3",
+    "compose-4",
     """You answer a question from passages of an archive, for people who will act on each number. Every statement is checked
 against the passage that it cites; what its passage does not say is struck out.
 
 - Use only the passages and the fields in their heads; nothing else that you know.
 - End each sentence, list item and table row with the marker of the passage that says it, copied exactly with its
-  brackets, such as [doc_id]: the marker alone, no page, no other number. A sentence that rests on two documents has
-  both markers; better make two sentences of it.
+  brackets, such as [doc_id]: the marker alone, no page, no other number. Make a sentence for what each document says;
+  one that rests on two has both markers and names what both of them name. A comparison ("longer", "the same") is one
+  sentence with the value of each side beside its name, and both markers.
 - Begin with the answer itself. Say only what was asked, in the language of the question: no introduction, no advice,
   no repetition, no closing remark.
 - Copy numbers, units, currencies, dates, names and codes as the passage prints them. Do not convert, round or add up.

@@ -13,12 +13,12 @@ from corpus.linking import ValueLinker
 from graph.context import Context
 from graph.state import Json
 from llm.prompts import Prompt
-from nodes.asking import printed
 from nodes.calling import note
+from nodes.chains import leads_on
 from nodes.clauses import wanted
 from nodes.narrowing import narrow
 from nodes.shown import filters_shown
-from nodes.stored_filters import flat, inferred
+from nodes.stored_filters import flat, inferred, printed
 from tools.services import Corpus
 
 Strategy = Literal["keyword", "semantic", "hybrid"]
@@ -105,8 +105,8 @@ def open_points(plan: Json, decomposition: Mapping[str, Any]) -> list[str]:
     """
     if not decomposition.get("by"):
         return ["The draft was not checked by anybody."]
-    if plan.get("only"):
-        return []
+    if plan.get("only") or (leads_on(decomposition) and plan["kind"] == "passages"):
+        return []  # each part of a chain brings its own conditions, and the review sees what they found
     clauses = [item for part in plan["per_bucket"].values() for item in flat(part["filters"])]
     read = [words_of(item) for item in clauses]
     said = [asked_words(item) for item in decomposition["constraints"]]

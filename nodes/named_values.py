@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from corpus.buckets import Bucket
 from corpus.fields import Field
 from corpus.filters import Clause, Operator
 from corpus.linking import Link
@@ -71,6 +72,15 @@ def is_common_word(reader: Reader, declared: Field, link: Link) -> bool:
     proper = link.values[0][:1].isupper()
     others = any(mention.field == declared.name and mention.text[:1].isupper() for mention in reader.mentions)
     return lone and proper and others
+
+
+def clause_of(bucket: Bucket, link: Link) -> Clause:
+    """Return the clause that a document has the value which a name is linked to."""
+    declared, one = bucket.field(link.field), len(link.values) == 1
+    listed = declared is not None and declared.type == "keywords"
+    operator: Operator = "in" if not one else "contains" if listed else "="
+    value = link.values[0] if one else list(link.values)
+    return Clause(field=link.field, operator=operator, value=value, raw=link.text)
 
 
 def add_mention(reader: Reader, declared: Field, link: Link) -> None:

@@ -6,7 +6,7 @@ from corpus import terms
 from corpus.buckets import Bucket
 from corpus.conditions import matches
 from graph.state import Json
-from nodes.asking import printed
+from nodes.stored_filters import printed
 from tools.search import typed_filters
 from tools.services import Corpus
 

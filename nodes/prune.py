@@ -13,7 +13,9 @@ from corpus.types import Chunk
 from graph.context import Context
 from graph.state import Json, State
 from nodes.calling import Stopwatch, note
+from nodes.chains import parts_apart
 from nodes.rerank import model_form, rerank_evidence
+from nodes.stored_filters import printed
 from tools.services import Corpus, Services
 
 CHARACTERS_PER_TOKEN = 4
@@ -43,16 +45,23 @@ class Prune:
             # A model sees deeper lists than a run keeps; without its order the searches' own best stand.
             best = [hit for entry in found for hit in entry["hits"][: width(entry["call"], context)]]
             merged = merge(old, best) if ordered is None else ordered[: len(old) + len(best)]
+        if ordered is None and parts_apart(state.get("decomposition", {})):
+            merged = in_turn([old, *(entry["hits"] for entry in found)], merged)
         kept, dropped = within_budget(merged, chunks, required_words(state), context.evidence_tokens)
         seen = state.get("seen", [])
+        # What found no space was not seen by anybody: found again, it is new.
+        shown = [ref["id"][:SHORT_ID] for ref in kept if ref["id"][:SHORT_ID] not in seen]
         fresh = [ref["id"][:SHORT_ID] for ref in merged if ref["id"][:SHORT_ID] not in seen]
         origin = state.get("decision", {}).get("origin")
         kept_memory = state.get("decision", {}).get("memory", {})
         counts = {name: number for entry in found for name, number in entry.get("matched", {}).items()}
         update: Json = {
             "evidence": kept,
-            "seen": [*seen, *fresh],
-            "tried": [*state.get("tried", []), *(signature(entry["call"]) for entry in found)],
+            "seen": [*seen, *shown],
+            "tried": [
+                *state.get("tried", []),
+                *(signature(item["call"]) for item in found if not item.get("failed")),
+            ],
             "rounds": state.get("rounds", 0) + 1,
             "dropped": state.get("dropped", 0) + len(dropped),
             "found": None,
@@ -95,10 +104,25 @@ def log_line(entry: Json, fresh: int) -> str:
         return f"{call['tool']} in {where}: {sum(entry.get('matched', {}).values())} documents match"
     inside = f" inside {', '.join(arguments['only'])}" if arguments.get("only") else ""
     lifted = "" if arguments.get("filtered", True) else ", inferred filters lifted"
+    found = f"{len(entry['hits'])} passages, {fresh} new"
+    if entry.get("failed"):
+        found += f"; no answer from {', '.join(entry['failed'])}, so it may be made again"
     return (
-        f"{arguments.get('mode', 'hybrid')} search in {where}{inside}{lifted}: “{arguments['query']}”: "
-        f"{len(entry['hits'])} passages, {fresh} new"
+        f"{arguments.get('mode', 'hybrid')} search in {where}{inside}{lifted}{own_filters(arguments)}: "
+        f"“{arguments['query']}”: {found}"
     )
+
+
+def own_filters(arguments: Json) -> str:
+    """Return the filters that a search brought along, in words; "" when it had the plan's or none."""
+    if "filters" not in arguments:
+        return ""
+    said = [
+        f"{name}: {', '.join(map(printed, filters))}"
+        for name, filters in arguments["filters"].items()
+        if filters
+    ]
+    return f" with ({'; '.join(said)})" if said else " without filters"
 
 
 def signature(call: Json) -> str:
@@ -123,6 +147,20 @@ def merge(old: Sequence[Json], new: Sequence[Json]) -> list[Json]:
     return sorted(best.values(), key=lambda reference: -reference["score"])
 
 
+def in_turn(lists: Sequence[Sequence[Json]], merged: Sequence[Json]) -> list[Json]:
+    """Return the merged references, the best of each list first, then the second ones.
+
+    Parts of a question that concern different documents have scores of their own: the one with the rarest words would
+    take all of the space, and what an earlier round found would yield to a longer list of a later one.
+    """
+    place: dict[tuple[str, Any], int] = {}
+    for references in lists:
+        for rank, reference in enumerate(references):
+            key = (reference["id"], reference.get("side"))
+            place[key] = min(rank, place.get(key, rank))
+    return sorted(merged, key=lambda reference: place[reference["id"], reference.get("side")])
+
+
 async def hydrate(corpus: Corpus, references: Sequence[Json]) -> dict[str, Chunk]:
     """Return the chunks of evidence references by id; one that is gone from the index is left out.
 
@@ -141,11 +179,11 @@ async def hydrate(corpus: Corpus, references: Sequence[Json]) -> dict[str, Chunk
 
 
 def required_words(state: State) -> list[str]:
-    """Return the names that the question gives: evidence that holds the last mention of one is never cut."""
+    """Return the names that the question gives, and those that a review found: evidence with the last mention of one stays."""
     plan = state.get("plan", {})
-    return list(
-        dict.fromkeys(word for part in plan.get("per_bucket", {}).values() for word in part.get("names", []))
-    )
+    given = [word for part in plan.get("per_bucket", {}).values() for word in part.get("names", [])]
+    found = state.get("decision", {}).get("memory", {}).get("found", [])
+    return list(dict.fromkeys([*given, *(word for name in found for word in terms.content_words(name))]))
 
 
 def within_budget(

@@ -1,5 +1,6 @@
 """review: enough, more or clarify? Code decides what code can; a model is asked only for the rest."""
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ from graph.context import Context
 from graph.state import Json, State
 from nodes.calling import Stopwatch, ask_model, wants_model
 from nodes.candidates import find_candidates
+from nodes.chains import leads_on
 from nodes.model_review import (
     PROMPT,
     REVIEWED,
@@ -23,7 +25,7 @@ from nodes.review_sets import review_set
 from nodes.search import lost_searches
 from nodes.shown import memory
 from nodes.sides import beside
-from nodes.widening import enough
+from nodes.widening import enough, vacant
 from tools.services import Corpus, Services
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ class Review:
     async def __call__(self, state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         """Decide by code; ask the model only when code leaves the decision open."""
         context = runtime.context or Context()
-        update = await self.twin(state, context)
+        update = await self.left_open(state, context) or await self.twin(state, context)
         decision = update["decision"]
         part = own_part(self.services, "reviewer", state)
         if part is not None and context.mode != "single":
@@ -56,6 +58,28 @@ class Review:
                 True  # the model asked for this round and can no longer be asked about it
             )
         return update
+
+    async def left_open(self, state: State, context: Context) -> Json | None:
+        """Return a decision that is the model's from the start, None where the rules decide first.
+
+        Where one document leads to another the rules' own hops, questions and limits would spend the searches, or end
+        the run, before the reader that understood the question has seen a passage.
+        """
+        chain = leads_on(state["decomposition"]) and state["plan"]["kind"] == "passages"
+        if not chain or asked_already(state) or (lost_searches(state) and context.strict_search):
+            return None
+        if own_part(self.services, "reviewer", state) is not None:
+            return None
+        if not wants_model(self.services, "review", state, context, keep=1):
+            return None
+        watch = Stopwatch("review")
+        nothing = {}
+        if not state.get("evidence"):
+            if await asyncio.to_thread(vacant, await self.services.corpus(), state["plan"]):
+                return None
+            nothing = {"empty": True}
+        decision = state.get("decision", {}) | enough("the passages were read", open=True, **nothing)
+        return {"decision": decision, "calls": [], "usage": watch.update()}
 
     async def ask(self, state: State, context: Context, update: Json) -> dict[str, Any]:
         """Return the model's decision once code has checked it: its calls, its "enough", its wish to ask the user."""
@@ -94,7 +118,8 @@ class Review:
         decided = await judged(await self.services.corpus(), reply, state, context, update["decision"])
         calls = decided.pop("calls", [])
         notes = [*update.get("notes", []), *decided.pop("notes", [])]
-        return update | {"decision": update["decision"] | decided, "calls": calls, "notes": notes}
+        plan = {"plan": decided.pop("plan")} if "plan" in decided else {}
+        return update | plan | {"decision": update["decision"] | decided, "calls": calls, "notes": notes}
 
     async def twin(self, state: State, context: Context) -> dict[str, Any]:
         """Decide by counts, coverage, novelty and budgets."""
@@ -120,8 +145,9 @@ async def decide(corpus: Corpus, state: State, context: Context) -> Json:
         decision = await review_set(corpus, state, context)
     elif plan.get("sides"):
         targets = await side_targets(corpus, state)
+        apart = all(targets) and len(set(targets)) == len(targets)
         decision = enough(
-            "each side was searched", targets=targets, open=bool(beside(state["decomposition"]))
+            "each side was searched", targets=targets, open=not apart or bool(beside(state["decomposition"]))
         )
     else:
         decision = await review_passages(corpus, state, context)

@@ -14,10 +14,8 @@ from nodes.calling import note
 from nodes.candidates import Candidate, Candidates, find_candidates
 from nodes.hops import bridge_calls, second_document
 from nodes.in_force import in_force
-from nodes.model_review import (
-    allowed_buckets,
-    may_ask,
-)
+from nodes.model_review import may_ask
+from nodes.next_calls import allowed_buckets
 from nodes.prune import signature
 from nodes.widening import elsewhere, enough, widen, widen_or_ask
 from tools.services import Corpus

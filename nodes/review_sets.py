@@ -35,10 +35,12 @@ async def review_set(corpus: Corpus, state: State, context: Context) -> Json:
         )
     if not matched:
         return await nothing_found(corpus, state, context, unknown)
-    told = described(state["question"], plan["per_bucket"][plan["buckets"][0]])
-    if told and not plan.get("export") and not (state.get("clarifications") or []):
+    # Of a set that a found name led to, a reader of the question has put all of its words into filters.
+    by_field = plan.get("resolved") or plan.get("export") or bool(state.get("clarifications"))
+    told = "" if by_field else described(state["question"], plan["per_bucket"][plan["buckets"][0]])
+    if told:
         return await by_evidence(corpus, state, context, told, matched)
-    if plan["intent"] == "list" and not plan.get("export") and not (state.get("clarifications") or []):
+    if plan["intent"] == "list" and not by_field:
         open_condition = uncovered(state["question"], plan["per_bucket"][plan["buckets"][0]])
         held = await listed_by_evidence(corpus, plan, open_condition, matched) if open_condition else None
         if held:

@@ -6,7 +6,6 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from corpus.buckets import Bucket
 from corpus.filter_checks import check_filters
 from corpus.filters import Clause, Filters, Group, parse_clause
 from graph.context import Context
@@ -16,15 +15,16 @@ from llm.errors import BadInput, Unavailable
 from llm.prompts import Material
 from nodes import lexicon
 from nodes.calling import ask_model, note, wants_model
-from nodes.clauses import read_question, wanted
+from nodes.chains import leads_on, part_of, parts_apart
+from nodes.clauses import read_question
 from nodes.degraded import SAID, has_metadata, without_metadata
 from nodes.groups import read_groups
 from nodes.intents import compared_names, settle_intent
-from nodes.model_plan import PROMPT, SearchPlan, adopt, conditions_shown, draft_shown, open_points
+from nodes.model_plan import PROMPT, SETS, SearchPlan, adopt, conditions_shown, draft_shown, open_points
 from nodes.narrowing import named_documents, narrow
-from nodes.reading import Reading
+from nodes.part_plans import bucket_plan, plan_part, plan_sides
 from nodes.replies import apply_reply, as_left, edit_plan
-from nodes.sides import beside, split_sides
+from nodes.sides import beside
 from nodes.superlatives import superlative
 from tools.services import Corpus, Services
 
@@ -142,35 +142,9 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Json, lis
         if "reply" in clarification:
             plan, lines = apply_reply(corpus, plan, clarification, context)
             problems += [note("schema_plan", "reply", line) for line in lines]
+    if apart := parts_apart(state["decomposition"]) if plan["kind"] == "passages" else []:
+        plan = plan | {"parts": [plan_part(corpus, plan, query, context) for query in apart]}
     return plan, problems
-
-
-def bucket_plan(bucket: Bucket, reading: Reading, hard: Filters, context: Context) -> Json:
-    """Return one bucket's part of the plan as plain data; clauses that do not fit fall alone."""
-    checked = check_filters(bucket, reading.clauses, today=context.now)
-    inferred = wanted(checked.filters, context)
-    return {
-        "filters": [clause.model_dump(mode="json") for clause in (*hard, *inferred)],
-        "dropped": [str(problem) for problem in checked.problems],
-        "mentions": [
-            {
-                "text": item.text,
-                "field": item.field,
-                "values": list(item.values[:20]),
-                "start": item.start,
-                "negated": item.negated,
-                "score": round(item.score, 3),
-                "complete": item.complete,
-            }
-            for item in reading.mentions
-        ],
-        "named": any(item.field in bucket.entity_fields and item.complete for item in reading.mentions),
-        "asked": list(reading.asked),
-        "terms": list(reading.terms),
-        "names": list(reading.names),
-        "identifiers": list(reading.identifiers),
-        "noun": reading.noun,
-    }
 
 
 def caller_filters(
@@ -217,6 +191,12 @@ def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Json]) 
     if intent == "qa" and order and lead["noun"] and not lead["named"]:
         intent = "list"
     whole_set = intent in {"list", "compute"}
+    chosen: Json = {}
+    if whole_set and leads_on(decomposition):
+        # Which documents form the set is known only when the name has been found that leads to them.
+        if decomposition["intent"] in SETS:
+            chosen = {"set": {"intent": intent, "aggregate": aggregate, "order_by": order}}
+        intent, aggregate, whole_set = "qa", {"function": "none", "field": None}, False
     if whole_set:
         best = [
             name
@@ -235,30 +215,7 @@ def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Json]) 
         "only": [],
         "relaxed": [],
         "order_by": order if whole_set else None,
-    }
-
-
-def plan_sides(
-    corpus: Corpus, plan: Json, question: str, hard: dict[str, Filters], context: Context
-) -> list[Json]:
-    """Return one small plan per side of a comparison: label, question and what each bucket reads in it."""
-    lead = corpus.buckets[plan["buckets"][0]]
-    sides = []
-    for side in split_sides(lead, corpus.linker, question, today=context.now):
-        per_bucket = {}
-        for name in plan["buckets"]:
-            reading = read_question(corpus.buckets[name], corpus.linker, side.question, context.now)
-            per_bucket[name] = bucket_plan(corpus.buckets[name], reading, hard.get(name, ()), context)
-        narrowed, _ = narrow(corpus, plan | {"per_bucket": per_bucket}, side.question)
-        sides.append(
-            {
-                "label": side.label,
-                "question": side.question,
-                "per_bucket": narrowed["per_bucket"],
-                "only": narrowed["only"],
-            }
-        )
-    return sides
+    } | chosen
 
 
 def order_buckets(names: list[str], plans: dict[str, Json]) -> list[str]:
@@ -295,4 +252,5 @@ def first_calls(plan: Json, context: Context, state: State) -> list[Json]:
 def passage_call(plan: Json, query: str) -> Json:
     """Return the search of a plan's buckets for one of its queries."""
     arguments = {"buckets": plan["buckets"], "query": query, "mode": plan["strategy"]}
-    return {"tool": "search", "args": arguments | {"filtered": True, "only": plan["only"]}}
+    arguments |= {"filtered": True, "only": plan["only"]}
+    return {"tool": "search", "args": arguments | part_of(plan, query)}

@@ -111,7 +111,10 @@ async def run_call(
     hits = [hit_reference(hit, weights[hit.chunk.bucket], call.get("side")) for hit in result.hits]
     notes = [failure_note(failed) for failed in result.failed]
     notes += [note("search", "clause dropped", line) for line in result.dropped]
-    return {"call": call, "hits": hits, "cache_hits": result.cache_hits}, notes
+    entry: Json = {"call": call, "hits": hits, "cache_hits": result.cache_hits}
+    if silent := [item.bucket for item in result.failed if item.bucket and item.fallback is None]:
+        entry["failed"] = silent
+    return entry, notes
 
 
 KEYWORD_ONLY, SEMANTIC_ONLY = "keyword only", "semantic only"
@@ -150,9 +153,11 @@ def passage_query(plan: Json, call: Json, context: Context) -> PassageQuery:
     if not arguments.get("filtered", True):
         filters = tuple((name, hard_only(clauses)) for name, clauses in filters)
     parts = [plan["per_bucket"].get(name, {}) for name in arguments["buckets"]]
-    identifiers = arguments.get("identifiers") or [
-        code for part in parts for code in part.get("identifiers", [])
-    ]
+    identifiers = arguments.get("identifiers")
+    if (
+        identifiers is None
+    ):  # a search for something else, as for the next document of a chain, brings its own
+        identifiers = [code for part in parts for code in part.get("identifiers", [])]
     return PassageQuery(
         buckets=tuple(arguments["buckets"]),
         query=arguments["query"],

@@ -9,13 +9,12 @@ from graph.context import Context
 from graph.policies import llm_calls_left, seconds_left, tool_calls_left
 from graph.state import Json, State
 from llm.prompts import Passage
-from nodes.asking import printed
 from nodes.degraded import corpus_of
 from nodes.search import KEYWORD_ONLY, bucket_filters
-from nodes.stored_filters import inferred
+from nodes.stored_filters import inferred, printed
 from tools.services import Corpus
 
-KNOWN_FIELDS, KNOWN_VALUE, KNOWN_ALL = 10, 80, 500
+KNOWN_FIELDS, KNOWN_VALUE, KNOWN_ALL = 14, 80, 600
 """Fields shown of a document, characters of one value and of all together."""
 SHORT_OF_TIME = 15.0
 """Seconds below which the time is worth a word; a number that changes with each call would spoil every cache."""
@@ -78,8 +77,9 @@ def known_fields(corpus: Corpus, chunks: Sequence[Chunk]) -> dict[str, str]:
     for bucket in dict.fromkeys(chunk.bucket for chunk in chunks):
         doc_ids = list(dict.fromkeys(chunk.doc_id for chunk in chunks if chunk.bucket == bucket))
         for doc_id, values in corpus.annotations.values_of(bucket, doc_ids).items():
+            printed_values = {name: text for name, value in values.items() if (text := show(value))}
             shown = [
-                f"{name}={show(value)[:KNOWN_VALUE]}" for name, value in list(values.items())[:KNOWN_FIELDS]
+                f"{name}={text[:KNOWN_VALUE]}" for name, text in list(printed_values.items())[:KNOWN_FIELDS]
             ]
             said[doc_id] = "; ".join(shown)[:KNOWN_ALL]
     return said

@@ -7,6 +7,7 @@ from typing import Any
 
 from corpus.buckets import Bucket
 from corpus.linking import ValueLinker
+from corpus.links import Link
 from corpus.periods import find_periods
 
 JOIN = re.compile(
@@ -23,19 +24,21 @@ RUN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Something in the question that a side can be: its characters and its strength as a name."""
+    """Something in the question that a side can be: its characters, its strength as a name, and the name's link if known."""
 
     start: int
     end: int
     weight: int
+    link: Link | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side: what it is called, and the question with the other side taken out."""
+    """One side: what it is called, the question with the other side taken out, and the link of its name if it has one."""
 
     label: str
     question: str
+    link: Link | None = None
 
 
 def beside(decomposition: Mapping[str, Any]) -> list[str]:
@@ -62,8 +65,8 @@ def split_sides(bucket: Bucket, linker: ValueLinker, question: str, *, today: ob
         return []
     _, left, right = best
     return [
-        Side(question[left.start : left.end], without(question, right)),
-        Side(question[right.start : right.end], without(question, left)),
+        Side(question[left.start : left.end], without(question, right), left.link),
+        Side(question[right.start : right.end], without(question, left), right.link),
     ]
 
 
@@ -71,7 +74,7 @@ def comparable(bucket: Bucket, linker: ValueLinker, question: str, today: object
     """Return linked names, identifiers, periods and capitalised runs, the strongest where they overlap."""
     codes = [(start, end) for _, _, start, end in bucket.find_identifiers(question)]
     found = [
-        Item(link.start, link.end, 10)
+        Item(link.start, link.end, 10, link)
         for link in linker.find_mentions(bucket.name, question)
         if not (JOIN.search(link.text) and any(start < link.end and link.start < end for start, end in codes))
     ]

@@ -15,10 +15,10 @@ from graph.context import Context
 from graph.state import Json, State
 from nodes import lexicon
 from nodes.answer_forms import NO_PERSON, PERSON, choice_in, says_neither
-from nodes.asking import printed
 from nodes.cited_spans import cell, cite_values, line_end
 from nodes.extract import Passage, Similar, best_passages, speaks_of
 from nodes.set_statements import number_text
+from nodes.stored_filters import printed
 from tools.services import Corpus
 
 IDENTITY = 400

@@ -19,3 +19,22 @@ def inferred(item: Json) -> bool:
 def fields_of(item: Json) -> set[str]:
     """Return the fields of a stored clause or group."""
     return {clause["field"] for clause in flat([item])}
+
+
+def printed(clause: Json) -> str:
+    """Return a clause as people read it."""
+    if "clauses" in clause:
+        return f" {'or' if clause['mode'] == 'any' else 'and'} ".join(
+            printed(item) for item in clause["clauses"]
+        )
+    value = clause.get("value")
+    if isinstance(value, dict):
+        value = " ".join(str(item) for item in value.values() if item)
+    if isinstance(value, list):
+        joined = ", ".join(
+            str(item) if not isinstance(item, dict) else " ".join(map(str, item.values()))
+            for item in value[:5]
+        )
+        value = joined + (f" and {len(value) - 5} more" if len(value) > 5 else "")
+    name = clause["field"].replace("_", " ")
+    return f"{name} {clause['operator']}" + ("" if value is None else f" {value}")

@@ -33,7 +33,6 @@ from nodes.amend import (
     rows_of_the_database,
     written,
 )
-from nodes.asking import printed
 from nodes.calling import Stopwatch, note, wants_model
 from nodes.degraded import corpus_of
 from nodes.judge_claims import judge_cases
@@ -44,6 +43,7 @@ from nodes.replies import APPLIED
 from nodes.search import bucket_filters, lost_searches
 from nodes.shown import search_quality
 from nodes.statements import derivations_of
+from nodes.stored_filters import printed
 from nodes.telling import told
 from tools.services import Corpus, Services
 
@@ -189,7 +189,12 @@ def may_correct(state: State, context: Context, draft: Json) -> bool:
 def correction(report: Report) -> str:
     """Return what is wrong with the claims, one line each, "" when all are backed."""
     bad = [claim for claim in report.claims if claim.verdict in {"unsupported", "contradicted"}]
-    return "\n".join(f"- “{claim.text[:200]}”: {claim.reason}" for claim in bad)
+    return "\n".join(f"- “{claim.text[:200]}”: {claim.reason}{apart(claim)}" for claim in bad)
+
+
+def apart(claim: Claim) -> str:
+    """Return the advice on a claim over several documents that fell: each document is held against a sentence of its own."""
+    return "; give what each document says a sentence of its own" if len(set(claim.markers)) > 1 else ""
 
 
 def gather_evidence(

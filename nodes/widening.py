@@ -11,10 +11,8 @@ from graph.state import Json, State
 from nodes.asking import no_results_question
 from nodes.calling import note
 from nodes.degraded import corpus_of
-from nodes.model_review import (
-    allowed_buckets,
-    may_ask,
-)
+from nodes.model_review import may_ask
+from nodes.next_calls import allowed_buckets
 from nodes.prune import signature
 from nodes.stored_filters import inferred
 from tools.services import Corpus

@@ -5,13 +5,16 @@ from typing import Any
 
 import pytest
 
-from corpus.filters import parse_clause
+from corpus.filters import Clause, parse_clause
+from corpus.links import Link
 from graph.context import Context
 from graph.state import Json
 from llm.errors import BadInput
 from nodes.decompose import decompose
 from nodes.model_plan import PlannedFilter, checked_clauses
+from nodes.named_values import clause_of
 from nodes.narrowing import narrow
+from nodes.part_plans import besides
 from nodes.schema_plan import SchemaPlan, make_plan
 from nodes.sides import split_sides
 from nodes.superlatives import superlative
@@ -302,6 +305,22 @@ def test_each_side_has_its_own_filters(plan: Plan) -> None:
         ("Oudenveld", [OUDENVELD]),
         ("Mirabund", [("parties", "contains", "Mirabund Software GmbH")]),
     ]
+
+
+def test_a_sides_name_keeps_the_link_that_the_whole_question_gave(corpus: Corpus) -> None:
+    bucket = corpus.buckets["datasheets"]
+    link = Link("product", ("NV2N518",), 1, "exact", 1.0, 0, 7, "NV2N518")
+    wrong = Clause(field="product", operator="in", value=["NV2N517", "NV2P530"], raw="NV2N")
+    other = Clause(field="manufacturer", operator="=", value="Norrvolt", raw="Norrvolt")
+    assert besides(bucket, (wrong, other), link) == (other,)
+    assert clause_of(bucket, link) == Clause(field="product", operator="=", value="NV2N518", raw="NV2N518")
+    parties = Link("parties", ("Mirabund Software GmbH",), 1, "exact", 1.0, 0, 8, "Mirabund")
+    same = Clause(field="parties", operator="contains", value="Mirabund AG", raw="Mirabund")
+    partner = Clause(field="parties", operator="contains", value="Oudenveld Facility B.V.", raw="Oudenveld")
+    assert besides(corpus.buckets["contracts"], (same, partner), parties) == (partner,), (
+        "a contract has two parties"
+    )
+    assert clause_of(corpus.buckets["contracts"], parties).operator == "contains"
 
 
 def test_a_code_is_not_read_as_a_period(plan: Plan) -> None:

@@ -9,7 +9,7 @@ from corpus.types import Chunk
 from graph.context import Context
 from graph.state import Json
 from llm.errors import BadInput, TimedOut
-from nodes.prune import Prune, hydrate, merge, required_words, signature, within_budget
+from nodes.prune import Prune, hydrate, in_turn, merge, required_words, signature, within_budget
 from nodes.search import Search, bucket_filters, lost_searches, passage_query, run_call
 from tests.nodes.conftest import runtime
 from tools.services import Corpus, Services
@@ -78,6 +78,9 @@ def test_a_calls_identifiers_replace_those_of_the_plan() -> None:
     plan = plan_of(identifiers=["kw-1", "kw-1"])
     assert passage_query(plan, call_of(), Context()).identifiers == ("kw-1",)
     assert passage_query(plan, call_of(identifiers=["kw-2"]), Context()).identifiers == ("kw-2",)
+    assert passage_query(plan, call_of(identifiers=[]), Context()).identifiers == (), (
+        "another document is wanted"
+    )
     query = passage_query(plan, call_of(mode="keyword", top_k=3), Context())
     assert (query.mode, query.top_k, query.buckets) == ("keyword", 3, ("invoices",))
     assert bucket_filters(plan, "contracts") == ()
@@ -207,3 +210,50 @@ async def test_what_does_not_fit_is_said(services: Services) -> None:
     )
     assert update["dropped"] == len(found["hits"]) - len(update["evidence"]) > 0
     assert update["notes"][0]["message"] == f"{update['dropped']} passages did not fit the evidence budget."
+
+
+def ranked(*ids: str) -> list[Json]:
+    """Return references by falling score."""
+    return [{"id": name, "score": 1.0 - place / 100} for place, name in enumerate(ids)]
+
+
+def test_searches_for_different_documents_take_turns() -> None:
+    old, long, short = (
+        ranked("a", "b"),
+        ranked("c", "d", "e"),
+        [{"id": "x", "score": 0.1}, {"id": "c", "score": 0.1}],
+    )
+    ordered = in_turn([old, long, short], merge(old, [*long, *short]))
+    assert [item["id"] for item in ordered] == ["a", "c", "x", "b", "d", "e"]
+
+
+def test_names_that_a_review_found_are_never_cut() -> None:
+    state: Any = {
+        "plan": {"per_bucket": {"a": {"names": ["x"]}}},
+        "decision": {"memory": {"found": ["Polder Pumps BV", "PX-12"]}},
+    }
+    assert required_words(state)[:3] == ["x", "polder", "pumps"]
+    assert "12" in " ".join(required_words(state))
+
+
+async def test_a_search_that_failed_may_be_made_again_and_its_filters_are_told(services: Services) -> None:
+    call = call_of("pump", "invoices", filters={"invoices": [VENDOR]}, mode="keyword")
+    failed = {"call": call, "hits": [], "failed": ["invoices"]}
+    update = await Prune(services)({"found": [failed], "plan": plan_of()}, runtime())
+    assert update["tried"] == []
+    assert update["decision"]["memory"]["log"] == [
+        "keyword search in invoices with (invoices: vendor name = Oudenveld Facility B.V.): “pump”: 0 passages, 0 new; "
+        "no answer from invoices, so it may be made again"
+    ]
+
+
+async def test_what_was_dropped_is_new_when_it_is_found_again(services: Services) -> None:
+    corpus = await services.corpus()
+    found, _ = await run(
+        corpus, call_of("supplier review minutes decided", "generic"), plan_of(bucket="generic")
+    )
+    state: Any = {"found": [found], "plan": plan_of(bucket="generic")}
+    update = await Prune(services)(state, runtime(evidence_tokens=200))
+    assert len(update["seen"]) == len(update["evidence"]) < len(found["hits"])
+    again = await Prune(services)(state | {"seen": update["seen"]}, runtime(evidence_tokens=20_000))
+    assert again["decision"]["fresh"] == len(found["hits"]) - len(update["seen"])
