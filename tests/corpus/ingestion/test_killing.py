@@ -35,6 +35,12 @@ def test_a_killed_ingest_is_completed_by_the_next(tmp_path: Path) -> None:
     expected = cases[0][2]
     assert len(expected["documents"]) == 64
     assert sum("supersedes" in (values or {}) for values in expected["annotations"].values()) > 2
+    assert sum(bool(facts) for facts in expected["facts"].values()) > 10
+    assert {point[0].get("level") for point in expected["points"].values()} == {
+        None,
+        "section",
+        "document",
+    }
     draw = random.Random(1)
     died = 0
     for number in range(POINTS):
@@ -42,15 +48,24 @@ def test_a_killed_ingest_is_completed_by_the_next(tmp_path: Path) -> None:
         home = tmp_path / f"killed {number}"
         if whole == followed:
             shutil.copytree(first, home)
-        for _ in range(draw.choice([1, 1, 2])):
-            kill = Kill(draw.randint(1, steps), draw.choice([0, draw.uniform(0, 0.02)]))
+        kills = [Kill(step_of(steps, number // 2, draw), draw.choice([0, draw.uniform(0, 0.02)]))]
+        if draw.random() < 0.3:
+            kills.append(Kill(draw.randrange(len(steps)), 0))
+        for kill in kills:
             died += killed_ingest(home, folder, kill)
         ingest_folder(home, folder)
         found = contents(home)
         for part, value in expected.items():
-            assert found[part] == value, f"point {number}: {part}"
+            assert found[part] == value, f"point {number}, {steps[kills[0].step]}: {part}"
         shutil.rmtree(home)
     assert died >= POINTS // 2
+
+
+def step_of(steps: list[str], number: int, draw: random.Random) -> int:
+    """Return where to kill: one kind of step after the other, at any of its places."""
+    kinds = sorted(set(steps))
+    kind = kinds[(number * 5) % len(kinds)]
+    return draw.choice([place for place, name in enumerate(steps) if name == kind])
 
 
 @pytest.mark.parametrize("status", ["pending", "removing"])
