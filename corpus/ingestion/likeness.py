@@ -193,12 +193,12 @@ def _changed(found: dict[str, NewVersion | None], bucket: Bucket, stores: Stores
     for doc_id, version in list(found.items()):
         values = dict(stored.get(doc_id, {}))
         held, replaced = values.get(field), version.supersedes if version else None
-        ours = {likeness[doc_id].supersedes if doc_id in likeness else None, replaced}
-        # What this would set is held too when a kill came between writing and recording it.
+        recorded = likeness[doc_id].supersedes if doc_id in likeness else None
         corrected = field in corrections.get(doc_id, {})
-        if corrected or (held is not None and show(held) not in ours):
+        if corrected or (held is not None and show(held) not in {recorded, replaced}):
             found[doc_id] = None
-        elif replaced != held:
+        elif not replaced == held == recorded:
+            # What is held but not recorded may be missing in the index: a kill came between the two.
             values.pop(field, None)
             if version:
                 values[field] = version.supersedes
