@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from cli.exits import ANSWERED, FAILED, NOT_ANSWERED
 from cli.terminal import Progress, progress, say, write
-from llm.errors import BadInput
+from llm.errors import BadInput, Unavailable
 from tools.services import Services
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def run(request: Request, *, as_json: bool = False, quiet: bool = False) -> int:
             report = asyncio.run(
                 _closing(Services(trusted=True), lambda services: ingest_into(services, request, show))
             )
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, Unavailable):
         say("What was written stays. The same command goes on from there.")
         raise
     whole = json.dumps(report_json(report), ensure_ascii=False)

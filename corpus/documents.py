@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from copy import copy
 from dataclasses import dataclass
 from itertools import groupby
@@ -30,6 +31,7 @@ from corpus.access import OWNER, Principal, create_labels_table, labels_table, s
 from corpus.database import batches, open_database, translated
 from corpus.document_parts import layout_from, part_rows, parts_table, with_parts
 from corpus.likeness import Likeness, LikenessTables, Traits
+from corpus.one_writer import one_writer
 from corpus.source_files import SourceFiles
 from corpus.types import Document, Layout, Page, page_at
 
@@ -103,6 +105,10 @@ class DocumentStore:
         translated(lambda: _metadata.create_all(self._engine))
         translated(lambda: create_labels_table(self._engine))
         self.files = SourceFiles(self._engine)
+
+    def one_writer(self, bucket: str) -> AbstractAsyncContextManager[None]:
+        """Hold a bucket while this process writes to it; see `corpus/one_writer.py`."""
+        return one_writer(self._engine, bucket)
 
     def seen_by(self, principal: Principal) -> DocumentStore:
         """Return the store for reading as a principal sees it: of other documents it knows nothing."""

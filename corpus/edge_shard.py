@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import os
 import threading
 from collections.abc import Callable, Mapping
@@ -14,6 +13,7 @@ from typing import Any, TypeVar
 import qdrant_edge as edge
 
 from corpus.index import DENSE, SPARSE
+from corpus.one_writer import claim_file
 from llm.errors import Rejected, Unavailable
 
 T = TypeVar("T")
@@ -212,12 +212,9 @@ def _points(handle: edge.EdgeShard) -> int:
 
 def _claim(folder: Path) -> int:
     """Take the shard for this process, also for the moments in which the engine lets go of it to open it again."""
-    claim = os.open(folder.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(claim)
-        raise Unavailable(_elsewhere(folder.name)) from error
+    claim = claim_file(folder.with_suffix(".lock"))
+    if claim is None:
+        raise Unavailable(_elsewhere(folder.name))
     return claim
 
 

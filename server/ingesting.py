@@ -75,8 +75,10 @@ async def remove(server: Server, who: Who, doc_id: DocumentId) -> Response:
     may_write(who)
     found = await reading(server, who, lambda corpus: known_document(corpus, doc_id))
     async with server.ingesting:
-        alone = await asyncio.to_thread(server.services.open().documents.alone, found.source_path)
-        await remove_documents([doc_id], found.bucket, stores=_stores(server))
+        documents = server.services.open().documents
+        alone = await asyncio.to_thread(documents.alone, found.source_path)
+        async with documents.one_writer(found.bucket):
+            await remove_documents([doc_id], found.bucket, stores=_stores(server))
     folder = Path(found.source_path).parent
     if alone and folder.parent == (server.settings.home / "uploads").resolve():
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)

@@ -37,7 +37,20 @@ async def reannotate(
 
     Raises:
         BadInput: a document is not in the bucket.
+        Unavailable: a store does not answer, or another process writes to the bucket.
     """
+    async with stores.documents.one_writer(bucket.name):
+        return await _reannotate(bucket, doc_ids, stores, options, extractor, progress)
+
+
+async def _reannotate(
+    bucket: Bucket,
+    doc_ids: Sequence[str] | None,
+    stores: Stores,
+    options: IngestOptions,
+    extractor: Extractor | None,
+    progress: Progress | None,
+) -> int:
     known = await asyncio.to_thread(stores.documents.all_records, bucket.name)
     chosen = sorted(known) if doc_ids is None else list(doc_ids)
     if unknown := [doc_id for doc_id in chosen if doc_id not in known]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +26,7 @@ from corpus.types import file_of
 
 if TYPE_CHECKING:
     from corpus.buckets import Bucket
-    from corpus.documents import Status
+    from corpus.documents import DocumentRecord, Status
 
 
 async def ingest(
@@ -48,26 +49,47 @@ async def ingest(
 
     Raises:
         BadInput: an annotation file cannot be read, the index has another embedding model, or Ray is not installed.
-        Unavailable: a store or Ray does not answer; everything reported so far is safe.
+        Unavailable: a store or Ray does not answer, or another process writes to the bucket; what was written stays.
     """
     began = time.monotonic()
     reading = ReadOptions(language=bucket.language)
     read = StepReader(reading, options.limits)
-    async with _readers(options, read) as readers:
+    async with _alone(bucket, stores, options), _readers(options, read) as readers:
         if not options.dry_run:
             await stores.index.ensure(bucket)
         sidecar = await asyncio.to_thread(Sidecar, annotations)
         known = await asyncio.to_thread(stores.documents.all_records, bucket.name)
+        lost = 0 if options.dry_run else await _lost(known, bucket, stores)
+        if lost:
+            known = await asyncio.to_thread(stores.documents.all_records, bucket.name)
         planner = Planner(bucket, stores, options, sidecar, known)
         memory = await asyncio.to_thread(FileMemory, planner, stores, options, reading)
         run = _Run(planner, stores, memory, dry_run=options.dry_run)
         report = planner.report
+        if lost:
+            report.notes.append(Skipped(bucket.name, f"its index was empty: {lost:,} documents indexed anew"))
         sources = await asyncio.to_thread(find_sources, paths, annotations, report)
         await run.read(sources, readers, progress)
-    await run.settle(sources, prune=options.prune)
+        await run.settle(sources, prune=options.prune)
     report.unused_annotations = sidecar.unused
     report.seconds = time.monotonic() - began
     return report
+
+
+def _alone(bucket: Bucket, stores: Stores, options: IngestOptions) -> AbstractAsyncContextManager[None]:
+    return contextlib.nullcontext() if options.dry_run else stores.documents.one_writer(bucket.name)
+
+
+async def _lost(known: Mapping[str, DocumentRecord], bucket: Bucket, stores: Stores) -> int:
+    """Mark the stored documents to be written again when the index holds nothing; returns how many they are.
+
+    So it is after the index was removed, or when another machine with an index of its own wrote to the database.
+    """
+    done = [doc_id for doc_id, record in known.items() if record.status == "done"]
+    if not done or await stores.index.count(bucket.name):
+        return 0
+    await asyncio.to_thread(stores.documents.mark, done, "pending")
+    return len(done)
 
 
 def _readers(options: IngestOptions, read: StepReader) -> AbstractAsyncContextManager[FileReader]:
@@ -88,7 +110,17 @@ async def reembed(
     """Build a bucket's index anew from the stored documents, with the embedding model of the settings.
 
     Returns the number of documents. When it is killed, running it again completes it.
+
+    Raises:
+        Unavailable: a store does not answer, or another process writes to the bucket.
     """
+    async with stores.documents.one_writer(bucket.name):
+        return await _reembed(bucket, stores=stores, options=options, progress=progress)
+
+
+async def _reembed(
+    bucket: Bucket, *, stores: Stores, options: IngestOptions, progress: Progress | None
+) -> int:
     stored = await asyncio.to_thread(stores.documents.all_records, bucket.name)
     kept = [doc_id for doc_id, record in stored.items() if record.status != "removing"]
     await asyncio.to_thread(stores.documents.mark, kept, "pending")

@@ -122,6 +122,7 @@ def test_a_second_writer_is_refused(folder: Path) -> None:
     assert second.returncode == 5
     assert "open in another process" in second.stderr
     assert "QDRANT_URL" in second.stderr
+    assert "What was written stays. The same command goes on from there." in second.stderr
     assert run(Request([folder], "generic"), quiet=True) == 0
 
 

@@ -17,6 +17,7 @@ from corpus.ingestion.report import IngestReport, NearDuplicate, NewVersion
 from corpus.ingestion.run import ingest
 from corpus.ingestion.stores import IngestOptions, Stores
 from llm.embeddings import StaticEmbedder
+from llm.errors import Unavailable
 
 BUCKET = Bucket(
     name="policies",
@@ -182,3 +183,22 @@ async def test_labels_stay_and_divide_versions(stores: Stores, tmp_path: Path) -
     assert await stores.index.count("policies", board) == await stores.index.count("policies")
     await take(stores, tmp_path / "other", {"doc_id": "x3", "text": TEXT, "source_file": "rules v3.txt"})
     assert replaced(stores) == {"x2": "x1"}
+
+
+async def test_a_version_that_a_failure_kept_out_of_the_index_is_written_again(
+    stores: Stores, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(*_: object) -> None:
+        raise Unavailable("gone")
+
+    def rows() -> list[dict[str, Any]]:
+        return [
+            {"doc_id": f"a-{number}", "text": TEXT, "code": "PO-1", "revision": number} for number in (1, 2)
+        ]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stores.index, "set_metadata", fails)
+        with pytest.raises(Unavailable):
+            await take(stores, tmp_path / "in", *rows())
+    await take(stores, tmp_path / "in", *rows())
+    assert await stores.index.facet(BUCKET.name, "meta.supersedes") == [("a-1", 4)]
