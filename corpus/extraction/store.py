@@ -18,6 +18,7 @@ from sqlalchemy import (
     Table,
     Text,
     and_,
+    bindparam,
     delete,
     insert,
     or_,
@@ -109,6 +110,31 @@ class ExtractionStore:
                     connection.execute(insert(_annotations), rows)
 
         if ids:
+            translated(run)
+
+    def announce(self, bucket: str, extractions: Mapping[str, Extraction]) -> None:
+        """Add which values of these documents will be stored, beside those that are; `put` then replaces all.
+
+        Between the two the values themselves are written. A kill there must not leave a value, old or new, that
+        nothing says was extracted: the next ingest would take it for one that a person gave.
+        """
+        rows = [
+            row
+            for doc_id, extraction in extractions.items()
+            for row in _rows(bucket, doc_id, extraction)
+            if row["status"] == "stored"
+        ]
+        keys = [{"document": row["doc_id"], "named": row["field"]} for row in rows]
+        these = (_annotations.c.doc_id == bindparam("document")) & (
+            _annotations.c.field == bindparam("named")
+        )
+
+        def run() -> None:
+            with self._engine.begin() as connection:
+                connection.execute(delete(_annotations).where(these), keys)
+                connection.execute(insert(_annotations), rows)
+
+        if rows:
             translated(run)
 
     def get(self, doc_id: str) -> list[Found]:

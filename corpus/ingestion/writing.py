@@ -100,13 +100,18 @@ class Writer:
         hashes = {item.document.doc_id: item.hashes for item in batch}
         traits = {item.document.doc_id: traits_of(self._bucket, item.document, item.values) for item in batch}
         documents = [item.document for item in batch]
+        extracted = {item.document.doc_id: item.extraction for item in batch if item.extraction is not None}
         self._stores.documents.put(documents, hashes=hashes, traits=traits, status="pending")
+        known = {doc_id: found for doc_id, found in extracted.items() if doc_id in self._planner.known}
+        if self._stores.extractions is not None:
+            new = {doc_id: found for doc_id, found in extracted.items() if doc_id not in known}
+            self._stores.extractions.put(self._bucket.name, new)
+            self._stores.extractions.announce(self._bucket.name, known)
         self._stores.annotations.put(
             self._bucket.name, [Annotation(item.document.doc_id, item.values, item.places) for item in batch]
         )
-        extracted = {item.document.doc_id: item.extraction for item in batch if item.extraction is not None}
         if self._stores.extractions is not None:
-            self._stores.extractions.put(self._bucket.name, extracted)
+            self._stores.extractions.put(self._bucket.name, known)
 
     def _admitted(self) -> list[Planned]:
         """Return the queue without documents whose id another bucket holds."""

@@ -58,7 +58,7 @@ SUMMARIES_FROM = 1_000
 WRITES = {
     "documents": ("put", "mark", "delete", "settle"),
     "annotations": ("put", "delete"),
-    "extractions": ("put", "delete"),
+    "extractions": ("announce", "put", "delete"),
     "index": ("ensure", "upsert", "set_metadata", "delete_documents", "optimize"),
 }
 ENGINE = ("_seal", "_reopen", "finish")
@@ -123,10 +123,12 @@ def ingest_folder(home: Path, folder: Path, kill: "Kill | None" = None) -> list[
 
     async def run() -> None:
         options = IngestOptions(prune=True, workers=0, summaries_from=SUMMARIES_FROM)
-        await ingest(
-            [folder], BUCKET, stores=stores, annotations=[folder.with_suffix(".csv")], options=options
-        )
-        await stores.index.close()
+        try:
+            await ingest(
+                [folder], BUCKET, stores=stores, annotations=[folder.with_suffix(".csv")], options=options
+            )
+        finally:
+            await stores.index.close()
 
     with small_batches(), steps.watched(stores, open_database(f"sqlite:///{home / 'citegraph.sqlite'}")):
         asyncio.run(run())

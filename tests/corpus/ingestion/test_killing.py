@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from corpus.extraction.store import ExtractionStore
 from corpus.ingestion.run import ingest
 from corpus.ingestion.stores import IngestOptions
+from llm.errors import Unavailable
 from tests.corpus.ingestion.killing import (
     BUCKET,
     Kill,
@@ -92,3 +94,33 @@ def test_what_a_kill_left_is_settled_though_its_file_is_gone(tmp_path: Path, sta
     else:
         assert "note-2" not in after["documents"]
         assert after["count"] == before["count"] - 1
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("Nothing is said.", "Keeper: Ada\n7 kg."), ("Keeper: Ada\n7 kg.", "Keeper: Bob")]
+)
+def test_an_extracted_value_is_not_taken_for_a_given_one(
+    tmp_path: Path, before: str, after: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a kill between the writing of values and of what says that they were extracted."""
+    folder, home, whole = tmp_path / "in", tmp_path / "home", tmp_path / "whole"
+    folder.mkdir()
+    folder.with_suffix(".csv").write_text("file,code\n")
+    (folder / "a.txt").write_text(before)
+    ingest_folder(home, folder)
+    (folder / "a.txt").write_text(after)
+    ingest_folder(whole, folder)
+
+    def dies(_: ExtractionStore, __: str, extractions: dict[str, object]) -> None:
+        if extractions:
+            raise Unavailable("gone")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ExtractionStore, "put", dies)
+        with pytest.raises(Unavailable):
+            ingest_folder(home, folder)
+    ingest_folder(home, folder)
+    found, expected = contents(home), contents(whole)
+    assert {part: found[part] for part in ("annotations", "sources", "facts")} == {
+        part: expected[part] for part in ("annotations", "sources", "facts")
+    }
