@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
+from corpus.readers.column_heads import head_rows
 from corpus.readers.text import PAGE_BREAK, cleaned
 from corpus.types import Page, Table
 
 CELL = " | "
+# Where a word may be broken: nobody sees it, and a search would find half a word.
+_UNSEEN = re.compile("[\u00ad\u200b]")
 # Cells kept beside the text for extraction; the text has all rows of a longer table.
 _KEPT_ROWS = 2_000
 
@@ -25,7 +29,7 @@ class Draft:
 
     def add(self, text: str) -> None:
         """Append text as it is, without line end."""
-        text = cleaned(text).replace(PAGE_BREAK, "\n")
+        text = _UNSEEN.sub("", cleaned(text).replace(PAGE_BREAK, "\n"))
         self._parts.append(text)
         self._length += len(text)
 
@@ -39,8 +43,12 @@ class Draft:
         if text.strip():
             self.paragraph(f"{'#' * min(6, max(1, level))} {' '.join(text.split())}")
 
-    def table(self, rows: Iterable[Sequence[str]], *, header: int = 1, title: str = "") -> None:
-        """Append a table, one row a line; rows without any text are left out."""
+    def table(self, rows: Iterable[Sequence[str]], *, header: int | None = 1, title: str = "") -> None:
+        """Append a table, one row a line; rows without any text are left out.
+
+        Args:
+            header: how many rows are column heads; None finds it out.
+        """
         start = end = self._length
         kept: list[tuple[str, ...]] = []
         for row in rows:
@@ -53,7 +61,8 @@ class Draft:
                     kept.append(cells)
         if kept:
             page = len(self._pages) + 1 if self._page_start is not None else None
-            self._tables.append(Table(start, end, tuple(kept), min(header, len(kept) - 1), page, title))
+            heads = head_rows(kept) if header is None else min(header, len(kept) - 1)
+            self._tables.append(Table(start, end, tuple(kept), heads, page, title))
             self.add("\n")
 
     def page(self, label: str = "") -> None:

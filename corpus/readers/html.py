@@ -15,13 +15,16 @@ from corpus.types import Embedded, Table
 from llm.errors import BadInput
 
 _IGNORED = frozenset(
-    "script style noscript template head iframe svg object select option textarea button".split()
+    "script style noscript template head iframe svg object select option textarea button nav".split()
 )
+_HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _BLOCKS = frozenset(
     "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure "
-    "footer form header hr html li main nav ol p pre section summary tbody td tfoot th thead tr ul".split()
+    "footer form header hr html li main ol p pre section summary tbody td tfoot th thead tr ul".split()
 )
 _HEADING = re.compile(r"h([1-6])")
+# As browsers do; a page may claim any number.
+_MOST_SPAN = 1_000
 _CHARSET = re.compile(rb"""<(?:meta[^>]+charset|\?xml[^>]+encoding)\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 
 
@@ -105,16 +108,19 @@ class _Walk:
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
         self._words: list[str] = []
+        self._mark = ""
 
     def block(self, element: Any, mark: str = "") -> None:
+        self._mark = mark
         self._inside(element)
-        self._end(mark)
+        self._end()
+        self._mark = ""
 
     def _inside(self, element: Any) -> None:
         preformatted = element.tag == "pre"
         self._say(element.text, preformatted)
         for child in element:
-            if isinstance(child.tag, str) and child.tag not in _IGNORED:
+            if isinstance(child.tag, str) and child.tag not in _IGNORED and not _is_hidden(child):
                 self._child(child)
             self._say(child.tail, preformatted)
 
@@ -125,14 +131,15 @@ class _Walk:
             self._draft.heading(" ".join(child.itertext()), int(heading.group(1)))
         elif child.tag == "table" and not child.xpath(".//table"):
             self._end()
-            self._draft.table(_rows(child), title=_caption(child))
+            rows, heads = _rows(child)
+            self._draft.table(rows, header=heads or None, title=_caption(child))
         elif child.tag == "br":
             self._words.append("\n")
         elif child.tag == "img":
             self._say(child.get("alt"))
         elif child.tag in _BLOCKS or child.tag == "table":
             self._end()
-            self.block(child, "- " if child.tag == "li" else "")
+            self.block(child, _item_mark(child) if child.tag == "li" else "")
         else:
             self._inside(child)
 
@@ -140,16 +147,72 @@ class _Walk:
         if text:
             self._words.append(text if preformatted else re.sub(r"\s+", " ", text))
 
-    def _end(self, mark: str = "") -> None:
+    def _end(self) -> None:
         text = re.sub(r"[ \t]*\n[ \t]*", "\n", "".join(self._words)).strip()
         self._words.clear()
         if text:
-            self._draft.paragraph(mark + text)
+            self._draft.paragraph(self._mark + text)
+            self._mark = ""
 
 
-def _rows(table: Any) -> Iterator[list[str]]:
+def _is_hidden(element: Any) -> bool:
+    """Return whether the element itself says that nobody sees it; style sheets are not looked at."""
+    return element.get("hidden") is not None or bool(_HIDING.search(element.get("style") or ""))
+
+
+def _item_mark(item: Any) -> str:
+    """Return what a browser prints in front of a list's item."""
+    above = item.getparent()
+    if above is None or above.tag != "ol":
+        return "- "
+    first = above.get("start") or ""
+    place = sum(before.tag == "li" for before in item.itersiblings(preceding=True))
+    return f"{(int(first) if first.isdigit() else 1) + place}. "
+
+
+def _rows(table: Any) -> tuple[list[list[str]], int]:
+    """Return the rows of a table as cells, and how many of them are column heads.
+
+    A cell that spans columns is followed by empty ones; one that spans rows stands in each, so that rows stay aligned.
+    """
+    rows: list[list[str]] = []
+    heads = 0
+    below: dict[int, tuple[int, str]] = {}
     for row in table.iter("tr"):
-        yield [" ".join(cell.itertext()) for cell in row if cell.tag in {"td", "th"}]
+        if _is_hidden(row):
+            continue
+        cells: list[str] = []
+        given = [cell for cell in row if cell.tag in {"td", "th"} and not _is_hidden(cell)]
+        for cell in given:
+            _fill(cells, below)
+            text, down = " ".join(cell.itertext()), _span(cell, "rowspan")
+            for column in range(_span(cell, "colspan")):
+                if down > 1:
+                    below[len(cells)] = (down - 1, "" if column else text)
+                cells.append("" if column else text)
+        _fill(cells, below)
+        if (
+            heads == len(rows)
+            and given
+            and (row.getparent().tag == "thead" or all(cell.tag == "th" for cell in given))
+        ):
+            heads += 1
+        rows.append(cells)
+    return rows, heads
+
+
+def _fill(cells: list[str], below: dict[int, tuple[int, str]]) -> None:
+    """Append the cells of rows above that reach down to here."""
+    while len(cells) in below:
+        rest, text = below.pop(len(cells))
+        if rest > 1:
+            below[len(cells)] = (rest - 1, text)
+        cells.append(text)
+
+
+def _span(cell: Any, name: str) -> int:
+    value = cell.get(name) or ""
+    return min(_MOST_SPAN, max(1, int(value))) if value.isdecimal() and len(value) < 6 else 1
 
 
 def _caption(table: Any) -> str:

@@ -135,7 +135,7 @@ def _lines(words: Any, place: Placer) -> tuple[str, list[Line]]:
             # PDFium counts UTF-16 units, and some of its characters have no text.
             units += _units(given[at : begin + first])
             at = begin + first
-            piece = _BLANKS.sub(" ", cleaned(given[at : begin + last]))
+            piece = _BLANKS.sub(" ", cleaned(given[at : begin + last]).replace("\u00ad", ""))
             joint = close if begin + last == end else " "
             rectangles = _rectangles(words, units, given[at : begin + last]) if piece.strip() else []
             if rectangles:

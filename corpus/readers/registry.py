@@ -20,7 +20,7 @@ from corpus.readers.sheets import CsvReader, XlsxReader
 from corpus.readers.text import MarkdownReader, TextReader
 from llm.errors import BadInput
 
-RECIPE = 1
+RECIPE = 2
 """Raised when a reader gives another text, so that files are read again."""
 _READERS: tuple[Reader, ...] = (
     TextReader(),

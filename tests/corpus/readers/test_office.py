@@ -16,7 +16,7 @@ def only(path: Path) -> Reading:
     assert isinstance(reading, Reading)
     for table in reading.tables:
         rows = reading.text[table.start : table.end].split("\n")
-        assert [tuple(row.split(" | ")) for row in rows] == [row[: len(row)] for row in table.rows]
+        assert rows == [" | ".join(row).strip() for row in table.rows]
     return reading
 
 
@@ -80,7 +80,7 @@ def test_xlsx_sheets_are_pages_and_tables(tmp_path: Path) -> None:
     book.create_sheet("Empty")
     book.save(tmp_path / "a.xlsx")
     reading = only(tmp_path / "a.xlsx")
-    sales = "# Sales\n\nDate | Sum |  | Paid\n2026-02-03 | 0.3 |  | True\n2026-02-04 09:30 | 12\n\n"
+    sales = "# Sales\n\nDate | Sum |  | Paid\n2026-02-03 | 0.3 |  | TRUE\n2026-02-04 09:30 | 12\n\n"
     assert reading.text == f"{sales}\f# Empty\n\n"
     assert reading.pages == (
         Page(1, 0, len(sales), "Sales"),
@@ -89,6 +89,76 @@ def test_xlsx_sheets_are_pages_and_tables(tmp_path: Path) -> None:
     assert [(table.title, table.page, table.header, len(table.rows)) for table in reading.tables] == [
         ("Sales", 1, 1, 3)
     ]
+
+
+def test_xlsx_shows_units_and_tells_what_is_hidden_or_not_computed(tmp_path: Path) -> None:
+    import openpyxl
+    from openpyxl.chart import BarChart, Reference
+    from openpyxl.utils.datetime import CALENDAR_MAC_1904
+
+    book = openpyxl.Workbook()
+    book.epoch = CALENDAR_MAC_1904
+    sheet = book.active
+    assert sheet is not None
+    rows = [["Plan 2025"], ["Item", "Q1", None], [None, "Share", "Cost"], ["Bolt", 0.125, 1234.5]]
+    for row in [
+        *rows,
+        ["Day", datetime.date(2024, 2, 29), datetime.timedelta(hours=30)],
+        ["Sum", "=C4*2", 1],
+    ]:
+        sheet.append(row)
+    sheet.merge_cells("B2:C2")
+    sheet["B4"].number_format, sheet["C4"].number_format = "0.0%", '#,##0.00 "EUR"'
+    book.create_sheet("Costs").append(["Rent"])
+    book["Costs"].sheet_state = "hidden"
+    chart = BarChart()
+    chart.add_data(Reference(sheet, min_col=2, min_row=3, max_row=4))
+    book.create_chartsheet("Chart").add_chart(chart)
+    book.save(tmp_path / "a.xlsx")
+    reading = only(tmp_path / "a.xlsx")
+    assert reading.text == (
+        "# Sheet\n\nPlan 2025\nItem | Q1\n| Share | Cost\nBolt | 12.5% | 1234.50 EUR\n"
+        "Day | 2024-02-29 | 30:00\nSum |  | 1\n\n\f# Costs\n\nRent\n\n"
+    )
+    assert [table.header for table in reading.tables] == [3, 0]
+    assert reading.notes == (
+        "hidden sheets were read too: Costs",
+        "1 formulas have no value: open the file in Excel and save it",
+    )
+
+
+def test_pptx_charts_and_hidden_slides(tmp_path: Path) -> None:
+    import pptx
+    from pptx.chart.data import CategoryChartData
+    from pptx.enum.chart import XL_CHART_TYPE
+
+    presentation = pptx.Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[6])
+    data = CategoryChartData()
+    data.categories = ["East", "West"]
+    data.add_series("Sales", (19.2, None))
+    slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, 0, 0, 9144, 9144, data)
+    slide.element.set("show", "0")
+    presentation.save(str(tmp_path / "a.pptx"))
+    reading = only(tmp_path / "a.pptx")
+    assert reading.text == "| Sales\nEast | 19.2\nWest |\n\n"
+    assert reading.notes == ("1 hidden slides were read too",)
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("a,b,c\n1,2\n1,2,3,4\n\n5\n", "a | b | c\n1 | 2\n1 | 2 | 3 | 4\n5"),
+        ("sep=;\na;b\n1;2,5\n", "a | b\n1 | 2,5"),
+        ("name\nAnna, Berlin\nBob\n", "name\nAnna, Berlin\nBob"),
+        ('id,text\n1,"two\nlines, ""quoted"""\n', 'id | text\n1 | two lines, "quoted"'),
+        (f"a,b\n1,{'x' * 200_000}\n", f"a | b\n1 | {'x' * 200_000}"),
+        ("Name;Sum\nA;1.234,50\nB;2,00\n", "Name | Sum\nA | 1.234,50\nB | 2,00"),
+    ],
+)
+def test_csv_as_people_save_it(tmp_path: Path, text: str, rows: str) -> None:
+    (tmp_path / "a.csv").write_text(text)
+    assert only(tmp_path / "a.csv").text == f"{rows}\n\n"
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
@@ -118,6 +188,21 @@ def test_html(tmp_path: Path) -> None:
     assert [table.title for table in reading.tables] == ["Prices"]
 
 
+def test_html_shows_what_a_browser_does(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        "<html><body><nav>Home</nav><p hidden>no</p><div style='color:red; display: none'>no</div>seen"
+        "<p>soft&shy;ware</p><ol start=3><li>third<ul><li>inner</ul><li>fourth</ol>"
+        "<table><thead><tr><th rowspan=2>Item<th colspan=2>Price<tr><th>EUR<th>USD</thead>"
+        "<tr><td rowspan=2>Bolt<td>1<td>2<tr><td>3<td>4<tr hidden><td>no</table></body></html>"
+    )
+    reading = only(tmp_path / "a.html")
+    assert reading.text == (
+        "seen\n\nsoftware\n\n3. third\n\n- inner\n\n4. fourth\n\n"
+        "Item | Price |\nItem | EUR | USD\nBolt | 1 | 2\nBolt | 3 | 4\n\n"
+    )
+    assert [table.header for table in reading.tables] == [2]
+
+
 def test_html_named_text_is_read_by_its_content(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("<html><body><p>Hi</p></body></html>")
     reading = only(tmp_path / "a.txt")
@@ -145,9 +230,9 @@ def test_xml_invoice_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("a.docx", "damaged or protected"),
-        ("a.pptx", "damaged or protected"),
-        ("a.xlsx", "damaged or protected"),
+        ("a.docx", "damaged: open it in Word"),
+        ("a.pptx", "damaged: open it in PowerPoint"),
+        ("a.xlsx", "damaged: open it in Excel"),
     ],
 )
 def test_damaged_office_files(tmp_path: Path, name: str, reason: str) -> None:

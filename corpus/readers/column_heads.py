@@ -1,0 +1,51 @@
+"""Tells which rows at the top of a table are its column heads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_LOOKED_AT = 12
+# A year may head a column; any other number is a value.
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_VALUE = re.compile(
+    r"[-+(]?[€$£¥]?\s?\d[\d.,:' \u00a0/-]*\)?\s?[%€$£¥]?(?:\s?[A-Z]{3})?|\d{4}-\d\d-\d\d.*", re.DOTALL
+)
+
+
+def head_rows(rows: Sequence[Sequence[str]]) -> int:
+    """Return how many rows stand above the values: titles over the table, its heads and heads under heads.
+
+    A table whose first full row holds a value has no heads, and one of words alone has one row of them.
+    """
+    first = [[cell.strip() for cell in row] for row in rows[:_LOOKED_AT]]
+    width = max((_filled(row) for row in first), default=0)
+    if width < 2 or len(rows) < 2:
+        return 0
+    heads = next(
+        place for place, row in enumerate(first) if _filled(row) * 2 > width or _filled(row) == width
+    )
+    if _has_value(first[heads]):
+        return 0 if heads == 0 else heads
+    below = heads + 1
+    # Heads that span several columns leave cells empty, and a second row names the columns below them.
+    while (
+        below < len(first) - 1
+        and _filled(first[below - 1]) < width
+        and not _has_value(first[below])
+        and _values_below(first, below)
+    ):
+        below += 1
+    return min(below, len(rows) - 1)
+
+
+def _filled(row: Sequence[str]) -> int:
+    return sum(map(bool, row))
+
+
+def _has_value(row: Sequence[str]) -> bool:
+    return any(_VALUE.fullmatch(cell) and not _YEAR.fullmatch(cell) for cell in row if cell)
+
+
+def _values_below(rows: Sequence[Sequence[str]], place: int) -> bool:
+    return _filled(rows[place]) > 1 and any(_has_value(row) for row in rows[place + 1 :])
