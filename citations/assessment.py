@@ -7,6 +7,7 @@ from typing import Literal
 from citations import cues, differences
 from citations.facts import Fact
 from citations.matching import Slot, View, facts_agree, family, fit, view
+from citations.rows import Rows
 from citations.tokens import Span, word_list
 
 ProblemKind = Literal[
@@ -92,6 +93,7 @@ class _Work:
     claim: View
     passage: Passage
     words: frozenset[str]
+    rows: Rows
     problems: list[Problem] = field(default_factory=list)
     found: int = 0
     elsewhere: int = 0
@@ -106,7 +108,8 @@ def assess(claim: View, passage: Passage, weights: dict[str, float]) -> Assessme
     Args:
         weights: the weight of each content stem of the claim (rarer words weigh more).
     """
-    work = _Work(claim, passage, frozenset(weights))
+    rows = Rows(claim, passage.view, passage.parts, passage.around)
+    work = _Work(claim, passage, frozenset(weights), rows)
     _check_values(work)
     coverage, gap = _coverage(claim, passage, weights, work.found)
     _check_names(work)
@@ -182,6 +185,8 @@ def _check_values(work: _Work) -> None:
             work.found += 1
         else:
             missing.append(fact)
+    if mixed := work.rows.mixed():
+        work.add("value", mixed, conflict=True)
     for fact in missing:
         rivals = [s for s in passage.view.facts if s.start not in used and _rival(fact, s)]
         if (
@@ -231,6 +236,8 @@ def _may_stand_elsewhere(fact: Fact) -> bool:
 
 def _rival(fact: Fact, source: Fact) -> bool:
     """Tell whether a source value could be what the claim's value should have been."""
+    if source.label and fact.dimension:
+        return False
     mine, theirs = family(fact), family(source)
     if mine == theirs:
         return True
@@ -430,7 +437,8 @@ def _check_differences(work: _Work, found: differences.Differences) -> None:
         work.add("modality", f'the claim says "{clash[0]}", the source "{clash[1]}"', conflict=True)
     elif "may" in my_force and not their_force:
         work.add("modality", 'the claim says "may", the source does not')
-    swap = differences.exchanged(found)
+    # The cells of a row stand in no order that a sentence must keep.
+    swap = None if work.rows.rows else differences.exchanged(found)
     if swap:
         work.add("slot", f'"{swap[0]}" and "{swap[1]}" have traded places', conflict=True)
     unit = differences.unit_changed(found)

@@ -135,6 +135,7 @@ _ACCORDING = re.compile(
 )
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*•–‣◦]|\(?\d{1,3}[.)]|\(?[a-z]\))[ \t]+(?:\[[ xX]\][ \t]+)?")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s|\s*(?:\*\*|__)[^*_]+(?:\*\*|__):?\s*$|\s*(?:={3,}|-{3,}|\*{3,})\s*$")
+_QUOTED = re.compile(r"“[^“”]*”|„[^“”„]*[“”]|«[^«»]*»")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _TABLE_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
 
@@ -193,7 +194,8 @@ def _kind(line: str) -> str:
         return "gap"
     if _HEADING.match(line):
         return "heading"
-    if line.count("|") >= 2 or (line.lstrip().startswith("|")) or _TABLE_RULE.fullmatch(line):
+    unquoted = _QUOTED.sub("", line)  # a row that is quoted is one statement
+    if unquoted.count("|") >= 2 or (line.lstrip().startswith("|")) or _TABLE_RULE.fullmatch(line):
         return "table"
     return "item" if _LIST_ITEM.match(line) else "plain"
 

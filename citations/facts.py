@@ -27,6 +27,7 @@ class Fact:
         scaled: a scale word stood beside the number.
         noun: the stem of the word that follows a bare number ("5 employees").
         spelled: written in words.
+        label: it numbers a heading, a clause or an item, and measures nothing.
     """
 
     kind: Kind
@@ -41,6 +42,7 @@ class Fact:
     scaled: bool = False
     noun: str = ""
     spelled: bool = False
+    label: bool = False
     date: DateValue | None = None
     key: str = ""
 
@@ -326,6 +328,19 @@ def _number(
 
 
 _DIGIT = re.compile(r"\d")
+_NUMBERED = re.compile(
+    r"""(?:^|(?<=\n))[ \t]*(?:\#{1,6}[ \t]*)?(?:
+    \(?(?P<item>\d{1,3})[.)](?=\s|$)              # "3. Term", "(3) Term", "## 3) Term"
+    |(?P<clause>\d{1,2}(?:\.\d|(?:\.\d{1,2}){2,}))(?=\.?[ \t]+[^\W\d_a-z])  # "3.1 Term", but "1.50 Milk" is a price
+    )""",
+    re.VERBOSE,
+)
+_REFERRED = re.compile(
+    r"""(?<!\w)(?:sections?|articles?|clauses?|paragraphs?|schedule|exhibit|annex|appendix|chapter|pages?|step|item|note
+    |art\.|sec\.|§§?|artikel|abschnitt|ziffer|absatz|kapitel|seiten?|anlage|anhang|chapitre|annexe)
+    \s*(?P<item>\d{1,3}(?:\.\d{1,3})*)(?!\w)""",
+    re.VERBOSE | re.IGNORECASE,
+)
 
 
 def _blank(text: str, start: int, end: int) -> str:
@@ -393,9 +408,19 @@ def _read_digits(rest: str, comma_decimal: bool, facts: list[Fact]) -> str:
         if match["currency"]:
             fact = replace(fact, start=match.start(), text=rest[match.start() : fact.end])
         facts.append(fact)
+    _mark_labels(rest, facts)
     for fact in facts:
         rest = _blank(rest, fact.start, fact.end) if fact.kind == "number" else rest
     return rest
+
+
+def _mark_labels(text: str, facts: list[Fact]) -> None:
+    """Mark the bare numbers that count headings, clauses and items."""
+    labels = {match.start(match.lastgroup or 0) for match in _NUMBERED.finditer(text)}
+    labels |= {match.start("item") for match in _REFERRED.finditer(text)}
+    for place, fact in enumerate(facts):
+        if fact.kind == "number" and not fact.dimension and not fact.scaled and fact.start in labels:
+            facts[place] = replace(fact, label=True)
 
 
 _SPELLED_PARTS = frozenset((*_WORD_VALUES, *_BIG))

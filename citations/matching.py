@@ -168,7 +168,7 @@ def _mentions_unit(text: str, dimension: str, printed_unit: str) -> bool:
         return not named or any(units.same_currency(dimension[6:], c) for c in named)
     if dimension in _NEAR_UNIT:
         return bool(_NEAR_UNIT[dimension].search(text))
-    spelled = printed_unit.strip(" -)").casefold()
+    spelled = printed_unit.strip(" -).,;:").casefold()
     return (
         bool(spelled)
         and re.search(rf"(?<![^\W\d_]){re.escape(spelled.rstrip('s'))}s?(?!\w)", text.casefold()) is not None
@@ -188,6 +188,8 @@ def numbers_agree(claim: Fact, source: Fact, around: str, *, about: bool = False
             return False
         return _equal(claim.amounts, source.amounts, same_print) or _rounded(claim, source, about)
     if claim.dimension and not source.dimension:
+        if source.label:
+            return False
         unit_text = claim.text[len(claim.printed) :]
         if not _mentions_unit(around, claim.dimension, unit_text):
             return False

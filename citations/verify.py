@@ -25,7 +25,7 @@ from citations.findings import (
     together_of,
 )
 from citations.matching import View, facts_agree, squeeze, view
-from citations.pool import Pool, Unit, Window, build_pool, page_of, windows
+from citations.pool import Pool, Unit, Window, build_pool, index_stems, page_of, windows
 from citations.quotations import folded_words, quoted_in, stands_exactly, stitched
 from citations.repair import MARK
 from citations.tokens import fold, words
@@ -300,21 +300,29 @@ class _Run:
         )
 
     def _written(self, span: Evidence, annotation: Unit) -> Unit | None:
-        """Return the sentence of an evidence span that prints the value of an annotation."""
-        value = annotation.text.partition(": ")[2]
-        wanted = hard_facts(value)
-        for i, e in enumerate(self.pool.evidence):
-            if e.doc_id != span.doc_id:
+        """Return the sentence of an evidence span that prints the value of an annotation.
+
+        Of several the one that says it literally, then with its unit, and among those the one that names the field.
+        """
+        name, _, value = annotation.text.partition(": ")
+        wanted, named = hard_facts(value), index_stems(name)
+        best: tuple[tuple[int, int], Unit] | None = None
+        for m in self.pool.by_evidence.get(annotation.evidence, []):
+            unit = self.pool.units[m]
+            if unit.start < 0:
                 continue
-            for m in self.pool.by_evidence.get(i, []):
-                unit = self.pool.units[m]
-                if unit.start < 0 or unit.evidence != annotation.evidence:
-                    continue
-                if squeeze(value) in squeeze(unit.text):
-                    return unit
-                if wanted and all(_has(w, unit, span.text) for w in wanted):
-                    return unit
-        return None
+            if squeeze(value) in squeeze(unit.text):
+                way = 3
+            elif wanted and all(_has(w, unit, unit.text) for w in wanted):
+                way = 2
+            elif wanted and all(_has(w, unit, span.text) for w in wanted):
+                way = 1
+            else:
+                continue
+            rank = (way, len(named & unit.stems))
+            if best is None or rank > best[0]:
+                best = (rank, unit)
+        return best[1] if best else None
 
 
 def _has(wanted: Fact, unit: Unit, around: str) -> bool:

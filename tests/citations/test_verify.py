@@ -261,3 +261,31 @@ def test_emphasis_in_source_or_answer_is_no_part_of_a_quotation() -> None:
     bold = "“**How to update.** Choose the loggers in the portal and start the update.” [guide.md]"
     for answer in (plain, bold):
         assert [claim.verdict for claim in verify(answer, source).claims] == ["supported"]
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        ("The fee is 2 EUR", "2. Fees\n\nThe fee is 5 EUR a page."),
+        ("The fee is 2 percent", "## 2) Fees\nThe fee is five percent of the price."),
+        ("The weight is 3 kg", "3.1 Weight\nThe weight is 7 kg."),
+        ("Renewal term: 4 years", "(4) The agreement renews for five years."),
+        ("The notice period is 7 days", "The notice period of section 7 is thirty days."),
+    ],
+)
+def test_the_number_of_a_heading_measures_nothing(claim: str, text: str) -> None:
+    (said,) = verify(f"{claim} [d].", [Evidence("d:0", "d", text)]).claims
+    assert said.verdict in ("contradicted", "unsupported")
+
+
+def test_an_annotation_is_shown_where_its_value_has_its_unit() -> None:
+    text = "1. Term\n\nThis Agreement renews for one year.\n\n2. Notice"
+    evidence = [Evidence("d:0", "d", text, facts=(("renewal_term", "1 year"),))]
+    (said,) = verify("Renewal term: 1 year [d].", evidence).claims
+    assert (said.verdict, said.quote) == ("supported", "This Agreement renews for one year.")
+
+
+def test_a_unit_in_a_cell_of_its_own_is_a_unit() -> None:
+    text = "Parameter | Symbol | Value | Unit\nCollector current | IC | 100 | mA\nWeight | G | 3 | g"
+    (said,) = verify("The collector current is 100 mA [d].", [Evidence("d:0", "d", text)]).claims
+    assert said.verdict == "supported"

@@ -1,0 +1,114 @@
+"""Values of a claim held against the rows of a table: what stands in one row may not be said of another."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from citations.facts import Fact
+from citations.matching import View, facts_agree
+from citations.tokens import Span, content_stems
+
+BAR = " | "
+_BLANK = frozenset({"", "-", "–", "—", "n/a", "none"})
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a row: its place among the row's cells, its text, and what it states."""
+
+    column: int
+    text: str
+    facts: tuple[Fact, ...]
+    stems: frozenset[str]
+
+
+Row = tuple[Cell, ...]
+
+
+def rows_of(source: View, parts: Sequence[Span]) -> list[Row]:
+    """Return the rows among the lines of a passage, cut into their cells."""
+    return [
+        tuple(_cells(source, start, end)) for start, end in parts if BAR in source.text[start:end].strip("| ")
+    ]
+
+
+def _cells(source: View, start: int, end: int) -> Iterator[Cell]:
+    at = start
+    for column, text in enumerate(source.text[start:end].split(BAR)):
+        facts = tuple(f for f in source.facts if at <= f.start < at + len(text))
+        yield Cell(column, text.strip(" |"), facts, frozenset(content_stems(text)))
+        at += len(text) + len(BAR)
+
+
+class Rows:
+    """A claim beside the rows of a passage.
+
+    Attributes:
+        rows: at least two; fewer cannot be mixed up.
+    """
+
+    def __init__(self, claim: View, source: View, parts: Sequence[Span], around: str) -> None:
+        self.rows = rows_of(source, parts)
+        self._claim, self._source, self._around = claim, source, around
+        self._inside = [(start, end) for start, end in parts if BAR in source.text[start:end]]
+
+    def mixed(self) -> str:
+        """Return how the claim takes a value from the row of another thing, "" when it does not."""
+        if len(self.rows) < 2:
+            return ""
+        keys = [f for f in self._claim.facts if f.kind == "identifier"]
+        for value in self._claim.facts:
+            if value.kind == "identifier" or value.label:
+                continue
+            held = [(row, cell) for row in self.rows for cell in row if self._states(cell, value)]
+            if not held or self._stands_outside(value):
+                continue
+            said = [self._other(row, cell, keys) for row, cell in held]
+            if all(said):
+                return f'the row of "{" ".join(value.text.split())}" is of {said[0]}'
+        return ""
+
+    def _other(self, row: Row, held: Cell, keys: Sequence[Fact]) -> str:
+        """Return what a row is of, when the claim speaks of another row's thing instead; else ""."""
+        for other in self.rows:
+            if other is row or len(other) != len(row) or not other[held.column].facts:
+                continue
+            if self._is_claimed(other[held.column]):
+                continue  # that thing has its own value in the claim
+            for cell, rival in zip(other, row, strict=True):
+                if cell.column == held.column or rival.text.casefold() in _BLANK:
+                    continue
+                if self._share(rival) < self._share(cell) and self._is_key(cell, row, held, keys):
+                    return f'"{rival.text}", not of "{cell.text}"'
+        return ""
+
+    def _is_key(self, cell: Cell, row: Row, held: Cell, keys: Sequence[Fact]) -> bool:
+        """Tell whether the claim names a cell: by its identifier, or by all its words while nothing else of the
+        value's own row is named.
+        """
+        named = [key for key in keys if self._states(cell, key)]
+        if named:
+            return not any(self._states(own, key) for key in named for own in row)
+        if cell.facts or self._share(cell) < 1:
+            return False
+        return not any(self._share(own) == 1 for own in row if own is not held)
+
+    def _is_claimed(self, cell: Cell) -> bool:
+        return self._share(cell) > 0
+
+    def _share(self, cell: Cell) -> float:
+        """Return how much of a cell the claim says: one of its values, else a share of its words."""
+        if any(self._states(cell, fact) for fact in self._claim.facts):
+            return 1.0
+        if cell.facts or not cell.stems:
+            return 0.0
+        return len(cell.stems & self._claim.stem_set) / len(cell.stems)
+
+    def _states(self, cell: Cell, fact: Fact) -> bool:
+        return any(facts_agree(fact, own, self._around) for own in cell.facts)
+
+    def _stands_outside(self, fact: Fact) -> bool:
+        return any(
+            facts_agree(fact, own, self._around)
+            for own in self._source.facts
+            if not any(start <= own.start < end for start, end in self._inside)
+        )
