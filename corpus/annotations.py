@@ -272,6 +272,8 @@ class AnnotationStore:
 
     def get_sources(self, doc_id: str, bucket: str) -> dict[str, Source]:
         """Return where the values of a document were found, for those that were extracted."""
+        if bucket not in self.tables:
+            return {}
         rows = self.tables[bucket].rows
         this = and_(rows.c.doc_id == doc_id, sql_condition(self.principal, rows.c.doc_id))
         found = self.run(select(rows.c.sources).where(this)).scalar()

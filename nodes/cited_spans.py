@@ -22,12 +22,18 @@ def cell(value: Any) -> str:
     return text if len(text) <= 120 else text[:117] + "..."
 
 
-def cite_values(bucket: Bucket, document: Document, values: Json) -> Json:
+def cite_values(corpus: Corpus, bucket: Bucket, document: Document, values: Json) -> Json:
     """Return the span of a document to cite for some of its values: the line of the last value that is found.
 
-    Of several lines that print the value, the one with a word for its field counts ("Total" before "Net").
+    A value that was extracted stands where it was found. Of another one it is the line that prints it, of several
+    the one with a word for its field ("Total" before "Net").
     """
+    places = corpus.annotations.get_sources(document.doc_id, bucket.name)
     for name, value in reversed(list(values.items())):
+        place = places.get(name)
+        if place and place.start is not None and place.end is not None and place.end <= len(document.text):
+            start, end = line_around(document.text, (place.start, place.end))
+            return {"doc": document.doc_id, "start": start, "end": end}
         declared = bucket.field(name)
         labels = declared.words if declared else ()
         for form in written_forms(value):
@@ -89,5 +95,5 @@ def value_spans(corpus: Corpus, bucket: Bucket, field: str, values: Json) -> lis
     for doc_id, value in list(values.items())[:CITED_INPUTS]:
         document = corpus.documents.get(doc_id)
         if document is not None:
-            cited.append(cite_values(bucket, document, {field: value}))
+            cited.append(cite_values(corpus, bucket, document, {field: value}))
     return cited

@@ -116,7 +116,7 @@ def rival_line(corpus: Corpus, subject: Subject, other: Document, span: tuple[in
         if not differing or not is_version(subject, other, values):
             return None
         name = differing[0]
-        place = cite_values(subject.bucket, other, {name: values[name]})
+        place = cite_values(corpus, subject.bucket, other, {name: values[name]})
         said = f"{name.replace('_', ' ').capitalize()}: {cell(values[name])} [{other.doc_id}]."
         return Line(other.doc_id, place["start"], place["end"], "", "", (), said)
     found = (line for line in lines_of(other, *span) if contradicts(corpus, subject, other, line))

@@ -20,6 +20,9 @@ HEAD_UNITS = 6
 SEMANTIC, SEMANTIC_POOL = 0.5, 120
 Similar = Callable[[Sequence[str]], Sequence[float]]
 """Characters of a passage at most; a short line is shown with its neighbours up to this size."""
+HEADING = re.compile(r"#{1,6} ")
+RULE = re.compile(r"[\s|:-]*-[\s|:-]*")
+"""The line beneath a table's head in Markdown."""
 SENTENCE = re.compile(r"(?<=[.!?;:])\s+(?=[A-ZÀ-ÖØ-Þ0-9“\"(•-])")
 
 
@@ -182,11 +185,17 @@ def chosen(
 
 
 def widened(text: str, spans: Sequence[tuple[int, int]], place: int) -> tuple[int, int]:
-    """Return the unit's span with following, then preceding lines while it stays short and on the same page."""
+    """Return the unit's span with following, then preceding lines while it stays short and on the same page.
+
+    A row of a table stands alone, and a section ends where the next heading begins.
+    """
     first = last = place
     start, end = spans[place]
+    if is_row(text[start:end]):
+        return start, end
     while (
         last + 1 < len(spans)
+        and not is_border(text[slice(*spans[last + 1])])
         and spans[last + 1][1] - start <= UNIT * 0.7
         and "\f" not in text[end : spans[last + 1][0]]
         and last - place < 4
@@ -195,6 +204,8 @@ def widened(text: str, spans: Sequence[tuple[int, int]], place: int) -> tuple[in
         end = spans[last][1]
     while (
         first > 0
+        and not is_heading(text[slice(*spans[first])])
+        and not is_row(text[slice(*spans[first - 1])])
         and end - spans[first - 1][0] <= UNIT * 0.7
         and "\f" not in text[spans[first - 1][1] : start]
         and place - first < 1
@@ -202,6 +213,34 @@ def widened(text: str, spans: Sequence[tuple[int, int]], place: int) -> tuple[in
         first -= 1
         start = spans[first][0]
     return start, end
+
+
+def is_row(line: str) -> bool:
+    """Tell whether a line is a row of a table, as the readers write one."""
+    return " | " in line
+
+
+def is_heading(line: str) -> bool:
+    """Tell whether a line is a heading, as the readers write one."""
+    return HEADING.match(line) is not None
+
+
+def is_border(line: str) -> bool:
+    """Tell whether a passage of prose ends before a line."""
+    return is_row(line) or is_heading(line)
+
+
+def header_of(text: str, start: int) -> str:
+    """Return the head of the table whose row begins at `start`, "" when that is no row or its table has no head."""
+    line = text[start:].partition("\n")[0]
+    above = text[:start].removesuffix("\n").split("\n") if is_row(line) else []
+    head = ""
+    while above and (is_row(above[-1]) or RULE.fullmatch(above[-1])):
+        row = above.pop()
+        head = row if is_row(row) else head
+    cells = [cell.strip(" |") for cell in head.split(" | ")]
+    named = all(cell and not cell[0].isdigit() for cell in cells)
+    return head.strip() if named and len(cells) == len(line.split(" | ")) else ""
 
 
 def locate(text: str, value: str) -> tuple[int, int] | None:

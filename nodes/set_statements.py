@@ -210,6 +210,7 @@ def cited_values(corpus: Corpus, bucket: Bucket, rows: Sequence[Json], columns: 
         if document is not None:
             cited.append(
                 cite_values(
+                    corpus,
                     bucket,
                     document,
                     {column: row[column] for column in columns if row.get(column) is not None},

@@ -16,7 +16,7 @@ from graph.state import Json, State
 from nodes import lexicon
 from nodes.answer_forms import NO_PERSON, PERSON, choice_in, says_neither
 from nodes.cited_spans import cell, cite_values, line_end
-from nodes.extract import Passage, Similar, best_passages, speaks_of
+from nodes.extract import Passage, Similar, best_passages, header_of, speaks_of
 from nodes.set_statements import number_text
 from nodes.stored_filters import printed
 from tools.services import Corpus
@@ -127,7 +127,7 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Json
     side = f"{plan['label'].strip(' ,.:')}: " if plan.get("label") else ""
     for name, value in stated.items():
         lines.append(f"{side}{name.replace('_', ' ').capitalize()}: {cell(value)} [{document.doc_id}].")
-        cited.append(cite_values(bucket, document, {name: value}))
+        cited.append(cite_values(corpus, bucket, document, {name: value}))
     named = identifying(bucket, document, values, part)
     limit = 4 if plan["intent"] == "summarize" else 2 if not lines else 1
     similar = similarity_to(corpus, question)
@@ -148,7 +148,9 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Json
             "unanswerable": True,
         }
     for passage in passages:
-        lines.append(f"“{tidy(passage.text)}” [{document.doc_id}].")
+        head = header_of(document.text, passage.start)
+        shown = f"“{tidy(head)}”: “{tidy(passage.text)}”" if head else f"“{tidy(passage.text)}”"
+        lines.append(f"{shown} [{document.doc_id}].")
         cited.append({"doc": document.doc_id, "start": passage.start, "end": passage.end})
     return {
         "text": "\n".join(lines),

@@ -1,4 +1,4 @@
-from nodes.extract import best_passages, locate, units
+from nodes.extract import best_passages, header_of, locate, units
 
 SHEET = """NV100 transistor
 Product data sheet
@@ -48,3 +48,30 @@ def test_locate_finds_a_value_in_another_form() -> None:
     assert text[start:end].startswith("Dec")
     assert locate("Total 28.20", "28.20") == (6, 11)
     assert locate(text, "Acme") is None
+
+
+ORDERS = """# Orders
+Order | Part | Quantity
+O-1001 | PX-100 | 40
+O-1002 | PX-220 | 15
+
+## Terms
+Delivery takes ten days.
+## Payment
+Payment is due in 30 days.
+"""
+
+
+def test_a_row_stands_alone_and_a_section_ends_at_the_next_heading() -> None:
+    row = best_passages(ORDERS, "How many PX-220 were ordered?", "en")[0]
+    assert row.text == "O-1002 | PX-220 | 15"
+    assert header_of(ORDERS, row.start) == "Order | Part | Quantity"
+    delivery = best_passages(ORDERS, "How long does delivery take?", "en")[0]
+    assert delivery.text == "## Terms\nDelivery takes ten days."
+    assert header_of(ORDERS, delivery.start) == ""
+
+
+def test_a_table_without_names_above_its_columns_has_no_head() -> None:
+    assert header_of("7 | 40\n8 | 15", 7) == ""
+    marked = "| Part | Quantity |\n| --- | --- |\n| PX-1 | 40 |"
+    assert header_of(marked, marked.index("| PX-1")) == "| Part | Quantity |"
