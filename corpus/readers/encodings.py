@@ -26,6 +26,7 @@ _USUAL = re.compile(r"[ \n\rA-Za-z0-9.,。，、]")
 _FEWEST_USUAL = 0.01
 _HIGH = re.compile(rb"[\x80-\xff]")
 _RUN = re.compile(rb"[\x80-\xff]{2,}")
+_SHORT_RUN = 2
 # What a language writes beside a to z, lower case; the order is that of the tie.
 _WESTERN = tuple(
     frozenset(letters)
@@ -153,9 +154,8 @@ def _guessed(data: bytes) -> str:
 
 def _is_latin(data: bytes) -> bool:
     """Return whether the bytes beyond ASCII stand alone between others: those of other scripts stand together."""
-    high = len(_HIGH.findall(data))
-    together = sum(map(len, _RUN.findall(data)))
-    return together <= high / 2
+    runs = [len(run) for run in _RUN.findall(data)]
+    return max(runs, default=0) <= _SHORT_RUN or sum(runs) <= len(_HIGH.findall(data)) / 2
 
 
 def _fit(data: bytes, encoding: str, alphabets: tuple[frozenset[str], ...]) -> float:

@@ -12,6 +12,7 @@ _OFFICE = {"word/": ".docx", "xl/": ".xlsx", "ppt/": ".pptx"}
 # What `filetype` names after the container, and what Office 97 and Outlook share.
 _SAME = ({".jpg", ".jpeg"}, {".tif", ".tiff"}, {".xlsx", ".xlsm"}, {".html", ".htm", ".xhtml"})
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_MARKS = {b"{\\rtf": ".rtf", b"\x78\x9f\x3e\x22": ".tnef"}
 _BINARY = {".pdf", ".docx", ".xlsx", ".pptx", ".zip", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".msg"}
 
 
@@ -44,6 +45,9 @@ def _found(path: Path, head: bytes) -> str:
         return _zip_suffix(path)
     if head.startswith(_OLE):
         return _ole_suffix(path)
+    for mark, suffix in _MARKS.items():
+        if head.startswith(mark):
+            return suffix
     # A PDF may have bytes before its mark (Adobe: within the first 1,024); one stored in an archive has too.
     if b"%PDF-" in head[:1024]:
         return ".pdf"

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import io
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from email import message_from_binary_file, policy
 from email.message import EmailMessage
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from corpus.readers.containers import Member, read_members
 from corpus.readers.encodings import decoded
 from corpus.readers.html import html_text, markup_text
+from corpus.readers.mail_parts import Attached, attachments_of, bytes_of, head_of, members_of, texts_of
 from corpus.readers.protocol import Reading, ReadOptions, Unread
+from corpus.readers.rich_text import unpacked_rtf
 from corpus.readers.text import cleaned
+from corpus.types import Table
 from llm.errors import BadInput
 
-# Outlook's property of the name shown, for mails without internet heads ([MS-OXPROPS] PidTagSenderName).
-_SENDER_NAME = 0x0C1A
+# Outlook's properties: the name shown of the sender, for mails without internet heads, and the body as packed
+# Rich Text ([MS-OXPROPS] PidTagSenderName, PidTagRtfCompressed).
+_SENDER_NAME, _RTF = 0x0C1A, 0x1009
 _HEADS = ("From", "To", "Cc", "Date", "Subject")
 
-
-@dataclass(frozen=True, slots=True)
-class _Attachment:
-    name: str
-    data: bytes
+Body = tuple[str, tuple[Table, ...]]
 
 
 class EmlReader:
@@ -38,13 +36,13 @@ class EmlReader:
     def read(self, path: Path, options: ReadOptions) -> Iterator[Reading | Unread]:
         """See `Reader.read`."""
         message = _parsed(path)
-        heads = {name: _head(message, name) for name in _HEADS}
-        yield _reading(heads, _body(message), "message/rfc822")
-        yield from read_members(_attachments(_of_message(message), options), options)
+        heads = {name: head_of(message, name) for name in _HEADS}
+        yield _reading(heads, [_body(part) for part in texts_of(message)], "message/rfc822")
+        yield from read_members(members_of(attachments_of(message), options), options)
 
     def members(self, path: Path, options: ReadOptions) -> Iterator[Member | Unread]:
         """See `Container.members`."""
-        yield from _attachments(_of_message(_parsed(path)), options)
+        yield from members_of(attachments_of(_parsed(path)), options)
 
 
 def _parsed(path: Path) -> EmailMessage:
@@ -55,47 +53,16 @@ def _parsed(path: Path) -> EmailMessage:
     return message
 
 
-def _head(message: EmailMessage, name: str) -> str:
-    try:
-        return str(message.get(name) or "")
-    except Exception:  # the standard library fails on some malformed heads: the mail still has a body
-        return ""
-
-
-def _body(message: EmailMessage) -> str:
-    part = message.get_body(("plain", "html"))
-    if part is None:
-        return ""
-    data = part.get_payload(decode=True)
-    if not isinstance(data, bytes):
-        return ""
+def _body(part: EmailMessage) -> Body:
+    data = bytes_of(part)
+    if data is None or not data.strip():
+        return "", ()
     if part.get_content_type() == "text/html":
-        return html_text(markup_text(data))[0] if data.strip() else ""
+        return html_text(markup_text(data))[:2]
     try:
-        return data.decode(part.get_content_charset() or "utf-8")
+        return data.decode(part.get_content_charset() or "utf-8"), ()
     except (LookupError, UnicodeDecodeError):
-        return decoded(data)
-
-
-def _of_message(message: EmailMessage) -> Iterator[_Attachment]:
-    for number, part in enumerate(message.iter_attachments(), 1):
-        kind = part.get_content_type()
-        if kind.startswith("image/") and part.get("Content-ID"):
-            continue  # a picture of the body or a signature
-        if kind == "message/rfc822":
-            inner = part.get_content()
-            subject = (
-                " ".join(re.sub(r"[^\w.-]+", " ", _head(inner, "Subject")).split()) or f"message {number}"
-            )
-            yield _Attachment(f"{subject[:80]}.eml", inner.as_bytes())
-            continue
-        data = part.get_payload(decode=True)
-        if isinstance(data, bytes):
-            yield _Attachment(part.get_filename() or f"attachment {number}{_ending(kind)}", data)
-
-
-def _ending(kind: str) -> str:
-    return {"text/plain": ".txt", "text/html": ".html", "application/pdf": ".pdf"}.get(kind, "")
+        return decoded(data), ()
 
 
 class MsgReader:
@@ -105,9 +72,7 @@ class MsgReader:
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Reading | Unread]:
         """See `Reader.read`."""
-        from oxmsg import Message
-
-        message = Message.load(str(path))
+        message = _loaded(path)
         given = message.message_headers
         heads = {
             "From": message.sender or message.properties.str_prop_value(_SENDER_NAME) or "",
@@ -119,37 +84,56 @@ class MsgReader:
             else given.get("Date", ""),
             "Subject": message.subject or "",
         }
-        body = message.body or ""
-        if not body.strip() and message.html_body:
-            body = html_text(message.html_body)[0]
-        yield _reading(heads, body, "application/vnd.ms-outlook")
-        yield from read_members(_attachments(_of_outlook(message), options), options)
+        yield _reading(heads, [_outlook_body(message)], "application/vnd.ms-outlook")
+        yield from read_members(members_of(_of_outlook(message), options), options)
 
     def members(self, path: Path, options: ReadOptions) -> Iterator[Member | Unread]:
         """See `Container.members`."""
-        from oxmsg import Message
-
-        yield from _attachments(_of_outlook(Message.load(str(path))), options)
+        yield from members_of(_of_outlook(_loaded(path)), options)
 
 
-def _of_outlook(message: Any) -> Iterator[_Attachment]:
+def _loaded(path: Path) -> Any:
+    from oxmsg import Message
+
+    try:
+        return Message.load(str(path))
+    except Exception as error:
+        raise BadInput("the Outlook message is damaged: save it again in Outlook") from error
+
+
+def _outlook_body(message: Any) -> Body:
+    body = message.body or ""
+    if not body.strip() and message.html_body:
+        return html_text(message.html_body)[:2]
+    if not body.strip():
+        return unpacked_rtf(message.properties.binary_prop_value(_RTF) or b""), ()
+    return body, ()
+
+
+def _of_outlook(message: Any) -> Iterator[Attached | Unread]:
     for number, item in enumerate(message.attachments, 1):
-        yield _Attachment(item.file_name or f"attachment {number}", item.file_bytes or b"")
+        name = item.file_name or f"attachment {number}"
+        if item.file_bytes is None:
+            yield Unread(name, "an Outlook item inside of the message: save it as a file of its own")
+        else:
+            yield Attached(name, item.file_bytes)
 
 
-def _reading(heads: Mapping[str, str], body: str, kind: str) -> Reading:
+def _reading(heads: Mapping[str, str], bodies: Sequence[Body], kind: str) -> Reading:
     """Return a message as a document: its heads as lines, a blank line, its body."""
     lines = [f"{name}: {' '.join(value.split())}" for name, value in heads.items() if value.strip()]
-    text = cleaned("\n".join(lines) + "\n\n" + body).replace("\f", "\n")
-    return Reading(text, media_type=kind, title=" ".join(cleaned(heads["Subject"]).split()))
+    text = _whole("\n".join(lines) + "\n\n")
+    tables: list[Table] = []
+    for number, (body, found) in enumerate(bodies):
+        text += "\n\n" if number and not text.endswith("\n\n") else ""
+        tables += [
+            replace(table, start=table.start + len(text), end=table.end + len(text)) for table in found
+        ]
+        text += _whole(body)
+    return Reading(
+        text, media_type=kind, title=" ".join(_whole(heads["Subject"]).split()), tables=tuple(tables)
+    )
 
 
-def _attachments(found: Iterator[_Attachment], options: ReadOptions) -> Iterator[Member | Unread]:
-    left = options.unpacked
-    for number, item in enumerate(found):
-        name = cleaned(item.name).replace("\\", "/").rpartition("/")[2] or "attachment"
-        if number >= options.members or len(item.data) > left:
-            yield Unread(name, "the message holds too much")
-            return
-        left -= len(item.data)
-        yield Member(name, partial(io.BytesIO, item.data), len(item.data))
+def _whole(text: str) -> str:
+    return re.sub("\f", "\n", cleaned(text))

@@ -16,11 +16,13 @@ from corpus.readers.office import DocxReader, PptxReader
 from corpus.readers.pdf import PdfReader
 from corpus.readers.pictures import PictureReader
 from corpus.readers.protocol import DEFAULT_OPTIONS, Reader, Reading, ReadOptions, Unread
+from corpus.readers.rich_text import RtfReader
 from corpus.readers.sheets import CsvReader, XlsxReader
 from corpus.readers.text import MarkdownReader, TextReader
+from corpus.readers.tnef import TnefReader
 from llm.errors import BadInput
 
-RECIPE = 2
+RECIPE = 3
 """Raised when a reader gives another text, so that files are read again."""
 _READERS: tuple[Reader, ...] = (
     TextReader(),
@@ -36,6 +38,8 @@ _READERS: tuple[Reader, ...] = (
     XmlReader(),
     EmlReader(),
     MsgReader(),
+    TnefReader(),
+    RtfReader(),
     ZipReader(),
 )
 _NEWER = {
@@ -44,7 +48,6 @@ _NEWER = {
     ".xls": ".xlsx",
     ".ppt": ".pptx",
     ".pptm": ".pptx",
-    ".rtf": ".docx",
 }
 
 

@@ -9,7 +9,7 @@ SECTOR, MINI, CUTOFF = 512, 64, 4096
 FREE, END, FAT, NONE = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD, 0xFFFFFFFF
 
 UNICODE, BINARY, LONG = 0x001F, 0x0102, 0x0003
-SUBJECT, SENDER, BODY, DATA, NAME, METHOD = 0x0037, 0x0C1A, 0x1000, 0x3701, 0x3707, 0x3705
+SUBJECT, SENDER, BODY, RTF, DATA, NAME, METHOD = 0x0037, 0x0C1A, 0x1000, 0x1009, 0x3701, 0x3707, 0x3705
 
 
 @dataclass
@@ -19,10 +19,16 @@ class Node:
     children: list[Node] = field(default_factory=list)
 
 
-def message(subject: str, sender: str, body: str, attachments: dict[str, bytes]) -> bytes:
-    root = Node("Root Entry", children=_storage({SUBJECT: subject, SENDER: sender, BODY: body}, header=32))
+def message(
+    subject: str, sender: str, body: str | bytes, attachments: dict[str, bytes | None], *, kind: int = BODY
+) -> bytes:
+    """Return a message; an attachment without bytes is an item of Outlook, `kind` says what the body is."""
+    root = Node("Root Entry", children=_storage({SUBJECT: subject, SENDER: sender, kind: body}, header=32))
     for number, (name, data) in enumerate(attachments.items()):
-        parts = _storage({NAME: name, DATA: data, METHOD: 1}, header=8)
+        held: dict[int, str | bytes | int] = (
+            {NAME: name, METHOD: 5} if data is None else {NAME: name, DATA: data, METHOD: 1}
+        )
+        parts = _storage(held, header=8)
         root.children.append(Node(f"__attach_version1.0_#{number:08X}", children=parts))
     return _compound(root)
 

@@ -1,5 +1,7 @@
 """E-mail is read with its heads and body; attachments are documents of their own."""
 
+import base64
+import struct
 from email.message import EmailMessage
 from pathlib import Path
 
@@ -9,6 +11,7 @@ from corpus.readers.protocol import Reading, ReadOptions, Unread
 from corpus.readers.registry import read_file
 from corpus.types import Table
 from llm.errors import BadInput
+from tests.corpus.readers.outlook import RTF
 from tests.corpus.readers.outlook import message as outlook_message
 
 
@@ -81,7 +84,7 @@ def test_containers_in_containers_end(tmp_path: Path) -> None:
 
 def test_msg_by_content_with_attachments(tmp_path: Path) -> None:
     path = tmp_path / "a.eml"
-    notes = {"note.txt": b"hello " * 1000, "b.csv": b"a,b\n1,2\n"}
+    notes: dict[str, bytes | None] = {"note.txt": b"hello " * 1000, "b.csv": b"a,b\n1,2\n"}
     path.write_bytes(outlook_message("Rechnung für März", "Ada Lind", "Hallo,\r\nanbei.\r\n", notes))
     whole, note, table = read_file(path)
     assert whole == Reading(
@@ -93,3 +96,147 @@ def test_msg_by_content_with_attachments(tmp_path: Path) -> None:
     assert note == Reading("hello " * 1000, part="note.txt")
     assert isinstance(table, Reading)
     assert (table.text, table.part) == ("a | b\n1 | 2\n\n", "b.csv")
+
+
+def raw(kind: str, *parts: str, heads: str = "From: a@example.org\nSubject: S\n") -> bytes:
+    """Return a message of parts; each begins with its own heads."""
+    body = "".join(f"--B\n{part}\n" for part in parts)
+    return f'{heads}Content-Type: {kind}; boundary="B"\n\n{body}--B--\n'.encode()
+
+
+def attached(name: str, text: str, kind: str = "text/plain") -> str:
+    return f'Content-Type: {kind}\nContent-Disposition: attachment; filename="{name}"\n\n{text}'
+
+
+PLAIN, MARKUP = "Content-Type: text/plain\n\nHello", "Content-Type: text/html\n\n<p>Hello</p>"
+SIGNATURE = attached("smime.p7s", "MIIB", "application/pkcs7-signature")
+INVITATION = "Content-Type: text/calendar; method=REQUEST\n\nBEGIN:VCALENDAR"
+ENCRYPTED = "is encrypted: open it in the mail program and save it without encryption"
+
+
+def nested(kind: str, *parts: str) -> str:
+    inner = raw(kind, *parts, heads="").decode().replace("--B", "--I").replace('"B"', '"I"')
+    return inner.rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("message", "found"),
+    [
+        # Apple's Mail hangs files into one of the forms of the body.
+        (
+            raw("multipart/alternative", PLAIN, nested("multipart/mixed", MARKUP, attached("a.txt", "A"))),
+            ["Hello", "a.txt: A"],
+        ),
+        (
+            raw("multipart/signed", nested("multipart/mixed", PLAIN, attached("a.txt", "A")), SIGNATURE),
+            ["Hello", "a.txt: A"],
+        ),
+        (
+            raw("multipart/mixed", PLAIN, attached("a.txt", "A"), "Content-Type: text/plain\n\nBye"),
+            ["Hello\n\nBye", "a.txt: A"],
+        ),
+        (raw("multipart/alternative", PLAIN, MARKUP, INVITATION), ["Hello"]),
+        (raw("multipart/mixed", PLAIN, MARKUP), ["Hello\n\nHello\n\n"]),
+        (raw("multipart/mixed", PLAIN, attached("../../x", "up")), ["Hello", "x: up"]),
+        (
+            raw("multipart/encrypted", attached("a.asc", "x", "application/octet-stream")),
+            ["", f": {ENCRYPTED}"],
+        ),
+        (
+            b"Subject: S\nContent-Type: application/pkcs7-mime; smime-type=enveloped-data\n\nMIIB",
+            ["", f": {ENCRYPTED}"],
+        ),
+        (
+            b"Subject: S\nContent-Type: application/pkcs7-mime; smime-type=signed-data\n\nMIIB",
+            ["", ": is packed into its signature (S/MIME): open it in the mail program and save it without"],
+        ),
+    ],
+)
+def test_messages_as_programs_nest_them(tmp_path: Path, message: bytes, found: list[str]) -> None:
+    (tmp_path / "a.eml").write_bytes(message)
+    seen = []
+    for item in read_file(tmp_path / "a.eml"):
+        if isinstance(item, Unread):
+            seen.append(f"{item.where}: {item.reason}")
+        else:
+            seen.append(f"{item.part}: {item.text}" if item.part else item.text.partition("\n\n")[2])
+    assert seen == found
+
+
+def test_bytes_where_none_belong_and_base64_that_breaks_off(tmp_path: Path) -> None:
+    (tmp_path / "a.eml").write_bytes(
+        "From: Jörg <j@example.org>\nSubject: Größe\n\nKörper\n".encode("cp1252")
+    )
+    (reading,) = read_file(tmp_path / "a.eml")
+    assert isinstance(reading, Reading)
+    assert (reading.text, reading.title) == (
+        "From: Jörg <j@example.org>\nSubject: Größe\n\nKörper\n",
+        "Größe",
+    )
+    data = base64.b64encode(b"All that came through of it").decode()[:-3]
+    part = f'Content-Type: text/plain; name="a.txt"\nContent-Transfer-Encoding: base64\n\n{data}'
+    (tmp_path / "b.eml").write_bytes(raw("multipart/mixed", PLAIN, part))
+    _, cut = read_file(tmp_path / "b.eml")
+    assert isinstance(cut, Reading)
+    assert cut.text == "All that came through of"
+
+
+def test_tables_of_a_body_keep_their_place(tmp_path: Path) -> None:
+    message = EmailMessage()
+    message["Subject"] = "Prices"
+    message.set_content("<table><tr><th>A<th>B<tr><td>1<td>2</table>", subtype="html")
+    (tmp_path / "a.eml").write_bytes(message.as_bytes())
+    (reading,) = read_file(tmp_path / "a.eml")
+    assert isinstance(reading, Reading)
+    (table,) = reading.tables
+    assert reading.text[table.start : table.end] == "A | B\n1 | 2"
+
+
+def test_msg_with_a_body_of_rich_text_and_an_item_inside(tmp_path: Path) -> None:
+    source = rb"{\rtf1\ansi\fromhtml1 {\*\htmltag <p>}\htmlrtf {\htmlrtf0 Dear all\htmlrtf\par}\htmlrtf0 }"
+    head = struct.pack("<III", len(source) + 12, len(source), 0x414C454D)
+    body = head + bytes(4) + source
+    (tmp_path / "a.msg").write_bytes(outlook_message("S", "Ada", body, {"Meeting": None}, kind=RTF))
+    whole, item = read_file(tmp_path / "a.msg")
+    assert isinstance(whole, Reading)
+    assert whole.text == "From: Ada\nSubject: S\n\nDear all\n"
+    assert item == Unread("Meeting", "an Outlook item inside of the message: save it as a file of its own")
+
+
+def tnef(*attributes: tuple[int, int, bytes]) -> bytes:
+    """Return a winmail.dat ([MS-OXTNEF]) of attributes: level, id, bytes."""
+    packed = struct.pack("<IH", 0x223E9F78, 1)
+    for level, number, data in attributes:
+        packed += struct.pack("<BII", level, number, len(data)) + data + struct.pack("<H", sum(data) & 0xFFFF)
+    return packed
+
+
+def test_winmail_gives_its_body_and_attachments(tmp_path: Path) -> None:
+    title, data = (2, 0x00018010, b"list.csv\x00"), (2, 0x0006800F, b"a,b\n1,2\n")
+    winmail = tnef(
+        (1, 0x00089006, struct.pack("<I", 0x10000)),
+        (1, 0x0002800C, b"Hello"),
+        (2, 0x00069002, bytes(14)),
+        title,
+        data,
+    )
+    message = mail()
+    message.add_attachment(winmail, maintype="application", subtype="ms-tnef", filename="winmail.dat")
+    (tmp_path / "a.eml").write_bytes(message.as_bytes())
+    _, body, table = read_file(tmp_path / "a.eml")
+    assert isinstance(body, Reading)
+    assert (body.part, body.text) == ("winmail.dat", "Hello")
+    assert isinstance(table, Reading)
+    assert (table.part, table.text) == ("winmail.dat/list.csv", "a | b\n1 | 2\n\n")
+    (tmp_path / "b.dat").write_bytes(winmail[:9])
+    with pytest.raises(BadInput, match=r"winmail\.dat is damaged"):
+        list(read_file(tmp_path / "b.dat"))
+
+
+def test_rich_text(tmp_path: Path) -> None:
+    (tmp_path / "a.doc").write_bytes(
+        rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Arial;}} Caf\'e9 {\b 5 \u8364?}\par Next\par\trowd A\cell B\cell\row}"
+    )
+    (reading,) = read_file(tmp_path / "a.doc")
+    assert isinstance(reading, Reading)
+    assert (reading.text, reading.notes) == ("Café 5 €\nNext\nA | B\n", ("named .doc, read as RTF",))
