@@ -230,17 +230,22 @@ def is_border(line: str) -> bool:
     return is_row(line) or is_heading(line)
 
 
-def header_of(text: str, start: int) -> str:
-    """Return the head of the table whose row begins at `start`, "" when that is no row or its table has no head."""
+def head_of(text: str, start: int) -> tuple[int, int] | None:
+    """Return the span of the head of the table whose row begins at `start`, None when that is no row or has none."""
     line = text[start:].partition("\n")[0]
-    above = text[:start].removesuffix("\n").split("\n") if is_row(line) else []
-    head = ""
-    while above and (is_row(above[-1]) or RULE.fullmatch(above[-1])):
-        row = above.pop()
-        head = row if is_row(row) else head
-    cells = [cell.strip(" |") for cell in head.split(" | ")]
+    at, head = start, None
+    while at > 0 and is_row(line):
+        begin = text.rfind("\n", 0, at - 1) + 1
+        above = text[begin : at - 1]
+        if not is_row(above) and not RULE.fullmatch(above):
+            break
+        head = (begin, at - 1) if is_row(above) else head
+        at = begin
+    if head is None:
+        return None
+    cells = [cell.strip(" |") for cell in text[slice(*head)].split(" | ")]
     named = all(cell and not cell[0].isdigit() for cell in cells)
-    return head.strip() if named and len(cells) == len(line.split(" | ")) else ""
+    return head if named and len(cells) == len(line.split(" | ")) else None
 
 
 def locate(text: str, value: str) -> tuple[int, int] | None:

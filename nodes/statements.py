@@ -16,7 +16,7 @@ from graph.state import Json, State
 from nodes import lexicon
 from nodes.answer_forms import NO_PERSON, PERSON, choice_in, says_neither
 from nodes.cited_spans import cell, cite_values, line_end
-from nodes.extract import Passage, Similar, best_passages, header_of, speaks_of
+from nodes.extract import Passage, Similar, best_passages, head_of, speaks_of
 from nodes.set_statements import number_text
 from nodes.stored_filters import printed
 from tools.services import Corpus
@@ -147,17 +147,26 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Json
             "cited": [{"doc": document.doc_id, "start": 0, "end": min(200, len(document.text))}],
             "unanswerable": True,
         }
-    for passage in passages:
-        head = header_of(document.text, passage.start)
-        shown = f"“{tidy(head)}”: “{tidy(passage.text)}”" if head else f"“{tidy(passage.text)}”"
-        lines.append(f"{shown} [{document.doc_id}].")
-        cited.append({"doc": document.doc_id, "start": passage.start, "end": passage.end})
+    for start, end in with_heads(document.text, passages):
+        lines.append(f"“{tidy(document.text[start:end])}” [{document.doc_id}].")
+        cited.append({"doc": document.doc_id, "start": start, "end": end})
     return {
         "text": "\n".join(lines),
         "cited": cited,
         "unanswerable": not lines,
         "stated": {"doc": document.doc_id, "values": stated},
     }
+
+
+def with_heads(text: str, passages: Sequence[Passage]) -> list[tuple[int, int]]:
+    """Return the spans of passages in their order; the rows of a table follow its head."""
+    spans: list[tuple[int, int]] = []
+    for passage in passages:
+        head = head_of(text, passage.start)
+        if head is not None and head not in spans:
+            spans.append(head)
+        spans.append((passage.start, passage.end))
+    return spans
 
 
 HOW_MUCH = re.compile(

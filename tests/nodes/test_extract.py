@@ -1,4 +1,5 @@
-from nodes.extract import best_passages, header_of, locate, units
+from nodes.extract import best_passages, head_of, locate, units
+from nodes.statements import with_heads
 
 SHEET = """NV100 transistor
 Product data sheet
@@ -65,13 +66,23 @@ Payment is due in 30 days.
 def test_a_row_stands_alone_and_a_section_ends_at_the_next_heading() -> None:
     row = best_passages(ORDERS, "How many PX-220 were ordered?", "en")[0]
     assert row.text == "O-1002 | PX-220 | 15"
-    assert header_of(ORDERS, row.start) == "Order | Part | Quantity"
+    start = ORDERS.index("Order |")
+    assert head_of(ORDERS, row.start) == (start, start + len("Order | Part | Quantity"))
     delivery = best_passages(ORDERS, "How long does delivery take?", "en")[0]
     assert delivery.text == "## Terms\nDelivery takes ten days."
-    assert header_of(ORDERS, delivery.start) == ""
+    assert head_of(ORDERS, delivery.start) is None
 
 
 def test_a_table_without_names_above_its_columns_has_no_head() -> None:
-    assert header_of("7 | 40\n8 | 15", 7) == ""
+    assert head_of("7 | 40\n8 | 15", 7) is None
     marked = "| Part | Quantity |\n| --- | --- |\n| PX-1 | 40 |"
-    assert header_of(marked, marked.index("| PX-1")) == "| Part | Quantity |"
+    assert head_of(marked, marked.index("| PX-1")) == (0, len("| Part | Quantity |"))
+
+
+def test_the_rows_of_an_answer_follow_their_head_once() -> None:
+    rows = best_passages(ORDERS, "Which orders of PX-100 and PX-220 are there?", "en")
+    assert [ORDERS[start:end] for start, end in with_heads(ORDERS, rows)] == [
+        "Order | Part | Quantity",
+        *(row.text for row in rows),
+    ]
+    assert sorted(row.text for row in rows) == ["O-1001 | PX-100 | 40", "O-1002 | PX-220 | 15"]
