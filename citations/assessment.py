@@ -363,6 +363,8 @@ def _check_slots(work: _Work) -> None:
     theirs = work.passage.view.slots
     mine = work.claim.slots
     for slot in mine:
+        if slot.fact is not None and work.rows.binds(slot.fact):
+            continue  # the row and the head of its column tell
         same, other, rival = 0.0, 0.0, None
         for candidate in theirs:
             alike = _same_filler(slot, candidate, work)

@@ -1,5 +1,6 @@
 """Values of a claim held against the rows of a table: what stands in one row may not be said of another."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -7,7 +8,13 @@ from citations.facts import Fact
 from citations.matching import View, facts_agree
 from citations.tokens import Span, content_stems
 
-BAR = " | "
+_BAR = re.compile(r" \| ")
+_GAP = re.compile(r" {2,}|\t+")
+_COLUMNS = 3
+"""Cells that a line without bars must have to be a row."""
+_LABEL = re.compile(
+    r"[ \t]*(?P<label>[^\W\d_][^:|\n]{1,40}?)[ \t]*(?::[ \t]+| \| )(?P<value>[^\W\d_a-z][^|\n]*?)[ \t]*$"
+)
 _BLANK = frozenset({"", "-", "–", "—", "n/a", "none"})
 
 
@@ -26,17 +33,23 @@ Row = tuple[Cell, ...]
 
 def rows_of(source: View, parts: Sequence[Span]) -> list[Row]:
     """Return the rows among the lines of a passage, cut into their cells."""
-    return [
-        tuple(_cells(source, start, end)) for start, end in parts if BAR in source.text[start:end].strip("| ")
-    ]
+    return [tuple(_cells(source, start, end)) for start, end in parts if _cuts(source.text[start:end])]
+
+
+def _cuts(line: str) -> list[Span]:
+    """Return what separates the cells of a row: bars, else wide gaps; nothing in a line that is no row."""
+    bars = [match.span() for match in _BAR.finditer(line)]
+    gaps = bars or [match.span() for match in _GAP.finditer(line.strip())]
+    return gaps if bars or len(gaps) >= _COLUMNS - 1 else []
 
 
 def _cells(source: View, start: int, end: int) -> Iterator[Cell]:
-    at = start
-    for column, text in enumerate(source.text[start:end].split(BAR)):
-        facts = tuple(f for f in source.facts if at <= f.start < at + len(text))
+    line = source.text[start:end]
+    edges = [0, *(edge for cut in _cuts(line) for edge in cut), len(line)]
+    for column, (first, last) in enumerate(zip(edges[::2], edges[1::2], strict=True)):
+        facts = tuple(f for f in source.facts if start + first <= f.start < start + last)
+        text = line[first:last]
         yield Cell(column, text.strip(" |"), facts, frozenset(content_stems(text)))
-        at += len(text) + len(BAR)
 
 
 class Rows:
@@ -49,10 +62,13 @@ class Rows:
     def __init__(self, claim: View, source: View, parts: Sequence[Span], around: str) -> None:
         self.rows = rows_of(source, parts)
         self._claim, self._source, self._around = claim, source, around
-        self._inside = [(start, end) for start, end in parts if BAR in source.text[start:end]]
+        self._parts = parts
+        self._inside = [(start, end) for start, end in parts if _cuts(source.text[start:end])]
 
     def mixed(self) -> str:
         """Return how the claim takes a value from the row of another thing, "" when it does not."""
+        if said := self._renamed():
+            return said
         if len(self.rows) < 2:
             return ""
         keys = [f for f in self._claim.facts if f.kind == "identifier"]
@@ -62,9 +78,48 @@ class Rows:
             held = [(row, cell) for row in self.rows for cell in row if self._states(cell, value)]
             if not held or self._stands_outside(value):
                 continue
-            said = [self._other(row, cell, keys) for row, cell in held]
-            if all(said):
-                return f'the row of "{" ".join(value.text.split())}" is of {said[0]}'
+            others = [self._other(row, cell, keys) or self._column(row, cell) for row, cell in held]
+            if all(others):
+                return f'"{" ".join(value.text.split())}" is {others[0]}'
+        return ""
+
+    def binds(self, value: Fact) -> bool:
+        """Tell whether a row has a value beside something else that the claim names."""
+        return len(self.rows) > 1 and any(
+            any(self._share(own) == 1 for own in row if own is not cell)
+            for row in self.rows
+            for cell in row
+            if self._states(cell, value)
+        )
+
+    def _renamed(self) -> str:
+        """Return how the claim gives a name to another label ("Tenant: Ann", "Landlord: Bob"), "" when it does not."""
+        lines = [self._source.text[start:end] for start, end in self._parts]
+        entries = [
+            (match, frozenset(content_stems(match["label"])), frozenset(content_stems(match["value"])))
+            for line in lines
+            if (match := _LABEL.match(line))
+        ]
+        claimed = self._claim.stem_set
+        for own, label, name in entries:
+            if not name or not name <= claimed or label & claimed:
+                continue
+            if sum(name <= frozenset(content_stems(line)) for line in lines) > 1:
+                continue  # it is spoken of elsewhere too
+            for other, wanted, rival in entries:
+                if wanted and wanted <= claimed and rival and not rival & claimed:
+                    return f'"{own["value"]}" is that of "{own["label"]}", not of "{other["label"]}"'
+        return ""
+
+    def _column(self, row: Row, held: Cell) -> str:
+        """Return the head of the column that has a value, when the claim names another column for it; else ""."""
+        heads = next((head for head in self.rows if not any(cell.facts for cell in head)), None)
+        if heads is None or len(heads) != len(row) or self._share(heads[held.column]):
+            return ""
+        for head, own in zip(heads, row, strict=True):
+            numbers = own.facts and all(fact.kind == "number" for fact in own.facts)
+            if numbers and head.column != held.column and self._share(head) == 1 and not self._share(own):
+                return f'in the column "{heads[held.column].text}", not "{head.text}"'
         return ""
 
     def _other(self, row: Row, held: Cell, keys: Sequence[Fact]) -> str:
@@ -78,7 +133,7 @@ class Rows:
                 if cell.column == held.column or rival.text.casefold() in _BLANK:
                     continue
                 if self._share(rival) < self._share(cell) and self._is_key(cell, row, held, keys):
-                    return f'"{rival.text}", not of "{cell.text}"'
+                    return f'in the row of "{rival.text}", not of "{cell.text}"'
         return ""
 
     def _is_key(self, cell: Cell, row: Row, held: Cell, keys: Sequence[Fact]) -> bool:

@@ -68,3 +68,37 @@ def test_a_label_holds_its_own_value(claim: str, expected: str) -> None:
 def test_what_also_stands_in_prose_is_no_value_of_the_table_alone() -> None:
     text = f"{ORDERS}\n\nFrom March on the unit price of PX-220 is 12.5 EUR."
     assert verdicts("The unit price of PX-220 is 12.5 EUR", text) == {"supported"}
+
+
+FORM = "Tenant: Orla Finch\nLandlord: Brook & Sons Ltd\nMonthly rent: 900 EUR"
+PRICES = """Item          Qty   Price
+Bolt M8        40    0.50
+Nut M8        200    0.20
+Washer         15    0.05"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ("The tenant is Orla Finch", "supported"),
+        ("The landlord is Orla Finch", "contradicted"),
+        ("The landlord is Brook & Sons Ltd", "supported"),
+        ("The tenant Orla Finch rents from Brook & Sons Ltd", "supported"),
+    ],
+)
+def test_a_name_belongs_to_its_label(claim: str, expected: str) -> None:
+    assert verdicts(claim, FORM) == {expected}
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ("The price of Nut M8 is 0.20", "supported"),
+        ("40 Bolt M8 at 0.50", "supported"),
+        ("The price of Nut M8 is 0.50", "contradicted"),
+        ("The quantity of Nut M8 is 40", "contradicted"),
+        ("The price of Nut M8 is 200", "contradicted"),
+    ],
+)
+def test_columns_set_by_blanks_are_a_table_too(claim: str, expected: str) -> None:
+    assert verdicts(claim, PRICES) == {expected}
