@@ -1,4 +1,4 @@
-"""Reads files in the tasks of Ray Data, on this machine or on a cluster that sees the same files."""
+"""Reads files, and extracts their values, in the tasks of Ray Data, on this machine or on a cluster that sees the same files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import logging
 import os
 import pickle
 import socket
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,33 +76,45 @@ def _connect(address: str) -> None:
 
 
 def _unreachable(address: str) -> Unavailable:
-    where = f"at {address}" if address else "on this machine"
-    return Unavailable(f"Ray does not answer {where}: check the address, or ingest with --engine local.")
+    if not address:
+        return Unavailable("Ray does not start on this machine: ingest with --engine local.")
+    return Unavailable(
+        f"Ray does not answer at {address}: check the address, set RAY_AUTH_MODE=token when the cluster asks for a "
+        "token, or ingest with --engine local."
+    )
 
 
 class RayReader:
-    """`FileReader` whose files are read by tasks; each reads in a process of its own under the same limits."""
+    """`FileReader` whose files are read, and their values extracted, by tasks.
+
+    Each works in a process of its own under the same limits.
+    """
 
     def __init__(self, read: ReadStep, limits: Limits) -> None:
         self._read = read
         self._limits = limits
 
-    async def read(self, files: Sequence[Path]) -> AsyncIterator[tuple[Path, Step]]:
+    async def read(
+        self, files: Sequence[Path], fresh: Collection[Path] = frozenset()
+    ) -> AsyncIterator[tuple[Path, Step]]:
         """See `FileReader.read`."""
         if not files:
             return
-        rows = await asyncio.to_thread(self._rows, files)
+        rows = await asyncio.to_thread(self._rows, files, fresh)
         while (row := await asyncio.to_thread(next, rows, _END)) is not _END:
             assert isinstance(row, Mapping)
             yield files[int(row["place"])], pickle.loads(row["step"])
 
-    def _rows(self, files: Sequence[Path]) -> Iterator[Mapping[str, Any]]:
+    def _rows(self, files: Sequence[Path], fresh: Collection[Path]) -> Iterator[Mapping[str, Any]]:
         import ray.data
 
         context = ray.data.DataContext.get_current()
         context.execution_options.preserve_order = True
         context.enable_progress_bars = False
-        items = [{"place": place, "path": os.fsencode(file)} for place, file in enumerate(files)]
+        items = [
+            {"place": place, "path": os.fsencode(file), "fresh": file in fresh}
+            for place, file in enumerate(files)
+        ]
         dataset = ray.data.from_items(items, override_num_blocks=max(1, len(items) // FILES_A_TASK))
         task: Any = _steps
         steps = dataset.map_batches(
@@ -115,18 +127,19 @@ def _steps(batch: Mapping[str, Any], *, read: ReadStep, limits: Limits) -> Itera
     """Read some files in a task and yield their steps, one a batch."""
     paths = [Path(os.fsdecode(bytes(path))) for path in batch["path"]]
     places = dict(zip(paths, batch["place"], strict=True))
+    fresh = {path for path, is_fresh in zip(paths, batch["fresh"], strict=True) if is_fresh}
     with contextlib.closing(asyncio.new_event_loop()) as loop:
-        reading = _read_all(paths, read, limits)
+        reading = _read_all(paths, fresh, read, limits)
         while (found := loop.run_until_complete(anext(reading, None))) is not None:
             path, step = found
             yield {"place": [int(places[path])], "step": [pickle.dumps(step)]}
 
 
 async def _read_all(
-    paths: Sequence[Path], read: ReadStep, limits: Limits
+    paths: Sequence[Path], fresh: Collection[Path], read: ReadStep, limits: Limits
 ) -> AsyncIterator[tuple[Path, Step]]:
     from corpus.ingestion.pool import open_readers
 
     async with open_readers(1, read, limits) as readers:
-        async for found in readers.read(paths):
+        async for found in readers.read(paths, fresh):
             yield found

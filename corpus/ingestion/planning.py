@@ -84,6 +84,7 @@ class Planner:
         self.bucket = bucket
         self.known = known
         self.seen: dict[str, str] = {}
+        self._prepared: Extraction | None = None
         self._stores = stores
         self._options = options
         self._sidecar = sidecar
@@ -98,8 +99,14 @@ class Planner:
         given = [options.extract, stores.extractions is not None, options.labels]
         self.recipe = _hash([bucket.model_dump_json(), self._recipe, summaries, given])
 
-    def read(self, path: Path, source: str, reading: Reading) -> Planned | str | None:
-        """Return what to write of a reading of a file, None when it is stored already, else why it is left out."""
+    def read(
+        self, path: Path, source: str, reading: Reading, prepared: Extraction | None = None
+    ) -> Planned | str | None:
+        """Return what to write of a reading of a file, None when it is stored already, else why it is left out.
+
+        Args:
+            prepared: what the bucket's rules find in it, when that is known already.
+        """
         if not reading.text.strip():
             return "empty"
         doc_id = safe_id(reading.doc_id) if reading.doc_id else self._reading_id(path, source, reading.part)
@@ -109,7 +116,11 @@ class Planner:
         said = part_path(str(path), reading.part)
         self.report.notes += [Skipped(said, note) for note in reading.notes]
         document, row = self._document(path, source, reading, doc_id)
-        return self.plan(document, row)
+        self._prepared = prepared
+        try:
+            return self.plan(document, row)
+        finally:
+            self._prepared = None
 
     def given_to(self, doc_ids: Iterable[str]) -> list[Given]:
         """Return what people gave to stored documents, for those that have something."""
@@ -261,7 +272,7 @@ class Planner:
         """Return the values of a row, or else those given before, with what is extracted and corrected."""
         given = self._given_before(document) if row is None else self.check_row(document.doc_id, row)
         if extraction is None and self._extracts(row, given):
-            extraction = extract_document(self.bucket, document)
+            extraction = self._prepared or extract_document(self.bucket, document)
         corrections = self._corrections.get(document.doc_id, {})
         return settle(self.bucket, document.text, given, extraction or Extraction(), corrections)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from corpus.ingestion.worker import Limits, Step, prepare, too_large
 
@@ -21,14 +21,20 @@ CHARACTERS_AHEAD = 16_000_000
 FILES_AHEAD = 64
 
 
-ReadStep = Callable[[Path], Step]
+ReadStep = Callable[..., Step]
+"""Called with a file and, for one that is not stored yet, True."""
+NONE: frozenset[Path] = frozenset()
 
 
 class FileReader(Protocol):
     """Reads many files."""
 
-    def read(self, files: Sequence[Path]) -> AsyncIterator[tuple[Path, Step]]:
-        """Yield the steps of all files, in the order of the files; a file's last step is `finished`."""
+    def read(self, files: Sequence[Path], fresh: Collection[Path] = NONE) -> AsyncIterator[tuple[Path, Step]]:
+        """Yield the steps of all files, in the order of the files; a file's last step is `finished`.
+
+        Args:
+            fresh: the files of which no document is stored.
+        """
         ...
 
 
@@ -38,13 +44,20 @@ class InlineReader:
     def __init__(self, read: ReadStep) -> None:
         self._read = read
 
-    async def read(self, files: Sequence[Path]) -> AsyncIterator[tuple[Path, Step]]:
+    async def read(
+        self, files: Sequence[Path], fresh: Collection[Path] = NONE
+    ) -> AsyncIterator[tuple[Path, Step]]:
         """See `FileReader.read`."""
         for file in files:
             step = Step()
             while not step.finished:
-                step = await asyncio.to_thread(self._read, file)
+                step = await asyncio.to_thread(self._read, *arguments(file, fresh))
                 yield file, step
+
+
+def arguments(file: Path, fresh: Collection[Path]) -> list[Any]:
+    """Return what a `ReadStep` is called with."""
+    return [file, True] if file in fresh else [file]
 
 
 @asynccontextmanager
@@ -85,11 +98,13 @@ class PooledReader:
         self._limits = limits
         self._read = read
 
-    async def read(self, files: Sequence[Path]) -> AsyncIterator[tuple[Path, Step]]:
+    async def read(
+        self, files: Sequence[Path], fresh: Collection[Path] = NONE
+    ) -> AsyncIterator[tuple[Path, Step]]:
         """See `FileReader.read`."""
         ahead = _Ahead()
-        places = iter(range(len(files)))
-        lanes = [asyncio.create_task(self._lane(pool, files, places, ahead)) for pool in self._pools]
+        jobs = iter([(place, arguments(file, fresh)) for place, file in enumerate(files)])
+        lanes = [asyncio.create_task(self._lane(pool, jobs, ahead)) for pool in self._pools]
         try:
             for place, file in enumerate(files):
                 finished = False
@@ -103,23 +118,23 @@ class PooledReader:
             await asyncio.gather(*lanes, return_exceptions=True)
 
     async def _lane(
-        self, pool: ProcessPool, files: Sequence[Path], places: Iterator[int], ahead: _Ahead
+        self, pool: ProcessPool, jobs: Iterator[tuple[int, Sequence[Any]]], ahead: _Ahead
     ) -> None:
         """Read one file after the other in one process."""
-        for place in places:
+        for place, given in jobs:
             finished = False
             while not finished:
                 await ahead.room(place)
-                step = await self._step(pool, files[place])
+                step = await self._step(pool, given)
                 finished = step.finished
                 await ahead.put(place, step)
 
-    async def _step(self, pool: ProcessPool, file: Path) -> Step:
+    async def _step(self, pool: ProcessPool, given: Sequence[Any]) -> Step:
         from pebble import ProcessExpired
 
         limits = self._limits
         try:
-            job = pool.schedule(self._read, args=[file], timeout=limits.seconds)
+            job = pool.schedule(self._read, args=given, timeout=limits.seconds)
             step: Step = await asyncio.wrap_future(job)
         except TimeoutError:
             reason = f"was not read within {limits.seconds:g} s: check it, or raise CITEGRAPH_INGEST_SECONDS"

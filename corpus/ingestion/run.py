@@ -8,17 +8,19 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corpus.ingestion.likeness import find_likeness
 from corpus.ingestion.planning import Planned, Planner
 from corpus.ingestion.pool import FileReader, open_readers
+from corpus.ingestion.preparing import preparation
 from corpus.ingestion.report import IngestReport, Skipped, with_places
 from corpus.ingestion.sources import SourceFile, Sources, find_sources, is_absent, printable
 from corpus.ingestion.stores import DEFAULTS, IngestOptions, Progress, Stores
 from corpus.ingestion.unchanged import FileMemory
-from corpus.ingestion.worker import StepReader
+from corpus.ingestion.worker import Step, StepReader
 from corpus.ingestion.writing import DryWriter, Writer, remove_documents
 from corpus.readers.protocol import Reading, ReadOptions, Unread
 from corpus.sidecar import Sidecar
@@ -27,6 +29,7 @@ from corpus.types import file_of
 if TYPE_CHECKING:
     from corpus.buckets import Bucket
     from corpus.documents import DocumentRecord, Status
+    from corpus.extraction.found import Extraction
 
 
 async def ingest(
@@ -53,11 +56,12 @@ async def ingest(
     """
     began = time.monotonic()
     reading = ReadOptions(language=bucket.language)
-    read = StepReader(reading, options.limits)
+    sidecar = await asyncio.to_thread(Sidecar, annotations)
+    prepare = preparation(bucket, options, sidecar) if stores.extractions else None
+    read = StepReader(reading, options.limits, prepare)
     async with _alone(bucket, stores, options), _readers(options, read) as readers:
         if not options.dry_run:
             await stores.index.ensure(bucket)
-        sidecar = await asyncio.to_thread(Sidecar, annotations)
         known = await asyncio.to_thread(stores.documents.all_records, bucket.name)
         lost = 0 if options.dry_run else await _lost(known, bucket, stores)
         if lost:
@@ -181,9 +185,11 @@ class _Run:
             progress(done, total, "")
         files = iter(unread)
         opened: _Opened | None = None
-        async for _, step in readers.read([file.path for file in unread]):
+        stored = {file_of(record.source_path) for record in self.planner.known.values()}
+        fresh = {file.path for file in unread if file.source not in stored}
+        async for _, step in readers.read([file.path for file in unread], fresh):
             opened = opened or _Opened(next(files))
-            await self._take(opened, step.readings)
+            await self._take(opened, step)
             if progress:
                 progress(done + min(opened.count, opened.file.units), total, opened.file.path.name)
             if step.finished:
@@ -198,21 +204,21 @@ class _Run:
         await self._writer.flush()
         await asyncio.to_thread(self._memory.write)
 
-    async def _take(self, opened: _Opened, readings: Sequence[Reading | Unread]) -> None:
-        rest = iter(readings)
+    async def _take(self, opened: _Opened, step: Step) -> None:
+        rest = zip_longest(step.readings, step.extractions)
         # Exactly as many chunks a batch, however the readings came: the same files give the same index.
         while await asyncio.to_thread(self._plan, opened, rest):
             await self._flush()
 
-    def _plan(self, opened: _Opened, rest: Iterator[Reading | Unread]) -> bool:
+    def _plan(self, opened: _Opened, rest: Iterator[tuple[Reading | Unread, Extraction | None]]) -> bool:
         """Plan readings until the queue is long enough; returns whether it is."""
-        for reading in rest:
+        for reading, extraction in rest:
             opened.count += 1
             if isinstance(reading, Unread):
                 opened.problems.setdefault(reading.reason, []).append(reading.where)
                 continue
             refused = self.planner.report.refused
-            planned = self.planner.read(opened.file.path, opened.file.source, reading)
+            planned = self.planner.read(opened.file.path, opened.file.source, reading, extraction)
             opened.notes += [(reading.part, note) for note in reading.notes]
             opened.told |= bool(reading.metadata) and self.planner.report.refused != refused
             if isinstance(planned, Planned):

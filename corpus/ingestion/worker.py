@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from multiprocessing import connection, parent_process
 from pathlib import Path
 
+from corpus.extraction.found import Extraction
+from corpus.ingestion.preparing import Preparation
 from corpus.ingestion.refusals import refusal
 from corpus.readers.protocol import MEGABYTE, Reading, ReadOptions, Unread
 from corpus.readers.registry import read_file
@@ -40,6 +42,7 @@ class Step:
     """Some readings of a file in order; the last step says whether the file was read to its end.
 
     Attributes:
+        extractions: of the readings, in their order, None where nothing was worked out; empty for none at all.
         finished: no step follows.
         failure: why the file, or the rest of it, cannot be read; empty when it was read whole.
     """
@@ -47,6 +50,7 @@ class Step:
     readings: tuple[Reading | Unread, ...] = ()
     finished: bool = False
     failure: str = ""
+    extractions: tuple[Extraction | None, ...] = ()
 
     @property
     def characters(self) -> int:
@@ -81,16 +85,21 @@ class StepReader:
 
     options: ReadOptions
     limits: Limits
+    prepare: Preparation | None = None
 
-    def __call__(self, path: Path) -> Step:
-        """Return the next step of a file."""
+    def __call__(self, path: Path, fresh: bool = False) -> Step:
+        """Return the next step of a file; of a `fresh` one, which is not stored, the values are extracted too."""
         if os.fspath(path) not in _open:
             reason = refusal(path, file_mb=self.limits.file_mb)
             if reason:
                 return Step(finished=True, failure=reason)
             unpacked = 2 * self.limits.file_mb * MEGABYTE
             _open[os.fspath(path)] = read_file(path, replace(self.options, unpacked=unpacked))
-        return _step(os.fspath(path), self.limits)
+        step = _step(os.fspath(path), self.limits)
+        if self.prepare is None or not fresh:
+            return step
+        found = [self.prepare(item) if isinstance(item, Reading) else None for item in step.readings]
+        return replace(step, extractions=tuple(found))
 
 
 def _step(key: str, limits: Limits) -> Step:
