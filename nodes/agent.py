@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +16,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from graph.context import Context
 from graph.policies import llm_calls_left, model_budget_spent, seconds_left, tool_calls_left
 from graph.state import Json, State
+from llm.errors import Unavailable
 from llm.strict import strict_schema
 from nodes.calling import Stopwatch, budget_of, note, spent_on
 from nodes.prune import hydrate
 from nodes.query_drafts import plan_of, proven
 from nodes.rule_pass import rule_pass
+from nodes.shown import known_fields
 from nodes.telling import told
 from nodes.tool_calls import agent_tools, run_scope, shown_result
 from tools.scope import Scope
@@ -28,14 +31,18 @@ from tools.services import Corpus, Services
 if TYPE_CHECKING:
     from llm.budget import ModelCall
 
-PROMPT_VERSION = "agent-1"
+PROMPT_VERSION = "agent-2"
 PROMPT = """You answer questions over document collections, from what your tools return and nothing else.
 
 - Call tools until you can answer; several at once when they do not depend on each other. You may still make {left}
-  tool calls. Never repeat a call.
+  tool calls; each of several counts. Never repeat a call.
+- Where one document leads to another, find the name in the first one, then search with that name. A search shows parts
+  of passages and, once, the fields of each document: what they say needs no further call. `context_chars` shows more.
 - For a list, a count or a sum over many documents use query_documents: the database computes, you do not.
 - End by calling `done` with the answer. After each statement put the marker of the document that says it, copied
-  exactly: [doc_id]. Quote numbers, dates, names and units as the documents print them.
+  exactly: [doc_id]. Make a sentence for what each document says; a comparison ("longer", "the same") is one sentence
+  with the value of each side beside its name, and both markers. Quote numbers, dates, names and units as the documents
+  print them.
 - Say what you did not find. No introduction, no advice, nothing from general knowledge.
 
 Today is {today}. Every call already carries these filters of the user: {filters}.
@@ -230,10 +237,13 @@ async def conversation(
         messages += [HumanMessage(turn["asked"] or turn["question"]), AIMessage(turn["answer"])]
     messages.append(HumanMessage(state["question"]))
     chunks = await hydrate(corpus, state.get("evidence", []))
+    known: dict[str, str] = {}
+    with suppress(Unavailable):  # what the store would say of the documents is a help, not needed to go on
+        known = await asyncio.to_thread(known_fields, corpus, list(chunks.values()))
     timeout = max(0.1, min(seconds_left(state), 10.0))
     for turn in state.get("transcript", []):
         calls = turn["calls"]
-        shown = await asyncio.gather(*(shown_result(tools, call, chunks, timeout) for call in calls))
+        shown = await asyncio.gather(*(shown_result(tools, call, chunks, known, timeout) for call in calls))
         made = [{"id": call["id"], "name": call["tool"] or "none", "args": call["args"]} for call in calls]
         messages.append(AIMessage("", tool_calls=made))
         messages += [

@@ -29,6 +29,8 @@ from tools.search import described, known_bucket, search_tools
 from tools.services import Corpus, Services
 
 SEARCHES = frozenset({"search_text", "search_semantic"})
+RESULT, LONGEST, SHORTEST = 6_000, 2_000, 500
+"""Characters of a search's passages together, of one at most, and of one at least, where the model does not say how many."""
 
 
 @dataclass(frozen=True)
@@ -178,9 +180,13 @@ def tool_event(entry: Json, seconds: float) -> ToolEvent:
 
 
 async def shown_result(
-    tools: dict[str, BaseTool], entry: Json, kept: dict[str, Chunk], timeout: float
+    tools: dict[str, BaseTool], entry: Json, kept: dict[str, Chunk], known: dict[str, str], timeout: float
 ) -> str:
-    """Return the result of a call as the model sees it: passages from the evidence that was kept, rows asked anew."""
+    """Return the result of a call as the model sees it: passages from the evidence that was kept, rows asked anew.
+
+    Args:
+        known: fields of documents that the model was not told yet; what is told here is taken out.
+    """
     if "error" in entry:
         return f"error: {entry['error']}"
     arguments = entry["args"]
@@ -189,13 +195,13 @@ async def shown_result(
             return json.dumps(await answered(tools[entry["tool"]], arguments, timeout), ensure_ascii=False)
         except CitegraphError as error:
             return f"error: {error}"
-    size = int(arguments.get("context_chars") or 500)
-    hits = [
-        described(Hit(chunk, 0.0), arguments["query"], size)
-        for name in entry["ids"]
-        if (chunk := kept.get(name))
-    ]
-    for hit in hits:
+    chunks = [chunk for name in entry["ids"] if (chunk := kept.get(name))]
+    size = int(arguments.get("context_chars") or min(LONGEST, max(SHORTEST, RESULT // max(1, len(chunks)))))
+    hits = []
+    for chunk in chunks:
+        hit = described(Hit(chunk, 0.0), arguments["query"], size)
         del hit["score"]
+        fields = known.pop(chunk.doc_id, "")
+        hits.append(hit | ({"fields": fields} if fields else {}))
     left_out = len(entry["ids"]) - len(hits)
     return json.dumps({"hits": hits, "left_out_for_space": left_out}, ensure_ascii=False)

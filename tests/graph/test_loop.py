@@ -395,3 +395,29 @@ async def test_whatever_a_model_replies_the_run_ends_in_an_answer(open_loop: Any
     assert "unexpected" not in answer.text
     assert len(script.calls) <= 6
     assert loop_limit(Context(**limits)) > 12
+
+
+async def test_hits_tell_the_fields_of_a_document_once_and_few_are_shown_at_length(open_loop: Any) -> None:
+    one = {"bucket": "generic", "query": "ECN-0072 transistor", "top_k": 1}
+    again = one | {"query": "ECN-0072 stock of the transistor"}
+    _, script = await ask(
+        open_loop, [call(("search_text", one)), call(("search_text", again)), done("Nothing was found.")]
+    )
+    first, second = (
+        json.loads(message.text)["hits"] for message in script.calls[2].messages if message.type == "tool"
+    )
+    assert [hit["doc_id"] for hit in (*first, *second)] == ["ecn-0072", "ecn-0072"]
+    assert "document_type=" in first[0]["fields"]
+    assert "fields" not in second[0]
+    assert len(first[0]["text"]) > 600, "one hit has the room of ten"
+
+
+async def test_the_loop_goes_on_without_the_fields_of_documents(
+    open_loop: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def down(*arguments: Any) -> dict[str, str]:
+        raise Unavailable("the store does not answer")
+
+    monkeypatch.setattr("nodes.agent.known_fields", down)
+    answer, _ = await ask(open_loop, [call(("search_text", FIND)), done(RIGHT)])
+    assert (answer.status, answer.text) == ("answered", RIGHT)
