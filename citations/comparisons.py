@@ -1,7 +1,7 @@
 """A claim over two or more documents: each value beside the name of the document that states it, the greater one greater."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
@@ -20,6 +20,9 @@ LESS = re.compile(
     r"früher\w*|billiger\w*|moins|plus\s+(?:court|petit|bas|tôt)\w*)\b",
     re.IGNORECASE,
 )
+BEFORE = re.compile(r"\b(?:first|before|zuerst|vor|avant)\b", re.IGNORECASE)
+AFTER = re.compile(r"\b(?:last|after|zuletzt|nach|après)\b", re.IGNORECASE)
+"""Words that compare two dates and mean much else beside other values."""
 ALIKE = re.compile(r"\b(?:both|same|equal\w*|identical|beide[nrs]?|gleich\w*|jeweils|chacun\w*|deux)\b", re.I)
 THAN = re.compile(r"\b(?:than|als|que)\b", re.IGNORECASE)
 DENIED = re.compile(r"(?:\b(?:no|not|never|neither|nicht|kein\w*|pas)|n['’]t)\s+(?:\w+\s+)?$", re.IGNORECASE)
@@ -50,12 +53,19 @@ class Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class _Mention:
-    """A word that only one document has, or a value that only one states: its place in the claim and that document."""
+class _Name:
+    """The first word of a claim that only one of its documents has: its place, and that document."""
 
     at: int
     side: str
-    fact: Fact | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A value of a claim and the documents that state it, one at least."""
+
+    fact: Fact
+    homes: frozenset[str]
 
 
 def bind(claim: View, sides: Mapping[str, Side]) -> Bound | None:
@@ -71,45 +81,50 @@ def bind(claim: View, sides: Mapping[str, Side]) -> Bound | None:
         None when that cannot be told: a name or a value is missing, or the order is not plain.
     """
     names = _named(claim, sides)
-    values, shared = _valued(claim, sides)
-    if any(
-        DENIED.search(claim.text[: word.start()])
-        for word in (MORE.search(claim.text), LESS.search(claim.text))
-        if word
-    ):
+    values = _valued(claim, sides)
+    words = (MORE.search(claim.text), LESS.search(claim.text))
+    if not values or any(DENIED.search(claim.text[: word.start()]) for word in words if word):
         return None
-    if not values:
-        everywhere = shared and ALIKE.search(claim.text) and not _compares(claim.text)
-        return (
-            Bound("right", " = ".join(dict.fromkeys(_shown(fact) for fact in shared))) if everywhere else None
-        )
     if ALIKE.search(claim.text) and not _compares(claim.text):
-        only = f"only [{values[0].side}] states {_shown(values[0].fact)}"
-        return Bound("swapped", only) if len(names) == len(sides) else None
-    if len(names) != len({item.side for item in values}):
-        return None
-    order = list(dict.fromkeys(item.side for item in values))
-    runs = [item.side for at, item in enumerate(values) if not at or values[at - 1].side != item.side]
-    if runs != order:
-        return None
-    if [item.side for item in names] != order:
-        return Bound("swapped") if {item.side for item in names} == set(order) else None
-    return _ordered(claim, names, values)
+        return _alike(names, values, sides)
+    if len(values) == len(names) == len(sides):
+        pairs = list(zip(names, values, strict=True))
+    else:
+        pairs = _by_runs(names, [item for item in values if len(item.homes) == 1])
+        if len(pairs) != len(sides):
+            return None
+    if all(name.side in value.homes for name, value in pairs):
+        return _ordered(claim, [(name.side, name.at, value.fact) for name, value in pairs])
+    return Bound("swapped")
 
 
-def _named(claim: View, sides: Mapping[str, Side]) -> list[_Mention]:
+def _alike(names: "Sequence[_Name]", values: "Sequence[_Value]", sides: Mapping[str, Side]) -> Bound | None:
+    """Return what comes of "both" or "the same": every document must state the value."""
+    lone = next((item for item in values if len(item.homes) < len(sides)), None)
+    if lone is None:
+        return Bound("right", " = ".join(dict.fromkeys(_shown(item.fact) for item in values)))
+    only = f"only {', '.join(f'[{side}]' for side in sorted(lone.homes))} states {_shown(lone.fact)}"
+    return Bound("swapped", only) if len(names) == len(sides) else None
+
+
+def _by_runs(names: "Sequence[_Name]", values: "Sequence[_Value]") -> "list[tuple[_Name, _Value]]":
+    """Return the pairs where each document states several values one after the other, none where they are mixed."""
+    runs = [item for at, item in enumerate(values) if not at or values[at - 1].homes != item.homes]
+    plain = len({item.homes for item in runs}) == len(runs) == len(names)
+    return list(zip(names, runs, strict=True)) if plain else []
+
+
+def _named(claim: View, sides: Mapping[str, Side]) -> list[_Name]:
     """Return the first word of the claim that tells each document from the others, in order of the claim."""
-    first: dict[str, _Mention] = {}
+    first: dict[str, _Name] = {}
     taken = [(fact.start, fact.end) for fact in claim.facts if fact.kind != "identifier"]
     for match in re.finditer(r"[^\W_](?:[\w.’'-]*\w)?", claim.text):
         if any(start < match.end() and match.start() < end for start, end in taken):
             continue
-        parts = {content_stem(part) for part in re.split(r"[-’'.]", match.group())} | {
-            content_stem(match.group())
-        }
-        homes = [side for side, known in sides.items() if (parts - {""}) & (known.stems | known.known)]
-        if len(homes) == 1 and _telling(claim.text, match, bool((parts - {""}) & sides[homes[0]].known)):
-            first.setdefault(homes[0], _Mention(match.start(), homes[0]))
+        parts = {root for part in re.split(r"[-’'.]", match.group()) if part and (root := content_stem(part))}
+        homes = [side for side, known in sides.items() if parts <= known.stems | known.known]
+        if parts and len(homes) == 1 and _telling(claim.text, match, bool(parts & sides[homes[0]].known)):
+            first.setdefault(homes[0], _Name(match.start(), homes[0]))
     return sorted(first.values(), key=lambda item: item.at)
 
 
@@ -129,22 +144,24 @@ def _quoted(text: str, match: re.Match[str]) -> bool:
     )
 
 
-def _valued(claim: View, sides: Mapping[str, Side]) -> tuple[list[_Mention], list[Fact]]:
-    """Return the values that some documents state and others do not, in order, and those that all state."""
-    some, shared = [], []
-    for fact in sorted(claim.facts, key=lambda item: item.start):
-        if fact.kind == "identifier":
-            continue
-        homes = [
+def _valued(claim: View, sides: Mapping[str, Side]) -> list[_Value]:
+    """Return the values that a document states, in order; one that is said twice, "eighteen (18)", counts once."""
+    found: list[_Value] = []
+    for fact in sorted(values_of(claim), key=lambda item: item.start):
+        homes = frozenset(
             side
             for side, known in sides.items()
             if any(facts_agree(fact, other, known.around) for other in known.facts)
-        ]
-        if len(homes) == 1:
-            some.append(_Mention(fact.start, homes[0], fact))
-        elif len(homes) == len(sides):
-            shared.append(fact)
-    return some, shared
+        )
+        twice = (
+            found
+            and fact.amounts
+            and found[-1].fact.amounts[:1] == fact.amounts[:1]
+            and fact.start - found[-1].fact.end < 4
+        )
+        if homes and not twice:
+            found.append(_Value(fact, homes))
+    return found
 
 
 def missing(claim: View, sides: Mapping[str, Side]) -> list[Fact]:
@@ -177,42 +194,47 @@ def _compares(text: str) -> bool:
     return bool(MORE.search(text) or LESS.search(text))
 
 
-def _ordered(claim: View, names: Sequence[_Mention], values: Sequence[_Mention]) -> Bound | None:
-    """Return the pairs with their formula where the comparing word fits them, `swapped` where it says the reverse."""
-    first = {item.side: item.fact for item in reversed(values)}
+def _ordered(claim: View, pairs: "Sequence[tuple[str, int, Fact]]") -> Bound | None:
+    """Return the pairs with their formula where the comparing word fits them, `swapped` where it says the reverse.
+
+    Args:
+        pairs: document, place of its name in the claim, its value.
+    """
+    facts = {side: fact for side, _, fact in pairs}
     more, less = MORE.search(claim.text), LESS.search(claim.text)
-    if not more and not less:
-        return Bound("right", "; ".join(_shown(fact) for fact in first.values() if fact))
+    if not more and not less and all(fact.kind == "date" for fact in facts.values()):
+        more, less = AFTER.search(claim.text), BEFORE.search(claim.text)
     word = more or less
-    subject = _subject(claim.text, names, word) if word and not (more and less) and len(names) == 2 else None
+    if word is None:
+        return Bound("right", "; ".join(map(_shown, facts.values())))
+    subject = None if (more and less) or len(pairs) != 2 else _subject(claim.text, pairs, word)
     if subject is None:
         return None
-    other = next(item.side for item in names if item.side != subject)
-    mine, theirs = _size(first[subject]), _size(first[other])
-    if mine is None or theirs is None or family(first[subject]) != family(first[other]):  # type: ignore[arg-type]
+    mine = facts[subject]
+    theirs = next(fact for side, fact in facts.items() if side != subject)
+    sizes = _size(mine), _size(theirs)
+    if sizes[0] is None or sizes[1] is None or family(mine) != family(theirs):
         return None
-    sign: Callable[[Decimal, Decimal], bool] = Decimal.__gt__ if more else Decimal.__lt__
-    formula = f"{_shown(first[subject])} {'>' if more else '<'} {_shown(first[other])}"
-    return Bound("right", formula) if sign(mine, theirs) else Bound("swapped", formula)
+    formula = f"{_shown(mine)} {'>' if more else '<'} {_shown(theirs)}"
+    fits = sizes[0] > sizes[1] if more else sizes[0] < sizes[1]
+    return Bound("right" if fits else "swapped", formula)
 
 
-def _subject(text: str, names: Sequence[_Mention], word: re.Match[str]) -> str | None:
+def _subject(text: str, pairs: "Sequence[tuple[str, int, Fact]]", word: re.Match[str]) -> str | None:
     """Return the side that a comparing word speaks of: the one that does not follow "than", else the one named before it."""
     than = THAN.search(text, word.end())
     if than:
-        after = [item for item in names if item.at > than.end()]
+        after = [side for side, at, _ in pairs if at > than.end()]
         if len(after) == 1:
-            return next(item.side for item in names if item.side != after[0].side)
+            return next(side for side, _, _ in pairs if side != after[0])
         if len(after) == 2:
             return None
-    before = [item for item in names if item.at < word.start()]
-    return before[-1].side if before else names[0].side
+    before = [side for side, at, _ in pairs if at < word.start()]
+    return before[-1] if before else pairs[0][0]
 
 
-def _size(fact: Fact | None) -> Decimal | None:
+def _size(fact: Fact) -> Decimal | None:
     """Return the amount of a number, or a whole date as one, None for what has no order."""
-    if fact is None:
-        return None
     if fact.kind == "date" and fact.date and None not in (fact.date.year, fact.date.month, fact.date.day):
         if fact.date.swapped:
             return None
@@ -220,5 +242,5 @@ def _size(fact: Fact | None) -> Decimal | None:
     return fact.amounts[0] if fact.kind == "number" and fact.amounts else None
 
 
-def _shown(fact: Fact | None) -> str:
-    return " ".join(fact.text.split()).strip(" ()") if fact else ""
+def _shown(fact: Fact) -> str:
+    return " ".join(fact.text.replace("(", " ").replace(")", " ").split()).rstrip(" .,;")

@@ -26,17 +26,32 @@ def repair(answer_text: str, report: Report, *, treatment: Treatment = "cut") ->
     notes: list[str] = []
     known = {m for c in report.claims for m in (*c.markers, c.doc_id, c.evidence_id) if m}
     known -= set(report.unknown_markers)
+    dropped = _dropped(report)
     text = answer_text
     for claim in sorted(report.claims, key=lambda c: c.start, reverse=True):
         piece = text[claim.start : claim.end]
         new, note = _put_right(
-            piece, claim, known | set(report.unknown_markers), treatment, _in_table(text, claim)
+            piece, claim, known | set(report.unknown_markers), treatment, _in_table(text, claim), dropped
         )
         if note:
             notes.append(note)
         text = text[: claim.start] + new + text[claim.end :]
     text = _drop_unknown(text, report.unknown_markers, known)
     return tidy(_plain(text, known)), notes[::-1]
+
+
+def _dropped(report: Report) -> set[str]:
+    """Return the ids that some claim is going to lose: it falls, or they do not back it."""
+    return {
+        name
+        for claim in report.claims
+        for name in (_wrong(claim) if claim.verdict in ("supported", "derived") else claim.markers)
+    }
+
+
+def _wrong(claim: Claim) -> list[str]:
+    backed = claim.verdict in ("supported", "derived") and claim.backed_by
+    return [m for m in claim.markers if m not in claim.backed_by] if backed else []
 
 
 def _plain(text: str, known: set[str]) -> str:
@@ -55,10 +70,15 @@ def _in_table(text: str, claim: Claim) -> bool:
     return line.lstrip().startswith("|") or line.count("|") >= 2
 
 
-def _put_right(piece: str, claim: Claim, ids: set[str], treatment: Treatment, cell: bool) -> tuple[str, str]:
+def _put_right(
+    piece: str, claim: Claim, ids: set[str], treatment: Treatment, cell: bool, dropped: set[str]
+) -> tuple[str, str]:
     short = claim.text if len(claim.text) <= 80 else claim.text[:77] + "..."
     if claim.verdict in ("supported", "derived"):
-        wrong = [m for m in claim.markers if claim.backed_by and m not in claim.backed_by]
+        if not cell and {claim.doc_id, claim.evidence_id} & dropped and not find_markers(piece, ids):
+            # "A ends in May; B in June [a] [b]": what it rests on would go with the marker of its neighbour.
+            return _add(piece, f"[{claim.doc_id}]"), ""
+        wrong = _wrong(claim)
         new = _without(piece, set(wrong), ids)
         if new != piece:
             return new, f'"{short}": citation of {", ".join(wrong)} dropped, it does not say this'

@@ -266,6 +266,8 @@ def _line_continues(text: str, at: int, line_start: int) -> bool:
 def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     if match.group()[0] != ".":
         return True
+    if text[match.start() - 1 : match.start()] == "\x00":
+        return True  # behind the marker of a citation, a masked one, even where a lower-case name goes on
     following = text[match.end() : match.end() + 8].lstrip()
     if following and following[0].islower():
         return False

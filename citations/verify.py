@@ -28,7 +28,7 @@ from citations.matching import View, facts_agree, squeeze, view
 from citations.pool import Pool, Unit, Window, build_pool, index_stems, page_of, windows
 from citations.quotations import folded_words, quoted_in, stands_exactly, stitched
 from citations.repair import MARK
-from citations.tokens import fold, words
+from citations.tokens import content_stems, fold, words
 from citations.types import Claim, Derivation, Evidence, Report, Verdict
 
 # Cosine from which two sentences of the embedded models say much the same.
@@ -228,9 +228,16 @@ class _Run:
                 if self.pool.units[m].start >= 0
             ]
             glued = stitched(tokens, rows)
-            if glued:
+            if glued and not self._labelled(query.view.text, doc_id, evidence):
                 return f'glued from two places of the source: "{glued[0]}" and "{glued[1]}"'
         return ""
+
+    def _labelled(self, text: str, doc_id: str, evidence: Sequence[int]) -> bool:
+        """Tell whether a claim is "NAME: what the source says of it", with a name of the document by its id or one field."""
+        label = set(content_stems(text.partition(":")[0])) if ":" in text else set()
+        facts = [value for i in evidence for _, value in self.pool.evidence[i].facts if ";" not in value]
+        own = [re.sub(r"[_\W]+", " ", doc_id), *facts]
+        return bool(label) and any(label <= set(content_stems(name)) for name in own)
 
     def _by_clause(self, query: Query, evidence: Sequence[int]) -> Finding | None:
         """Judge the coordinated clauses of a claim one by one; all must be backed."""

@@ -32,6 +32,69 @@ EVIDENCE = [
 ]
 
 
+ROOTS = [
+    Evidence(
+        "a1",
+        "a",
+        "Subject: CN=Ostrel Root A\nNot Before: Jan 1 2010\nNot After : Oct 1 2033",
+        facts=(("subject", "Ostrel Root A"),),
+    ),
+    Evidence(
+        "b1",
+        "b",
+        "Subject: CN=Varnel Root B\nNot Before: Jan 1 2012\nNot After : Jun 22 2036",
+        facts=(("subject", "Varnel Root B"),),
+    ),
+]
+SECRETS = [
+    Evidence(
+        "k1",
+        "k",
+        "NDA of Gellwick and Korr.\nDisclosure ends five (5) years after the Effective Date.\nThe duties "
+        "expire seven (7) years from the Effective Date.",
+    ),
+    Evidence(
+        "m1", "m", "NDA of Gellwick and Mirren.\nThe duties expire five (5) years from the Effective Date."
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("said", "backed"),
+    [
+        ("Ostrel expires first, on Oct 1 2033, and Varnel expires on Jun 22 2036 [a] [b].", True),
+        ("Varnel expires after Ostrel, on Jun 22 2036 and Oct 1 2033 [a] [b].", True),
+        ("Varnel expires first, on Jun 22 2036, and Ostrel expires on Oct 1 2033 [a] [b].", False),
+        ("Ostrel expires first, on Jun 22 2036, and Varnel expires on Oct 1 2033 [a] [b].", False),
+    ],
+)
+def test_the_earlier_date_is_the_first(said: str, backed: bool) -> None:
+    (claim,) = verify(said, ROOTS).claims
+    assert (claim.verdict in {"supported", "derived"}) is backed
+
+
+@pytest.mark.parametrize(
+    ("said", "backed"),
+    [
+        (
+            "The duties run longer with Korr (seven (7) years) than with Mirren (five (5) years) [k] [m].",
+            True,
+        ),
+        (
+            "The duties run longer with Mirren (seven (7) years) than with Korr (five (5) years) [k] [m].",
+            False,
+        ),
+        (
+            "The duties run longer with Mirren (five (5) years) than with Korr (seven (7) years) [k] [m].",
+            False,
+        ),
+    ],
+)
+def test_a_value_that_both_state_may_belong_to_either(said: str, backed: bool) -> None:
+    (claim,) = verify(said, SECRETS).claims
+    assert (claim.verdict in {"supported", "derived"}) is backed
+
+
 def judged(text: str) -> Claim:
     (claim,) = verify(text, EVIDENCE).claims
     return claim
@@ -106,6 +169,27 @@ def test_a_judge_sees_all_documents_that_a_claim_cites() -> None:
 def test_the_year_in_a_name_is_no_rival_of_a_day() -> None:
     assert judged("Fennick Corp owns the Fennick Root, valid until 2042-07-18 [cert].").verdict == "supported"
     assert judged("Fennick Corp owns the Fennick Root, valid until 2042-07-19 [cert].").verdict != "supported"
+
+
+def test_a_label_before_a_value_is_not_glued_to_it() -> None:
+    text = "KX-ER-C model seven: power consumption < 3.5W [kx-er-c]."
+    evidence = [
+        Evidence(
+            "p1",
+            "kx-er-c",
+            "KX-ER-C model seven\nOptical module\nPower consumption    < 3.5W",
+            facts=(("title", "KX-ER-C model seven"),),
+        )
+    ]
+    (claim,) = verify(text, evidence).claims
+    assert claim.verdict == "supported", claim.reason
+    (other,) = verify(text.replace("seven", "seven of Harl Ltd"), evidence).claims
+    assert other.verdict != "supported"
+
+
+def test_a_sentence_ends_behind_its_marker() -> None:
+    claims = verify("Helmwick AG employs Ilse Tarn [tarn]. oko-tool is unknown [okoro].", EVIDENCE).claims
+    assert [claim.markers for claim in claims] == [("tarn",), ("okoro",)]
 
 
 def test_a_german_noun_is_no_name() -> None:

@@ -74,3 +74,9 @@ def test_a_marked_claim_stays_unsupported_when_the_answer_is_verified_again() ->
     text, _ = fixed("Pets are allowed [Lease_A.pdf].", treatment="mark")
     assert text == "Pets are allowed (not supported by the sources)."
     assert [c.verdict for c in verify(text, EVIDENCE).claims] == ["unsupported"]
+
+
+def test_a_claim_gets_the_marker_that_its_neighbour_loses() -> None:
+    text, _ = fixed("The lease ends on 31 May 2026; the cash was RM 51.00 [Lease_A.pdf] [slip-2].")
+    assert text == "The lease ends on 31 May 2026 [Lease_A.pdf]; the cash was RM 51.00 [slip-2]."
+    assert [claim.verdict for claim in verify(text, EVIDENCE).claims] == ["supported", "supported"]
