@@ -60,7 +60,8 @@ class Collection(BaseModel):
     """A Qdrant collection that langchain-qdrant wrote and that is read as it is.
 
     Attributes:
-        content_key, metadata_key: where the payload holds text and metadata.
+        content_key, metadata_key: where the payload holds text and metadata; a `metadata_key` of "" says that
+            the metadata stand beside the text.
         vector, sparse_vector: names of its vectors; "" is the unnamed one.
         id_key, source_key, page_key: metadata that name a document, its file and its page.
         first_page: the number that the metadata give a file's first page (LangChain's PDF loaders: 0).

@@ -11,6 +11,7 @@ from langchain_qdrant import QdrantVectorStore, RetrievalMode
 from langchain_qdrant.qdrant import QdrantVectorStoreError
 from langchain_qdrant.sparse_embeddings import SparseEmbeddings
 from langchain_qdrant.sparse_embeddings import SparseVector as SparseValues
+from pydantic import ValidationError
 from qdrant_client import QdrantClient, models
 
 from corpus.fields import fold
@@ -20,7 +21,7 @@ from corpus.qdrant_index import seam
 from corpus.sparse import SparseEncoder
 from corpus.types import Chunk, Document, Hit, Page
 from llm.embeddings import Embedder
-from llm.errors import BadInput
+from llm.errors import BadInput, Rejected
 
 if TYPE_CHECKING:
     from corpus.buckets import Bucket
@@ -108,8 +109,11 @@ class OwnCollection:
                 request.query, k=request.limit, filter=chosen
             )
         )
-        metadata = [(document.metadata, document.page_content, score) for document, score in found]
-        chunks = [(self._chunk(values["_id"], text, values), score) for values, text, score in metadata]
+        scores = {str(document.metadata["_id"]): score for document, score in found}
+        points = self._points([document.metadata["_id"] for document, _ in found])
+        self._check_layout([payload for _, payload in points])
+        read = {point_id: self._read(point_id, payload) for point_id, payload in points}
+        chunks = [(read[point_id], score) for point_id, score in scores.items() if point_id in read]
         wanted = {fold(value) for value in request.identifiers}
         # A stable sort: what carries a wanted identifier comes first, else the collection's order stands.
         chunks.sort(key=lambda one: not wanted & set(one[0].identifiers))
@@ -231,12 +235,30 @@ class OwnCollection:
             )
         return [str(hit.value) for hit in hits]
 
+    def _check_layout(self, payloads: Sequence[Mapping[str, Any]]) -> None:
+        """Raise BadInput when none of the points found has the text, or the metadata, where it is declared to be."""
+        keys = sorted({key for payload in payloads for key in payload})
+        wanted = [("content_key", self.declared.content_key, "")]
+        if self.declared.metadata_key and self.bucket.fields:
+            wanted.append(
+                ("metadata_key", self.declared.metadata_key, ' ("" when they stand beside the text)')
+            )
+        for name, key, hint in wanted:
+            if payloads and key not in keys:
+                raise BadInput(
+                    f"The points of collection {self.declared.name!r} have no {key!r}, but {', '.join(keys)}: "
+                    f"correct `{name}`{hint} in the declaration of bucket {self.bucket.name!r}."
+                )
+
     def _points(self, ids: Sequence[str | int]) -> list[tuple[str | int, Mapping[str, Any]]]:
         found = self._asked(lambda: self._client.retrieve(self.declared.name, list(ids)))
         return [(str(point.id), point.payload or {}) for point in found]
 
     def _metadata(self, payload: Mapping[str, Any]) -> dict[str, Any]:
-        return dict(payload.get(self.declared.metadata_key) or {})
+        if not self.declared.metadata_key:
+            return {key: value for key, value in payload.items() if key != self.declared.content_key}
+        held = payload.get(self.declared.metadata_key)
+        return dict(held) if isinstance(held, Mapping) else {}
 
     def _read(self, point_id: object, payload: Mapping[str, Any]) -> Chunk:
         text = str(payload.get(self.declared.content_key) or "")
@@ -271,7 +293,28 @@ class OwnCollection:
             with seam():
                 return call()
         except QdrantVectorStoreError as error:
-            reason = " ".join(str(error).split())[:300]
+            # The client's last sentence says how to delete the collection and make another.
+            reason = " ".join(str(error).partition("If you want to recreate")[0].split())[:300]
             raise BadInput(
-                f"Collection {self.declared.name!r} does not fit its declaration: {reason}"
+                f"Collection {self.declared.name!r} does not fit its declaration: {reason} Correct the declaration "
+                f"of bucket {self.bucket.name!r}, or the embedding model of the settings."
             ) from error
+        except TypeError as error:
+            raise self._unreadable() from error
+        except Rejected as error:
+            if isinstance(error.__cause__, ValidationError):
+                raise self._unreadable() from error
+            with seam():
+                held = self._client.collection_exists(self.declared.name)
+            if held:
+                raise
+            raise BadInput(
+                f"There is no collection {self.declared.name!r} on the Qdrant server: correct `name` under "
+                f"`collection` in the declaration of bucket {self.bucket.name!r}."
+            ) from error
+
+    def _unreadable(self) -> BadInput:
+        return BadInput(
+            f"Collection {self.declared.name!r} holds points that langchain-qdrant cannot read: "
+            f"{self.declared.content_key!r} must be a text and {self.declared.metadata_key!r} an object."
+        )

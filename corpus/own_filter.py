@@ -36,7 +36,8 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
 def payload_key(bucket: Bucket, field: Field) -> str:
     """Return the payload key that holds a field: its first column, or its name, below the metadata key."""
     assert bucket.collection is not None
-    return f"{bucket.collection.metadata_key}.{field.columns[0] if field.columns else field.name}"
+    name = field.columns[0] if field.columns else field.name
+    return f"{bucket.collection.metadata_key}.{name}" if bucket.collection.metadata_key else name
 
 
 def index_kinds(field: Field) -> tuple[str, ...]:

@@ -232,6 +232,60 @@ def test_a_collection_that_does_not_fit_or_is_not_there_is_refused(tmp_path: Pat
         own.search(SearchRequest("manuals", "pump"))
 
 
+def made(
+    payload: dict[str, Any] | None = None, *, name: str = "", size: int = 0, distance: str = "Cosine"
+) -> QdrantClient:
+    """Return a client with a collection of dense vectors that holds one point, if any."""
+    client, embedder = QdrantClient(":memory:"), StaticEmbedder()
+    params = models.VectorParams(size=size or embedder.dimensions, distance=models.Distance(distance))
+    client.create_collection("theirs", vectors_config={name: params})
+    if payload is not None:
+        vector = {name: embedder.embed_query("pump").tolist()}
+        client.upsert("theirs", [models.PointStruct(id=1, vector=vector, payload=payload)])
+    return client
+
+
+@pytest.mark.parametrize(
+    ("client", "said"),
+    [
+        (QdrantClient(":memory:"), "There is no collection 'theirs' on the Qdrant server: correct `name`"),
+        (made(size=64), "64 dimensions. Selected embeddings are 256-dimensional. Correct the declaration"),
+        (made(distance="Dot"), "requested COSINE"),
+        (made(name="text"), "one of the existing vectors: text?"),
+        (made({"text": "Pump."}), "have no 'page_content', but text: correct `content_key`"),
+        (made({"page_content": "Pump.", "meta": {}}), "have no 'metadata', but meta, page_content"),
+        (made({"page_content": 5, "metadata": {}}), "'page_content' must be a text and 'metadata' an object"),
+        (made({"page_content": "Pump.", "metadata": "x"}), "'metadata' an object"),
+    ],
+)
+def test_what_does_not_fit_is_named_with_what_to_correct(client: QdrantClient, said: str) -> None:
+    own = OwnCollection(declared("dense"), client, StaticEmbedder(), indexed=False)
+    with pytest.raises(BadInput) as caught:
+        own.search(SearchRequest("manuals", "pump"))
+    assert said in str(caught.value)
+    assert "recreate" not in str(caught.value)  # it would delete what is there
+
+
+def test_an_empty_collection_finds_nothing() -> None:
+    own = OwnCollection(declared("dense"), made(), StaticEmbedder(), indexed=False)
+    assert own.search(SearchRequest("manuals", "pump")) == []
+    assert own.count() == 0
+
+
+def test_metadata_may_stand_beside_the_text() -> None:
+    client = made(
+        {"body": "The pump is red.", "source": "a.pdf", "page": 2, "maker": "Nordval AG", "year": 2020}
+    )
+    own = OwnCollection(
+        declared("dense", content_key="body", metadata_key=""), client, StaticEmbedder(), indexed=False
+    )
+    chosen = {"must": [{"key": "meta.manufacturer", "match": {"value": "nordval ag"}}]}
+    (hit,) = own.search(SearchRequest("manuals", "pump", filter_json=chosen))
+    assert (hit.chunk.text, hit.chunk.source_file, hit.chunk.page_first) == ("The pump is red.", "a.pdf", 3)
+    assert own.values(hit.chunk.doc_id) == {"manufacturer": "Nordval AG", "year": 2020}
+    assert own.count({"must": [{"key": "meta.year", "range": {"gt": 2020}}]}) == 0
+
+
 def test_a_collection_needs_the_server_it_is_on(tmp_path: Path) -> None:
     folder = tmp_path / "buckets"
     folder.mkdir()
