@@ -16,16 +16,18 @@ from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
 from corpus.annotations import AnnotationStore
-from corpus.buckets import Bucket
+from corpus.buckets import load_buckets
 from corpus.documents import DocumentStore
 from corpus.edge_index import EdgeIndex
+from corpus.extraction.store import ExtractionStore
 from corpus.ingestion.run import ingest
 from corpus.ingestion.stores import Stores
 from evals.reading import ARCHIVE, gold_texts, token_f1
 from llm.embeddings import Embedder, StaticEmbedder
 from llm.errors import BadInput
 
-BUCKET = Bucket(name="files", description="PDF files.", nouns=("file",), fields=())
+BUCKET = load_buckets()["invoices"]
+"""The bucket with the most rules of extraction; most of the files are contracts and data sheets."""
 # Characters of about 900 and 150 tokens, so that both make chunks of the same size.
 PLAIN_CHUNK, PLAIN_OVERLAP = 3_600, 600
 PLAIN_BATCH = 256
@@ -41,11 +43,12 @@ class Ingested:
 
 
 async def ours(files: Sequence[Path], home: Path, embedder: Embedder) -> Ingested:
-    """Ingest with everything on: worker processes, boxes, tables, SQL, dense and sparse vectors."""
+    """Ingest with everything on: worker processes, boxes, tables, extraction, SQL, dense and sparse vectors."""
     url = f"sqlite:///{home / 'bench.sqlite'}"
     index = EdgeIndex(home / "index", embedder, weights=(1.0, 6.0))
     documents = DocumentStore(url)
-    stores = Stores(documents, AnnotationStore(url, {BUCKET.name: BUCKET}), index)
+    annotations = AnnotationStore(url, {BUCKET.name: BUCKET})
+    stores = Stores(documents, annotations, index, ExtractionStore(url))
     began = time.perf_counter()
     report = await ingest(files, BUCKET, stores=stores)
     seconds = time.perf_counter() - began
