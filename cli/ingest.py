@@ -2,7 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
+import signal
+import threading
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -80,7 +83,7 @@ def run(request: Request, *, as_json: bool = False, quiet: bool = False) -> int:
     if request.report and not request.report.parent.is_dir():
         raise BadInput(f"--report {request.report}: there is no folder {request.report.parent}.")
     try:
-        with progress(f"ingest {request.bucket}", quiet=quiet or as_json) as show:
+        with ends_on_sigterm(), progress(f"ingest {request.bucket}", quiet=quiet or as_json) as show:
             report = asyncio.run(
                 _closing(Services(trusted=True), lambda services: ingest_into(services, request, show))
             )
@@ -98,12 +101,32 @@ def run(request: Request, *, as_json: bool = False, quiet: bool = False) -> int:
 
 def run_reembed(bucket: str, *, quiet: bool = False) -> int:
     """Build the index of a bucket anew and print how many documents it holds."""
-    with progress(f"reembed {bucket}", quiet=quiet) as show:
+    with ends_on_sigterm(), progress(f"reembed {bucket}", quiet=quiet) as show:
         count = asyncio.run(
             _closing(Services(trusted=True), lambda services: _reembed(services, bucket, show))
         )
     write(f"{bucket}: {count:,} documents indexed anew")
     return ANSWERED
+
+
+@contextmanager
+def ends_on_sigterm() -> Iterator[None]:
+    """Let SIGTERM end the work in the way of Ctrl-C: closed stores, and a word about how to go on."""
+
+    def stop(*_: object) -> None:
+        # A shell has what it runs in the background ignore SIGINT.
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+            raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 async def ingest_into(services: Services, request: Request, show: Progress | None = None) -> "IngestReport":

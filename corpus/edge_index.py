@@ -18,7 +18,7 @@ import qdrant_edge as edge
 
 from corpus.edge_filter import edge_filter
 from corpus.edge_query import query_of
-from corpus.edge_shard import DEFAULT_SIZES, INDEX_KINDS, Shard, Sizes, translated
+from corpus.edge_shard import DEFAULT_SIZES, INDEX_KINDS, Shard, Sizes, require_room, translated
 from corpus.index import (
     DENSE,
     OWN_INDEXES,
@@ -259,6 +259,7 @@ class EdgeIndex:
             )
             for row, chunk in enumerate(chunks)
         ]
+        require_room(self._folder / bucket)
         opened.shard.call(partial(_update, edge.UpdateOperation.upsert_points(points)))
         opened.shard.written(len(points))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -40,6 +41,8 @@ EF_CONSTRUCT, FULL_SCAN = 100, 10_000
 LINKS = 16
 """Of a point in the vector graph, the engine's default."""
 MOST_SEGMENTS = 1_000
+LEAST_FREE_MB = 200
+"""Free space below which nothing is written: the engine writes through mapped pages, and a full disk kills the process."""
 NEVER = 1_000_000_000
 
 
@@ -87,6 +90,7 @@ class Shard:
         Raises:
             Unavailable: another process has it open.
         """
+        require_room(folder)
         shard = cls(folder, dimensions, sizes)
         shard._take(lambda: edge.EdgeShard.create(str(folder), shard._config()))
         return shard
@@ -137,6 +141,7 @@ class Shard:
                 self._reopen()
                 self._seal()
             elif rewritten or segments > 3 + 1.5 * points / self._sizes.seal:
+                require_room(self._folder, beside=_size(self._folder))
                 self._reopen(join=True)
                 self.call(lambda handle: handle.optimize())
                 self._reopen()
@@ -151,6 +156,7 @@ class Shard:
 
     def _seal(self) -> None:
         """Let the engine lay its points on disk, and open the shard again: only that frees what they took."""
+        require_room(self._folder)
         self._written = 0
         if self.call(lambda handle: handle.optimize()):
             self._reopen()
@@ -197,6 +203,28 @@ class Shard:
             # Without the log the engine's lock goes too.
             wal_enabled=True,
         )
+
+
+def require_room(folder: Path, *, beside: int = 0) -> None:
+    """Refuse to write when the disk is nearly full.
+
+    Args:
+        beside: bytes that will be written before as many are freed.
+
+    Raises:
+        Unavailable: there is too little room; what was written before is safe.
+    """
+    place = next(parent for parent in (folder, *folder.parents) if parent.is_dir())
+    free, needed = shutil.disk_usage(place).free // 1_000_000, LEAST_FREE_MB + beside // 1_000_000
+    if free < needed:
+        raise Unavailable(
+            f"The disk of {place} has {free:,} MB free, and the index of bucket {folder.name!r} needs {needed:,}: "
+            "make room, or set CITEGRAPH_HOME to a larger disk."
+        )
+
+
+def _size(folder: Path) -> int:
+    return sum(file.stat().st_blocks * 512 for file in folder.rglob("*") if file.is_file())
 
 
 def _give_back() -> None:

@@ -108,7 +108,7 @@ class Planner:
             prepared: what the bucket's rules find in it, when that is known already.
         """
         if not reading.text.strip():
-            return "empty"
+            return "holds no text: nothing to read"
         doc_id = safe_id(reading.doc_id) if reading.doc_id else self._reading_id(path, source, reading.part)
         if doc_id in self.seen:
             return f"doc_id already read from {Path(self.seen[doc_id]).name}"

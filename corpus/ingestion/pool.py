@@ -148,7 +148,10 @@ class PooledReader:
         except MemoryError:
             return Step(finished=True, failure=too_large(limits))
         except Exception as error:  # what the worker could not send back
-            return Step(finished=True, failure=f"cannot be read ({type(error).__name__})")
+            return Step(
+                finished=True,
+                failure=f"cannot be read ({type(error).__name__}): open it in its program and save it again",
+            )
         return step
 
 

@@ -14,8 +14,6 @@ SMALL = 10 * MEGABYTE
 """What an archive unpacks to without a look at the ratio."""
 
 _ZIP = b"PK\x03\x04"
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_OFFICE = frozenset({".docx", ".xlsx", ".pptx", ".docm", ".xlsm", ".pptm"})
 
 
 def refusal(path: Path, *, file_mb: int) -> str:
@@ -36,8 +34,6 @@ def refusal(path: Path, *, file_mb: int) -> str:
         return (
             f"has {size // MEGABYTE:,} MB, more than {file_mb:,}: split it, or raise CITEGRAPH_INGEST_FILE_MB"
         )
-    if suffix in _OFFICE and head.startswith(_OLE):
-        return "is encrypted with a password: save it without one"
     return _archive(path, file_mb) if head.startswith(_ZIP) else ""
 
 

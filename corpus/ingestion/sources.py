@@ -66,7 +66,7 @@ def _walk(paths: Sequence[Path], report: IngestReport) -> Iterator[tuple[Path, P
     seen: set[Path] = set()
     for path in paths:
         if not path.exists():
-            _skip(report, path, "no such file or folder")
+            _skip(report, path, "no such file or folder: check the path")
             continue
         whole = path.is_dir()
         for file, real in _under(path, report) if whole else [(path, path.resolve())]:
@@ -98,7 +98,8 @@ def _under(root: Path, report: IngestReport) -> Iterator[tuple[Path, Path]]:
             if not file.is_symlink():
                 yield file, real / name
             elif _is_within(file, inside):
-                yield file, file.resolve()
+                # Named as the file itself, which may be read twice otherwise: once under either name.
+                yield root / file.resolve().relative_to(inside), file.resolve()
             else:
                 _skip(report, file, LINK_OUT if file.exists() else "a symbolic link to nothing: remove it")
 
@@ -121,7 +122,7 @@ def _unfit(file: Path) -> str:
     except OSError as error:
         return f"cannot be read ({error.strerror or type(error).__name__}): check its permissions"
     if not stat.S_ISREG(mode):
-        return "not a regular file (a pipe, socket or device)"
+        return "not a regular file (a pipe, socket or device): copy its content into one"
     if not os.access(file, os.R_OK):
         return "cannot be read (Permission denied): check its permissions"
     return ""

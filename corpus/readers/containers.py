@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Protocol, runtime_checkable
 
 from corpus.readers.formats import content_suffix
-from corpus.readers.protocol import DEFAULT_OPTIONS, MEGABYTE, Reading, ReadOptions, Unread
+from corpus.readers.protocol import DEFAULT_OPTIONS, MEGABYTE, Budget, Reading, ReadOptions, Unread
 from corpus.readers.text import cleaned
 from llm.errors import BadInput
 
@@ -21,6 +21,7 @@ _BLOCK = MEGABYTE
 # Text packs 10 to 20 to 1, a file of zeros 1,000 to 1: what is above and not small is a bomb.
 _MOST_PACKED = 200
 _SMALL = 16 * MEGABYTE
+_UNPACK = "unpack it and ingest the folder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +62,11 @@ class ZipReader:
         try:
             archive = zipfile.ZipFile(path)
         except (zipfile.BadZipFile, ValueError) as error:
-            raise BadInput("the archive is damaged") from error
+            raise BadInput("the archive is damaged or cut off: get it again") from error
         with archive:
             members = [member for member in archive.infolist() if not _is_system(member)]
             if len(members) > options.members:
-                raise BadInput(f"the archive holds more than {options.members:,} files")
+                raise BadInput(f"the archive holds more than {options.members:,} files: {_UNPACK}")
             left = options.unpacked
             for member in members:
                 reason = _refused(member, left)
@@ -85,32 +86,38 @@ def _refused(member: zipfile.ZipInfo, left: int) -> str:
     """Return why a member is not opened, nothing when it is."""
     path = PurePosixPath(member.filename.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
-        return "its name leads out of the archive"
+        return "its name leads out of the archive: unpack it yourself"
     if stat.S_ISLNK(member.external_attr >> 16):
-        return "is a symbolic link"
+        return "is a symbolic link: put the file itself into the archive"
     if member.flag_bits & 1:
-        return "needs a password"
+        return "needs a password: save it without one"
     if member.file_size > left:
-        return "the archive unpacks to too much"
+        return f"the archive unpacks to too much: {_UNPACK}"
     if member.file_size > _SMALL and member.file_size > _MOST_PACKED * max(1, member.compress_size):
-        return "unpacks to far more than it should (a bomb?)"
+        return "unpacks to far more than it should, like a bomb: unpack it yourself"
     return ""
 
 
 def read_members(members: Iterator[Member | Unread], options: ReadOptions) -> Iterator[Reading | Unread]:
     """Yield the documents of the files inside a file, as parts of it."""
+    budget = options.budget or Budget(options.members, options.unpacked)
     for member in members:
         if isinstance(member, Unread):
             yield member
-        else:
-            yield from _read_member(member, options)
+            continue
+        budget.members -= 1
+        budget.unpacked -= member.size
+        if budget.members < 0 or budget.unpacked < 0:
+            yield Unread("", f"holds too much in containers inside of it: {_UNPACK}")
+            return
+        yield from _read_member(member, replace(options, budget=budget))
 
 
 def _read_member(member: Member, options: ReadOptions) -> Iterator[Reading | Unread]:
     from corpus.readers.registry import read_file
 
     if options.depth < 1:
-        yield Unread(member.name, "lies too deep in containers")
+        yield Unread(member.name, f"lies too deep in containers: {_UNPACK}")
         return
     try:
         with _unpacked(member) as target:
@@ -153,7 +160,8 @@ def _unpacked(member: Member) -> Iterator[Path]:
         try:
             _copy(member.opened, target, member.size)
         except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError) as error:
-            raise BadInput(f"cannot be unpacked ({type(error).__name__})") from error
+            why = getattr(error, "strerror", None) or type(error).__name__
+            raise BadInput(f"cannot be unpacked ({why}): make room on the disk, or get it again") from error
         yield target
 
 
@@ -163,7 +171,7 @@ def _copy(opened: Callable[[], IO[bytes]], target: Path, size: int) -> None:
         while block := source.read(_BLOCK):
             written += len(block)
             if written > size:
-                raise BadInput("unpacks to more than it claims (a bomb?)")
+                raise BadInput("unpacks to more than it claims, like a bomb: unpack it yourself")
             file.write(block)
 
 

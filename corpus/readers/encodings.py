@@ -10,6 +10,7 @@ from llm.errors import BadInput
 
 # Bytes that are looked at to tell a text from binary data, and to guess its encoding.
 _SNIFF = 64 * 1024
+NO_TEXT = "not a text file: open it in its program and save it as text or PDF"
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -81,7 +82,7 @@ def decoded(data: bytes) -> str:
     if b"\x00" in head and not _is_plain(head):
         return _without_mark(data)
     if len(_CONTROLS.findall(head)) > _MOST_CONTROLS * len(head):
-        raise BadInput("not a text file")
+        raise BadInput(NO_TEXT)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
@@ -115,7 +116,7 @@ def _without_mark(data: bytes) -> str:
         if usual > most and not _is_strange(head):
             best, most = text, usual
     if most < _FEWEST_USUAL:
-        raise BadInput("not a text file")
+        raise BadInput(NO_TEXT)
     return best
 
 
@@ -148,7 +149,7 @@ def _guessed(data: bytes) -> str:
     best = from_bytes(data).best()
     text = str(best) if best is not None else ""
     if not text or _is_strange(text[:_SNIFF]):
-        raise BadInput("not a text file")
+        raise BadInput(NO_TEXT)
     return text
 
 

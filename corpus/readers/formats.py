@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import zipfile
 from pathlib import Path
 
@@ -64,7 +65,8 @@ def _zip_suffix(path: Path) -> str:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
     except (zipfile.BadZipFile, OSError, ValueError):
-        return ".zip"
+        # Its own reader says best what is damaged.
+        return path.suffix.lower() if path.suffix.lower() in _OFFICE.values() else ".zip"
     if "[Content_Types].xml" in names:
         for name in names:
             for folder, suffix in _OFFICE.items():
@@ -77,13 +79,14 @@ def _ole_suffix(path: Path) -> str:
     """Tell an Outlook message from the old Office formats, which share one container."""
     import olefile
 
-    with olefile.OleFileIO(str(path)) as container:
-        if container.exists("EncryptedPackage"):
-            raise BadInput("the Office document needs a password")
-        for stream, suffix in _STREAMS.items():
-            if container.exists(stream):
-                return suffix
-    return ".ole"
+    try:
+        with olefile.OleFileIO(str(path)) as container:
+            streams = {stream for stream in ("EncryptedPackage", *_STREAMS) if container.exists(stream)}
+    except (OSError, ValueError, IndexError, struct.error) as error:
+        raise BadInput("the Office 97 or Outlook file is damaged: get it again") from error
+    if "EncryptedPackage" in streams:
+        raise BadInput("the Office document needs a password: save it without one")
+    return next((suffix for stream, suffix in _STREAMS.items() if stream in streams), ".ole")
 
 
 _STREAMS = {

@@ -53,7 +53,7 @@ class XmlReader:
         try:
             root = etree.fromstring(path.read_bytes(), parser)
         except etree.XMLSyntaxError as error:
-            raise BadInput("not XML") from error
+            raise BadInput("not XML, or cut off: get it again, or name it .txt") from error
         lines = []
         for element in root.iter():
             if isinstance(element.tag, str) and (element.text or "").strip():
@@ -94,7 +94,7 @@ def html_text(markup: str) -> tuple[str, tuple[Table, ...], str]:
     try:
         root = html.document_fromstring(markup)
     except (etree.ParserError, ValueError) as error:
-        raise BadInput("the page is empty") from error
+        raise BadInput("the page is empty: save it again") from error
     draft = Draft()
     _Walk(draft).block(root)
     text, _, tables = draft.finished()

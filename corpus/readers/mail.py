@@ -49,7 +49,7 @@ def _parsed(path: Path) -> EmailMessage:
     with path.open("rb") as file:
         message: Any = message_from_binary_file(file, policy=policy.default)
     if not isinstance(message, EmailMessage) or not any(message.get(name) for name in _HEADS):
-        raise BadInput("no e-mail: it has no sender, date or subject")
+        raise BadInput("no e-mail: it has no sender, date or subject (name it .txt when it is text)")
     return message
 
 

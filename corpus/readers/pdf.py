@@ -54,11 +54,17 @@ class PdfReader:
                 title = _title(pdf.get_metadata_value("Title"))
                 embedded = _embedded(pdf)
         except pypdfium2.PdfiumError as error:
-            reason = "needs a password" if "password" in str(error).lower() else "is damaged or no PDF"
+            reason = (
+                "needs a password: save it without one"
+                if "password" in str(error).lower()
+                else "is damaged or no PDF: open it in a viewer and save it again"
+            )
             raise BadInput(f"the PDF {reason}") from error
         unread = _unread_pages(pages)
         if not any(page.text.strip() for page in pages):
-            raise BadInput(pages[0].problem if unread else "the PDF has no text and no pictures of text")
+            raise BadInput(
+                pages[0].problem if unread else "the PDF has no text and no pictures of text: nothing to read"
+            )
         texts = [page.text for page in pages]
         spans = joined_pages(texts, labels)
         starts = [span.start for span in spans]

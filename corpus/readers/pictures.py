@@ -13,6 +13,7 @@ from corpus.readers.text import PAGE_BREAK, joined_pages
 from corpus.types import Layout, Line
 from llm.errors import BadInput
 
+_DAMAGED = "the picture is damaged or cut off: get it again"
 _KINDS = {"PNG": "image/png", "JPEG": "image/jpeg", "TIFF": "image/tiff"}
 
 
@@ -39,7 +40,7 @@ class PictureReader:
                 texts.append(text)
                 start += len(text) + len(PAGE_BREAK)
         if not any(text.strip() for text in texts):
-            raise BadInput("OCR found no text in the picture")
+            raise BadInput("OCR found no text in the picture: scan it again, upright and at 300 dpi")
         yield Reading(PAGE_BREAK.join(texts), joined_pages(texts), kind, layouts=tuple(layouts))
 
 
@@ -56,14 +57,21 @@ def opened_picture(path: Path) -> Any:
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             return Image.open(path)
     except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
-        raise BadInput("the picture has too many pixels") from error
-    except UnidentifiedImageError as error:
-        raise BadInput("the picture is damaged") from error
+        raise BadInput("the picture has too many pixels: scale it down") from error
+    except (UnidentifiedImageError, SyntaxError) as error:
+        raise BadInput(_DAMAGED) from error
 
 
 def upright(picture: Any, frame: int) -> Any:
-    """Return a frame in grey, turned as the camera noted."""
+    """Return a frame in grey, turned as the camera noted.
+
+    Raises:
+        BadInput: it is cut off or damaged.
+    """
     from PIL import ImageOps
 
-    picture.seek(frame)
-    return ImageOps.exif_transpose(picture).convert("L")
+    try:
+        picture.seek(frame)
+        return ImageOps.exif_transpose(picture).convert("L")
+    except (OSError, SyntaxError, ValueError) as error:
+        raise BadInput(_DAMAGED) from error

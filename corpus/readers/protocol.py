@@ -13,6 +13,14 @@ NO_TEXT_HINT = "no text: pass it with --annotations"
 MEGABYTE = 1024 * 1024
 
 
+@dataclass(slots=True)
+class Budget:
+    """What a file may still hold: files and bytes, those in containers inside of it counted too."""
+
+    members: int
+    unpacked: int
+
+
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
     """How files are read, and where it stops.
@@ -23,6 +31,7 @@ class ReadOptions:
         depth: containers inside containers (a ZIP in an e-mail in a ZIP) that are opened.
         members: files that one container may hold.
         unpacked: bytes that the members of one container may have together.
+        budget: what is left of both for a container inside of another.
     """
 
     language: str = "en"
@@ -30,6 +39,7 @@ class ReadOptions:
     depth: int = 3
     members: int = 10_000
     unpacked: int = 1024 * MEGABYTE
+    budget: Budget | None = None
 
 
 DEFAULT_OPTIONS = ReadOptions()

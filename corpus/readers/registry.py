@@ -48,7 +48,17 @@ _NEWER = {
     ".xls": ".xlsx",
     ".ppt": ".pptx",
     ".pptm": ".pptx",
+    ".odt": ".docx",
+    ".ods": ".xlsx",
+    ".xlsb": ".xlsx",
+    ".odp": ".pptx",
+    ".json": ".jsonl",
+    ".gif": ".png",
+    ".bmp": ".png",
+    ".webp": ".png",
+    ".heic": ".png",
 }
+_ARCHIVES = frozenset({".7z", ".rar", ".gz", ".tgz", ".tar", ".bz2", ".xz", ".zst"})
 
 
 def reader_for(suffix: str, readers: tuple[Reader, ...] = _READERS) -> Reader:
@@ -60,9 +70,9 @@ def reader_for(suffix: str, readers: tuple[Reader, ...] = _READERS) -> Reader:
     for reader in readers:
         if suffix.lower() in reader.suffixes:
             return reader
-    newer = _NEWER.get(suffix.lower(), "")
-    hint = f" (save it as {newer})" if newer else ""
-    raise BadInput(f"no reader for {suffix.lower() or 'files without suffix'}{hint}")
+    kind = suffix.lower()
+    hint = "unpack it" if kind in _ARCHIVES else f"save it as {_NEWER.get(kind, '.pdf or text')}"
+    raise BadInput(f"no reader for {kind or 'files without suffix'} ({hint})")
 
 
 def read_file(path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Reading | Unread]:
@@ -78,9 +88,13 @@ def read_file(path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Re
     except BadInput:
         raise
     except OSError as error:
-        raise BadInput(f"cannot be read ({error.strerror or type(error).__name__})") from error
+        raise BadInput(
+            f"cannot be read ({error.strerror or type(error).__name__}): check the file and its permissions"
+        ) from error
     except Exception as error:
-        raise BadInput(f"cannot be read ({type(error).__name__})") from error
+        raise BadInput(
+            f"cannot be read ({type(error).__name__}): open it in its program and save it again"
+        ) from error
 
 
 def _noted(reading: Reading | Unread, note: str) -> Reading | Unread:

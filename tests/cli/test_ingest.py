@@ -126,12 +126,15 @@ def test_a_second_writer_is_refused(folder: Path) -> None:
     assert run(Request([folder], "generic"), quiet=True) == 0
 
 
-def test_an_interrupted_ingest_says_how_to_go_on(folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("kind", "ignored"), [(signal.SIGINT, False), (signal.SIGTERM, False), (signal.SIGTERM, True)]
+)
+def test_an_interrupted_ingest_says_how_to_go_on(folder: Path, kind: signal.Signals, ignored: bool) -> None:
     rows = (json.dumps({"doc_id": f"d{n}", "text": f"Note {n}. " * 400}) for n in range(3000))
     (folder / "rows.jsonl").write_text("\n".join(rows))
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "CITEGRAPH_INGEST_WORKERS": "1"}
     # A shell that runs the tests in the background has all its children ignore SIGINT; this one shall not.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.default_int_handler)
     child = subprocess.Popen(
         [*COMMAND, str(folder), "--bucket", "generic"], env=environment, stderr=subprocess.PIPE, text=True
     )
@@ -140,7 +143,7 @@ def test_an_interrupted_ingest_says_how_to_go_on(folder: Path) -> None:
     while not record.exists():
         assert child.poll() is None
         time.sleep(0.02)
-    child.send_signal(signal.SIGINT)
+    child.send_signal(kind)
     _, errors = child.communicate()
     assert child.returncode == 130
     assert "What was written stays. The same command goes on from there." in errors

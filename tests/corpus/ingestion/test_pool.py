@@ -71,7 +71,7 @@ async def test_a_long_file_comes_in_steps_and_files_keep_their_order(tmp_path: P
     assert read == [
         ("short.txt", ["short"], ""),
         ("long.jsonl", [*(f"text {n}" for n in range(300)), "not JSON"], ""),
-        ("bad.xyz", [], "no reader for .xyz"),
+        ("bad.xyz", [], "no reader for .xyz (save it as .pdf or text)"),
         ("gone.txt", [], "cannot be read (No such file or directory)"),
     ]
 

@@ -18,6 +18,7 @@ from corpus.ingestion.planning import safe_id
 from corpus.ingestion.report import IngestReport, Skipped
 from corpus.ingestion.run import ingest, reembed
 from corpus.ingestion.stores import IngestOptions, Stores
+from corpus.readers.encodings import NO_TEXT
 from llm.embeddings import StaticEmbedder
 from tests.corpus.memory_annotations import MemoryAnnotations
 
@@ -93,9 +94,9 @@ async def test_a_folder_is_read_whole_and_bad_files_are_named(stores: Stores, fo
     assert report.documents == report.chunks == 5
     assert [(Path(skip.path).name, skip.reason) for skip in report.skipped] == [
         ("README.md", "describes the folder: name the file to ingest it"),
-        ("broken.pdf", "the PDF is damaged or no PDF"),
-        ("empty.txt", "empty"),
-        ("photo.xyz", "no reader for .xyz"),
+        ("broken.pdf", "the PDF is damaged or no PDF: open it in a viewer and save it again"),
+        ("empty.txt", "holds no text: nothing to read"),
+        ("photo.xyz", "no reader for .xyz (save it as .pdf or text)"),
         ("rows.jsonl", "three: doc_id already read from rows.jsonl"),
         ("rows.jsonl", "line 4: no text: pass it with --annotations"),
     ]
@@ -160,7 +161,7 @@ async def test_an_unreadable_file_does_not_lose_its_document(stores: Stores, fol
     (folder / "two.md").write_bytes(bytes(range(256)) * 8)
     (folder / "rows.jsonl").write_text("{broken")
     report = await ingest([folder], BUCKET, stores=stores, options=IngestOptions(prune=True))
-    assert Skipped(str(folder / "two.md"), "not a text file") in report.skipped
+    assert Skipped(str(folder / "two.md"), NO_TEXT) in report.skipped
     assert stores.documents.record("two") is not None
     assert report.deleted == 2
 
@@ -269,7 +270,7 @@ async def test_an_id_of_another_bucket_is_refused(stores: Stores, folder: Path) 
     reasons = [skip.reason for skip in report.skipped]
     assert "doc_id three is in bucket letters" in reasons
     missing = await ingest([folder / "nothing"], BUCKET, stores=stores)
-    assert missing.skipped == [Skipped(str(folder / "nothing"), "no such file or folder")]
+    assert missing.skipped == [Skipped(str(folder / "nothing"), "no such file or folder: check the path")]
 
 
 async def test_parts_of_a_container_are_documents(stores: Stores, tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_what_is_no_readable_file_is_named(folder: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(os, "access", lambda path, mode: path.name != "locked.txt" and allowed(path, mode))
     files, skipped = found([folder])
     assert files == ["a.txt", "z.txt", "b/c.txt"]
-    assert skipped["pipe.txt"] == "not a regular file (a pipe, socket or device)"
+    assert skipped["pipe.txt"] == "not a regular file (a pipe, socket or device): copy its content into one"
     assert skipped["locked.txt"] == "cannot be read (Permission denied): check its permissions"
 
 
@@ -100,4 +100,4 @@ def test_names_in_odd_encodings_can_be_printed_and_stored(folder: Path) -> None:
 
 
 def test_nothing_there_is_named(folder: Path) -> None:
-    assert found([folder / "gone"]) == ([], {"gone": "no such file or folder"})
+    assert found([folder / "gone"]) == ([], {"gone": "no such file or folder: check the path"})

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from corpus.readers.encodings import decoded
+from corpus.readers.encodings import NO_TEXT, decoded
 from llm.errors import BadInput
 
 GERMAN = "Rechnung Nr. 4711 über 1.234,50 € für Müller & Söhne\nZahlbar bis 31. März 2025. Grüße aus Köln.\n"
@@ -70,5 +70,5 @@ def test_a_few_strange_bytes_cost_themselves(data: bytes, text: str) -> None:
     ],
 )
 def test_what_is_no_text_is_refused(data: bytes) -> None:
-    with pytest.raises(BadInput, match=r"^not a text file$"):
+    with pytest.raises(BadInput, match=f"^{NO_TEXT}$"):
         decoded(data)

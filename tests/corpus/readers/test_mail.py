@@ -47,7 +47,7 @@ def test_eml_with_attachments(tmp_path: Path) -> None:
     assert inner == Reading(
         heads + "Inner: one?" + body, media_type="message/rfc822", title="Inner: one?", part="Inner one.eml"
     )
-    assert odd == Unread("odd.bin", "no reader for .bin")
+    assert odd == Unread("odd.bin", "no reader for .bin (save it as .pdf or text)")
 
 
 def test_html_mail_is_read_as_text(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_containers_in_containers_end(tmp_path: Path) -> None:
         "",
         "3.eml",
         "3.eml/2.eml",
-        ("3.eml: 2.eml: 1.eml", "lies too deep in containers"),
+        ("3.eml: 2.eml: 1.eml", "lies too deep in containers: unpack it and ingest the folder"),
     ]
 
 
