@@ -87,6 +87,8 @@ def read_file(path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Re
             yield _noted(reading, note) if note else reading
     except BadInput:
         raise
+    except FileNotFoundError as error:
+        raise BadInput("was gone when it was to be read: ingest again") from error
     except OSError as error:
         raise BadInput(
             f"cannot be read ({error.strerror or type(error).__name__}): check the file and its permissions"

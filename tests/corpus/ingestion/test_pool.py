@@ -55,7 +55,7 @@ async def test_what_hangs_dies_or_swells_is_named_and_the_rest_is_read() -> None
     assert failures["hangs"] == "was not read within 3 s: check it, or raise CITEGRAPH_INGEST_SECONDS"
     assert failures["dies"].startswith("its parser died (code 7)")
     assert failures["swells"] == too_large(limits)
-    assert failures["odd"] == "cannot be read (ArithmeticError)"
+    assert failures["odd"] == "cannot be read (ArithmeticError): open it in its program and save it again"
 
 
 @pytest.mark.parametrize("workers", [0, 1, 3])
@@ -72,7 +72,7 @@ async def test_a_long_file_comes_in_steps_and_files_keep_their_order(tmp_path: P
         ("short.txt", ["short"], ""),
         ("long.jsonl", [*(f"text {n}" for n in range(300)), "not JSON"], ""),
         ("bad.xyz", [], "no reader for .xyz (save it as .pdf or text)"),
-        ("gone.txt", [], "cannot be read (No such file or directory)"),
+        ("gone.txt", [], "was gone when it was to be read: ingest again"),
     ]
 
 
