@@ -8,7 +8,8 @@ readers of an ingest; the others take the archive's text of the same documents.
 
 A value counts as found when it says what the label says: amounts and dates exactly, names without regard
 to case, punctuation and legal form, lists and distinguished names as sets. Where the gold is silent a value may
-be right (the labels of some sets are sparse) or false: `F1-` counts every such value as false.
+be right (the labels of some sets are sparse) or false: `F1-` counts every such value as false. `sure` is the
+precision of the values whose confidence is at least SURE: a reader believes those.
 
 The documents are split in two by the hash of their id: rules are written while looking at the first half alone,
 the F1 of the second says what they are worth on documents that nobody looked at.
@@ -19,7 +20,7 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
@@ -34,130 +35,27 @@ from corpus.names import parse_name
 from corpus.readers.protocol import Reading
 from corpus.readers.registry import read_file
 from corpus.types import Document
+from evals.extraction_sets import SETS, GoldSet
 from llm.errors import BadInput
 
 TODAY = date(2026, 1, 1)
 HALVES = ("first", "second")
-
-
-@dataclass(frozen=True)
-class GoldSet:
-    """One set of the archive.
-
-    Attributes:
-        fields: our field -> column of the gold labels.
-        front_matter: put back the head that the archive took off.
-        xml: only documents whose file carries XML (True), or none of it read (False).
-        files: read the real files, with what their names end in; documents without one are left out.
-        skip: labels that are not to be trusted.
-    """
-
-    folder: str
-    bucket: str
-    fields: Mapping[str, str]
-    front_matter: bool = False
-    xml: bool | None = None
-    files: str = ""
-    skip: Mapping[str, Callable[[Mapping[str, Any]], bool]] = field(default_factory=dict)
-
-
-EINVOICE = {
-    "invoice_number": "invoice_number",
-    "invoice_date": "date",
-    "due_date": "due_date",
-    "vendor_name": "seller",
-    "customer_name": "buyer",
-    "currency": "currency",
-    "net_amount": "net",
-    "tax_amount": "tax",
-    "total_amount": "total",
-}
-RECEIPT = {"vendor_name": "company", "invoice_date": "date", "total_amount": "total"}
-SETS = {
-    "einvoices": GoldSet("invoices_einvoice", "invoices", EINVOICE),
-    "einvoices_with_xml": GoldSet("invoices_einvoice", "invoices", EINVOICE, xml=True, files=".pdf"),
-    "einvoices_text_only": GoldSet("invoices_einvoice", "invoices", EINVOICE, xml=False),
-    "einvoices_text_files": GoldSet("invoices_einvoice", "invoices", EINVOICE, xml=False, files=".pdf"),
-    "receipts": GoldSet("receipts_sroie", "invoices", RECEIPT),
-    "receipts_files": GoldSet("receipts_sroie", "invoices", RECEIPT, files=".jpg"),
-    "contracts": GoldSet(
-        "contracts_cuad",
-        "contracts",
-        {
-            "title": "title",
-            "parties": "parties",
-            "agreement_date": "agreement_date",
-            "effective_date": "effective_date",
-            "governing_law": "governing_law",
-        },
-        skip={
-            "agreement_date": lambda row: row.get("agreement_date_span_check") == "disagrees",
-            "effective_date": lambda row: row.get("effective_date_span_check") == "disagrees",
-        },
-    ),
-    "ndas": GoldSet(
-        "contracts_kleister_nda",
-        "contracts",
-        {
-            "parties": "parties",
-            "effective_date": "effective_date",
-            "governing_law": "jurisdiction",
-            "term": "term",
-        },
-    ),
-    "x509": GoldSet(
-        "certificates_x509",
-        "certificates",
-        {
-            "subject": "common_name",
-            "organization": "organization",
-            "organizational_unit": "organizational_unit",
-            "country": "country",
-            "issuer": "issuer",
-            "serial_number": "serial_hex",
-            "valid_from": "not_before",
-            "valid_until": "not_after",
-            "validity": "validity_years",
-            "key_type": "key_type",
-            "key_bits": "key_bits",
-            "curve": "curve",
-            "signature_hash": "signature_hash",
-            "x509_version": "version",
-            "fingerprint": "sha256",
-        },
-    ),
-    "advisories": GoldSet(
-        "generic_rustsec_advisories",
-        "generic",
-        {
-            "title": "title",
-            "package": "package",
-            "published_date": "date",
-            "categories": "categories",
-            "keywords": "keywords",
-            "cvss": "cvss",
-            "identifiers": "aliases",
-            "fixed_versions": "patched",
-            "unaffected_versions": "unaffected",
-            "affected_functions": "affected_functions",
-            "url": "url",
-        },
-        front_matter=True,
-    ),
-}
-for _name_of_set in ("contracts", "ndas"):
-    SETS[f"{_name_of_set}_files"] = replace(SETS[_name_of_set], files=".pdf")
+SURE = 0.8
 
 
 @dataclass
 class Score:
-    """Counts of one field: right values, wrong ones (also where the gold is empty), and missing ones."""
+    """Counts of one field: right values, wrong ones (also where the gold is empty), and missing ones.
+
+    `sure` counts the right and the wrong values of a high confidence.
+    """
 
     right: int = 0
     wrong: int = 0
     spurious: int = 0
     missing: int = 0
     misses: list[tuple[str, str, str]] = field(default_factory=list)
+    sure: tuple[int, int] = (0, 0)
 
     def __add__(self, other: "Score") -> "Score":
         """Return the counts of both."""
@@ -167,6 +65,7 @@ class Score:
             self.spurious + other.spurious,
             self.missing + other.missing,
             self.misses + other.misses,
+            (self.sure[0] + other.sure[0], self.sure[1] + other.sure[1]),
         )
 
     @property
@@ -211,7 +110,12 @@ def score_set(archive: Path, gold: GoldSet, bucket: Bucket) -> dict[str, dict[st
                 continue
             declared = bucket.field(name)
             assert declared is not None
-            _count(scores[name], declared, found.get(name), labels.get(column), str(labels["doc_id"]))
+            score = scores[name]
+            before = score.right, score.wrong
+            _count(score, declared, found.get(name), labels.get(column), str(labels["doc_id"]))
+            if name in extraction.fields and extraction.fields[name].confidence >= SURE:
+                right, wrong = score.right - before[0], score.wrong - before[1]
+                score.sure = (score.sure[0] + right, score.sure[1] + wrong)
     return halves
 
 
@@ -365,13 +269,15 @@ def published(labels: Mapping[str, Any], text: str) -> str:
 def table(name: str, halves: Mapping[str, Mapping[str, Score]], misses: str, half: str) -> Iterator[str]:
     """Yield the lines of one set's table, with the misses of one field in one half."""
     yield ""
-    yield f"{name:21}  prec.  recall     F1    F1-  |  F1 by half | right / wrong / missing; where the gold is silent"
+    yield f"{name:21}  prec.  recall     F1    F1-  |  F1 by half | right / wrong / missing; where the gold is silent | sure"
     for field_name in halves[HALVES[0]]:
         score = halves[HALVES[0]][field_name] + halves[HALVES[1]][field_name]
         both = " ".join(f"{halves[one][field_name].f1:.3f}" for one in HALVES)
+        right, wrong = score.sure
+        sure = f"{right / (right + wrong):.3f} of {right + wrong}" if right + wrong else "none"
         yield (
             f"  {field_name:19}  {score.precision:.3f}  {score.recall:.3f}  {score.f1:.3f}  {score.strict:.3f}"
-            f"  | {both} | {score.right} / {score.wrong} / {score.missing}; {score.spurious}"
+            f"  | {both} | {score.right} / {score.wrong} / {score.missing}; {score.spurious} | {sure}"
         )
         if misses == field_name:
             for doc_id, label, value in halves[half][field_name].misses:

@@ -11,6 +11,7 @@ from typing import Any
 
 from corpus.buckets import Bucket
 from corpus.coercion import coerce, is_missing
+from corpus.extraction.date_order import written_order
 from corpus.extraction.einvoice import read_einvoice
 from corpus.extraction.found import Candidate, Extracted, Extraction, Refused
 from corpus.extraction.heads import find_organization, find_title
@@ -22,7 +23,7 @@ from corpus.extraction.rules import ExtractRule
 from corpus.extraction.sums import add_up
 from corpus.extraction.trade_parties import Named, find_trade_parties
 from corpus.extraction.typed import Typed, find_typed
-from corpus.fields import Field, Money, Quantity, Value, fold
+from corpus.fields import DateOrder, Field, Money, Quantity, Value, fold
 from corpus.types import Layout, Page, page_at
 from llm.errors import BadInput
 
@@ -50,6 +51,11 @@ class Source:
         whole = LaidOut(self.text, ((0, 0, len(self.text)),))
         recognised = any(layout.recognised for layout in self.layouts)
         return (None if recognised else laid_out(self.text, self.layouts)) or whole
+
+    @cached_property
+    def written_order(self) -> DateOrder | None:
+        """Return whether the text has the day or the month first in its numeric dates, None when it does not tell."""
+        return written_order(self.text)
 
     @cached_property
     def terms(self) -> Mapping[str, list[str]]:
@@ -127,7 +133,11 @@ class _FieldRun:
         return found
 
     def _find(self, text: str) -> Iterator[Typed]:
-        return find_typed(self.declared, text, today=self.source.today, order=self.bucket.date_order)
+        return find_typed(self.declared, text, today=self.source.today, order=self._order)
+
+    @property
+    def _order(self) -> DateOrder:
+        return self.source.written_order or self.bucket.date_order
 
     def _winner(self, rule: ExtractRule) -> Candidate | None:
         found = list(self._candidates(rule))
@@ -224,7 +234,7 @@ class _FieldRun:
     ) -> Iterator[tuple[int, Candidate]]:
         """Yield the candidate of a raw value, or note that its type refuses it."""
         try:
-            value = coerce(self.declared, raw, today=self.source.today, order=self.bucket.date_order)
+            value = coerce(self.declared, raw, today=self.source.today, order=self._order)
         except BadInput as error:
             if str(error) != "empty":
                 self.refused.append(Refused(self.declared.name, shown[:200], str(error)))
@@ -280,6 +290,8 @@ def _size(value: Value) -> float:
         return float(value.amount)
     if isinstance(value, Quantity):
         return value.value
+    if isinstance(value, date):
+        return float(value.toordinal())
     return float(value) if isinstance(value, int | float) else 0.0
 
 

@@ -25,9 +25,9 @@ _NO_NAME = re.compile(
     r"""
       ^\W*$ | ^\W*\d[\d\s./-]*$
     | (?:^|\W)(?:tel|fax|phone|mobile|hp|h/p|e-?mail|www|https?|website|gst|vat|roc|reg(?:istration)?|sst
-        |ust|uid|siret|siren|tva|steuer)\W{0,3}(?:id|no|nr|number|nummer|code|reg)?\b\s*[.:#]
+        |ust|uid|siret|siren|tva|steuer|abn|iva|btw|kvk|iban)\W{0,3}(?:id|no|nr|number|nummer|code|reg)?\b\s*[.:#]
     | (?:^|\W)(?:co|company|business|br)\W{0,3}(?:id|no|nr|number|nummer|code|reg)\b | \b\d{3,4}\s?h(?:rs|ours)?\b | \d[.,]\d\d\b
-    | \b(?:tax\ invoice|invoice|receipt|rechnung|facture|cash\ bill|cash\ sales?|gutschrift|bill\ to|duplicate|copy|welcome
+    | \b(?:tax\ invoice|invoice|receipt|rechnung|facture|factuur|factura|fattura|cash\ bill|cash\ sales?|gutschrift|bill\ to|duplicate|copy|welcome
         |thank\ you|credit\ note|quotation|page|seite|datum|date|cashier|table|order)\b
     | ^\W*(?:no|lot|unit|jalan|jln|lorong|block|blk|ground|\d+\w*,)\W | \b(?:street|avenue|road|straße|strasse|rue|jalan|taman)\b
     | ^[^()]*\b\d{5}\b | @ | ^\W*\(?\W*[\d-]{5,} | \b(?:hours|posted|desc|qty|uom)\b
@@ -90,6 +90,7 @@ def is_name(line: str) -> bool:
     """Return whether a line can be a name: letters, and neither a number, an address nor a label."""
     return (
         bool(re.search(r"[^\W\d_]{2}", line))
+        and sum(map(str.isdigit, line)) <= sum(map(str.isalpha, line))
         and not _NO_NAME.search(line)
         and not date_pattern().search(line)
     )

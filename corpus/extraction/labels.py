@@ -1,7 +1,7 @@
 """Values beside or beneath their labels, as forms, invoices and receipts print them."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
@@ -16,12 +16,20 @@ LINES_BELOW = 5
 """Lines under a label that are looked at, blank ones not counted."""
 
 _LEAD = re.compile(r"(?:[\s:.#=*°>)\]]|[-−](?![\d.,]))*")
+_CELL = re.compile(r"\S+(?: \S+)*")
 _NOTHING_RIGHT = re.compile(r"[\s:.#*)-]*(?:[ \t]{2,}|\n|\Z)")
 _INNER = re.compile(
     r"\s*(?P<name>name|firma|company|nom|naam|nazwa)?(?P<other>\w[\w .-]{0,25})?\s*:\s*", re.IGNORECASE
 )
 """A label of its own under the label of a block: "Seller / Number: 12 / Name: Acme"."""
-_GAP_BEFORE = re.compile(r"(?:^|[ \t]{2,}|[|\t:;(*>-][ \t]*)$")
+_OTHER = re.compile(r"[ \t]{2,}[^\W\d][^:\n]{0,30}(?::|\b-?n[or]\.)[ \t]*$", re.IGNORECASE)
+"""Another label between a label and a value, in a cell of its own: the value is that one's."""
+_GAP_BEFORE = re.compile(
+    r"(?:^[ \t]*|[ \t]{2,}|[|\t:;(*>-][ \t]*)"
+    r"(?:(?:zzgl\.?|zuzüglich|plus|inkl\.?|incl\.?|dont)[ \t]+)?(?:\d{1,2}(?:[.,]\d{1,2})?[ \t]?%[ \t]+)?$",
+    re.IGNORECASE,
+)
+"""What may stand before a label in its cell: nothing, or the rate of a tax ("plus 19 % VAT")."""
 
 Finder = Callable[[str], Iterator[Typed]]
 
@@ -54,7 +62,8 @@ def beside(text: str, rule: ExtractRule, find: Finder, *, every: bool = False) -
                 and _NOTHING_RIGHT.match(text, match.end(), line_end + 1)
             ):
                 columns = (match.start() - line_start, match.end() - line_start)
-                beneath = _beneath(text, columns, line_end, find)
+                heads = _heads(text[line_start:line_end], columns)
+                beneath = _beneath(text, [columns, *heads], line_end, find)
                 yield from (
                     (order + len(rule.labels), value) for value in islice(beneath, None if every else 1)
                 )
@@ -67,6 +76,8 @@ def _right(text: str, start: int, line_end: int, rule: ExtractRule, find: Finder
     begin = lead.end() if lead else start
     after = text[begin:end]
     found = [value for value in find(after) if _written(after[: value.start]) <= rule.reach]
+    if not rule.prose:
+        found = [value for value in found if not _OTHER.search(text[start : begin + value.start])]
     if rule.then:
         follows = re.compile(rule.then, re.IGNORECASE)
         found = [value for value in found if follows.match(text, begin + value.end)]
@@ -78,8 +89,18 @@ def _written(text: str) -> int:
     return len(re.sub(r"[ \t]{2,}", " ", text))
 
 
-def _beneath(text: str, columns: tuple[int, int], line_end: int, find: Finder) -> Iterator[Typed]:
-    """Yield the values in the next lines whose column is nearest to the label's, one a line."""
+def _heads(line: str, columns: tuple[int, int]) -> list[tuple[int, int]]:
+    """Return the columns of the other labels in a label's line."""
+    spans = (cell.span() for cell in _CELL.finditer(line))
+    return [span for span in spans if span[1] <= columns[0] or span[0] >= columns[1]]
+
+
+def _beneath(text: str, columns: Sequence[tuple[int, int]], line_end: int, find: Finder) -> Iterator[Typed]:
+    """Yield the values in the next lines that stand nearest to the label, one a line.
+
+    Args:
+        columns: those of the label, then of the other labels in its line: what is nearer to one of them is its value.
+    """
     start = line_end + 1
     for _ in range(LINES_BELOW):
         while start < len(text) and text[start : _line_end(text, start)].strip() == "":
@@ -87,10 +108,14 @@ def _beneath(text: str, columns: tuple[int, int], line_end: int, find: Finder) -
         if start >= len(text):
             return
         end = _line_end(text, start)
-        found = _cells(text[start:end], find)
+        found = [
+            (distances[0], value)
+            for value in _cells(text[start:end], find)
+            if (distances := [_distance((value.start, value.end), column) for column in columns])
+            and distances[0] <= min(distances)
+        ]
         if found:
-            nearest = min(found, key=lambda value: _distance((value.start, value.end), columns))
-            yield _moved(nearest, start)
+            yield _moved(min(found, key=lambda pair: pair[0])[1], start)
         start = end + 1
 
 
@@ -98,7 +123,7 @@ def _cells(line: str, find: Finder) -> list[Typed]:
     """Return the values of a line, cell by cell."""
     found: list[Typed] = []
     labelled = False
-    for cell in re.finditer(r"\S+(?:[ ]\S+)*", line):
+    for cell in _CELL.finditer(line):
         inner = _INNER.match(line, cell.start(), len(line))
         if labelled or (inner and inner["other"]):
             # The value of another label, in its cell or the next one, is not the one that is looked for.

@@ -21,6 +21,10 @@ UNLABELLED = 0.25
 ROUNDING = Decimal("0.10")
 SURE = 0.9
 """A value of this confidence is not given up for a sum."""
+UNPROVED = 0.7
+"""Factor on the confidence of a net amount or a tax that no sum proves: a rate's own line reads like the whole."""
+CONTRADICTED = 0.6
+"""The same for the tax when all three amounts were found and do not add up: it is the one most often misread."""
 
 
 _Way = tuple[Candidate, Candidate, Candidate]
@@ -43,7 +47,7 @@ def add_up(
     candidates: Mapping[str, Sequence[Candidate]],
     printed: Sequence[Candidate],
 ) -> dict[str, Extracted]:
-    """Return the decided values of the fields of a sum: those that add up, surer; nothing when none do.
+    """Return the decided values of the fields of a sum: those that add up, surer; else net and tax, in doubt.
 
     Args:
         candidates: what labels and patterns give each field, best first.
@@ -56,10 +60,21 @@ def add_up(
     if total := decided.get(rule.total):
         ways = [way for way in ways if _same(total, way, 0) or _outgrown(total, way)]
     if not ways:
-        return {}
+        return _doubted(rule, decided)
     best = max(ways, key=_weight)
     return {
         name: _proved(name, candidate, decided.get(name)) for name, candidate in zip(names, best, strict=True)
+    }
+
+
+def _doubted(rule: Sum, decided: Mapping[str, Extracted]) -> dict[str, Extracted]:
+    """Return the net amount and the tax less sure than they were read, those of embedded data as they are."""
+    wrong = all(name in decided for name in (rule.total, *rule.of))
+    factors = {rule.of[0]: UNPROVED, rule.of[1]: CONTRADICTED if wrong else UNPROVED}
+    return {
+        name: replace(decided[name], confidence=round(decided[name].confidence * factor, 4))
+        for name, factor in factors.items()
+        if name in decided and decided[name].best.confidence < SURE
     }
 
 

@@ -12,7 +12,20 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 
 from corpus.extraction.heads import find_organization, is_name
-from corpus.names import CLEAR_FORMS, LEGAL_FORMS, parse_name, plain, tokens
+from corpus.extraction.trade_words import (
+    ADDRESS_ROW,
+    AFTER_FORM,
+    NUMBERED,
+    POSTCODE,
+    REGISTERED,
+    SALUTATION,
+    SENDER,
+    STREET,
+    label_end,
+    label_of,
+    said_name,
+)
+from corpus.names import CLEAR_FORMS, CONNECTORS, LEGAL_FORMS, parse_name, plain, tokens
 
 Named = tuple[int, int, float]
 """Start, end and confidence of a name."""
@@ -24,60 +37,13 @@ SPREAD = 3
 NEAR = 3
 """Lines around a name in which a registration speaks of it."""
 MOST_CELLS = 400
+_SAID = {"seller": (5.0, 0.0), "buyer": (0.0, 5.0), "paid": (1.5, 0.0)}
+"""What a label counts for the seller and for the buyer."""
 
 _CELL = re.compile(r"\S+(?: \S+)*")
 _WEB = re.compile(r"(?:https?://|www\.)(?:www\.)?([\w-]+(?:\.[\w-]+)+)|@([\w-]+(?:\.[\w-]+)+)", re.IGNORECASE)
 _PROVIDERS = frozenset(
     "gmail yahoo hotmail outlook gmx web icloud live aol orange free localhost example".split()
-)
-_SENDER = re.compile(
-    r"(?P<name>[^|•·●∙■,;–]{3,60}?)\s*(?:[|•·●∙■,;–]|\s[-—]\s)\s*(?=[^|\n]*\d)[^\n]{3,60}?(?:[|•·●∙■,;–]|\s[-—]\s|\s{2,})\s*"
-    r"(?:[A-Z]{1,2}[- ])?\d{4,6}\b[ ]?[^\W\d][^\n]*"
-)
-_POSTCODE = re.compile(
-    r"(?:[A-Z]{1,2}[- ]{1,3})?(?:\d{4,5}|\d{2}-\d{3}|\d{4}\s?[A-Z]{2})\s?[^\W\d][^\n:]{1,40}"
-    r"|[^\W\d][\w .'-]{2,40},?\s+(?:[A-Z]{2}\s+)?\d{5,6}(?:-\d{4})?|[^\n\d]{2,30}[A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2}"
-)
-_REGISTERED = re.compile(
-    r"\b(?:ust[\W_]{0,2}id\w*|umsatzsteuer\W?id\w*|vat\W{0,2}(?:id|no|reg\w*|number)|tva\W{0,2}(?:intra\w*|:|[A-Z]{2}\d)|siret|siren|rcs"
-    r"|r\.c\.s|hr[ab]\b|handelsreg\w*|amtsgericht|registergericht|gesch[aä]ftsf\w*|vorstand\w*|kvk|btw\W?(?:nr|nummer|id)|nip|regon|krs"
-    r"|company\s+(?:reg\w*\s+)?(?:no|number)|registered\s+(?:office|in)|si[eè]ge\s+social|au\s+capital|gstin|gst\W{0,2}(?:no|id|reg\w*)"
-    r"|steuer\W?n(?:umme)?r|abn|ein|cin|pan)\b",
-    re.IGNORECASE,
-)
-_SELLER = re.compile(
-    r"\W*(?:verk[aä]ufer\w*|lieferant\w*|rechnungs(?:er)?steller\w*|seller|sold\s+by|vendor|supplier|from|issued\s+by|vendeur|fournisseur"
-    r"|[eé]metteur|sprzedawca|verkoper|leverancier|leistungserbringer|vendedor|venditore)\W*",
-    re.IGNORECASE,
-)
-_BUYER = re.compile(
-    r"\W*(?:k[aä]ufer\w*(?:/\w+)?|kunde|rechnungsempf[aä]nger\w*|rechnungsadresse|rechnungsanschrift|(?:invoice|bill(?:ed)?|sold|invoiced)\s+to"
-    r"|buyer|customer|billing\s+address|client|acheteur|adresse\s+de\s+factur\w*|factur[eé]\s+[aà]|destinataire|nabywca|koper|klant"
-    r"|factuuradres|comprador|cliente|leistungsempf[aä]nger\w*|auftraggeber\w*|attn|attention)\W*",
-    re.IGNORECASE,
-)
-_ELSEWHERE = re.compile(
-    r"\W*(?:adresse\s+de\s+livraison|livr[eé]\s+[aà]|lieferadresse|lieferanschrift|warenempf[aä]nger\w*|ship(?:ped|ping)?\s+(?:to|address)"
-    r"|deliver(?:y|ed)\s+(?:to|address)|afleveradres|abweichende\w*\s+\w+|bank\w*|zahlungsempf[aä]nger\w*|payee|remit\s+to)\W*",
-    re.IGNORECASE,
-)
-_SALUTATION = re.compile(
-    r"\W*(?:herrn?|frau|firma|mr|mrs|ms|madame|monsieur|m|mme|an|to|z\.?\s?hd\.?|c/o|attn|attention|t\.?a\.?v|[aà])\b[.:]?\s*",
-    re.IGNORECASE,
-)
-_NUMBERED = re.compile(
-    r"\W*(?:gln|(?:kunden|lief\w*|customer)\W{0,2}(?:nr|no|nummer|number|id)|nummer|number|id|ust|vat|tva|tel|fax|phone|e-?mail|www"
-    r"|https?)\b|[\d\W]+$|[^\n]*:$",
-    re.IGNORECASE,
-)
-_ADDRESS_ROW = re.compile(
-    r"\W*(?:name|firma|company|anschrift|address?e?|nom|naam|adres|nazwa)\b", re.IGNORECASE
-)
-_AFTER_FORM = re.compile(
-    r"\s[-–|(]|,|\s+(?:au\s+capital|mit\s+sitz|hr[ab]\b|with\s+registered)", re.IGNORECASE
-)
-_STREET = re.compile(
-    r"[^\n]*[^\W\d][. ]*\s?\d+\s?[a-z]?(?:\s?[-/]\s?\d+\s?[a-z]?)?\W*|\d+\s?\w?,?\s[^\n]*", re.IGNORECASE
 )
 
 
@@ -154,7 +120,22 @@ def _merged(page: str, parties: Iterator[_Party]) -> list[_Party]:
             known.buyer += party.buyer
             known.headed += party.headed
             known.addressed = max(known.addressed, party.addressed)
-    return list(merged.values())
+    return [party for party in merged.values() if not _shortened(page, party, merged)]
+
+
+def _shortened(page: str, party: _Party, parties: dict[tuple[str, ...], _Party]) -> bool:
+    """Return whether a name is a brand that a company's full name begins with, which takes over what speaks for it."""
+    core = _core(page, party)
+    for longer, full in parties.items():
+        if (
+            len(longer) > len(core)
+            and longer[: len(core)] == core
+            and parse_name(page[slice(*full.name)]).legal
+        ):
+            full.seller += party.seller
+            full.headed = max(full.headed, party.headed)
+            return True
+    return False
 
 
 def _named(name: tuple[int, int], evidence: float) -> Named:
@@ -170,7 +151,11 @@ def _cells(page: str) -> Iterator[_Cell]:
     start = number = 0
     for line in page.split("\n"):
         for found in _CELL.finditer(line):
-            yield _Cell(number, found.start(), start + found.start(), start + found.end(), found[0])
+            parts = [0, cut, len(found[0])] if (cut := label_end(found[0])) else [0, len(found[0])]
+            for begin, end in pairwise(parts):
+                text = found[0][begin:end].rstrip()
+                place = found.start() + begin
+                yield _Cell(number, place, start + place, start + place + len(text), text)
         number += bool(line.strip())
         start += len(line) + 1
 
@@ -178,7 +163,7 @@ def _cells(page: str) -> Iterator[_Cell]:
 def _parties(page: str, cells: Sequence[_Cell]) -> Iterator[_Party]:
     """Yield the names that something speaks for."""
     webs = {plain(label) for label in _domains(page)}
-    matches = ((cell, _SENDER.fullmatch(cell.text)) for cell in cells)
+    matches = ((cell, SENDER.fullmatch(cell.text)) for cell in cells)
     sent = [(cell, found) for cell, found in matches if found and is_name(found["name"])]
     for cell, found in sent:
         name = (cell.start, cell.start + found.end("name"))
@@ -187,23 +172,70 @@ def _parties(page: str, cells: Sequence[_Cell]) -> Iterator[_Party]:
     for block in _blocks(cells, senders):
         if party := _addressee(block, cells, senders, webs):
             yield party
-    registered = [cell for cell in cells if _REGISTERED.search(cell.text)]
+    yield from _labelled(cells)
     for cell in cells:
-        end = _legal_end(cell)
-        alone = len(cell.text) <= 50 and is_name(cell.text) and not _label(cell.text)
+        if said := said_name(cell.text):
+            yield _Party(cell, (cell.start + said[0], cell.start + said[1]), seller=said[2])
+    yield from _registered(cells, webs)
+
+
+def _labelled(cells: Sequence[_Cell]) -> Iterator[_Party]:
+    """Yield the names right of a label or beneath it, wherever no postcode shows where an address ends."""
+    for place, cell in enumerate(cells):
+        if (said := label_of(cell.text)) not in _SAID:
+            continue
+        beside = [other for other in cells[place + 1 : place + 2] if other.line == cell.line]
+        below = [
+            other
+            for other in cells[place + 1 :]
+            if 0 < other.line - cell.line <= 2 and _aligned(other, cell, 4)
+        ]
+        for other in beside if cell.text.endswith(":") and beside else below[:2]:
+            name = _without_salutation(other)
+            if name and is_name(other.text) and not _no_party(other.text):
+                seller, buyer = _SAID[said]
+                yield _Party(other, name, seller=seller, buyer=buyer)
+                break
+
+
+def _no_party(text: str) -> bool:
+    return bool(
+        label_of(text)
+        or NUMBERED.match(text)
+        or STREET.fullmatch(text)
+        or text.endswith(":")
+        or is_prose(text)
+    )
+
+
+def _without_salutation(cell: _Cell) -> tuple[int, int] | None:
+    """Return the span of a cell less "Herrn", "Attn" and the like; None when that is all it holds."""
+    hello = SALUTATION.match(cell.text)
+    lead = hello.end() if hello else 0
+    end = cell.start + len(cell.text.rstrip(" ,;"))
+    return (cell.start + lead, end) if end - cell.start - lead > 1 else None
+
+
+def _registered(cells: Sequence[_Cell], webs: set[str]) -> Iterator[_Party]:
+    """Yield the names near a registration or a number of the tax office, and those that the web site bears."""
+    registered = [cell for cell in cells if REGISTERED.search(cell.text)]
+    for cell in cells:
+        legal = _legal(cell)
+        start, end = legal or (0, len(cell.text))
+        alone = len(cell.text) <= 50 and is_name(cell.text) and not label_of(cell.text)
         near = any(abs(other.line - cell.line) <= NEAR and _aligned(other, cell, 30) for other in registered)
         slack = 40 if sum(other.line == cell.line for other in cells) == 1 else 8
         below = [
             other for other in registered if other.line == cell.line + 1 and _aligned(other, cell, slack)
         ]
-        heads = alone and bool(below) and not _NUMBERED.match(cell.text) and not re.search(r"\d", cell.text)
-        site = _domain(cell.text[:end] if end else cell.text, webs) if (alone or end) else 0.0
-        if (end and is_name(cell.text[:end]) and near) or (alone and (site or heads)):
+        heads = alone and bool(below) and not NUMBERED.match(cell.text) and not re.search(r"\d", cell.text)
+        site = _domain(cell.text[start:end], webs) if (alone or legal) else 0.0
+        if (legal and is_name(cell.text[start:end]) and near) or (alone and (site or heads)):
             label = _above(cell, cells)
             yield _Party(
                 cell,
-                (cell.start, cell.start + (end or len(cell.text))),
-                seller=site + (2.0 if near and end else 1.2 * heads) + 6.0 * (label == "seller"),
+                (cell.start + start, cell.start + end),
+                seller=site + (2.0 if near and legal else 1.2 * heads) + 6.0 * (label == "seller"),
                 buyer=5.0 * (label == "buyer") + 3.0 * (label == "elsewhere"),
             )
 
@@ -211,14 +243,14 @@ def _parties(page: str, cells: Sequence[_Cell]) -> Iterator[_Party]:
 def _blocks(cells: Sequence[_Cell], senders: Sequence[_Cell]) -> Iterator[list[_Cell]]:
     """Yield addresses: the cells above a postcode and a town, in their column, from the top."""
     for at, town in enumerate(cells):
-        if not _POSTCODE.fullmatch(town.text) or is_prose(town.text):
+        if not POSTCODE.fullmatch(town.text) or is_prose(town.text):
             continue
         block = [town]
         for cell in reversed(cells[:at]):
             if block[0].line - cell.line > SPREAD or town.line - cell.line > BLOCK:
                 break
             if cell.line < block[0].line and _aligned(cell, block[0], 3):
-                if cell in senders or _POSTCODE.fullmatch(cell.text) or _other_row(cell, cells):
+                if cell in senders or POSTCODE.fullmatch(cell.text) or _other_row(cell, cells):
                     break
                 block.insert(0, cell)
         if len(block) > 1:
@@ -228,8 +260,8 @@ def _blocks(cells: Sequence[_Cell], senders: Sequence[_Cell]) -> Iterator[list[_
 def _other_row(cell: _Cell, cells: Sequence[_Cell]) -> bool:
     """Return whether a cell is a label, or the value of a label beside it that names no part of an address."""
     beside = [other.text for other in cells if other.line == cell.line and other.start < cell.start]
-    labelled = bool(beside) and beside[-1].endswith(":") and not _ADDRESS_ROW.match(beside[-1])
-    return labelled or bool(_label(cell.text)) or cell.text.endswith(":")
+    labelled = bool(beside) and beside[-1].endswith(":") and not ADDRESS_ROW.match(beside[-1])
+    return labelled or bool(label_of(cell.text)) or cell.text.endswith(":")
 
 
 def is_prose(text: str) -> bool:
@@ -246,20 +278,20 @@ def _addressee(
     block: Sequence[_Cell], cells: Sequence[_Cell], senders: Sequence[_Cell], webs: set[str]
 ) -> _Party | None:
     """Return the party that an address names, with what its label and its surroundings say of it."""
-    lines = [cell for cell in block[:-1] if not _NUMBERED.match(cell.text)]
-    if lines and (hello := _SALUTATION.match(lines[0].text)) and hello.end() == len(lines[0].text):
+    lines = [cell for cell in block[:-1] if not NUMBERED.match(cell.text) and not label_of(cell.text)]
+    if lines and (hello := SALUTATION.match(lines[0].text)) and hello.end() == len(lines[0].text):
         lines = lines[1:]
-    while lines[1:] and not is_name(lines[0].text):
+    while lines[1:] and (not is_name(lines[0].text) or re.search(r"\d{3}|:\s", lines[0].text)):
         lines = lines[1:]
-    if not lines or not is_name(lines[0].text) or _STREET.fullmatch(lines[0].text):
+    if not lines or not is_name(lines[0].text) or STREET.fullmatch(lines[0].text):
         return None
     top = lines[0]
-    hello = _SALUTATION.match(top.text)
-    lead = hello.end() if hello and hello.end() < len(top.text) - 2 else 0
-    name = (top.start + lead, top.start + len(top.text.rstrip(" ,;")))
+    name = _without_salutation(top)
+    if name is None:
+        return None
     label = _above(block[0], cells)
     near = [cell for cell in cells if 0 <= cell.line - top.line <= BLOCK + NEAR and _aligned(cell, top, 6)]
-    registered = any(_REGISTERED.search(cell.text) for cell in near) and label != "buyer"
+    registered = any(REGISTERED.search(cell.text) for cell in near) and label != "buyer"
     core = parse_name(top.text).core
     windowed = any(0 < top.line - cell.line <= 2 and _aligned(cell, top, 12) for cell in senders)
     sent = any(parse_name(cell.text[: len(top.text)]).core == core for cell in senders)
@@ -278,23 +310,19 @@ def _above(cell: _Cell, cells: Sequence[_Cell]) -> str:
     for other in reversed(cells):
         left = other.line == cell.line and other.column < cell.column
         over = 0 < cell.line - other.line <= 4 and (_aligned(other, cell, 6) or _aligned(other, row[0], 6))
-        if (left or over) and other.start < cell.start and (said := _label(other.text)):
+        if (left or over) and other.start < cell.start and (said := label_of(other.text)):
             return said
     return ""
 
 
-def _label(text: str) -> str:
-    for said, pattern in (("elsewhere", _ELSEWHERE), ("seller", _SELLER), ("buyer", _BUYER)):
-        if pattern.fullmatch(text):
-            return said
-    return ""
+def _legal(cell: _Cell) -> tuple[int, int] | None:
+    """Return where a name with a legal form stands in a cell, None when it has none.
 
-
-def _legal_end(cell: _Cell) -> int | None:
-    """Return where a name with a legal form ends in a cell, None when it has none."""
+    In a sentence it begins after the last word in lower case that no name holds.
+    """
     found = list(tokens(cell.text))
     for place, (before, token) in enumerate(pairwise(found), 1):
-        last_word = place == len(found) - 1 or bool(_AFTER_FORM.match(cell.text, token.end))
+        last_word = place == len(found) - 1 or bool(AFTER_FORM.match(cell.text, token.end))
         capital = cell.text[token.start].isupper()
         clear = token.text in CLEAR_FORMS or (token.text in LEGAL_FORMS and last_word and capital)
         if not clear or token.bracketed or (before.text in LEGAL_FORMS and place == 1):
@@ -304,7 +332,11 @@ def _legal_end(cell: _Cell) -> int | None:
             if other.text not in LEGAL_FORMS or other.start - last.end > 3:
                 break
             last = other
-        return last.end + (cell.text[last.end : last.end + 1] == ".")
+        first = found[0]
+        for earlier, later in pairwise(found[:place]):
+            if cell.text[earlier.start].islower() and earlier.text not in CONNECTORS:
+                first = later
+        return first.start, last.end + (cell.text[last.end : last.end + 1] == ".")
     return None
 
 

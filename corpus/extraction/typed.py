@@ -25,7 +25,8 @@ class Typed:
 
 _CELL_END = re.compile(r"[ \t]{2,}|[\t\n\f|]")
 _IDENTIFIER = re.compile(
-    r"(?<![\w.,/-])(?=[\w./#-]*\d)[A-Z0-9][\w./#-]*(?:[ ](?=[\w./-]*\d)[\w./-]+)?", re.IGNORECASE
+    r"(?<![\w.,/-])(?=[\w./#-]*\d)[A-Z0-9][\w./#-]*(?:(?:[ ]\d{3,5}){2,}(?![\w./-])|[ ](?=[\w./-]*\d)[\w./-]+)?",
+    re.IGNORECASE,
 )
 _REGISTRATION = re.compile(r"[A-Za-z]{2,3}\d{5,}")
 """A number that begins with a country ("FR11999999998") is that of a VAT payer, not francs."""
@@ -75,7 +76,7 @@ def date_pattern() -> re.Pattern[str]:
         (?<![\w/.-])(?P<iso>{full}[-/.]\d{{1,2}}[-/.]\d{{1,2}})(?![\d/-])
       | (?<![\w/-])(?<!\d\.)(?P<num>\d{{1,2}}\s?(?P<sep>[-/.])\s?\d{{1,2}}\s?(?P=sep)\s?(?:{full}|\d\d))(?![\d/])(?!-\d)
       | (?<![\d/])(?P<dmy>(?P<d1>\d{{1,2}}){ordinal}(?:\s+day\s+of)?[\s.,/-]*(?:(?:of|de|den|du)\s+)?
-          (?P<m1>{month})\b\.?(?:[\s,.'’/-]+|\s*of\s+)(?P<y1>{year}))(?!\d)
+          (?P<m1>{month})\b\.?(?:[\s,.'’/-]+|\s*(?:of|de|del|di)\s+)(?P<y1>{year}))(?!\d)
       | \b(?P<mdy>(?P<m2>{month})\b[.,]?[\s-]*(?P<d2>\d{{1,2}}){ordinal}(?:\s*[,.-]\s*|\s+)(?P<y2>{full}))(?!\d)
       | (?<![\d:.,])(?P<solid>{full}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))(?!\d)
         """,

@@ -7,7 +7,8 @@ import pytest
 from corpus.buckets import load_buckets
 from corpus.fields import Field, Quantity
 from evals.citations import corpora
-from evals.extraction import SETS, Score, agrees, half_of, main, published, score_set, table
+from evals.extraction import Score, agrees, half_of, main, published, score_set, table
+from evals.extraction_sets import SETS
 
 INVOICES = load_buckets()["invoices"]
 
@@ -38,8 +39,8 @@ def test_what_scores_are_of() -> None:
     assert (score.precision, score.recall, score.f1) == (0.75, 0.5, pytest.approx(0.6))
     assert Score().f1 == 0.0
     assert Score(right=6, wrong=2, missing=4, spurious=4).strict == pytest.approx(0.5)
-    both = Score(1, 2, 3, 4, [("a", "1", "2")]) + Score(5, 6, 7, 8, [("b", "3", "4")])
-    assert both == Score(6, 8, 10, 12, [("a", "1", "2"), ("b", "3", "4")])
+    both = Score(1, 2, 3, 4, [("a", "1", "2")], (1, 0)) + Score(5, 6, 7, 8, [("b", "3", "4")], (2, 1))
+    assert both == Score(6, 8, 10, 12, [("a", "1", "2"), ("b", "3", "4")], (3, 1))
 
 
 def test_halves_are_told_by_the_id_alone() -> None:
@@ -48,10 +49,15 @@ def test_halves_are_told_by_the_id_alone() -> None:
 
 
 def test_the_table_counts_both_halves_and_prints_the_misses_of_one() -> None:
-    halves = {"first": {"title": Score(1, 1, 0, 0, [("a", "gold", "other")])}, "second": {"title": Score(2)}}
+    halves = {
+        "first": {"title": Score(1, 1, 0, 0, [("a", "gold", "other")])},
+        "second": {"title": Score(2, sure=(2, 1))},
+    }
     _, head, row, miss = table("set", halves, "title", "first")
     assert head.startswith("set")
-    assert row == "  title                0.750  0.750  0.750  0.750  | 0.500 1.000 | 3 / 1 / 0; 0"
+    assert (
+        row == "  title                0.750  0.750  0.750  0.750  | 0.500 1.000 | 3 / 1 / 0; 0 | 0.667 of 3"
+    )
     assert miss == "      a: gold 'gold', found 'other'"
 
 

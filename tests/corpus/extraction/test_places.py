@@ -72,6 +72,22 @@ def test_a_label_is_no_half_of_a_label() -> None:
     ]
 
 
+def test_a_value_nearer_to_another_label_of_the_line_is_that_ones() -> None:
+    text = "Item         Tax        Amount\nOak board               14.00\n"
+    assert labelled(text, "money", labels=["tax"]) == []
+    assert labelled(text, "money", labels=["amount"]) == [(1, "14.00")]
+
+
+def test_a_value_beside_another_label_is_that_ones() -> None:
+    assert labelled("Due      Date: 03.03.2023\n", "date", labels=["due"]) == []
+    assert labelled("Due      03.03.2023\n", "date", labels=["due"]) == [(0, "03.03.2023")]
+
+
+def test_a_rate_may_stand_before_the_name_of_a_tax() -> None:
+    assert labelled("  zzgl. 19,00 % MwSt.   19,00\n", "money", labels=["mwst"]) == [(0, "19,00")]
+    assert labelled(" Date   03.03.2023\n", "date", labels=["date"]) == [(0, "03.03.2023")]
+
+
 def test_a_sentence_beneath_a_label_is_no_value() -> None:
     text = "Due\n\nPayable within 30 days, that is until 04/07/2018, less 3 % until 15/06/2018\n"
     assert labelled(text, "date", labels=["due"]) == []

@@ -73,3 +73,13 @@ def test_a_sum_names_money_fields_of_its_bucket() -> None:
     money = {"name": "total", "type": "money", "description": "t"}
     with pytest.raises(ValidationError, match="sums 'words' is not money"):
         declared(fields=[money, words], sums=[{"total": "total", "of": ["total", "words"]}])
+
+
+def test_amounts_that_no_sum_proves_are_in_doubt() -> None:
+    def sure(text: str) -> list[float | None]:
+        fields = extract(INVOICES, Source(text)).fields
+        names = ("net_amount", "tax_amount", "total_amount")
+        return [fields[name].confidence if name in fields else None for name in names]
+
+    assert sure("Subtotal  40.00\nVAT  3.00\nTotal  100.00\n") == pytest.approx([0.56, 0.48, 0.8])
+    assert sure("VAT  3.00\nTotal  100.00\n") == [None, pytest.approx(0.56), pytest.approx(0.8)]

@@ -97,3 +97,25 @@ Dock 7                              50667 Köln
 def test_the_head_of_a_receipt_alone_is_as_sure_as_it_reads() -> None:
     seller, buyer = find_trade_parties("ELM TRADING LTD\nTAX INVOICE\nTotal: 48.00\n")
     assert (seller, buyer) == ((0, 15, 0.85), None)
+
+
+@pytest.mark.parametrize(
+    ("text", "seller", "buyer"),
+    [
+        ("Sold by: Elm Audio Ltd\nBill to: Jane Roe\n", "Elm Audio Ltd", "Jane Roe"),
+        ("De :\nFoyer Lambert\nA :\nMaison Petit\n", "Foyer Lambert", "Maison Petit"),
+        ("Cheques should be made payable to Elm Surveyors LLP. Terms: 14 days.\n", "Elm Surveyors LLP", None),
+        ("Eaux du Lac - Société anonyme au capital de 10 000 €\n", "Eaux du Lac", None),
+        ("Private & Confidential\nMr and Mrs D. Ash\nThe Forge\nBD23 5LQ\n", None, "D. Ash"),
+    ],
+)
+def test_labels_and_sentences_name_a_party_without_an_address(
+    text: str, seller: str | None, buyer: str | None
+) -> None:
+    found = names(text)
+    assert (found[0] if seller else None, found[1] if buyer else None) == (seller, buyer)
+
+
+def test_a_brand_speaks_for_the_company_whose_name_begins_with_it() -> None:
+    text = "Kiesel\nInvoice 12\n\nKiesel Handels GmbH - HRB 17 - www.kiesel.example\n"
+    assert names(text)[0] == "Kiesel Handels GmbH"
