@@ -1,19 +1,32 @@
 """The command `annotate`: what was extracted from documents, what to review, and corrections that stay."""
 
 import asyncio
+import getpass
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
+from cli.annotated import (
+    Row,
+    correction_rows,
+    corrections_text,
+    document_rows,
+    document_text,
+    review_rows,
+    review_text,
+)
 from cli.exits import ANSWERED
-from cli.terminal import Progress, progress, write
+from cli.review_file import correction_table, read_table, review_table, write_table
+from cli.terminal import Progress, progress, say, write
 from llm.errors import BadInput
 from tools.services import Corpus, Services
 
 if TYPE_CHECKING:
     from corpus.buckets import Bucket
-    from corpus.extraction.store import Found
+    from corpus.extraction.editing import Change, Editor
     from corpus.ingestion.annotating import Extractor
 
 By = Literal["rules", "model"]
@@ -21,16 +34,31 @@ By = Literal["rules", "model"]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to show or to change: one document, or a whole bucket."""
+    """What to show or to change: one document, or a whole bucket.
 
-    doc_id: str | None = None
+    Attributes:
+        document: id, file name or path of a document.
+        corrections: "field=value"; several of one list field are its values.
+        table, out: files of corrections to read, and to write the list to.
+        fields: the fields that are listed or extracted again; empty: all.
+    """
+
+    document: str | None = None
     bucket: str | None = None
     corrections: Sequence[str] = ()
     absent: Sequence[str] = ()
+    accept: Sequence[str] = ()
     undo: Sequence[str] = ()
+    by: str | None = None
+    note: str | None = None
+    table: Path | None = None
+    out: Path | None = None
+    made: bool = False
+    fields: Sequence[str] = ()
     rerun: By | None = None
     below: float = 0.7
     limit: int = 100
+    offset: int = 0
 
 
 def rerun_by(text: str | None) -> By | None:
@@ -61,51 +89,142 @@ async def _run(request: Request, show: Progress | None, *, as_json: bool) -> str
     services = Services(trusted=True)
     try:
         corpus = await services.corpus()
-        bucket = await asyncio.to_thread(_bucket, corpus, request)
-        await _change(services, corpus, bucket, request, show)
-        rows = await asyncio.to_thread(_rows, corpus, bucket, request)
+        bucket, doc_id = await asyncio.to_thread(_meant, corpus, request)
+        await _change(services, corpus, (bucket, doc_id), request, show)
+        return await asyncio.to_thread(_shown, corpus, bucket, doc_id, request, as_json)
     finally:
         await services.close()
-    if as_json:
-        return json.dumps(rows, ensure_ascii=False)
-    return _table(rows) if rows else _nothing(request, bucket.name)
 
 
-def _bucket(corpus: Corpus, request: Request) -> "Bucket":
+def _meant(corpus: Corpus, request: Request) -> "tuple[Bucket, str | None]":
+    """Return the bucket and the document, if one is named, that a request is about."""
     from tools.search import known_bucket
 
-    if request.doc_id is None:
+    if request.document is None:
         if request.bucket is None:
             raise BadInput("Name a document, or a bucket with --bucket.")
-        chosen: Bucket = known_bucket(corpus, request.bucket)
-        return chosen
-    record = corpus.documents.record(request.doc_id)
-    if record is None:
-        raise BadInput(f"There is no document {request.doc_id!r}.")
-    held: Bucket = known_bucket(corpus, record.bucket)
-    return held
+        return known_bucket(corpus, request.bucket), None
+    if request.bucket is not None:
+        known_bucket(corpus, request.bucket)
+    doc_id = _document(corpus, request.document, request.bucket)
+    record = corpus.documents.record(doc_id)
+    assert record is not None
+    return known_bucket(corpus, record.bucket), doc_id
+
+
+def _document(corpus: Corpus, name: str, bucket: str | None) -> str:
+    """Return the id of the one document that has this id, file name or path."""
+    found = corpus.documents.named(name, bucket)
+    records = corpus.documents.records(found)
+    same = [doc_id for doc_id in found if doc_id == name or name.endswith(records[doc_id].source_file)]
+    if len(same) == 1:
+        return same[0]
+    inside = f" in {bucket}" if bucket else ""
+    if not found:
+        raise BadInput(
+            f"There is no document {name!r}{inside}; `citegraph annotate -b BUCKET` lists some to review."
+        )
+    several = "is the file of several documents" if same else "is no document; these are like it"
+    raise BadInput(f"{name!r}{inside} {several}: {', '.join(same or found)}.")
 
 
 async def _change(
-    services: Services, corpus: Corpus, bucket: "Bucket", request: Request, show: Progress | None
+    services: Services,
+    corpus: Corpus,
+    meant: "tuple[Bucket, str | None]",
+    request: Request,
+    show: Progress | None,
 ) -> None:
-    from corpus.ingestion.annotating import reannotate
+    """Make the corrections and extract again, as far as the request asks for either."""
+    from corpus.ingestion.annotating import Again, reannotate
     from corpus.ingestion.stores import IngestOptions, Stores
 
-    edits = [*request.corrections, *request.absent, *request.undo]
-    if edits and request.doc_id is None:
-        raise BadInput("A correction needs a document: citegraph annotate DOCUMENT --set field=value.")
-    if edits:
-        await asyncio.to_thread(_correct, corpus, bucket, request)
-    if not edits and request.rerun is None:
+    bucket, doc_id = meant
+    assert corpus.extractions is not None
+    changes = list(_changes(bucket, doc_id, request))
+    if not changes and request.rerun is None:
         return
     stores = Stores(corpus.documents, corpus.annotations, corpus.index, corpus.extractions)
-    ids = None if request.doc_id is None else [request.doc_id]
-    extractor = _by_model(services, bucket) if request.rerun == "model" else None
     options = IngestOptions(
-        chunk_tokens=services.settings.chunk_tokens, chunk_overlap=services.settings.chunk_overlap
+        chunk_tokens=services.settings.chunk_tokens,
+        chunk_overlap=services.settings.chunk_overlap,
+        summaries_from=services.settings.summaries_from,
     )
-    await reannotate(bucket, ids, stores=stores, options=options, extractor=extractor, progress=show)
+    again = Again(
+        extractor=_by_model(services, bucket) if request.rerun == "model" else None,
+        fields=_field_names(corpus, bucket, request) if request.rerun else (),
+        changes=partial(_editor(corpus, bucket, request).apply, changes) if changes else None,
+        progress=show,
+    )
+    # A whole bucket when it is extracted again, else the documents that are corrected.
+    ids = None if doc_id is None else [doc_id]
+    count = await reannotate(bucket, ids, stores=stores, options=options, again=again)
+    if doc_id is None:
+        done = f"{len(changes):,} corrections" if changes else f"extracted again by {request.rerun}"
+        say(f"{bucket.name}: {count:,} documents, {done}")
+
+
+def _editor(corpus: Corpus, bucket: "Bucket", request: Request) -> "Editor":
+    from corpus.extraction.editing import Editor
+
+    assert corpus.extractions is not None
+    return Editor(bucket, corpus.documents, corpus.annotations, corpus.extractions, request.by or _user())
+
+
+def _field_names(corpus: Corpus, bucket: "Bucket", request: Request) -> list[str]:
+    editor = _editor(corpus, bucket, request)
+    return [editor.field(name).name for name in request.fields]
+
+
+def _user() -> str | None:
+    """Return the name of the user of this machine's account, None when it has none."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return None
+
+
+def _changes(bucket: "Bucket", doc_id: str | None, request: Request) -> "list[Change]":
+    """Return the changes that the options ask for and those of a table.
+
+    Raises:
+        BadInput: no document is named, a correction has no value, or a table cannot be read.
+    """
+    from corpus.extraction.editing import Change
+
+    asked = [*request.corrections, *request.absent, *request.accept, *request.undo]
+    if asked and doc_id is None:
+        raise BadInput("A correction needs a document: citegraph annotate DOCUMENT --set field=value.")
+    if request.table is not None and (asked or doc_id is not None):
+        raise BadInput("--from reads corrections of a bucket: name it with --bucket, without a document.")
+    if request.table is not None:
+        return list(read_table(request.table))
+    named = doc_id or ""
+    changes = [
+        Change(named, name, "set", raw, request.note) for name, raw in _values(bucket, request.corrections)
+    ]
+    changes += [Change(named, name, "absent", note=request.note) for name in request.absent]
+    changes += [Change(named, name, "accept", note=request.note) for name in request.accept]
+    return changes + [Change(named, name, "undo") for name in request.undo]
+
+
+def _values(bucket: "Bucket", corrections: Sequence[str]) -> list[tuple[str, str]]:
+    """Return (field, value) of each correction, those of one list field as one."""
+    values: dict[str, list[str]] = {}
+    for text in corrections:
+        name, separator, value = text.partition("=")
+        if not separator:
+            raise BadInput(f"{text!r} is no correction; write --set field=value.")
+        declared = bucket.field(name.strip())
+        values.setdefault(declared.name if declared else name, []).append(value.strip())
+    for name, given in values.items():
+        declared = bucket.field(name)
+        if len(given) > 1 and (declared is None or declared.type != "keywords"):
+            raise BadInput(f"{name} takes one value; {len(given)} were given.")
+    return [
+        (name, given[0] if len(given) == 1 else json.dumps(given, ensure_ascii=False))
+        for name, given in values.items()
+    ]
 
 
 def _by_model(services: Services, bucket: "Bucket") -> "Extractor":
@@ -124,107 +243,53 @@ def _by_model(services: Services, bucket: "Bucket") -> "Extractor":
     return extractor
 
 
-def _correct(corpus: Corpus, bucket: "Bucket", request: Request) -> None:
-    """Check every edit, then keep all of them."""
-    from datetime import date
-
-    from corpus.coercion import coerce
-
-    assert corpus.extractions is not None
-    assert request.doc_id is not None
-    changes: list[tuple[str, str | None]] = []
-    for text in request.corrections:
-        name, separator, value = text.partition("=")
-        if not separator:
-            raise BadInput(f"{text!r} is no correction; write --set field=value.")
-        declared = _field(bucket, name)
-        coerce(bucket.field(declared), value, today=date.today(), order=bucket.date_order)  # type: ignore[arg-type]
-        changes.append((declared, value))
-    changes += [(_field(bucket, name), None) for name in request.absent]
-    undone = [_field(bucket, name) for name in request.undo]
-    for name, raw in changes:
-        corpus.extractions.correct(bucket.name, request.doc_id, name, raw)
-    for name in undone:
-        if not corpus.extractions.undo(request.doc_id, name):
-            raise BadInput(f"{name} of {request.doc_id!r} was never corrected.")
-
-
-def _field(bucket: "Bucket", name: str) -> str:
-    declared = bucket.field(name.strip())
-    if declared is None:
-        names = ", ".join(field.name for field in bucket.fields)
-        raise BadInput(f"{bucket.name} has no field {name.strip()!r}; it has {names}.")
-    return declared.name
-
-
-def _rows(corpus: Corpus, bucket: "Bucket", request: Request) -> list[dict[str, Any]]:
-    from corpus.coercion import to_json
-
-    assert corpus.extractions is not None
-    if request.doc_id is None:
-        found = corpus.extractions.review(bucket.name, below=request.below, limit=request.limit)
-        return [_row(item) for item in found]
-    corrections = corpus.extractions.corrections(bucket.name).get(request.doc_id, {})
-    extracted = corpus.extractions.get(request.doc_id)
-    values = corpus.annotations.get(request.doc_id, bucket.name) or {}
-    rows = [_row(item) for item in extracted if item.field not in corrections]
-    for name, raw in corrections.items():
-        value = to_json(values[name]) if name in values else None
-        rows.append(_plain(request.doc_id, name, value, raw, "corrected"))
-    known = {row["field"] for row in rows if row["status"] != "other"}
-    document = corpus.documents.get(request.doc_id)
-    held = {name: value for name, value in values.items() if name in known}
-    derived = bucket.derive(held, document.text if document else "")
-    rows += [
-        _plain(
-            request.doc_id, name, to_json(value), None, "derived" if derived.get(name) == value else "given"
+def _shown(corpus: Corpus, bucket: "Bucket", doc_id: str | None, request: Request, as_json: bool) -> str:
+    """Return what is printed: a document's values, corrections, or the bucket's list for review."""
+    if request.made:
+        rows = correction_rows(corpus, bucket, doc_id)
+        return _printed(rows, correction_table(rows), request, as_json) or (
+            corrections_text(rows) or f"{doc_id or bucket.name}: no corrections"
         )
-        for name, value in values.items()
-        if name not in known
-    ]
-    order = [field.name for field in bucket.fields]
-    return sorted(rows, key=lambda row: order.index(row["field"]) if row["field"] in order else len(order))
+    if doc_id is None:
+        return _review(corpus, bucket, request, as_json)
+    rows = document_rows(corpus, bucket, doc_id)
+    if as_json:
+        return json.dumps(rows, ensure_ascii=False)
+    record = corpus.documents.record(doc_id)
+    title = f"{doc_id} ({bucket.name}, {record.source_file if record else ''})"
+    return document_text(title, rows) if rows else f"{title}: no values"
 
 
-def _row(found: "Found") -> dict[str, Any]:
-    return asdict(found)
+def _review(corpus: Corpus, bucket: "Bucket", request: Request, as_json: bool) -> str:
+    from corpus.extraction.review import ReviewList
+
+    lists = ReviewList(Services().settings.sql_url)
+    page = lists.page(
+        bucket,
+        below=request.below,
+        fields=_field_names(corpus, bucket, request),
+        limit=request.limit,
+        offset=request.offset,
+    )
+    rows = review_rows(corpus, page.items)
+    if printed := _printed(rows, review_table(rows), request, as_json):
+        return printed
+    waiting = [row for row in correction_rows(corpus, bucket) if row["status"] == "waiting"]
+    lines = [f"Corrections that are not applied ({len(waiting)}):", corrections_text(waiting[:20]), ""]
+    text = "\n".join(lines) if waiting and not request.offset else ""
+    if not page.total:
+        return f"{text}{bucket.name}: nothing to review"
+    last = request.offset + len(rows)
+    head = (
+        f"{bucket.name}: {page.total:,} values to review, {min(request.offset + 1, last):,} to {last:,} shown"
+    )
+    more = f"; --offset {last} shows more" if last < page.total else ""
+    return f"{text}{head}{more}\n{review_text(rows)}"
 
 
-def _plain(doc_id: str, name: str, value: Any, raw: str | None, method: str) -> dict[str, Any]:
-    return {
-        "doc_id": doc_id,
-        "field": name,
-        "status": "stored" if value is not None else "absent",
-        "value": value,
-        "raw": raw,
-        "start": None,
-        "end": None,
-        "page": None,
-        "method": method,
-        "confidence": 1.0,
-        "reason": None,
-    }
-
-
-def _table(rows: Sequence[dict[str, Any]]) -> str:
-    lines = [f"{'document':24} {'field':20} {'status':9} {'conf':>4}  {'method':13} page  value"]
-    for row in rows:
-        value = f"{row['raw']!r}: {row['reason']}" if row["reason"] else _shown(row["value"])
-        page = "" if row["page"] is None else str(row["page"])
-        lines.append(
-            f"{row['doc_id'][:24]:24} {row['field'][:20]:20} {row['status']:9} {row['confidence']:4.2f}  "
-            f"{row['method'][:13]:13} {page:>4}  {value[:80]}"
-        )
-    return "\n".join(lines)
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, dict):
-        return " ".join(str(part) for part in value.values() if part is not None)
-    return "; ".join(map(str, value)) if isinstance(value, list) else "none" if value is None else str(value)
-
-
-def _nothing(request: Request, bucket: str) -> str:
-    if request.doc_id is None:
-        return f"{bucket}: nothing to review"
-    return f"{request.doc_id}: no values"
+def _printed(rows: Sequence[Row], table: Sequence[Row], request: Request, as_json: bool) -> str:
+    """Return the rows as JSON, or what was written to a file; "" when they are to be shown as text."""
+    if request.out is not None:
+        write_table(request.out, table)
+        return f"{request.out}: {len(table):,} rows"
+    return json.dumps(rows, ensure_ascii=False) if as_json else ""

@@ -64,10 +64,11 @@ def _listed(answer: Answer) -> list[int]:
 
 
 def source_line(number: int, citation: Citation) -> str:
-    """Return "  [1] Contract_A.pdf (page 5): “quote…”"."""
+    """Return "  [1] Contract_A.pdf (page 5): “quote…”", and what is to be known of the values that it is cited for."""
     quote = " ".join(citation.quote.split())
     cut = quote if len(quote) <= QUOTE else quote[:QUOTE].rsplit(" ", 1)[0] + "…"
-    return f"  [{number}] {citation.label}: “{cut}”"
+    remark = f" ({citation.remark})" if citation.remark else ""
+    return f"  [{number}] {citation.label}: “{cut}”{remark}"
 
 
 def filter_line(item: AppliedFilter) -> str:

@@ -237,7 +237,8 @@ def export(
 @app.command()
 def annotate(  # noqa: PLR0913, PLR0917
     document: Annotated[
-        str | None, typer.Argument(help="Show or correct this document.", show_default=False)
+        str | None,
+        typer.Argument(help="Show or correct this document: its id, file name or path.", show_default=False),
     ] = None,
     bucket: Annotated[
         str | None, typer.Option("--bucket", "-b", help="List what to review in this bucket.")
@@ -248,24 +249,63 @@ def annotate(  # noqa: PLR0913, PLR0917
     absent: Annotated[
         list[str] | None, typer.Option("--absent", help="The document has no such value; may be repeated.")
     ] = None,
+    accept: Annotated[
+        list[str] | None, typer.Option("--accept", help="The value of this field is right; may be repeated.")
+    ] = None,
     undo: Annotated[
         list[str] | None, typer.Option("--undo", help="Forget the correction of a field.")
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option("--by", help="Who corrects; default: the account's name.", show_default=False),
+    ] = None,
+    note: Annotated[
+        str | None, typer.Option("--note", help="Why; kept with the correction.", show_default=False)
+    ] = None,
+    made: Annotated[bool, typer.Option("--corrections", help="List the corrections that were made.")] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Write the list to this .csv or .jsonl file.", show_default=False),
+    ] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option("--from", help="Make the corrections of such a file, filled in.", show_default=False),
+    ] = None,
+    fields: Annotated[
+        list[str] | None,
+        typer.Option("--field", help="List or extract again this field only; may be repeated."),
     ] = None,
     rerun: Annotated[
         str | None, typer.Option("--rerun", help="Extract again by: rules or model.", show_default=False)
     ] = None,
     below: Annotated[
-        float, typer.Option("--below", min=0, max=1, help="List values of less confidence.")
+        float, typer.Option("--below", min=0, max=1, help="List values of less certainty.")
     ] = 0.7,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Rows listed for review.")] = 100,
+    offset: Annotated[int, typer.Option("--offset", min=0, help="Rows left out before them.")] = 0,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Show what was extracted from a document and where, list doubtful values, correct them for good."""
+    """Show what was extracted from a document, or list what to review in a bucket; correct, or extract again."""
     from cli.annotate import Request, rerun_by, run
 
     request = Request(
-        document, bucket, corrections or [], absent or [], undo or [], rerun_by(rerun), below, limit
+        document=document,
+        bucket=bucket,
+        corrections=corrections or [],
+        absent=absent or [],
+        accept=accept or [],
+        undo=undo or [],
+        by=by,
+        note=note,
+        made=made,
+        out=out,
+        table=table,
+        fields=fields or [],
+        rerun=rerun_by(rerun),
+        below=below,
+        limit=limit,
+        offset=offset,
     )
     raise typer.Exit(run(request, as_json=as_json, quiet=quiet))
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import (
     JSON,
@@ -49,11 +49,21 @@ class Amount(TypeDecorator[Decimal]):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where in a document a value was found: page (None when unknown) and character offsets."""
+    """Where in a document a value was found: page (None when unknown) and character offsets.
+
+    Attributes:
+        by: `person` for a value that a person put in place of what the document gives, `rules` for one that the
+            bucket's text rules or other fields gave; None for all others.
+        against: what the document says otherwise, as text; None when nothing does.
+        given: the value of an annotation row that a person corrected, as plain JSON.
+    """
 
     page: int | None = None
     start: int | None = None
     end: int | None = None
+    by: Literal["person", "rules"] | None = None
+    against: str | None = None
+    given: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +185,16 @@ def to_row(bucket: Bucket, annotation: Annotation) -> dict[str, Any]:
             case "quantity":
                 row[declared.name] = value.value if value is not None else None
                 row[f"{declared.name}__raw"] = value.raw if value is not None else None
-    row["sources"] = {name: asdict(source) for name, source in annotation.sources.items()} or None
+    row["sources"] = {name: _said(source) for name, source in annotation.sources.items()} or None
     return row
+
+
+def _said(source: Source) -> dict[str, Any]:
+    """Return a source as JSON: its place, and of the rest what is known."""
+    known = asdict(source)
+    return {
+        name: value for name, value in known.items() if value is not None or name in ("page", "start", "end")
+    }
 
 
 def to_items(bucket: Bucket, annotation: Annotation) -> Iterator[dict[str, Any]]:

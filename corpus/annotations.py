@@ -279,6 +279,22 @@ class AnnotationStore:
         found = self.run(select(rows.c.sources).where(this)).scalar()
         return {name: Source(**place) for name, place in (found or {}).items()}
 
+    def sources_of(self, bucket: str, doc_ids: Sequence[str]) -> dict[str, dict[str, Source]]:
+        """Return `get_sources` of those among many documents that have some, by id."""
+        found: dict[str, dict[str, Source]] = {}
+        if bucket not in self.tables:
+            return found
+        rows = self.tables[bucket].rows
+        for ids in batches(doc_ids):
+            chosen = and_(
+                rows.c.doc_id.in_(ids),
+                rows.c.sources.is_not(None),
+                sql_condition(self.principal, rows.c.doc_id),
+            )
+            for doc_id, places in self.run(select(rows.c.doc_id, rows.c.sources).where(chosen)):
+                found[doc_id] = {name: Source(**place) for name, place in places.items()}
+        return found
+
     def count(self, bucket: str, filters: Filters = ()) -> int:
         """Return how many documents match checked filters."""
         statement = (

@@ -261,7 +261,7 @@ def read_row(
         except BadInput as error:
             if str(error) != "empty":
                 problems.append(Problem(str(column), str(raw)[:200], str(error)))
-    _add_currencies(bucket, values)
+    add_currencies(bucket, values)
     return values, problems
 
 
@@ -270,7 +270,8 @@ def _says_nothing(field: Field, raw: Any) -> bool:
     return is_missing(raw) and not declared
 
 
-def _add_currencies(bucket: Bucket, values: dict[str, Value]) -> None:
+def add_currencies(bucket: Bucket, values: dict[str, Value]) -> None:
+    """Give amounts without a currency the one that the currency field of their row says."""
     for field in bucket.fields:
         value = values.get(field.name)
         if isinstance(value, Money) and value.currency is None and field.currency_field:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import Engine, Table, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import (
     ArgumentError,
@@ -83,6 +83,20 @@ def _sqlite(sql_url: str, file: str | None) -> Engine:
         cursor.close()
 
     return engine
+
+
+def add_columns(engine: Engine, table: Table) -> None:
+    """Add the columns, all nullable, that a table made by an earlier version does not have."""
+    from sqlalchemy import inspect
+    from sqlalchemy.schema import CreateColumn
+
+    there = {column["name"] for column in inspect(engine).get_columns(table.name)}
+    missing = [column for column in table.columns if column.name not in there]
+    named = engine.dialect.identifier_preparer.format_table(table)
+    with engine.begin() as connection:
+        for column in missing:
+            made = CreateColumn(column).compile(dialect=engine.dialect)
+            connection.exec_driver_sql(f"ALTER TABLE {named} ADD COLUMN {made}")
 
 
 def batches(ids: Sequence[Id]) -> Iterator[Sequence[Id]]:

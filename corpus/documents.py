@@ -8,6 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from copy import copy
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import Any, Literal
 
 from sqlalchemy import (
@@ -23,6 +24,7 @@ from sqlalchemy import (
     delete,
     func,
     insert,
+    or_,
     select,
     update,
 )
@@ -242,6 +244,21 @@ class DocumentStore:
             rows = self._rows(self._seen(select(*_SMALL).where(_documents.c.doc_id.in_(ids))))
             found.update({row.doc_id: _record(row) for row in rows})
         return found
+
+    def named(self, name: str, bucket: str | None = None, limit: int = 6) -> Sequence[str]:
+        """Return the ids of the first documents whose id, file name or path is `name`, else of those that hold it."""
+        table = _documents.c
+        paths = (name, str(Path(name).absolute()))
+        same = or_(table.doc_id == name, table.source_file == name, table.source_path.in_(paths))
+        holds = or_(
+            *(column.icontains(name, autoescape=True) for column in (table.doc_id, table.source_file))
+        )
+        for condition in (table.doc_id == name, same, holds):
+            query = self._seen(select(table.doc_id).where(condition).order_by(table.doc_id).limit(limit))
+            rows = self._rows(query if bucket is None else query.where(table.bucket == bucket))
+            if rows:
+                return [row.doc_id for row in rows]
+        return []
 
     def list(self, bucket: str, limit: int = 100, offset: int = 0) -> list[DocumentRecord]:
         """Return a bucket's documents in the order of their ids."""

@@ -104,7 +104,13 @@ def _paged_fields(store: AnnotationStore, bucket: str, filters: Filters) -> list
     """Return the fields that have a known place in at least one of the first documents with places."""
     rows = store.tables[bucket].rows
     statement = select(rows.c.sources).where(store.condition(bucket, filters), rows.c.sources.is_not(None))
-    known = {name for places in store.run(statement.limit(FETCHED)).scalars() for name in places}
+    found = store.run(statement.limit(FETCHED)).scalars()
+    known = {
+        name
+        for places in found
+        for name, place in places.items()
+        if place.get("page") is not None or place.get("start") is not None
+    }
     return [item.name for item in store.buckets[bucket].fields if item.name in known]
 
 

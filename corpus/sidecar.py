@@ -26,7 +26,7 @@ class Sidecar:
         self._by_key: dict[str, int] = {}
         self._used: set[int] = set()
         for path in paths:
-            for row in _rows(path):
+            for row in table_rows(path):
                 self._add(path, row)
 
     def __len__(self) -> int:
@@ -73,11 +73,11 @@ def _file_keys(file: str) -> Iterator[str]:
     yield f"stem:{PurePosixPath(name).stem.casefold()}"
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the rows of an annotation file.
+def table_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a CSV, TSV or JSONL file.
 
     Raises:
-        BadInput: it cannot be read as annotations; the message names file and line.
+        BadInput: it cannot be read as a table; the message names file and line.
     """
     try:
         text = decoded(path.read_bytes())
@@ -90,7 +90,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
     elif path.suffix.lower() in {".jsonl", ".ndjson"}:
         yield from _json_rows(path, text)
     else:
-        raise BadInput(f"{path.name}: annotations are read from .csv, .tsv and .jsonl files.")
+        raise BadInput(f"{path.name}: rows are read from .csv, .tsv and .jsonl files.")
 
 
 def _csv_rows(path: Path, text: str) -> Iterator[dict[str, Any]]:

@@ -12,7 +12,8 @@ class Citation(BaseModel):
     """A marker of the answer resolved for people: file, page, offsets and the quoted span.
 
     `quote` is exactly the document's text between the offsets `start` and `end`; `page` is None when
-    the file has no pages. `label` is what a reader sees, such as "Contract_A.pdf (page 5)".
+    the file has no pages. `label` is what a reader sees, such as "Contract_A.pdf (page 5)". `remark` says what
+    of the answer's values a person corrected, so that the quote does not say it, or the document contradicts.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -30,6 +31,7 @@ class Citation(BaseModel):
     quote: str
     evidence_id: str = ""
     link: str = ""
+    remark: str = ""
 
 
 class AnswerClaim(BaseModel):

@@ -26,6 +26,10 @@ class NoAnnotations:
         """Return nothing: nothing is known of the documents."""
         return {}
 
+    def sources_of(self, bucket: str, doc_ids: Any) -> dict[str, Any]:
+        """Return nothing: nothing is known of where values come from."""
+        return {}
+
     def relaxations(self, bucket: str, filters: Any) -> list[Any]:
         """Return no weaker filters: there are none applied."""
         return []

@@ -35,6 +35,7 @@ from nodes.amend import (
 )
 from nodes.calling import Stopwatch, note, wants_model
 from nodes.degraded import corpus_of
+from nodes.hand_corrected import notes_of, remarks_on, with_remarks
 from nodes.judge_claims import judge_cases
 from nodes.own import own_part
 from nodes.own_verifier import rulings_of
@@ -276,16 +277,19 @@ def conclude(
     notes = [note("verify_citations", "repaired", line) for line in lines] + orders_found(evidence)
     if draft.get("partial"):
         notes.append(note("compose", "partial", str(draft["partial"])))
+    remarks = remarks_on(corpus, state.get("plan", {}), draft, text)
+    stated = [answer_claim(claim, places, draft.get("cited", [])) for claim in claims]
+    citations, stated = with_remarks(remarks, citations, stated)
     return finish(
         state,
         text,
         status=status,
         watch=watch,
-        claims=[answer_claim(claim, places, draft.get("cited", [])) for claim in claims],
+        claims=stated,
         citations=citations,
         report=report,
         filters=applied_filters(corpus, state),
-        notes=notes,
+        notes=[*notes, *notes_of(remarks)],
     )
 
 

@@ -78,7 +78,7 @@ async def remove(server: Server, who: Who, doc_id: DocumentId) -> Response:
         documents = server.services.open().documents
         alone = await asyncio.to_thread(documents.alone, found.source_path)
         async with documents.one_writer(found.bucket):
-            await remove_documents([doc_id], found.bucket, stores=_stores(server))
+            await remove_documents([doc_id], found.bucket, stores=_stores(server), forget=True)
     folder = Path(found.source_path).parent
     if alone and folder.parent == (server.settings.home / "uploads").resolve():
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)

@@ -5,14 +5,19 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 
 from corpus.annotation_tables import Source as Place
-from corpus.buckets import Bucket
-from corpus.coercion import coerce
+from corpus.buckets import Bucket, show
+from corpus.coercion import add_currencies, coerce, to_json
 from corpus.extraction.engine import Source, extract, same
-from corpus.extraction.found import Extraction
+from corpus.extraction.found import Candidate, Extracted, Extraction
 from corpus.extraction.store import STORE_FROM
-from corpus.fields import Value
+from corpus.fields import Field, Money, Quantity, Value
 from corpus.types import Document
 from llm.errors import BadInput
+
+RIVAL_FROM = 0.7
+"""Confidence from which a value that contradicts the stored one is told beside it."""
+MEASURED = (Money, Quantity, int, float, date)
+"""Types of values whose rivals are told: of names, what is found beside a label is too often something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +51,57 @@ def settle(
         for name, found in extraction.fields.items()
         if found.confidence >= STORE_FROM and not found.overruled
     }
-    values = {name: found.best.value for name, found in certain.items()} | dict(given)
-    places = {
-        name: Place(found.best.page, found.best.start, found.best.end)
-        for name, found in certain.items()
-        if name not in corrections and found.best.start is not None
+    without = {name: found.best.value for name, found in certain.items()} | dict(given)
+    typed = typed_corrections(bucket, corrections)
+    values = {name: value for name, value in without.items() if name not in typed}
+    values |= {name: value for name, value in typed.items() if value is not None}
+    add_currencies(bucket, values)
+    derived = bucket.derive(values, text)
+    places = {name: Place(by="rules") for name in derived if name not in values}
+    places |= {
+        name: place for name, found in certain.items() if name not in typed and (place := _place(found))
     }
-    values = bucket.derive(corrected(bucket, values, corrections), text)
-    removed = {name for name, raw in corrections.items() if raw is None}
-    return Settled({name: value for name, value in values.items() if name not in removed}, places, extraction)
+    for name, value in typed.items():
+        places[name] = _corrected_place(
+            value, without.get(name), extraction.fields.get(name), given.get(name)
+        )
+    stay = {name: value for name, value in derived.items() if typed.get(name, value) is not None}
+    return Settled(stay, places, extraction)
+
+
+def _place(found: Extracted) -> Place | None:
+    """Return where a value stands and what the document says against it; None when nothing is known of either."""
+    best = found.best
+    rival = max(found.others, key=lambda other: other.confidence, default=None)
+    telling = rival is not None and rival.confidence >= RIVAL_FROM and isinstance(rival.value, MEASURED)
+    against = f"{show(rival.value)}{_on_page(rival)}" if rival and telling else None
+    if best.start is None and against is None:
+        return None
+    return Place(best.page, best.start, best.end, against=against)
+
+
+def _on_page(candidate: Candidate) -> str:
+    return "" if candidate.page is None else f" (page {candidate.page})"
+
+
+def _corrected_place(
+    value: Value | None, instead_of: Value | None, found: Extracted | None, given: Value | None
+) -> Place:
+    """Return the place that prints a corrected value, if one was found; else that a person says it, against what."""
+    row = None if given is None else to_json(given)
+    if value is not None and instead_of is not None and same(value) == same(instead_of):
+        place = (_place(found) if found and given is None else None) or Place()
+        return replace(place, given=row)
+    candidates = (found.best, *found.others) if found else ()
+    for candidate in candidates:
+        if value is not None and candidate.start is not None and same(candidate.value) == same(value):
+            return Place(candidate.page, candidate.start, candidate.end, given=row)
+    placed = (
+        f"{show(instead_of)}{_on_page(found.best) if found and given is None else ''}"
+        if instead_of is not None
+        else None
+    )
+    return Place(by="person", against=placed, given=row)
 
 
 def beside_given(extraction: Extraction, given: Mapping[str, Value]) -> Extraction:
@@ -67,19 +114,30 @@ def beside_given(extraction: Extraction, given: Mapping[str, Value]) -> Extracti
     return replace(extraction, fields=fields)
 
 
-def corrected(
-    bucket: Bucket, values: Mapping[str, Value], corrections: Mapping[str, str | None]
-) -> dict[str, Value]:
-    """Return values with a person's corrections; one that its field no longer takes is passed over."""
-    result = dict(values)
+def typed_corrections(bucket: Bucket, corrections: Mapping[str, str | None]) -> dict[str, Value | None]:
+    """Return field -> a person's typed value, None for nothing; what no field takes (any more) is left out."""
+    typed: dict[str, Value | None] = {}
     for name, raw in corrections.items():
-        declared = bucket.field(name)
+        declared = corrected_field(bucket, name)
         if declared is None:
             continue
-        result.pop(declared.name, None)
-        if raw is not None:
-            try:
-                result[declared.name] = coerce(declared, raw, today=date.today(), order=bucket.date_order)
-            except BadInput:
-                continue
-    return result
+        try:
+            typed[declared.name] = None if raw is None else read_correction(bucket, declared, raw)
+        except BadInput:
+            continue
+    return typed
+
+
+def corrected_field(bucket: Bucket, name: str) -> Field | None:
+    """Return the field that a correction is of: the one of that name, or a renamed one that has it as a column."""
+    named = next((item for item in bucket.fields if item.name == name), None)
+    return named or next((item for item in bucket.fields if name in item.columns), None)
+
+
+def read_correction(bucket: Bucket, declared: Field, raw: str) -> Value:
+    """Return what a person typed as the field's type.
+
+    Raises:
+        BadInput: it cannot be read as that type; the message says why.
+    """
+    return coerce(declared, raw, today=date.today(), order=bucket.date_order)

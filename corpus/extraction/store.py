@@ -1,45 +1,45 @@
-"""What was extracted from each document, and what people corrected, in SQL."""
+"""What was extracted from each document, in SQL: every value with its place, way and confidence."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Literal
 
 from sqlalchemy import (
     JSON,
     Column,
-    DateTime,
     Double,
     Index,
     Integer,
     MetaData,
+    RowMapping,
     Select,
     String,
     Table,
     Text,
-    and_,
     bindparam,
     delete,
     insert,
-    or_,
     select,
 )
 
+from corpus.buckets import Bucket
 from corpus.coercion import to_json
-from corpus.database import open_database, translated
-from corpus.extraction.found import Candidate, Extracted, Extraction
+from corpus.database import batches, open_database, translated
+from corpus.extraction.corrections import CorrectionStore
+from corpus.extraction.found import Candidate, Extracted, Extraction, Refused
+from corpus.fields import Value
+from corpus.names import parse_name
 
-Status = Literal["stored", "uncertain", "other", "refused"]
-"""A stored value; one that is too uncertain to filter by; one that contradicts it; one that its type refused."""
+Status = Literal["stored", "uncertain", "other", "variant", "refused"]
+"""A stored value; one that is too uncertain to filter by; one that contradicts it; a shorter form of the same name;
+one that its type refused."""
 
 STORE_FROM = 0.5
 """Confidence from which a value is stored with the document's annotations and filters may use it."""
-REVIEW_BELOW = 0.7
-"""Confidence below which a stored value is listed for review."""
-BATCH = 400
 
 _metadata = MetaData()
-_annotations = Table(
+annotations_table = Table(
     "document_annotations",
     _metadata,
     Column("doc_id", String(512), primary_key=True),
@@ -56,15 +56,6 @@ _annotations = Table(
     Column("confidence", Double, nullable=False),
     Column("reason", Text),
     Index("document_annotations__review", "bucket", "status", "confidence"),
-)
-_corrections = Table(
-    "document_corrections",
-    _metadata,
-    Column("doc_id", String(512), primary_key=True),
-    Column("field", String(41), primary_key=True),
-    Column("bucket", String(41), nullable=False),
-    Column("raw", Text),
-    Column("corrected_at", DateTime(timezone=True), nullable=False),
 )
 
 
@@ -89,10 +80,14 @@ class Found:
 
 
 class ExtractionStore:
-    """Extractions and corrections by document; all methods block and raise `Unavailable` without a database."""
+    """Extractions by document; all methods block and raise `Unavailable` without a database.
+
+    `corrected` holds what people corrected.
+    """
 
     def __init__(self, sql_url: str) -> None:
         self._engine = open_database(sql_url)
+        self.corrected = CorrectionStore(sql_url)
         translated(lambda: _metadata.create_all(self._engine))
 
     def put(self, bucket: str, extractions: Mapping[str, Extraction]) -> None:
@@ -104,10 +99,10 @@ class ExtractionStore:
 
         def run() -> None:
             with self._engine.begin() as connection:
-                for some in _batches(ids):
-                    connection.execute(delete(_annotations).where(_annotations.c.doc_id.in_(some)))
+                for some in batches(ids):
+                    connection.execute(delete(annotations_table).where(annotations_table.c.doc_id.in_(some)))
                 if rows:
-                    connection.execute(insert(_annotations), rows)
+                    connection.execute(insert(annotations_table), rows)
 
         if ids:
             translated(run)
@@ -125,108 +120,78 @@ class ExtractionStore:
             if row["status"] == "stored"
         ]
         keys = [{"document": row["doc_id"], "named": row["field"]} for row in rows]
-        these = (_annotations.c.doc_id == bindparam("document")) & (
-            _annotations.c.field == bindparam("named")
+        these = (annotations_table.c.doc_id == bindparam("document")) & (
+            annotations_table.c.field == bindparam("named")
         )
 
         def run() -> None:
             with self._engine.begin() as connection:
-                connection.execute(delete(_annotations).where(these), keys)
-                connection.execute(insert(_annotations), rows)
+                connection.execute(delete(annotations_table).where(these), keys)
+                connection.execute(insert(annotations_table), rows)
 
         if rows:
             translated(run)
 
     def get(self, doc_id: str) -> list[Found]:
         """Return everything extracted from a document, by field, the value that stands first."""
-        this = select(_annotations).where(_annotations.c.doc_id == doc_id)
-        return self._found(this.order_by(_annotations.c.field, _annotations.c.ordinal))
+        this = select(annotations_table).where(annotations_table.c.doc_id == doc_id)
+        return self._found(this.order_by(annotations_table.c.field, annotations_table.c.ordinal))
 
-    def stored_fields(self, doc_id: str) -> set[str]:
-        """Return the fields whose stored value came by extraction."""
-        return {found.field for found in self.get(doc_id) if found.status == "stored"}
-
-    def review(self, bucket: str, *, below: float = REVIEW_BELOW, limit: int = 100) -> list[Found]:
-        """Return what a person should look at, the least certain first: doubtful, contradicted and refused values."""
-        table = _annotations.c
-        corrected = select(_corrections.c.doc_id).where(
-            _corrections.c.doc_id == table.doc_id, _corrections.c.field == table.field
-        )
-        doubtful = or_(
-            table.status.in_(("uncertain", "refused", "other")),
-            and_(table.status == "stored", table.confidence < below),
-        )
-        statement = select(_annotations).where(table.bucket == bucket, doubtful, ~corrected.exists())
-        order = (table.confidence, table.doc_id, table.field, table.ordinal)
-        return self._found(statement.order_by(*order).limit(limit))
-
-    def correct(self, bucket: str, doc_id: str, field: str, raw: str | None) -> None:
-        """Keep a person's value of a field as typed, None: the document has none; it survives re-ingestion."""
-        row = {
-            "doc_id": doc_id,
-            "field": field,
-            "bucket": bucket,
-            "raw": raw,
-            "corrected_at": datetime.now(UTC),
+    def extraction(self, bucket: Bucket, doc_id: str) -> Extraction:
+        """Return what was extracted from a document as it was found; values that no field takes any more are left out."""
+        candidates: dict[str, list[tuple[Found, Candidate]]] = {}
+        refused = []
+        for found in self.get(doc_id):
+            if found.status == "refused":
+                refused.append(Refused(found.field, found.raw, found.reason or ""))
+                continue
+            typed = bucket.validate_row({found.field: found.value})[0].get(found.field)
+            if typed is not None:
+                place = (found.start, found.end, found.page, found.method, found.confidence)
+                candidate = Candidate(found.field, typed, found.raw, *place)
+                candidates.setdefault(found.field, []).append((found, candidate))
+        fields = {
+            name: Extracted(
+                both[0][1],
+                both[0][0].confidence,
+                tuple(candidate for _, candidate in both[1:]),
+                both[0][0].status == "other",
+            )
+            for name, both in candidates.items()
         }
+        return Extraction(fields, tuple(refused))
 
-        def run() -> None:
-            with self._engine.begin() as connection:
-                connection.execute(delete(_corrections).where(_this(doc_id, field)))
-                connection.execute(insert(_corrections), [row])
-
-        translated(run)
-
-    def undo(self, doc_id: str, field: str) -> bool:
-        """Forget a correction; return whether there was one."""
-
-        def run() -> int:
-            with self._engine.begin() as connection:
-                return connection.execute(delete(_corrections).where(_this(doc_id, field))).rowcount
-
-        return translated(run) > 0
-
-    def corrections(self, bucket: str) -> dict[str, dict[str, str | None]]:
-        """Return document id -> field -> corrected raw value (None: none) of a bucket."""
-        statement = select(_corrections).where(_corrections.c.bucket == bucket)
-        known: dict[str, dict[str, str | None]] = {}
-        with self._engine.connect() as connection:
-            for row in translated(lambda: connection.execute(statement).all()):
-                known.setdefault(row.doc_id, {})[row.field] = row.raw
-        return known
+    def own_fields(self, doc_id: str) -> set[str]:
+        """Return the fields whose value, stored or too uncertain for it, came by extraction."""
+        return {found.field for found in self.get(doc_id) if found.status in ("stored", "uncertain")}
 
     def delete(self, doc_ids: Sequence[str]) -> None:
-        """Forget the extractions and corrections of documents."""
+        """Forget the extractions of documents; their corrections wait for the documents to come back."""
 
         def run() -> None:
             with self._engine.begin() as connection:
-                for some in _batches(doc_ids):
-                    connection.execute(delete(_annotations).where(_annotations.c.doc_id.in_(some)))
-                    connection.execute(delete(_corrections).where(_corrections.c.doc_id.in_(some)))
+                for some in batches(doc_ids):
+                    connection.execute(delete(annotations_table).where(annotations_table.c.doc_id.in_(some)))
 
         translated(run)
 
     def _found(self, statement: Select[Any]) -> list[Found]:
         with self._engine.connect() as connection:
             rows = translated(lambda: connection.execute(statement).mappings().all())
-        names = Found.__slots__
-        return [Found(**{name: row[name] for name in names}) for row in rows]
+        return [to_found(row) for row in rows]
 
 
-def _this(doc_id: str, field: str) -> Any:
-    return and_(_corrections.c.doc_id == doc_id, _corrections.c.field == field)
-
-
-def _batches(ids: Iterable[str]) -> Iterator[list[str]]:
-    every = list(ids)
-    yield from (every[start : start + BATCH] for start in range(0, len(every), BATCH))
+def to_found(row: RowMapping) -> Found:
+    """Return a row of the table as it is handed out."""
+    return Found(**{name: row[name] for name in Found.__slots__})
 
 
 def _rows(bucket: str, doc_id: str, extraction: Extraction) -> Iterator[dict[str, Any]]:
     for found in extraction.fields.values():
         yield _row(bucket, doc_id, found.best, 0, _status(found), found.confidence)
         for ordinal, other in enumerate(found.others, 1):
-            yield _row(bucket, doc_id, other, ordinal, "other", other.confidence)
+            status: Status = "variant" if is_variant(found.best.value, other.value) else "other"
+            yield _row(bucket, doc_id, other, ordinal, status, other.confidence)
     for ordinal, refused in enumerate(extraction.refused, 1000):
         yield {
             **dict.fromkeys(("value", "start", "end", "page")),
@@ -240,6 +205,14 @@ def _rows(bucket: str, doc_id: str, extraction: Extraction) -> Iterator[dict[str
             "confidence": 0.0,
             "reason": refused.reason,
         }
+
+
+def is_variant(value: Value, other: Value) -> bool:
+    """Tell whether a name is another, without its legal form or its end ("Elm Trading" of "Elm Trading Ltd")."""
+    if not isinstance(value, str) or not isinstance(other, str) or re.search(r"\d", value + other):
+        return False
+    name, shorter = parse_name(value).core, parse_name(other).core
+    return bool(shorter) and name[: len(shorter)] == shorter
 
 
 def _status(found: Extracted) -> Status:

@@ -7,14 +7,17 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from corpus.buckets import show
 from corpus.chunking import RECIPE, chunk_document
+from corpus.coercion import to_json
 from corpus.document_parts import parts_digest
+from corpus.extraction.corrections import split_fitting
 from corpus.extraction.found import Extraction
-from corpus.extraction.settle import Settled, extract_document, settle
+from corpus.extraction.settle import Settled, extract_document, settle, typed_corrections
 from corpus.ingestion.report import BadValue, IngestReport, Skipped
 from corpus.ingestion.sources import is_absent, printable
 from corpus.sidecar import FILE_COLUMNS, Row, Sidecar
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from corpus.annotation_tables import Source as Place
     from corpus.buckets import Bucket
     from corpus.documents import DocumentRecord
+    from corpus.extraction.corrections import Correction
     from corpus.fields import Value
     from corpus.ingestion.stores import IngestOptions, Stores
     from corpus.readers.protocol import Reading
@@ -38,7 +42,8 @@ class Planned:
     """A document that must be written: all of it, or (chunks None) its annotations alone.
 
     `places` says where extracted values stand in the text; `extraction` is None when what is stored of it stays.
-    `summaries` are points of the index too, for a long document only.
+    `summaries` are points of the index too, for a long document only. `heir_of` is another document of
+    this text, whose corrections go over to this new one.
     """
 
     document: Document
@@ -48,6 +53,7 @@ class Planned:
     places: Mapping[str, Place] = field(default_factory=dict)
     extraction: Extraction | None = None
     summaries: Sequence[Chunk] = ()
+    heir_of: str | None = None
 
     @property
     def points(self) -> list[Chunk]:
@@ -88,7 +94,7 @@ class Planner:
         self._stores = stores
         self._options = options
         self._sidecar = sidecar
-        self._corrections = stores.extractions.corrections(bucket.name) if stores.extractions else {}
+        self._corrections = stores.extractions.corrected.of_bucket(bucket.name) if stores.extractions else {}
         self._ids = {record.source_path: doc_id for doc_id, record in known.items()}
         self._labels: dict[str, tuple[str, ...]] | None = None
         self._given: list[Given] = []
@@ -192,16 +198,16 @@ class Planner:
         """Return what to write if a document, its annotations or the way to index it differ from the stored.
 
         Args:
-            again: work out the values anew although nothing changed.
+            again: work out the values anew although nothing changed, and write what was found.
             extraction: what was extracted from the document by other means than the bucket's rules.
         """
         record = self.known.get(document.doc_id)
         settled = record is not None and record.status == "done"
-        corrections = self._corrections.get(document.doc_id, {})
+        corrections, heir_of = self._corrections_of(document)
         labels = self._labels_for(document.doc_id)
         parts: list[object] = [self._declaration, document.source_path, *parts_digest(document)]
         parts += ["labels", *labels] if labels else []
-        parts += [sorted(corrections.items())] if corrections else []
+        parts += [sorted((name, item.raw) for name, item in corrections.items())] if corrections else []
         beside = _hash(parts)
         found: Settled | None = None
         if (
@@ -218,7 +224,7 @@ class Planner:
             )
             values_hash = record.annotation_hash.partition(":")[0]
         else:
-            found = self._values(document, row, extraction)
+            found = self._values(document, row, extraction, corrections)
             values = found.values
             values_hash = _hash({name: repr(value) for name, value in sorted(values.items())})
         document = replace(document, title=self.bucket.title(values) or document.title, labels=labels)
@@ -228,14 +234,14 @@ class Planner:
         chunks, summaries = None, list[Chunk]()
         if not settled or record is None or record.index_hash != index_hash:
             chunks, summaries = self._points(document, context)
-        elif record.annotation_hash == annotation_hash:
+        elif record.annotation_hash == annotation_hash and not again:
             self.report.unchanged += 1
             return None
         hashes = (index_hash, annotation_hash)
         if found is None:
             places = self._stored_places(document.doc_id)
             return Planned(document, values, hashes, chunks, places, summaries=summaries)
-        return Planned(document, values, hashes, chunks, found.places, found.extraction, summaries)
+        return Planned(document, values, hashes, chunks, found.places, found.extraction, summaries, heir_of)
 
     def _is_long(self, document: Document) -> bool:
         least = self._options.summaries_from
@@ -268,13 +274,38 @@ class Planner:
     def _stored_places(self, doc_id: str) -> Mapping[str, Place]:
         return self._stores.annotations.get_sources(doc_id, self.bucket.name)
 
-    def _values(self, document: Document, row: Row | None, extraction: Extraction | None) -> Settled:
+    def _corrections_of(self, document: Document) -> tuple[Mapping[str, Correction], str | None]:
+        """Return a document's corrections, by field; a new one takes over those of a document of the same text."""
+        own = self._corrections.get(document.doc_id, {})
+        heir_of = (
+            None if own or document.doc_id in self.known else self._corrected_texts.get(document.content_hash)
+        )
+        return (self._corrections[heir_of] if heir_of else own), heir_of
+
+    @cached_property
+    def _corrected_texts(self) -> Mapping[str, str]:
+        """Return content hash -> the document of that text whose values were corrected last."""
+        made = [item for corrections in self._corrections.values() for item in corrections.values()]
+        ordered = sorted(made, key=lambda item: item.corrected_at)
+        return {item.content_hash: item.doc_id for item in ordered if item.content_hash}
+
+    def _values(
+        self,
+        document: Document,
+        row: Row | None,
+        extraction: Extraction | None,
+        corrections: Mapping[str, Correction],
+    ) -> Settled:
         """Return the values of a row, or else those given before, with what is extracted and corrected."""
         given = self._given_before(document) if row is None else self.check_row(document.doc_id, row)
         if extraction is None and self._extracts(row, given):
             extraction = self._prepared or extract_document(self.bucket, document)
-        corrections = self._corrections.get(document.doc_id, {})
-        return settle(self.bucket, document.text, given, extraction or Extraction(), corrections)
+        extraction = extraction or Extraction()
+        settled = settle(self.bucket, document.text, given, extraction, {})
+        if not corrections:
+            return settled
+        fitting, _ = split_fitting(corrections, document, settled.values)
+        return settle(self.bucket, document.text, given, extraction, fitting)
 
     def _extracts(self, row: Row | None, given: Mapping[str, Value]) -> bool:
         """Return whether values are extracted from a document: those that a person annotated are left alone."""
@@ -285,13 +316,28 @@ class Planner:
     def _given_before(self, document: Document) -> Mapping[str, Value]:
         """Return the stored values that an annotation row gave: not those extracted, corrected or derived."""
         stored = self._without_found_version(document.doc_id)
-        if self._stores.extractions is None or not stored:
+        if self._stores.extractions is None or document.doc_id not in self.known:
             return stored
-        corrected = self._corrections.get(document.doc_id, {}).keys()
-        own = self._stores.extractions.stored_fields(document.doc_id) | corrected
+        sources = self._stored_places(document.doc_id)
+        not_given = {name for name, source in sources.items() if source.by}
+        own = (
+            self._stores.extractions.own_fields(document.doc_id) | not_given | self._applied(document, stored)
+        )
         derived = self.bucket.derive({name: stored[name] for name in own if name in stored}, document.text)
-        return {
+        given = {
             name: value for name, value in stored.items() if name not in own and derived.get(name) != value
+        }
+        kept = {name: source.given for name, source in sources.items() if source.given is not None}
+        return given | self.bucket.validate_row(kept)[0]
+
+    def _applied(self, document: Document, stored: Mapping[str, Value]) -> set[str]:
+        """Return the fields whose stored value a correction put there, as far as no source says so."""
+        corrections = self._corrections.get(document.doc_id, {})
+        typed = typed_corrections(self.bucket, {name: item.raw for name, item in corrections.items()})
+        return {
+            name
+            for name, item in corrections.items()
+            if name in stored and typed.get(name) == stored[name] and item.instead_of != to_json(stored[name])
         }
 
     def _without_found_version(self, doc_id: str) -> Mapping[str, Value]:

@@ -101,6 +101,10 @@ class Writer:
         traits = {item.document.doc_id: traits_of(self._bucket, item.document, item.values) for item in batch}
         documents = [item.document for item in batch]
         extracted = {item.document.doc_id: item.extraction for item in batch if item.extraction is not None}
+        if self._stores.extractions is not None:
+            # First: a document that is known already takes over no corrections.
+            heirs = {item.document.doc_id: item.heir_of for item in batch if item.heir_of}
+            self._stores.extractions.corrected.adopt(heirs)
         self._stores.documents.put(documents, hashes=hashes, traits=traits, status="pending")
         known = {doc_id: found for doc_id, found in extracted.items() if doc_id in self._planner.known}
         if self._stores.extractions is not None:
@@ -127,8 +131,14 @@ class Writer:
         return [item for item in self._queue if item.document.doc_id not in taken]
 
 
-async def remove_documents(doc_ids: Sequence[str], bucket: str, *, stores: Stores) -> None:
-    """Remove documents everywhere; the document's own row goes last, so that a kill can be repeated."""
+async def remove_documents(
+    doc_ids: Sequence[str], bucket: str, *, stores: Stores, forget: bool = False
+) -> None:
+    """Remove documents everywhere; the document's own row goes last, so that a kill can be repeated.
+
+    Args:
+        forget: remove what people corrected too; else it waits for the documents to come back.
+    """
     if doc_ids:
         records = await asyncio.to_thread(stores.documents.records, doc_ids)
         sources = {file_of(record.source_path) for record in records.values()}
@@ -138,4 +148,6 @@ async def remove_documents(doc_ids: Sequence[str], bucket: str, *, stores: Store
         await asyncio.to_thread(stores.annotations.delete, bucket, doc_ids)
         if stores.extractions is not None:
             await asyncio.to_thread(stores.extractions.delete, doc_ids)
+            if forget:
+                await asyncio.to_thread(stores.extractions.corrected.forget, doc_ids)
         await asyncio.to_thread(stores.documents.delete, doc_ids)

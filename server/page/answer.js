@@ -89,7 +89,8 @@ function sources(citations) {
   const items = citations.map((citation, index) => make("li", {},
     link(citation, { class: "source" }, `${index + 1}. ${citation.label}`),
     make("span", { class: "faint" }, ` ${citation.bucket}`),
-    make("blockquote", {}, citation.quote.slice(0, 300))));
+    make("blockquote", {}, citation.quote.slice(0, 300)),
+    citation.remark ? make("p", { class: "remark" }, citation.remark) : null));
   return make("details", { class: "sources", open: citations.length < 6 },
     make("summary", {}, `Sources (${citations.length})`), make("ol", {}, ...items));
 }
