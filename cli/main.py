@@ -323,11 +323,25 @@ def propose(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write this file instead of stdout.")
     ] = None,
+    sample: Annotated[
+        int, typer.Option("--sample", min=1, help="Read at most this many documents, spread over the folder.")
+    ] = 200,
+    quiet: Quiet = False,
 ) -> None:
     """Propose a bucket's declaration from example documents, with the rate at which each field was found."""
     from cli.propose import run
 
-    raise typer.Exit(run(folder, name=name, out=out))
+    raise typer.Exit(run(folder, name=name, out=out, sample=sample, quiet=quiet))
+
+
+@bucket_app.command("check")
+def check_declaration(
+    path: Annotated[Path, typer.Argument(help="A declaration, or a folder of them.", show_default=False)],
+) -> None:
+    """Say whether a declaration is valid; an error names file and line."""
+    from cli.propose import check
+
+    raise typer.Exit(check(path))
 
 
 @app.command()

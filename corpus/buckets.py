@@ -306,14 +306,19 @@ def load_buckets(folder: Path | None = None) -> dict[str, Bucket]:
         raise BadInput(f"{folder}: no bucket declaration (*.yaml)")
     buckets: dict[str, Bucket] = {}
     for path in paths:
-        bucket = _load(path)
+        bucket = load_bucket(path)
         if bucket.name in buckets:
             raise BadInput(f"{path.name}:1: bucket {bucket.name!r} is declared twice")
         buckets[bucket.name] = bucket
     return buckets
 
 
-def _load(path: Path) -> Bucket:
+def load_bucket(path: Path) -> Bucket:
+    """Return the bucket that a YAML file declares.
+
+    Raises:
+        BadInput: the declaration is invalid; the message begins with "file.yaml:line:".
+    """
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError
 

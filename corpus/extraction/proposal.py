@@ -3,209 +3,183 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date
+from dataclasses import dataclass
 from typing import Any
 
-from corpus.amounts import currency_code
-from corpus.buckets import Bucket
-from corpus.extraction.engine import Source, extract
+from corpus.buckets import Bucket, show
 from corpus.extraction.heads import find_title
-from corpus.extraction.properties import front_matter
-from corpus.extraction.typed import date_pattern, find_dates
+from corpus.extraction.known_fields import Known, known_fields, values_in
+from corpus.extraction.label_pairs import Example, Seen, seen_labels, slug_of
+from corpus.extraction.typed import date_pattern
+from corpus.extraction.value_types import rules_for, typed_as
 from corpus.fields import fold
+from corpus.terms import words
 from llm.errors import BadInput
 
 MIN_SHARE = 0.2
 """Share of the documents in which a label has to stand to be proposed as a field."""
-AGREE = 0.8
-"""Share of a label's values that have to read as a type for the field to have it."""
+FILLED = 0.5
+"""Part of the documents with its label in which a field's rules have to find a value for it to be kept."""
+SAME_VALUES = 0.7
+"""Share of a label's values that another field has too, above which it is that field."""
 MAX_FIELDS = 24
-FEW_VALUES = 12
-"""A keyword with at most this many values, each in several documents, is proposed with its values."""
-TODAY = date(2026, 1, 1)
+MAX_IDENTIFIERS = 4
+ROLES = ("main_date", "main_amount", "effective_field", "supersedes_field", "revision_field")
 
-_PAIR = re.compile(
-    r"^[ \t]*(?:[-*] )?\**(?P<label>[^\W\d_][\w /.'’()&-]{1,38}?)\**[ \t]*[:=][ \t]*\**[ \t]*(?P<value>\S[^\n]{0,200})$",
-    re.MULTILINE,
-)
 _CODE = re.compile(
     r"(?<![\w/.-])(?=[A-Z0-9./-]*\d)(?=[A-Z0-9./-]*[A-Z])[A-Z0-9]+(?:[-/.][A-Z0-9]+)+(?![\w/-])"
 )
-_AMOUNT = re.compile(
-    r"(?P<before>[^\W\d_]{1,3}|[€$£¥])?\.?\s?-?\d[\d.,'’ ]*\s?(?P<after>[^\W\d_]{1,3}|[€$£¥])?"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """One document that the proposal is made from."""
-
-    name: str
-    text: str
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+_LANGUAGES = {
+    "de": frozenset(
+        "der die und das ist von mit nicht für auf bei dem den des ein eine nach wird oder sind".split()
+    ),
+    "fr": frozenset(
+        "le la les des est et une du pour dans par sur aux avec sont ou pas ce cette vous".split()
+    ),
+    "en": frozenset("the of and to in is for by with that this be as or are on from any shall not".split()),
+}
+"""Frequent function words that tell the languages apart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A declaration and how well it fits: field -> share of the documents in which its rules find a value."""
+    """A declaration and how well it fits.
+
+    Attributes:
+        rates: field -> share of the documents of which an ingest would store a value.
+        like: the declared bucket that the documents are like, whose fields were taken over; None without one.
+    """
 
     bucket: Bucket
     rates: Mapping[str, float]
     documents: int
+    like: str | None = None
 
 
-@dataclass
-class _Seen:
-    """What was seen of one label: spellings, values by document."""
-
-    spellings: Counter[str] = field(default_factory=Counter)
-    values: dict[str, str] = field(default_factory=dict)
-    keys: bool = False
-
-
-def propose(name: str, examples: Sequence[Example]) -> Proposal:
+def propose(name: str, examples: Sequence[Example], known: Sequence[Bucket] = ()) -> Proposal:
     """Return a declaration for documents like these, and the rate at which each field was found.
 
-    Labels are the keys of front matter and of metadata, and what stands before a colon on lines of its own
-    in enough of the documents. Deterministic.
+    Labels are the keys of front matter and of metadata, and what stands before a value on lines of its own in enough
+    of the documents. Deterministic.
+
+    Args:
+        known: declared buckets; the fields of the one that the documents are like come first, with their rules.
 
     Raises:
         BadInput: there is no document to learn from, or the name cannot be a bucket's.
     """
     if not examples:
         raise BadInput("There is no document to learn from.")
-    seen = _seen(examples)
     least = max(2, MIN_SHARE * len(examples)) if len(examples) > 2 else 1
-    common = sorted(
-        (item for item in seen.items() if len(item[1].values) >= least),
-        key=lambda item: (-len(item[1].values), item[0]),
-    )[:MAX_FIELDS]
-    fields = [_field(slug, found) for slug, found in common if slug not in ("text", "id", "doc_id")]
-    if "title" not in {item["name"] for item in fields} and _titled(examples):
+    like = known_fields(known, examples) if known else None
+    taken = (
+        [item.model_dump(mode="json", exclude_defaults=True) for item in like.fields(least)] if like else []
+    )
+    taken = taken[:MAX_FIELDS]
+    own = _own_fields(examples, least, like, {item["name"] for item in taken})[: MAX_FIELDS - len(taken)]
+    fields = [*taken, *own]
+    if "title" not in {item["name"] for item in fields} and not taken and _titled(examples):
         fields.insert(0, _title_field())
     if not fields:
         raise BadInput("No label stands in enough of these documents; write the fields by hand.")
+    bucket = _declared(name, examples, fields, like)
+    rates = _rates(bucket, examples)
+    weak = {item["name"] for item in own if rates[item["name"]] < MIN_SHARE * FILLED}
+    if weak and len(weak) < len(fields):
+        fields = [item for item in fields if item["name"] not in weak]
+        bucket = _declared(name, examples, fields, like)
+    kept = {item.name: rates[item.name] for item in bucket.fields}
+    return Proposal(bucket, kept, len(examples), like.bucket.name if like else None)
+
+
+def _own_fields(
+    examples: Sequence[Example], least: float, like: Known | None, taken: set[str]
+) -> list[dict[str, Any]]:
+    """Return the fields of the labels, those in most documents first, without those that were taken over."""
+    seen = sorted(seen_labels(examples, least).items(), key=lambda item: (-len(item[1].values), item[0]))
+    kept = [
+        (slug, found)
+        for slug, found in seen
+        if slug not in ("text", "id", "doc_id", "bucket", "file", "source_file")
+        and not (like and _is_known(slug, found, like, taken))
+    ]
+    return [_field(slug, found) for slug, found in _distinct(kept)]
+
+
+def _is_known(slug: str, seen: Seen, like: Known, taken: set[str]) -> bool:
+    """Return whether a label is a field that was taken over: by its name, or since it has the same values."""
+    named = [like.bucket.field(spelling) for spelling in (slug, *seen.spellings)]
+    if any(item and item.name in taken for item in named):
+        return True
+    for name in taken:
+        values = like.values[name]
+        both = [(seen.values[doc], values[doc]) for doc in seen.values if doc in values]
+        agree = sum(
+            _plain_text(show(value)) in _plain_text(text) or _plain_text(text) in _plain_text(show(value))
+            for text, value in both
+        )
+        if both and agree >= SAME_VALUES * len(seen.values):
+            return True
+    return False
+
+
+def _distinct(seen: Sequence[tuple[str, Seen]]) -> Iterator[tuple[str, Seen]]:
+    """Yield the labels without those whose values another one has in the same documents."""
+    kept: list[Seen] = []
+    for slug, found in seen:
+        items = {(doc, fold(value)) for doc, value in found.values.items()}
+        if not any(
+            len(items & {(doc, fold(value)) for doc, value in other.values.items()})
+            >= SAME_VALUES * len(items)
+            for other in kept
+        ):
+            kept.append(found)
+            yield slug, found
+
+
+def _plain_text(text: str) -> str:
+    return re.sub(r"\W+", "", fold(text)) or "-"
+
+
+def _declared(
+    name: str, examples: Sequence[Example], fields: Sequence[Mapping[str, Any]], like: Known | None
+) -> Bucket:
+    called = [name.removesuffix("s"), name] if name.endswith("s") else [name]
+    files = ", ".join(example.name for example in examples[:3])
     data: dict[str, Any] = {
         "name": name,
-        "description": f"Documents like {', '.join(example.name for example in examples[:3])}.",
-        "nouns": [name.removesuffix("s"), name] if name.endswith("s") else [name],
+        "description": like.bucket.description if like else f"Documents like {files}.",
+        "nouns": list(dict.fromkeys([*called, *(like.bucket.nouns if like else ())])),
+        "language": _language(examples),
         "date_order": _date_order(examples),
-        "fields": fields,
-        "identifiers": _identifiers(examples),
+        "fields": list(fields),
+        "identifiers": _identifiers(examples, like, {item["name"] for item in fields}),
     }
     data |= _roles(fields)
+    if like:
+        data |= _roles_of(like.bucket, {item["name"] for item in fields})
     try:
-        bucket = Bucket.model_validate(data)
+        return Bucket.model_validate(data)
     except ValueError as error:
         raise BadInput(f"{name!r} cannot be a bucket: {str(error).splitlines()[-1].strip()}") from error
-    return Proposal(bucket, _rates(bucket, examples), len(examples))
 
 
-def _seen(examples: Sequence[Example]) -> dict[str, _Seen]:
-    seen: dict[str, _Seen] = defaultdict(_Seen)
-    for example in examples:
-        for label, value, is_key in _pairs(example):
-            slug = _slug(label)
-            if slug and example.name not in seen[slug].values:
-                seen[slug].spellings[label.strip()] += 1
-                seen[slug].values[example.name] = value
-                seen[slug].keys |= is_key
-    return seen
-
-
-def _pairs(example: Example) -> Iterator[tuple[str, str, bool]]:
-    """Yield (label, value, whether it is a key of front matter or metadata)."""
-    matter = front_matter(example.text)
-    body = example.text[matter.end :] if matter else example.text
-    for properties in (example.metadata, matter.properties if matter else {}):
-        for key, value in properties.items():
-            if not isinstance(value, Mapping) and value not in (None, "", []):
-                yield (
-                    key.rpartition(".")[2],
-                    "; ".join(map(str, value)) if isinstance(value, list) else str(value),
-                    True,
-                )
-    for found in _PAIR.finditer(body):
-        for label, value in _cells(found["label"], found["value"]):
-            yield label, value, False
-
-
-def _cells(label: str, value: str) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of a line that has several, as forms do ("No: 12   Date: 1 May 2020")."""
-    parts = re.split(r"[ \t]{2,}(?=[^\W\d_][\w /.-]{1,30}[:=])", value)
-    yield label, parts[0].strip()
-    for part in parts[1:]:
-        name, _, rest = part.partition(":")
-        if rest.strip():
-            yield name, rest.strip()
-
-
-def _slug(label: str) -> str:
-    slug = re.sub(r"[^a-z0-9]+", "_", fold(label).encode("ascii", "ignore").decode()).strip("_")[:40]
-    return slug if re.fullmatch(r"[a-z][a-z0-9_]*", slug) else ""
-
-
-def _field(slug: str, seen: _Seen) -> dict[str, Any]:
+def _field(slug: str, seen: Seen) -> dict[str, Any]:
     values = list(seen.values.values())
-    kind = _type(values)
     spellings = [spelling for spelling, _ in seen.spellings.most_common(4)]
-    words = list(dict.fromkeys(word.replace("_", " ") for word in spellings))
+    labels = list(dict.fromkeys(word.replace("_", " ").strip(" .") for word in spellings))
+    kind = typed_as(" ".join(labels), values)
     declared: dict[str, Any] = {
         "name": slug,
-        "type": kind,
-        "description": f"{words[0]}, as the documents print it.",
-        "words": words,
-        "columns": [spelling for spelling in spellings if spelling != slug],
+        **kind,
+        "description": f"{labels[0]}, as the documents print it.",
+        "words": labels,
+        "columns": [spelling for spelling in spellings if slug_of(spelling) == slug and spelling != slug],
         "examples": list(dict.fromkeys(values))[:3],
     }
     if not seen.keys:
-        declared["extract"] = [{"labels": words}]
-    if kind == "keyword":
-        counts = Counter(values)
-        if len(counts) <= FEW_VALUES and len(values) >= 2 * len(counts):
-            declared["values"] = {value: [] for value in sorted(counts)}
-        elif sum(bool(re.search(r"\d", value)) and " " not in value for value in values) >= AGREE * len(
-            values
-        ):
-            declared["kind"] = "identifier"
+        declared["extract"] = rules_for(kind, labels, values)
     return declared
-
-
-def _type(values: Sequence[str]) -> str:
-    """Return the narrowest type that most of the values read as."""
-    if _share(values, _is_date) >= AGREE:
-        return "date"
-    if _share(values, lambda value: value.casefold() in ("true", "false", "yes", "no")) >= AGREE:
-        return "boolean"
-    if _share(values, lambda value: bool(re.fullmatch(r"-?\d{1,9}", value))) >= AGREE:
-        leading = any(value.startswith("0") and len(value) > 1 for value in values)
-        return "keyword" if leading else "integer"
-    if _share(values, _is_amount) >= AGREE:
-        return "money" if _share(values, _has_currency) >= 0.5 else "decimal"
-    if _share(values, lambda value: value.count(";") > 0 or value.count(",") > 1) >= 0.5:
-        return "keywords"
-    return "text" if sum(map(len, values)) / len(values) > 80 else "keyword"
-
-
-def _share(values: Sequence[str], test: Any) -> float:
-    return sum(1 for value in values if test(value)) / max(1, len(values))
-
-
-def _is_date(value: str) -> bool:
-    found = next(find_dates(value, "DMY", TODAY), None)
-    return found is not None and len(value) - (found.end - found.start) <= 12
-
-
-def _is_amount(value: str) -> bool:
-    """Return whether a value is a number, with nothing beside it but a currency."""
-    found = _AMOUNT.fullmatch(value)
-    marks = [mark for mark in (found["before"], found["after"]) if mark] if found else []
-    return found is not None and all(currency_code(mark) for mark in marks)
-
-
-def _has_currency(value: str) -> bool:
-    return bool(re.search(r"[^\W\d_]{2,3}|[€$£¥]", value))
 
 
 def _date_order(examples: Sequence[Example]) -> str:
@@ -218,6 +192,12 @@ def _date_order(examples: Sequence[Example]) -> str:
                 first += one > 12
                 second += two > 12
     return "MDY" if second > first else "DMY"
+
+
+def _language(examples: Sequence[Example]) -> str:
+    """Return the language whose function words stand in the documents most often."""
+    counts = Counter(word for example in examples for word in words(example.text[:20_000]))
+    return max(_LANGUAGES, key=lambda code: (sum(counts[word] for word in _LANGUAGES[code]), code == "en"))
 
 
 def _titled(examples: Sequence[Example]) -> bool:
@@ -243,7 +223,7 @@ def _roles(fields: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     if of_type["money"]:
         totals = [name for name in of_type["money"] if "total" in name]
         roles["main_amount"] = (totals or of_type["money"])[0]
-    names = [item["name"] for item in fields if item["type"] == "keyword"]
+    names = [item["name"] for item in fields if item["type"] == "keyword" and "values" not in item]
     titles = [name for name in names if name in ("title", "name", "subject")]
     if titles or names:
         roles["title_fields"] = (titles or names)[:1]
@@ -251,43 +231,57 @@ def _roles(fields: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return roles
 
 
-def _identifiers(examples: Sequence[Example]) -> list[dict[str, Any]]:
+def _roles_of(bucket: Bucket, names: set[str]) -> dict[str, Any]:
+    """Return the roles of a declared bucket as far as its fields were taken over."""
+    roles: dict[str, Any] = {role: name for role in ROLES if (name := getattr(bucket, role)) in names}
+    for role in ("title_fields", "entity_fields"):
+        if known := [name for name in getattr(bucket, role) if name in names]:
+            roles[role] = known
+    sums = [rule.model_dump(mode="json") for rule in bucket.sums if {rule.total, *rule.of} <= names]
+    return roles | {"sums": sums, "date_order": bucket.date_order}
+
+
+def _identifiers(examples: Sequence[Example], like: Known | None, names: set[str]) -> list[dict[str, Any]]:
     """Return the shapes of codes ("INV-2024-0117") that stand in enough documents, as patterns."""
+    taken = like.bucket.identifiers if like else ()
+    known = [item.model_dump(mode="json", exclude_defaults=True) for item in taken if item.field in names]
     shapes: dict[str, dict[str, str]] = defaultdict(dict)
     for example in examples:
         for found in _CODE.finditer(example.text):
             shapes[_shape(found[0])].setdefault(example.name, found[0])
     least = max(2, MIN_SHARE * len(examples))
     common = sorted(
-        (item for item in shapes.items() if len(item[1]) >= least), key=lambda item: -len(item[1])
+        (
+            item
+            for item in shapes.items()
+            if len(item[1]) >= least and len(set(item[1].values())) >= len(item[1]) / 3
+        ),
+        key=lambda item: (-len(item[1]), item[0]),
     )
-    return [
+    found_shapes = [
         {
             "name": f"code {number}",
             "pattern": rf"\b{shape}\b",
             "examples": list(dict.fromkeys(by_document.values()))[:3],
         }
-        for number, (shape, by_document) in enumerate(common[:6], 1)
+        for number, (shape, by_document) in enumerate(common[:MAX_IDENTIFIERS], 1)
     ]
+    return known or found_shapes
 
 
 def _shape(code: str) -> str:
-    """Return a pattern for codes built like this one: runs of letters and of digits, the same separators."""
+    """Return a pattern for codes built like this one: the same kinds of runs and separators, long runs of any length."""
     pieces = re.findall(r"[A-Z]+|\d+|[-/.]", code)
-    return "".join(
-        rf"\d{{{len(piece)}}}"
-        if piece.isdigit()
-        else re.escape(piece)
-        if len(piece) == 1 and not piece.isalpha()
-        else rf"[A-Z]{{{len(piece)}}}"
-        for piece in pieces
-    )
+    return "".join(_run(piece) if piece[0].isalnum() else re.escape(piece) for piece in pieces)
+
+
+def _run(piece: str) -> str:
+    kind = r"\d" if piece.isdigit() else "[A-Z]"
+    return rf"{kind}{{{len(piece)}}}" if len(piece) < 3 else rf"{kind}{{3,{max(6, len(piece))}}}"
 
 
 def _rates(bucket: Bucket, examples: Sequence[Example]) -> dict[str, float]:
     counts: Counter[str] = Counter()
     for example in examples:
-        found = extract(bucket, Source(example.text, today=TODAY)).values
-        given, _ = bucket.validate_row(example.metadata) if example.metadata else ({}, [])
-        counts.update({**found, **given}.keys())
+        counts.update(values_in(bucket, example).keys())
     return {declared.name: counts[declared.name] / len(examples) for declared in bucket.fields}

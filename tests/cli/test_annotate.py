@@ -1,4 +1,4 @@
-"""`citegraph annotate` and `citegraph bucket propose`."""
+"""`citegraph annotate`."""
 
 import asyncio
 import json
@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from cli.review_file import COLUMNS, read_table, write_table
-from corpus.buckets import load_buckets
 from corpus.edge_index import EdgeIndex
 from corpus.extraction.editing import Change
 from corpus.sidecar import table_rows
@@ -217,21 +216,3 @@ def test_nothing_is_corrected_while_another_process_holds_the_index(
     assert (refused.code, "open in another process" in refused.err) == (5, True)
     assert run("annotate", "-b", "invoices", "--corrections", "--json").out.strip() == "[]"
     asyncio.run(held.close())
-
-
-def test_a_proposal_is_a_declaration(run: Run, tmp_path: Path) -> None:
-    folder = tmp_path / "notes"
-    folder.mkdir()
-    for number in range(3):
-        (folder / f"{number}.txt").write_text(f"Note No: N-{number}\nMade: {number + 1}/02/2024\n")
-    (folder / "bad.bin").write_bytes(b"\x00\x01")
-    out = tmp_path / "declared" / "notes.yaml"
-    out.parent.mkdir()
-    assert run("bucket", "propose", folder, "-o", out).code == 0
-    bucket = load_buckets(out.parent)["notes"]
-    types = {field.name: field.type for field in bucket.fields}
-    assert (types["made"], types["note_no"]) == ("date", "keyword")
-    text = out.read_text()
-    assert "found in 100% of 3 documents" in text
-    assert "Not read: bad.bin" in text
-    assert "is there already" in run("bucket", "propose", folder, "-o", out).err

@@ -2,7 +2,9 @@
 
 import pytest
 
-from corpus.extraction.proposal import Example, propose
+from corpus.buckets import load_buckets
+from corpus.extraction.label_pairs import Example
+from corpus.extraction.proposal import propose
 from llm.errors import BadInput
 
 EXAMPLES = [
@@ -66,3 +68,88 @@ def test_rare_labels_are_left_out() -> None:
 def test_what_cannot_be_proposed(name: str, examples: list[Example], reason: str) -> None:
     with pytest.raises(BadInput, match=reason):
         propose(name, examples)
+
+
+def proposed(lines: list[str], names: str = "abcdef") -> dict[str, tuple[str, str | None]]:
+    """Return field -> (type, kind) of what is proposed for a document a letter; `{}` in a line is another number in each."""
+    examples = [
+        Example(letter, "\n".join(lines).replace("{}", str(number)).replace("{name}", letter.upper()) + "\n")
+        for number, letter in enumerate(names, 12)
+    ]
+    fields = propose("docs", examples).bucket.fields
+    return {field.name: (field.type, field.kind) for field in fields if field.name != "title"}
+
+
+def test_types_of_values() -> None:
+    lines = [
+        "Überarbeitet am: {}.03.2024",
+        "Not Before: Jan {} 10:00:00 2024 GMT",
+        "GST ID: 0004176{}904",
+        "Bruttosumme      {},50",
+        "Grand total      RM {}.00",
+        "Public-Key: (40{} bit)",
+        "Supplier: {name} Trading Ltd",
+        "Approved: yes",
+        "Invoice No INV-{}",
+    ]
+    assert proposed(lines) == {
+        "ueberarbeitet_am": ("date", None),
+        "not_before": ("date", None),
+        "gst_id": ("keyword", "identifier"),
+        "bruttosumme": ("money", None),
+        "grand_total": ("money", None),
+        "public_key": ("quantity", None),
+        "supplier": ("keyword", "organization"),
+        "invoice_no": ("keyword", "identifier"),
+    }
+
+
+def test_what_is_no_field() -> None:
+    noise = [
+        "Tel: 07-35{}405",  # how to reach somebody
+        "Page {}",
+        "Section 5: Measures",  # a heading: the same in all
+        "GHS: Globally Harmonised System of Classification",
+        "By: /s/ Ada",  # where somebody signs
+        "Name: ______",
+        "    d8:cb:7a:{}:ef:73",  # bytes
+        "http://example.com/{}",
+        "The 25XX{} in a system with",  # running text
+    ]
+    assert proposed(["Order No: {}-A", *noise]) == {"order_no": ("keyword", "identifier")}
+
+
+def test_a_label_with_the_values_of_another_is_that_one() -> None:
+    assert list(proposed(["Order No: A-{}", "Reference: A-{}"])) == ["order_no"]
+
+
+def test_documents_like_those_of_a_bucket_take_over_its_fields() -> None:
+    invoices, contracts = (load_buckets()[name] for name in ("invoices", "contracts"))
+    slips = [
+        Example(
+            f"{n}.txt",
+            f"ELM TRADING LTD\nTAX INVOICE\nInvoice No: E-7{n}\nDate: {n + 10}/03/2024\nTotal: GBP {n}8.00\nTable No: T{n}\n",
+        )
+        for n in range(6)
+    ]
+    proposal = propose("slips", slips, [contracts, invoices])
+    fields = {field.name: field for field in proposal.bucket.fields}
+    assert proposal.like == "invoices"
+    assert {"vendor_name", "invoice_number", "invoice_date", "total_amount", "table_no"} <= fields.keys()
+    assert "date" not in fields  # it is the invoice's date
+    assert fields["invoice_number"].examples == ("E-70", "E-71", "E-72")
+    assert (
+        fields["invoice_number"].extract == (invoices.field("invoice_number") or fields["table_no"]).extract
+    )
+    assert (proposal.bucket.main_amount, proposal.bucket.nouns[:2]) == ("total_amount", ("slip", "slips"))
+    assert proposal.rates["total_amount"] == 1.0
+    letters = [Example(f"{n}.txt", f"ELM TRADING LTD\nDate: {n + 10}/03/2024\nDear Ada,\n") for n in range(6)]
+    assert propose("letters", letters, [contracts, invoices]).like is None
+
+
+def test_the_language_of_most_documents() -> None:
+    german = [
+        Example(f"{n}", f"Nummer: A-{n}\nDer Stoff ist nicht mit dem Wasser und der Luft zu mischen.")
+        for n in range(3)
+    ]
+    assert propose("stoffe", german).bucket.language == "de"
