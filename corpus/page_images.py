@@ -74,6 +74,8 @@ def _pdf_image(path: Path, name: str, page: int, scale: float) -> bytes:
         with pypdfium2.PdfDocument(path) as pdf:
             if not 1 <= page <= len(pdf):
                 raise BadInput(f"{name} has no page {page}")
+            if pdf.get_formtype():
+                pdf.init_forms()  # before the page is opened: what was filled in is then drawn
             sheet = pdf[page - 1]
             width, height = sheet.get_size()
             scale = min(scale, (_MOST_PIXELS / max(1.0, width * height)) ** 0.5)

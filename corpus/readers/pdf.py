@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ctypes
+import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from corpus.readers import pdf_tables, recognition
+from corpus.readers.containers import Member, read_members
 from corpus.readers.encodings import decoded
+from corpus.readers.pdf_forms import written_on
 from corpus.readers.pdf_geometry import Placer
 from corpus.readers.protocol import MEGABYTE, Reading, ReadOptions, Unread
 from corpus.readers.text import PAGE_BREAK, WIDE, cleaned, joined_pages
@@ -24,6 +28,9 @@ _BETWEEN = re.compile(r"(?<=\S)\s+(?=\S)")
 _BLANKS = re.compile(r"[^\S\r\n\t\f]*[\r\n\t\f]\s*")
 # Fewer visible characters beside a picture are a stamp on a scan, not its text.
 _SCAN_CHARACTERS = 16
+# On a page that is one picture more may be: a line that a scanner or a court puts on it.
+_STAMP_CHARACTERS = 300
+_MOSTLY = 0.6
 _EMBEDDED_BYTES = 20 * MEGABYTE
 
 
@@ -49,6 +56,9 @@ class PdfReader:
 
         try:
             with pypdfium2.PdfDocument(path) as pdf:
+                if pdf.get_formtype():
+                    pdf.init_forms()
+                attached = pdf.count_attachments()
                 pages = list(page_texts(pdf, options))
                 labels = [pdf.get_page_label(number) for number in range(len(pages))]
                 title = _title(pdf.get_metadata_value("Title"))
@@ -61,10 +71,9 @@ class PdfReader:
             )
             raise BadInput(f"the PDF {reason}") from error
         unread = _unread_pages(pages)
-        if not any(page.text.strip() for page in pages):
-            raise BadInput(
-                pages[0].problem if unread else "the PDF has no text and no pictures of text: nothing to read"
-            )
+        if not any(page.text.strip() for page in pages) and not attached:
+            nothing = "the PDF has no text and no pictures of text: nothing to read"
+            raise BadInput(unread[0].reason if unread else nothing)
         texts = [page.text for page in pages]
         spans = joined_pages(texts, labels)
         starts = [span.start for span in spans]
@@ -82,6 +91,21 @@ class PdfReader:
             embedded=embedded,
         )
         yield from unread
+        if attached:
+            yield from read_members(self.members(path, options), options)
+
+    def members(self, path: Path, options: ReadOptions) -> Iterator[Member | Unread]:
+        """See `Container.members`; the XML of an invoice is part of the document itself."""
+        import pypdfium2
+
+        with pypdfium2.PdfDocument(path) as pdf:
+            for number in range(pdf.count_attachments()):
+                attachment = pdf.get_attachment(number)
+                name = cleaned(attachment.get_name()).replace("\\", "/").rpartition("/")[2]
+                if name.lower().endswith(".xml"):
+                    continue
+                data = bytes(attachment.get_data())
+                yield Member(name or f"attachment {number + 1}", partial(io.BytesIO, data), len(data))
 
 
 def page_texts(pdf: Any, options: ReadOptions) -> Iterator[PageText]:
@@ -89,25 +113,45 @@ def page_texts(pdf: Any, options: ReadOptions) -> Iterator[PageText]:
     for number in range(1, len(pdf) + 1):
         page = pdf[number - 1]
         try:
-            yield _page_text(page, number, options)
+            yield _page_text(page, number, options, pdf.formenv)
         finally:
             page.close()
 
 
-def _page_text(page: Any, number: int, options: ReadOptions) -> PageText:
+def _page_text(page: Any, number: int, options: ReadOptions, form: Any = None) -> PageText:
     words = page.get_textpage()
     try:
         place = Placer(page)
         text, lines = _lines(words, place)
+        for item in written_on(page, form, place):
+            text += "\n" if text and not text.endswith("\n") else ""
+            lines.append(Line(len(text), len(text) + len(item.text), item.box))
+            text += item.text
         width, height = page.get_size()
         layout = Layout(number, width, height, tuple(lines))
-        if len(text.split()) < _SCAN_CHARACTERS and sum(map(len, text.split())) < _SCAN_CHARACTERS:
+        visible, problem = sum(map(len, text.split())), ""
+        if visible < _SCAN_CHARACTERS or (visible < _STAMP_CHARACTERS and _is_picture(page, place)):
             scan = _scanned(page, number, options)
-            if scan is not None and (scan.text or not text.strip()):
+            # Beside a stamp the scan says more; on a page with a picture behind its words it does not.
+            least = 2 * visible if visible >= _SCAN_CHARACTERS else 1
+            if scan is not None and (len("".join(scan.text.split())) >= least or not text.strip()):
                 return scan
-        return PageText(number, text, layout, pdf_tables.tables_of(page, words, place, layout))
+            problem = scan.problem if scan is not None else ""
+        return PageText(number, text, layout, pdf_tables.tables_of(page, words, place, layout), problem)
     finally:
         words.close()
+
+
+def _is_picture(page: Any, place: Placer) -> bool:
+    """Return whether one picture covers most of a page."""
+    from pypdfium2 import raw
+
+    width, height = page.get_size()
+    for item in page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3):
+        box = place.box(*item.get_bounds())
+        if (box.right - box.left) * (box.bottom - box.top) >= _MOSTLY * width * height:
+            return True
+    return False
 
 
 def _scanned(page: Any, number: int, options: ReadOptions) -> PageText | None:
@@ -124,7 +168,10 @@ def _scanned(page: Any, number: int, options: ReadOptions) -> PageText | None:
     # At most 4,000 pixels a side: a poster at 300 dpi would take all memory.
     scale = min(recognition.DPI / 72, 4000 / max(width, height))
     picture = page.render(scale=scale, grayscale=True).to_pil()
-    text, lines = recognition.recognised(picture, options.language)
+    try:
+        text, lines = recognition.recognised(picture, options.language)
+    except BadInput as error:  # of one page; the others may be read
+        return PageText(number, "", layout, problem=str(error))
     lines = [Line(line.start, line.end, Box(*(side / scale for side in line.box))) for line in lines]
     return PageText(number, text, Layout(number, width, height, tuple(lines), recognised=True))
 

@@ -26,8 +26,8 @@ def test_every_file_is_read_or_named(tmp_path: Path, capsys: pytest.CaptureFixtu
     (tmp_path / "letters" / "docs.jsonl").write_text("\n".join(map(json.dumps, gold)))
     results = evaluate(tmp_path)
     assert results["letters txt"].scores == {"a.txt": 1.0, "b.txt": 0.5}
-    assert results["letters xyz"].skipped == ["c.xyz: no reader for .xyz"]
-    assert "skipped: c.xyz: no reader for .xyz" in report(results)
+    assert results["letters xyz"].skipped == ["c.xyz: no reader for .xyz (save it as .pdf or text)"]
+    assert "skipped: c.xyz: no reader for .xyz (save it as .pdf or text)" in report(results)
 
 
 def test_an_absent_archive_is_said(

@@ -197,7 +197,9 @@ def test_embedded_xml_comes_with_the_document(tmp_path: Path) -> None:
         for name, data in (("factur-x.xml", "<Rechnung>Größe</Rechnung>"), ("terms.txt", "x")):
             pdf.new_attachment(name).set_data(data.encode())
         pdf.save(tmp_path / "b.pdf")
-    reading = only(tmp_path / "b.pdf")
+    reading, terms = read_file(tmp_path / "b.pdf")
+    assert terms == Reading("x", part="terms.txt")
+    assert isinstance(reading, Reading)
     assert reading.embedded == (Embedded("factur-x.xml", "text/xml", "<Rechnung>Größe</Rechnung>"),)
 
 

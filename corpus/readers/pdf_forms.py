@@ -1,0 +1,99 @@
+"""Reads what was filled into the forms of a PDF page and written onto it: PDFium's text has only what is printed."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from corpus.readers.pdf_geometry import Placer
+from corpus.readers.text import cleaned
+from corpus.types import Box
+
+_MOST = 5_000
+
+
+class Written(NamedTuple):
+    """A line that somebody put on a page, and the box that it stands in."""
+
+    text: str
+    box: Box
+
+
+def written_on(page: Any, form: Any, place: Placer) -> Iterator[Written]:
+    """Yield the filled fields, texts and comments of a page.
+
+    Args:
+        form: PDFium's handle of the document's forms, None when it has none.
+    """
+    from pypdfium2 import raw
+
+    for number in range(min(_MOST, raw.FPDFPage_GetAnnotCount(page))):
+        note = raw.FPDFPage_GetAnnot(page, number)
+        if not note:
+            continue
+        try:
+            text = " ".join(cleaned(_said(note, form)).split())
+            corners = raw.FS_RECTF()
+            if text and raw.FPDFAnnot_GetRect(note, corners):
+                yield Written(text, place.box(corners.left, corners.bottom, corners.right, corners.top))
+        finally:
+            raw.FPDFPage_CloseAnnot(note)
+
+
+def _said(note: Any, form: Any) -> str:
+    from pypdfium2 import raw
+
+    kind = raw.FPDFAnnot_GetSubtype(note)
+    if kind == raw.FPDF_ANNOT_WIDGET:
+        return _field(note, form) if form else ""
+    if kind == raw.FPDF_ANNOT_FREETEXT:
+        return _contents(note)
+    if kind in {
+        raw.FPDF_ANNOT_TEXT,
+        raw.FPDF_ANNOT_HIGHLIGHT,
+        raw.FPDF_ANNOT_UNDERLINE,
+        raw.FPDF_ANNOT_STRIKEOUT,
+    }:
+        text = _contents(note)
+        return f"Comment: {text}" if text.strip() else ""
+    return ""
+
+
+def _field(note: Any, form: Any) -> str:
+    """Return a field as "name: value"; nothing of an empty one, a button or a password."""
+    from pypdfium2 import raw
+
+    kind = raw.FPDFAnnot_GetFormFieldType(form, note)
+    name = _string(lambda buffer, size: raw.FPDFAnnot_GetFormFieldAlternateName(form, note, buffer, size))
+    name = name or _string(lambda buffer, size: raw.FPDFAnnot_GetFormFieldName(form, note, buffer, size))
+    if kind in {raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON}:
+        if not raw.FPDFAnnot_IsChecked(form, note):
+            return ""
+        value = _string(lambda buffer, size: raw.FPDFAnnot_GetFormFieldExportValue(form, note, buffer, size))
+        return f"{name}: {value if value not in {'', 'On', 'Yes', 'On1'} else 'yes'}"
+    if kind not in {raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX}:
+        return ""
+    if (
+        kind == raw.FPDF_FORMFIELD_TEXTFIELD
+        and raw.FPDFAnnot_GetFormFieldFlags(form, note) & raw.FPDF_FORMFLAG_TEXT_PASSWORD
+    ):
+        return ""
+    value = _string(lambda buffer, size: raw.FPDFAnnot_GetFormFieldValue(form, note, buffer, size))
+    return f"{name}: {value}" if value.strip() else ""
+
+
+def _contents(note: Any) -> str:
+    from pypdfium2 import raw
+
+    return _string(lambda buffer, size: raw.FPDFAnnot_GetStringValue(note, b"Contents", buffer, size))
+
+
+def _string(call: Any) -> str:
+    """Return what PDFium writes into a buffer of UTF-16, asked for its length first."""
+    size = int(call(None, 0))
+    if size <= 2:
+        return ""
+    buffer = (ctypes.c_ushort * (size // 2 + 1))()
+    call(buffer, size)
+    return bytes(buffer)[: size - 2].decode("utf-16-le", "replace")
