@@ -89,6 +89,30 @@ def test_no_file_names_a_machine() -> None:
     assert found == []
 
 
+def test_the_page_on_ingestion_names_every_format_and_limit() -> None:
+    from corpus.ingestion.worker import Limits
+    from corpus.readers.registry import _READERS
+
+    page = (ROOT / "docs" / "ingestion.md").read_text("utf-8")
+    formats = page.partition("## What is done again")[0]
+    names = {reader: {suffix[1:].upper() for suffix in reader.suffixes} for reader in _READERS}
+    others = {"TXT": "text", "MD": "Markdown", "TNEF": "winmail.dat"}
+    missing = [
+        sorted(found)
+        for found in names.values()
+        if not any(re.search(rf"\b{re.escape(others.get(name, name))}\b", formats) for name in found)
+    ]
+    assert missing == []
+    given = dict(re.findall(r"`(CITEGRAPH_\w+)` \| (\w+)", page))
+    limits = Limits()
+    assert {name: value for name, value in given.items() if value.isdigit()} == {
+        "CITEGRAPH_INGEST_FILE_MB": str(limits.file_mb),
+        "CITEGRAPH_INGEST_SECONDS": f"{limits.seconds:g}",
+        "CITEGRAPH_INGEST_MEMORY_MB": str(limits.memory_mb),
+    }
+    assert {name.removeprefix("CITEGRAPH_").lower() for name in given} <= set(Settings.model_fields)
+
+
 def test_changelog_keeps_its_form() -> None:
     text = (ROOT / "CHANGELOG.md").read_text("utf-8")
     assert text.startswith("# Changelog\n")
