@@ -48,6 +48,7 @@ from corpus.fields import Field, Value
 from corpus.filter_sql import compared_column, to_sql
 from corpus.filters import Clause, Filters, Group
 from corpus.sql_text import date_label, folded_string
+from corpus.table_changes import fit_table
 from llm.errors import BadInput
 
 BATCH = 2000
@@ -75,10 +76,10 @@ class AnnotationStore:
     """
 
     def __init__(self, sql_url: str, buckets: Mapping[str, Bucket]) -> None:
-        """Open the store and make the tables that are not there yet.
+        """Open the store, make the tables that are not there yet and fit the others to their declarations.
 
         Raises:
-            BadInput: a table exists with other columns than the declaration asks for.
+            BadInput: a field is declared with another type than its values were stored with.
             Unavailable: the database does not answer.
         """
         self.buckets = buckets
@@ -106,7 +107,7 @@ class AnnotationStore:
         self._totals: dict[str, tuple[int, int]] = {}
         translated(lambda: metadata.create_all(self.engine))
         translated(lambda: create_labels_table(self.engine))
-        translated(self._check_columns)
+        translated(self._fit_tables)
 
     def seen_by(self, principal: Principal) -> "AnnotationStore":
         """Return the store for reading as a principal sees it: its buckets, and the documents it may see.
@@ -119,20 +120,9 @@ class AnnotationStore:
         view.principal = principal
         return view
 
-    def _check_columns(self) -> None:
-        from sqlalchemy import inspect
-
-        inspector = inspect(self.engine)
+    def _fit_tables(self) -> None:
         for name, tables in self.tables.items():
-            there = {column["name"] for column in inspector.get_columns(tables.rows.name)}
-            asked = {column.name for column in tables.rows.columns}
-            if there != asked:
-                changed = ", ".join(sorted(there ^ asked)[:5])
-                raise BadInput(
-                    f"Table {tables.rows.name} was made from another declaration of {name} "
-                    f"(differs in: {changed}). Drop the tables {tables.rows.name} and "
-                    f"{tables.items.name}, then ingest {name} again."
-                )
+            fit_table(self.engine, self.buckets[name], tables)
 
     # --- writing --------------------------------------------------------------------------------
 

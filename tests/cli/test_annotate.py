@@ -216,3 +216,35 @@ def test_nothing_is_corrected_while_another_process_holds_the_index(
     assert (refused.code, "open in another process" in refused.err) == (5, True)
     assert run("annotate", "-b", "invoices", "--corrections", "--json").out.strip() == "[]"
     asyncio.run(held.close())
+
+
+def test_a_new_field_is_extracted_without_reading_the_files_again(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CITEGRAPH_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("CITEGRAPH_BUCKETS", str(tmp_path / "declared"))
+    (tmp_path / "declared").mkdir()
+    declared = tmp_path / "declared" / "notes.yaml"
+    field = "  - {name: %s, type: %s, description: x, words: [%s], extract: [{labels: [%s]}]}\n"
+    head = "name: notes\ndescription: Delivery notes.\nnouns: [note]\nfields:\n"
+    declared.write_text(head + field % ("number", "keyword", "number", "Note No"))
+    note = tmp_path / "note.txt"
+    note.write_text("Note No: N-7\nWeight: 3.5\nMade: 03/02/2024\n")
+    run("ingest", note, "-b", "notes", "-q")
+    run("annotate", "note", "--set", "number=N-8", "-q")
+    note.unlink()
+    declared.write_text(declared.read_text() + field % ("weight", "decimal", "weight", "Weight"))
+    assert "note,note.txt,N-8," in run("export", "-b", "notes").out
+    done = run("annotate", "-b", "notes", "--rerun", "rules")
+    assert "notes: 1 documents, extracted again by rules" in done.err
+    assert "note,note.txt,N-8,3.5" in run("export", "-b", "notes").out
+    found = json.loads(run("ask", "notes with weight over 3", "-b", "notes", "--json", "-q").out)
+    assert found["documents"] == ["note"]
+    declared.write_text(head + field % ("number", "date", "number", "Made"))
+    refused = run("annotate", "-b", "notes", "--rerun", "rules")
+    assert (refused.code, "declare it under another name with columns: [number]" in refused.err) == (2, True)
+    declared.write_text(
+        head + (field % ("code", "keyword", "code", "Note No")).replace("words:", "columns: [number], words:")
+    )
+    run("annotate", "-b", "notes", "--rerun", "rules", "-q")
+    assert "note,note.txt,N-8" in run("export", "-b", "notes").out  # the correction of the renamed field

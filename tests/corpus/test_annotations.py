@@ -4,6 +4,7 @@ from datetime import date
 from decimal import Decimal
 
 import pytest
+from sqlalchemy import inspect
 
 from corpus.access import Principal, create_labels_table, labels_table
 from corpus.annotation_tables import Annotation, Source
@@ -209,8 +210,40 @@ def test_documents_that_fail_only_for_want_of_the_field_are_counted(store):
     assert store.unknown("invoices", filters("document_type = receipt", "vendor != Birch GmbH")) == {}
 
 
-def test_another_declaration_of_the_same_table_is_refused(store):
-    field = Field(name="vendor_name", type="keyword", description="Vendor.")
-    fewer = Bucket(name="invoices", description="Invoices.", nouns=("invoice",), fields=(field,))
-    with pytest.raises(BadInput, match="meta_invoices was made from another declaration"):
-        AnnotationStore(store.engine.url.render_as_string(hide_password=False), {"invoices": fewer})
+def declared(*fields):
+    made = [Field(name=name, type=kind, description=name) for name, kind in fields]
+    return Bucket(name="slips", description="Slips.", nouns=("slip",), fields=tuple(made))
+
+
+def test_a_changed_declaration_keeps_what_is_stored(new_database):
+    url = new_database()
+    first = AnnotationStore(url, {"slips": declared(("vendor", "keyword"), ("place", "keyword"))})
+    first.put("slips", [("a", {"vendor": "Elm", "place": "Rome"})])
+    changed = declared(("vendor", "keyword"), ("paid", "date"), ("total", "money"))
+    second = AnnotationStore(url, {"slips": changed})
+    assert second.get("a") == {"vendor": "Elm"}
+    second.put(
+        "slips", [("b", {"vendor": "Oak", "total": Money(Decimal(3), "EUR"), "paid": date(2024, 1, 2)})]
+    )
+    assert second.document_ids("slips") == ["a", "b"]
+    assert second.get("b") == {"vendor": "Oak", "total": Money(Decimal(3), "EUR"), "paid": date(2024, 1, 2)}
+    assert {"meta_slips__paid", "meta_slips__total"} <= {
+        index["name"] for index in inspect(second.engine).get_indexes("meta_slips")
+    }
+    # A field that is taken back has its values again.
+    assert first.get("a") == {"vendor": "Elm", "place": "Rome"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [("money", "another type than money"), ("date", "another type than date"), ("text", "stored as varchar")],
+)
+def test_another_type_of_a_stored_field_is_refused(new_database, kind, said):
+    url = new_database()
+    AnnotationStore(url, {"slips": declared(("vendor", "keyword"))})
+    with pytest.raises(
+        BadInput, match=f"Field 'vendor' of slips was stored as .*{said.removeprefix('stored as ')}"
+    ) as raised:
+        AnnotationStore(url, {"slips": declared(("vendor", kind), ("new", "date"))})
+    assert "columns: [vendor]" in str(raised.value)
+    assert AnnotationStore(url, {"slips": declared(("vendor", "keyword"))}).get("a") is None
