@@ -55,6 +55,7 @@ class Source:
         by: `person` for a value that a person put in place of what the document gives, `rules` for one that the
             bucket's text rules or other fields gave; None for all others.
         against: what the document says otherwise, as text; None when nothing does.
+        method: the way that found the value, where something is said against it.
         given: the value of an annotation row that a person corrected, as plain JSON.
     """
 
@@ -63,6 +64,7 @@ class Source:
     end: int | None = None
     by: Literal["person", "rules"] | None = None
     against: str | None = None
+    method: str | None = None
     given: Any = None
 
 

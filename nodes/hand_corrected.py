@@ -66,8 +66,9 @@ def _remark(doc_id: str, field: str, value: Any, place: Any) -> Remark:
     if place.by == "person":
         gives = f"the document gives {place.against}" if place.against else "it was not found in the document"
         return Remark(doc_id, "corrected", said, f"{name} {said} is a person's correction; {gives}")
+    taken = f"was taken{' from the data inside the file' if place.method == 'embedded' else ''}"
     return Remark(
-        doc_id, "contradicted", said, f"{name} {said} was taken; the document also says {place.against}"
+        doc_id, "contradicted", said, f"{name} {said} {taken}; the document also says {place.against}"
     )
 
 

@@ -77,7 +77,7 @@ def _place(found: Extracted) -> Place | None:
     against = f"{show(rival.value)}{_on_page(rival)}" if rival and telling else None
     if best.start is None and against is None:
         return None
-    return Place(best.page, best.start, best.end, against=against)
+    return Place(best.page, best.start, best.end, against=against, method=best.method if against else None)
 
 
 def _on_page(candidate: Candidate) -> str:

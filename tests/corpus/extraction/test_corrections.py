@@ -301,11 +301,11 @@ def test_a_correction_that_the_document_prints_is_cited_there(invoices: Bucket) 
     def places(corrections: dict[str, str | None], **given: Any) -> Any:
         return settle(invoices, "", given, extraction, corrections).places
 
-    assert places({}) == {"total_amount": Source(1, 10, 15, against="48 GBP (page 2)")}
+    assert places({}) == {"total_amount": Source(1, 10, 15, against="48 GBP (page 2)", method="labels")}
     # Without a currency it is an amount in that of the document, as the page prints it.
     assert places({"total_amount": "48"}) == {"total_amount": Source(2, 30, 35)}
     assert places({"total_amount": "40 GBP"}) == {
-        "total_amount": Source(1, 10, 15, against="48 GBP (page 2)")
+        "total_amount": Source(1, 10, 15, against="48 GBP (page 2)", method="labels")
     }
     assert places({"total_amount": "50 GBP"}) == {
         "total_amount": Source(by="person", against="40 GBP (page 1)")
