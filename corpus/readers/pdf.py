@@ -125,7 +125,7 @@ def _page_text(page: Any, number: int, options: ReadOptions, form: Any = None) -
         text, lines = _lines(words, place)
         for item in written_on(page, form, place):
             text += "\n" if text and not text.endswith("\n") else ""
-            lines.append(Line(len(text), len(text) + len(item.text), item.box))
+            lines.append(Line(len(text) + item.start, len(text) + len(item.text), item.box))
             text += item.text
         width, height = page.get_size()
         layout = Layout(number, width, height, tuple(lines))

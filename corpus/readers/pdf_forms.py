@@ -11,13 +11,16 @@ from corpus.readers.text import cleaned
 from corpus.types import Box
 
 _MOST = 5_000
+# A letter is about half as wide as its font is high, and the font two thirds of a field of one line.
+_LETTER, _ONE_LINE = 0.33, 30
 
 
 class Written(NamedTuple):
-    """A line that somebody put on a page, and the box that it stands in."""
+    """A line that somebody put on a page, and the box in which its characters from `start` on stand."""
 
     text: str
     box: Box
+    start: int = 0
 
 
 def written_on(page: Any, form: Any, place: Placer) -> Iterator[Written]:
@@ -36,9 +39,21 @@ def written_on(page: Any, form: Any, place: Placer) -> Iterator[Written]:
             text = " ".join(cleaned(_said(note, form)).split())
             corners = raw.FS_RECTF()
             if text and raw.FPDFAnnot_GetRect(note, corners):
-                yield Written(text, place.box(corners.left, corners.bottom, corners.right, corners.top))
+                box = place.box(corners.left, corners.bottom, corners.right, corners.top)
+                if raw.FPDFAnnot_GetSubtype(note) == raw.FPDF_ANNOT_WIDGET:
+                    yield _in_field(text, box)
+                else:
+                    yield Written(text, box)
         finally:
             raw.FPDFPage_CloseAnnot(note)
+
+
+def _in_field(text: str, box: Box) -> Written:
+    """Return a field whose value alone is in the box; it begins at the left and seldom fills a field of one line."""
+    name, _, value = text.partition(": ")
+    height = box.bottom - box.top
+    width = _LETTER * height * len(value) if height < _ONE_LINE else box.right - box.left
+    return Written(text, box._replace(right=min(box.right, box.left + width)), len(name) + 2)
 
 
 def _said(note: Any, form: Any) -> str:
