@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 from langchain_core.messages import HumanMessage, SystemMessage
@@ -11,14 +11,16 @@ from pydantic import Field as Bounded
 
 from corpus.buckets import Bucket
 from corpus.coercion import coerce
-from corpus.extraction.engine import same, weigh
+from corpus.extraction.date_order import written_order
+from corpus.extraction.engine import add_currencies, same, weigh
 from corpus.extraction.found import Candidate, Extracted, Extraction, Refused
 from corpus.extraction.typed import find_typed
-from corpus.fields import Field, fold
+from corpus.fields import DateOrder, Field, fold
+from corpus.fields import Value as Typed
 from corpus.types import Document, page_at
 from llm.budget import CallBudget
 from llm.chat import Call, ChatModels, Overrides
-from llm.errors import BadInput
+from llm.errors import BadInput, CitegraphError, Rejected
 from llm.structured import structured
 
 PROMPT_VERSION = "extract-1"
@@ -39,6 +41,10 @@ QUOTED = 0.85
 """Confidence of a value whose quote stands in the text and holds it."""
 UNQUOTED = 0.3
 """Confidence of a value whose quote does not hold it: below what is stored, so that a person decides."""
+
+
+NOT_READ = "(not read)"
+"""What stands for a field in the entry that names the parts of a document on which the model failed."""
 
 
 class Value(BaseModel):
@@ -76,40 +82,92 @@ class ModelExtractor:
     async def extract(self, document: Document) -> Extraction:
         """Return what the model and the rules find together.
 
+        What the model read when it failed on some windows is kept; those windows are named among the refused, so
+        that a person sees them. Of a document longer than the windows, the rules alone read the rest.
+
         Raises:
-            Unavailable, TimedOut, Rejected, BudgetSpent: the model gave no usable reply.
+            Unavailable, TimedOut, Rejected, BudgetSpent: the model gave no usable reply for any part.
         """
         found: list[Candidate] = []
         refused: list[Refused] = list(self.rules.refused)
         chosen = windows(self.bucket, document.text)
         budget = CallBudget.of(3 * len(chosen), self.seconds)
+        failure: CitegraphError | None = None
+        done: list[tuple[int, int]] = []
         for start, end in chosen:
-            call = Call(
-                step="extract",
-                messages=[
-                    SystemMessage(PROMPT.format(schema=self.bucket.llm_schema())),
-                    HumanMessage(f"<document>\n{fenced(document.text[start:end])}\n</document>"),
-                ],
-                budget=budget,
-                overrides=self.overrides or {},
-                prompt_version=PROMPT_VERSION,
-                metadata={"bucket": self.bucket.name, "doc_id": document.doc_id},
-            )
-            reply = await structured(self.models, call, Reply)
+            try:
+                reply = await structured(self.models, self._call(document, start, end, budget), Reply)
+            except CitegraphError as error:
+                failure = error
+                if isinstance(error, Rejected):  # this reply was unusable; the next window's may not be
+                    continue
+                break
+            done.append((start, end))
             for item in reply.value.values:
                 read = candidate(self.bucket, document, item, start, end)
                 found.append(read) if isinstance(read, Candidate) else refused.append(read)
+        if failure and not done:
+            raise failure
+        refused += unread(document, [part for part in chosen if part not in done], str(failure))
         return Extraction(self._weighed(found), tuple(refused))
+
+    def _call(self, document: Document, start: int, end: int, budget: CallBudget) -> Call:
+        return Call(
+            step="extract",
+            messages=[
+                SystemMessage(PROMPT.format(schema=self.bucket.llm_schema())),
+                HumanMessage(f"<document>\n{fenced(document.text[start:end])}\n</document>"),
+            ],
+            budget=budget,
+            overrides=self.overrides or {},
+            prompt_version=PROMPT_VERSION,
+            metadata={"bucket": self.bucket.name, "doc_id": document.doc_id},
+        )
 
     def _weighed(self, found: Sequence[Candidate]) -> dict[str, Extracted]:
         fields: dict[str, Extracted] = {}
         for declared in self.bucket.fields:
             of_model = merged(declared, [item for item in found if item.field == declared.name])
-            rule = self.rules.fields.get(declared.name)
-            of_rules = [rule.best, *rule.others] if rule else []
-            if chosen := weigh([*of_model, *of_rules]):
+            if chosen := together(of_model, self.rules.fields.get(declared.name)):
                 fields[declared.name] = chosen
+        add_currencies(self.bucket, fields)
         return fields
+
+
+def together(of_model: Sequence[Candidate], rule: Extracted | None) -> Extracted | None:
+    """Return what the model's values and the rules' leave of one field.
+
+    A value that no quote holds may be invented: it is kept beside the others, for a person, and takes nothing from
+    the confidence of a value that stands in the text. What the rules found keeps the confidence that they gave it.
+    """
+    if not of_model:
+        return rule
+    quoted = [item for item in of_model if item.confidence >= QUOTED]
+    of_rules = [replace(rule.best, confidence=rule.confidence)] if rule else []
+    backed = [other for other in rule.others if _among(other, quoted)] if rule else []
+    chosen = weigh([*quoted, *of_rules, *backed]) or weigh(of_model)
+    if chosen is None:
+        return None
+    beside = [*(rule.others if rule else ()), *of_model]
+    kept = [other for other in beside if not _among(other, [chosen.best, *chosen.others])]
+    return replace(chosen, others=(*chosen.others, *kept))
+
+
+def _among(one: Candidate, others: Sequence[Candidate]) -> bool:
+    return any(same(other.value) == same(one.value) for other in others)
+
+
+def unread(document: Document, failed: Sequence[tuple[int, int]], why: str) -> list[Refused]:
+    """Return one entry that names the parts of a document on which the model failed, none when it failed on none."""
+    named = "; ".join(_named_part(document, *part) for part in failed)
+    return [Refused(NOT_READ, named[:200], why[:200])] if failed else []
+
+
+def _named_part(document: Document, start: int, end: int) -> str:
+    first, last = page_at(document.pages, start), page_at(document.pages, end - 1)
+    if first is None or last is None:
+        return f"characters {start:,} to {end:,}"
+    return f"page {first.number}" if first == last else f"pages {first.number} to {last.number}"
 
 
 def fenced(text: str) -> str:
@@ -130,9 +188,10 @@ def windows(bucket: Bucket, text: str) -> list[tuple[int, int]]:
         for label in (*rule.labels, *rule.parties)
     }
     labels |= {fold(word) for declared in bucket.fields for word in (*declared.words, *declared.columns)}
-    counts = {
-        span: len([label for label in labels if label in fold(text[slice(*span)])]) for span in spans[1:]
-    }
+    counts = {}
+    for span in spans[1:]:
+        part = fold(text[slice(*span)])
+        counts[span] = sum(label in part for label in labels)
     best = sorted(counts, key=lambda span: (-counts[span], span))[: MAX_WINDOWS - 1]
     return [spans[0], *sorted(best)]
 
@@ -142,13 +201,17 @@ def candidate(bucket: Bucket, document: Document, item: Value, start: int, end: 
     declared = bucket.field(item.field)
     if declared is None:
         return Refused(item.field[:40], item.value[:200], "no such field")
+    order = written_order(document.text) or bucket.date_order
     try:
-        value = coerce(declared, item.value, today=date.today(), order=bucket.date_order)
+        value = coerce(declared, item.value, today=date.today(), order=order)
     except BadInput as error:
         return Refused(declared.name, item.value[:200], str(error))
     quoted = place(document.text, item.quote, start, end)
-    span = quoted and place(document.text, item.value, *quoted)
-    holds = quoted is not None and _holds(bucket, declared, document.text[slice(*quoted)], item.value)
+    span = quoted and place(document.text, item.value, *quoted, whole=True)
+    holds = span is not None or (
+        quoted is not None
+        and _holds(declared, document.text[slice(*quoted)], printed=item.value, value=value, order=order)
+    )
     at = span or (quoted if holds else None)
     page = page_at(document.pages, at[0]) if at else None
     return Candidate(
@@ -163,26 +226,29 @@ def candidate(bucket: Bucket, document: Document, item: Value, start: int, end: 
     )
 
 
-def place(text: str, quote: str, start: int, end: int) -> tuple[int, int] | None:
-    """Return where a quote stands between two characters of a text, whatever its white space; None: nowhere."""
+def place(text: str, quote: str, start: int, end: int, *, whole: bool = False) -> tuple[int, int] | None:
+    """Return where a quote stands between two characters of a text, whatever its white space; None: nowhere.
+
+    Args:
+        whole: as words and numbers of their own, not "3" in "13" or in "3.5".
+    """
     words = quote.split()
     if not words:
         return None
     pattern = r"\s+".join(re.escape(word) for word in words)
+    if whole:
+        before = r"(?<!\w)(?<!\d[.,'])" if words[0][0].isalnum() else ""
+        pattern = before + pattern + (r"(?!\w)(?![.,']\d)" if words[-1][-1].isalnum() else "")
     found = re.compile(pattern, re.IGNORECASE).search(text, start, end)
     return found.span() if found else None
 
 
-def _holds(bucket: Bucket, declared: Field, quote: str, value: str) -> bool:
-    """Return whether a quote says the value: its words, or a typed value that means the same."""
-    if fold(value) in fold(quote):
+def _holds(declared: Field, quote: str, *, printed: str, value: Typed, order: DateOrder) -> bool:
+    """Return whether a quote says a value in other letters, or has one of the field's type that means the same."""
+    if place(fold(quote), fold(printed), 0, len(quote) + 1, whole=True):
         return True
-    try:
-        wanted = coerce(declared, value, today=date.today(), order=bucket.date_order)
-    except BadInput:
-        return False
-    typed = find_typed(declared, quote, today=date.today(), order=bucket.date_order)
-    return any(same(item.value) == same(wanted) for item in typed)
+    typed = find_typed(declared, quote, today=date.today(), order=order)
+    return any(same(item.value) == same(value) for item in typed)
 
 
 def merged(declared: Field, found: Sequence[Candidate]) -> list[Candidate]:

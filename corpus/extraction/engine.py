@@ -92,7 +92,7 @@ def extract(bucket: Bucket, source: Source) -> Extraction:
     for rule in bucket.sums:
         labelled = {name: runs[name].labelled() for name in (rule.total, *rule.of)}
         fields.update(add_up(rule, fields, labelled, runs[rule.total].printed()))
-    _add_currencies(bucket, fields)
+    add_currencies(bucket, fields)
     _add_spans_of_time(bucket, fields)
     return Extraction(fields, tuple(refused))
 
@@ -340,7 +340,7 @@ def same(value: Value) -> object:
     return value
 
 
-def _add_currencies(bucket: Bucket, fields: dict[str, Extracted]) -> None:
+def add_currencies(bucket: Bucket, fields: dict[str, Extracted]) -> None:
     """Give amounts without a currency the one that the document's currency field says."""
     for declared in bucket.fields:
         found = fields.get(declared.name)

@@ -91,6 +91,67 @@ async def test_unknown_fields_and_unreadable_values_are_refused(invoices: Bucket
     assert "due_date" not in found.fields
 
 
+LONG = TEXT + "x " * WINDOW + "\nThe customer is Jane Roe of Elm Street.\n"
+
+
+async def test_a_window_that_fails_loses_no_other_and_is_named(invoices: Bucket) -> None:
+    given = document(LONG, pages=(Page(1, 0, 30_000), Page(2, 30_000, len(LONG))))
+    said = reply(("customer_name", "Jane Roe", "Customer is Jane Roe"))
+    found, script = await extracted(invoices, given, [said, "no JSON", "no JSON", "no JSON", "no JSON"])
+    assert found.fields["customer_name"].best.raw == "Jane Roe"
+    ((field, part, reason),) = [(item.field, item.raw, item.reason) for item in found.refused]
+    assert (field, part) == ("(not read)", "pages 1 to 2; page 2")
+    assert "does not fit" in reason
+    assert len(script.calls) == 5  # each window once, and one repair round for each that failed
+
+
+async def test_a_model_that_is_gone_is_not_asked_on(invoices: Bucket) -> None:
+    replies = iter([reply(("customer_name", "Jane Roe", "Customer is Jane Roe"))])
+
+    def answer(step: str, messages: Any) -> Any:
+        if (said := next(replies, None)) is None:
+            raise TimeoutError
+        return said
+
+    found, script = await extracted(invoices, document(LONG), answer)
+    assert found.fields["customer_name"].best.raw == "Jane Roe"
+    assert [item.raw for item in found.refused] == [
+        f"characters 23,000 to 47,000; characters 46,000 to {len(LONG):,}"
+    ]
+    assert len(script.calls) == 2
+
+
+async def test_an_invented_value_takes_nothing_from_one_that_stands_in_the_text(invoices: Bucket) -> None:
+    rules = extract_document(invoices, document())
+    said = reply(
+        ("total_amount", "99.00 GBP", "Total: GBP 99.00"), ("vendor_name", "Oak Ltd", "from Oak Ltd")
+    )
+    found, _ = await extracted(invoices, document(), [said])
+    for name, invented in (("total_amount", "99.00 GBP"), ("vendor_name", "Oak Ltd")):
+        assert found.fields[name].confidence == rules.fields[name].confidence
+        assert found.fields[name].best.value == rules.fields[name].best.value
+        assert [other.raw for other in found.fields[name].others] == [invented]
+
+
+async def test_a_sum_that_the_rules_proved_stays_proved(invoices: Bucket) -> None:
+    text = "Net total  100.00\nTotal VAT  20.00\nGrand total  120.00\nCurrency: GBP\n"
+    found, _ = await extracted(
+        invoices, document(text), [reply(("total_amount", "120.00", "Grand total 120.00"))]
+    )
+    assert found.fields["net_amount"] == extract_document(invoices, document(text)).fields["net_amount"]
+    total = found.fields["total_amount"]
+    assert (total.best.value, total.confidence > 0.99) == (Money(Decimal(120), "GBP"), True)
+
+
+async def test_a_value_is_no_part_of_a_word_or_number(invoices: Bucket) -> None:
+    said = reply(("invoice_number", "3", "Section 13 and 3.5"), ("customer_name", "Roe", "Heroes of Elm"))
+    found, _ = await extracted(invoices, document("Section 13 and 3.5 of the Heroes of Elm\n"), [said])
+    assert {name: item.confidence for name, item in found.fields.items() if item.best.method == "model"} == {
+        "invoice_number": UNQUOTED,
+        "customer_name": UNQUOTED,
+    }
+
+
 async def test_a_failing_model_is_an_error_of_its_kind(invoices: Bucket) -> None:
     with pytest.raises(CitegraphError):
         await extracted(invoices, document(), lambda step, messages: "no JSON at all")
