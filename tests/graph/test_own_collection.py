@@ -15,13 +15,14 @@ from corpus.buckets import Bucket, Collection
 from corpus.fields import Field
 from corpus.filters import Clause
 from corpus.index import SearchRequest
-from corpus.own_collection import OwnCollection, _Dense, _Sparse
+from corpus.own_collection import OwnCollection, _Dense, _Sparse, connect_own
 from corpus.search import search_buckets
 from graph.context import Context
 from graph.session import Session
 from llm.embeddings import StaticEmbedder
-from llm.errors import BadInput
+from llm.errors import BadInput, Unavailable
 from settings import Settings
+from tests.qdrant_server import served
 from tools.query import QueryInput, query_documents
 from tools.search import PassageQuery, kept_searches, search_passages
 from tools.services import Corpus, Services, open_corpus, with_collections
@@ -295,3 +296,35 @@ def test_a_collection_needs_the_server_it_is_on(tmp_path: Path) -> None:
     )
     with pytest.raises(BadInput, match="set QDRANT_URL"):
         open_corpus(Settings(home=tmp_path, buckets_dir=folder, embeddings="static", reranker="none"))
+
+
+@pytest.mark.parametrize("mode", ["dense", "sparse", "hybrid"])
+def test_a_server_is_read_by_its_url(mode: Mode) -> None:
+    chosen = {"must": [{"key": "meta.manufacturer", "match": {"value": "nordval ag"}}]}
+    request = SearchRequest("manuals", "how often is the pump serviced?", filter_json=chosen)
+    local = OwnCollection(declared(mode), written(mode), StaticEmbedder(), indexed=False)
+    with served(written(mode), {"metadata.maker": "keyword"}) as (url, asked):
+        own = OwnCollection(declared(mode), connect_own(Settings(qdrant_url=url)), StaticEmbedder())
+        hits = own.search(request)
+        assert own.count(chosen) == 2
+        assert own.doc_ids(None, 10) == ["manuals:1", "manuals:2", "manuals:3"]
+        document = own.document("manuals:1")
+        with pytest.raises(BadInput, match=r"no payload index of kind 'integer' on 'metadata\.year'"):
+            own.count({"must": [{"key": "meta.year", "range": {"gt": 2020}}]})
+    assert [(hit.chunk, hit.similarity) for hit in hits] == [
+        (hit.chunk, pytest.approx(hit.similarity)) for hit in local.search(request)
+    ]
+    assert document == local.document("manuals:1")
+    assert {"POST points/query", "POST points", "POST facet", "POST points/count", "GET"} <= set(asked)
+
+
+def test_a_server_without_the_collection_and_no_server_are_told_apart() -> None:
+    request = SearchRequest("manuals", "pump")
+    with served(QdrantClient(":memory:")) as (url, _):
+        client = connect_own(Settings(qdrant_url=url))
+        with pytest.raises(BadInput, match="There is no collection 'theirs' on the Qdrant server"):
+            OwnCollection(declared("dense"), client, StaticEmbedder()).search(request)
+    with pytest.raises(Unavailable, match="cannot be reached"):
+        OwnCollection(declared("dense"), connect_own(Settings(qdrant_url=url)), StaticEmbedder()).search(
+            request
+        )
