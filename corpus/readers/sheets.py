@@ -54,7 +54,7 @@ class XlsxReader:
             text, pages, tables = draft.finished()
             title = " ".join(str(book.properties.title or "").split())
             notes = tuple(_notes(book, path))
-        except zipfile.BadZipFile as error:
+        except (zipfile.BadZipFile, SyntaxError) as error:  # the second is what XML parsers raise
             raise BadInput("the spreadsheet is damaged: open it in Excel and save it again") from error
         finally:
             book.close()
