@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Column, ColumnElement, Index, MetaData, String, Table, exists, or_, select, true
 
+from corpus.database import create_tables
 from llm.errors import BadInput
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def checked_labels(given: Iterable[str]) -> tuple[str, ...]:
 
 def create_labels_table(engine: Any) -> None:
     """Make the table of labels where it is not there yet."""
-    _metadata.create_all(engine)
+    create_tables(_metadata, engine)
 
 
 def sql_condition(principal: Principal, doc_id: ColumnElement[str]) -> ColumnElement[bool]:

@@ -42,7 +42,7 @@ from corpus.annotation_tables import (
     to_values,
 )
 from corpus.buckets import Bucket
-from corpus.database import batches, open_database, translated
+from corpus.database import batches, create_tables, open_database, translated
 from corpus.facets import Facet, count_facets, most_telling
 from corpus.fields import Field, Value
 from corpus.filter_sql import compared_column, to_sql
@@ -105,7 +105,7 @@ class AnnotationStore:
         self.principal = OWNER
         # Bucket to its version and number of documents then: counting a million takes as long as all else.
         self._totals: dict[str, tuple[int, int]] = {}
-        translated(lambda: metadata.create_all(self.engine))
+        translated(lambda: create_tables(metadata, self.engine))
         translated(lambda: create_labels_table(self.engine))
         translated(self._fit_tables)
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Engine, Table, create_engine, event
+from sqlalchemy import Engine, MetaData, Table, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import (
     ArgumentError,
     DBAPIError,
     DisconnectionError,
+    IntegrityError,
     InterfaceError,
     NoSuchModuleError,
     OperationalError,
+    ProgrammingError,
     SQLAlchemyError,
 )
 
@@ -97,6 +101,20 @@ def add_columns(engine: Engine, table: Table) -> None:
         for column in missing:
             made = CreateColumn(column).compile(dialect=engine.dialect)
             connection.exec_driver_sql(f"ALTER TABLE {named} ADD COLUMN {made}")
+
+
+def create_tables(metadata: MetaData, engine: Engine) -> None:
+    """Create the tables that are missing; other processes may do the same at the same moment."""
+    for pause in (0.1, 0.3, 1.0, None):
+        try:
+            metadata.create_all(engine)
+        except (OperationalError, ProgrammingError, IntegrityError) as error:
+            # Looking and creating are two steps: PostgreSQL may also say that the name of a type is taken.
+            if pause is None or not re.search("already exists|duplicate key", str(error.orig)):
+                raise
+            time.sleep(pause)
+        else:
+            return
 
 
 def batches(ids: Sequence[Id]) -> Iterator[Sequence[Id]]:

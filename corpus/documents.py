@@ -30,7 +30,7 @@ from sqlalchemy import (
 )
 
 from corpus.access import OWNER, Principal, create_labels_table, labels_table, sql_condition
-from corpus.database import batches, open_database, translated
+from corpus.database import batches, create_tables, open_database, translated
 from corpus.document_parts import layout_from, part_rows, parts_table, with_parts
 from corpus.likeness import Likeness, LikenessTables, Traits
 from corpus.one_writer import one_writer
@@ -104,7 +104,7 @@ class DocumentStore:
     def __init__(self, sql_url: str) -> None:
         self._engine = open_database(sql_url)
         self._principal = OWNER
-        translated(lambda: _metadata.create_all(self._engine))
+        translated(lambda: create_tables(_metadata, self._engine))
         translated(lambda: create_labels_table(self._engine))
         self.files = SourceFiles(self._engine)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Column, Engine, Integer, MetaData, String, Table, Text, delete, insert, select
 
-from corpus.database import batches, translated
+from corpus.database import batches, create_tables, translated
 
 _KEY = 32
 _TICK = 2_000_000_000
@@ -58,7 +58,7 @@ class SourceFiles:
             Column("documents", Integer, nullable=False),
             Column("notes", Text, nullable=False),
         )
-        translated(lambda: metadata.create_all(engine))
+        translated(lambda: create_tables(metadata, engine))
 
     def of(self, bucket: str) -> dict[str, SourceRecord]:
         """Return the records of a bucket by source path; about half a kilobyte of memory each."""

@@ -11,7 +11,7 @@ from sqlalchemy import BigInteger, Column, MetaData, String, Table, insert, sele
 from sqlalchemy.exc import IntegrityError
 
 from corpus.caching import CountCache, SearchCache
-from corpus.database import open_database, translated
+from corpus.database import create_tables, open_database, translated
 from corpus.index import FilterJSON, Index, SearchRequest
 from corpus.types import Chunk, Hit
 
@@ -35,7 +35,7 @@ class IndexVersions:
 
     def __init__(self, sql_url: str) -> None:
         self._engine = open_database(sql_url)
-        translated(lambda: _metadata.create_all(self._engine))
+        translated(lambda: create_tables(_metadata, self._engine))
 
     def of(self, bucket: str) -> int:
         """Return the version of a bucket's index, 0 before its first write."""

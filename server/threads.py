@@ -19,7 +19,7 @@ from sqlalchemy import (
     update,
 )
 
-from corpus.database import open_database, translated
+from corpus.database import create_tables, open_database, translated
 from graph.session import UnknownThread
 
 TITLE = 200
@@ -57,7 +57,7 @@ class ThreadBook:
             Unavailable: the database does not answer.
         """
         self._engine = open_database(sql_url)
-        translated(lambda: _metadata.create_all(self._engine))
+        translated(lambda: create_tables(_metadata, self._engine))
 
     def start(self, thread_id: str, owner: str, title: str) -> None:
         """Enter a new thread; written before its first run, so that no thread is ever without an owner."""

@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 
 from corpus.coercion import to_json
-from corpus.database import add_columns, batches, open_database, translated
+from corpus.database import add_columns, batches, create_tables, open_database, translated
 from corpus.fields import Value
 from corpus.likeness import signature_of, similarity
 from corpus.types import Document
@@ -125,7 +125,7 @@ class CorrectionStore:
 
     def __init__(self, sql_url: str) -> None:
         self._engine = open_database(sql_url)
-        translated(lambda: _metadata.create_all(self._engine))
+        translated(lambda: create_tables(_metadata, self._engine))
         translated(lambda: add_columns(self._engine, corrections_table))
 
     def keep(self, corrections: Sequence[Correction]) -> None:

@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 from corpus.buckets import Bucket
 from corpus.coercion import to_json
-from corpus.database import batches, open_database, translated
+from corpus.database import batches, create_tables, open_database, translated
 from corpus.extraction.corrections import CorrectionStore
 from corpus.extraction.found import Candidate, Extracted, Extraction, Refused
 from corpus.fields import Value
@@ -88,7 +88,7 @@ class ExtractionStore:
     def __init__(self, sql_url: str) -> None:
         self._engine = open_database(sql_url)
         self.corrected = CorrectionStore(sql_url)
-        translated(lambda: _metadata.create_all(self._engine))
+        translated(lambda: create_tables(_metadata, self._engine))
 
     def put(self, bucket: str, extractions: Mapping[str, Extraction]) -> None:
         """Replace what is known of these documents, in one transaction; corrections stay."""
