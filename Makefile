@@ -133,11 +133,11 @@ bench-filters: $(VENV)/.dev
 bench-rows: $(VENV)/.dev
 	@$(PY) -m evals.bench_rows
 
-# The archive's PDF files: pages per second beside a plain script.
+# The archive's PDF files, each in its bucket: pages per second beside a plain script.
 bench-ingest: $(VENV)/.dev
 	@$(PY) -m evals.bench_ingest --archive $(ARCHIVE)
 
-# Memory over 100,000 generated documents (DOCUMENTS=20000 for fewer).
+# Memory over 100,000 generated documents of mixed format and length (DOCUMENTS=20000 for fewer).
 bench-ingest-memory: $(VENV)/.dev
 	@$(PY) -m evals.bench_ingest_memory --documents $(or $(DOCUMENTS),100000)
 
