@@ -11,7 +11,14 @@ from llm.errors import BadInput
 _SNIFF = 8192
 _OFFICE = {"word/": ".docx", "xl/": ".xlsx", "ppt/": ".pptx"}
 # What `filetype` names after the container, and what Office 97 and Outlook share.
-_SAME = ({".jpg", ".jpeg"}, {".tif", ".tiff"}, {".xlsx", ".xlsm"}, {".html", ".htm", ".xhtml"})
+_SAME = (
+    {".docx", ".docm", ".dotx", ".dotm"},
+    {".pptx", ".pptm", ".ppsx", ".potx"},
+    {".jpg", ".jpeg"},
+    {".tif", ".tiff"},
+    {".xlsx", ".xlsm"},
+    {".html", ".htm", ".xhtml"},
+)
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _MARKS = {b"{\\rtf": ".rtf", b"\x78\x9f\x3e\x22": ".tnef"}
 _BINARY = {".pdf", ".docx", ".xlsx", ".pptx", ".zip", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".msg"}

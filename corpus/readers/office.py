@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,8 @@ from llm.errors import BadInput
 
 _DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+_TYPES = "[Content_Types].xml"
+_MAIN = re.compile(rb'"application/vnd\.[\w.-]+\.main\+xml"')
 _HEADING = re.compile(r"(?:heading|überschrift|titre) ?(\d)", re.IGNORECASE)
 
 
@@ -25,14 +29,14 @@ class DocxReader:
     Where pages break only the printer knows.
     """
 
-    suffixes: tuple[str, ...] = (".docx",)
+    suffixes: tuple[str, ...] = (".docx", ".docm", ".dotx", ".dotm")
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Reading | Unread]:
         """See `Reader.read`."""
         import docx
 
         try:
-            document = docx.Document(str(path))
+            document = docx.Document(_as_plain(path, _DOCX))
         except Exception as error:
             raise BadInput("the Word document is damaged: open it in Word and save it again") from error
         draft = Draft()
@@ -46,6 +50,20 @@ class DocxReader:
         text, _, tables = draft.finished()
         title = " ".join((document.core_properties.title or "").split())
         yield Reading(text, media_type=_DOCX, title=title, tables=tables, notes=tuple(_notes(document)))
+
+
+def _as_plain(path: Path, kind: str) -> Any:
+    """Return a file, or a copy in memory that says it is a plain document: the libraries take no template, show or macros."""
+    with zipfile.ZipFile(path) as archive:
+        types = archive.read(_TYPES)
+        plain = _MAIN.sub(f'"{kind}.main+xml"'.encode(), types)
+        if plain == types:
+            return str(path)
+        copy = io.BytesIO()
+        with zipfile.ZipFile(copy, "w") as target:
+            for name in archive.namelist():
+                target.writestr(name, plain if name == _TYPES else archive.read(name))
+    return copy
 
 
 def _margins(document: Any, kind: str) -> Iterator[Any]:
@@ -150,14 +168,14 @@ def _lines(note: Any) -> list[str]:
 class PptxReader:
     """PowerPoint: a slide is a page; titles, text, tables and speaker notes."""
 
-    suffixes: tuple[str, ...] = (".pptx",)
+    suffixes: tuple[str, ...] = (".pptx", ".pptm", ".ppsx", ".potx")
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Reading | Unread]:
         """See `Reader.read`."""
         import pptx
 
         try:
-            presentation = pptx.Presentation(str(path))
+            presentation = pptx.Presentation(_as_plain(path, _PPTX))
         except Exception as error:
             raise BadInput("the presentation is damaged: open it in PowerPoint and save it again") from error
         draft = Draft()

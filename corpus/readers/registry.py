@@ -22,7 +22,7 @@ from corpus.readers.text import MarkdownReader, TextReader
 from corpus.readers.tnef import TnefReader
 from llm.errors import BadInput
 
-RECIPE = 4
+RECIPE = 5
 """Raised when a reader gives another text, so that files are read again."""
 _READERS: tuple[Reader, ...] = (
     TextReader(),
@@ -44,10 +44,8 @@ _READERS: tuple[Reader, ...] = (
 )
 _NEWER = {
     ".doc": ".docx",
-    ".docm": ".docx",
     ".xls": ".xlsx",
     ".ppt": ".pptx",
-    ".pptm": ".pptx",
     ".odt": ".docx",
     ".ods": ".xlsx",
     ".xlsb": ".xlsx",

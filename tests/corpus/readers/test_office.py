@@ -1,6 +1,8 @@
 """Office documents, sheets and pages of the web keep their headings and tables."""
 
 import datetime
+import re
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -225,6 +227,39 @@ def test_xml_invoice_alone(tmp_path: Path) -> None:
     assert [file.name for file in reading.embedded] == ["a.xml"]
     assert isinstance(reading.embedded[0], Embedded)
     assert "R-1" in reading.embedded[0].text
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("a.docm", "ms-word.document.macroEnabled"),
+        ("a.dotx", "openxmlformats-officedocument.wordprocessingml.template"),
+        ("a.ppsx", "openxmlformats-officedocument.presentationml.slideshow"),
+        ("a.pptm", "ms-powerpoint.presentation.macroEnabled"),
+    ],
+)
+def test_templates_shows_and_macros_are_read_alike(tmp_path: Path, name: str, kind: str) -> None:
+    import docx
+    import pptx
+
+    if name.startswith("a.d"):
+        document = docx.Document()
+        document.add_paragraph("Words of it")
+        document.save(str(tmp_path / "plain"))
+    else:
+        presentation = pptx.Presentation()
+        presentation.slides.add_slide(presentation.slide_layouts[5]).shapes.title.text = "Words of it"
+        presentation.save(str(tmp_path / "plain"))
+    with zipfile.ZipFile(tmp_path / "plain") as old, zipfile.ZipFile(tmp_path / name, "w") as new:
+        for member in old.namelist():
+            data = old.read(member)
+            if member == "[Content_Types].xml":
+                data = re.sub(
+                    rb"application/vnd[\w.-]+\.main\+xml", f"application/vnd.{kind}.main+xml".encode(), data
+                )
+            new.writestr(member, data)
+    reading = only(tmp_path / name)
+    assert (reading.text.strip("# \n"), reading.notes) == ("Words of it", ())
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ def test_pdf_that_gives_no_text(tmp_path: Path) -> None:
 
 
 def test_a_file_may_break_its_reader_in_any_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(BadInput, match=r"cannot be read \(No such file or directory\)"):
+    with pytest.raises(BadInput, match=r"was gone when it was to be read"):
         list(read_file(tmp_path / "nothing.txt"))
     (tmp_path / "deep.jsonl").write_text("[" * 100_000 + "\n" + json.dumps({"doc_id": "a", "text": "b"}))
     assert list(read_file(tmp_path / "deep.jsonl")) == [
