@@ -1,5 +1,6 @@
 """One claim held against one passage: what agrees, what is missing and what the passage says instead."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
@@ -467,6 +468,8 @@ def _check_negation(work: _Work, mine: tuple[cues.Cue, ...], theirs: tuple[cues.
     for cue in their_negations:
         if cue.soft or any(_governs(cue, m) for m in my_negations):
             continue
+        if _VALIDITY.match(work.passage.view.text, cue.start):
+            continue
         heads = cue.heads[:2]
         if not heads or not any(h in work.claim.stem_set for h in heads):
             continue
@@ -479,6 +482,10 @@ def _check_negation(work: _Work, mine: tuple[cues.Cue, ...], theirs: tuple[cues.
             f'the source negates "{_heads(work.passage.view, cue)}", the claim does not',
             conflict=True,
         )
+
+
+_VALIDITY = re.compile(r"not\s+(?:before|after)\s*:", re.IGNORECASE)
+"""The names that X.509 gives the two ends of a validity negate nothing."""
 
 
 def _stands_free(source: View, head: str, negations: list[cues.Cue]) -> bool:

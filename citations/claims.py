@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from citations.cues import compares
 from citations.facts import hard_facts
 from citations.tokens import EMPHASIS, content_stems, sentence_spans
 
@@ -277,6 +278,8 @@ def _split_sentence(walk: _Splitter, start: int, end: int) -> list[tuple[int, in
             and before.count("(") == before.count(")")
         ):
             left, right = walk.masked[max([start, *(c for c in cuts if c < at)]) : at], walk.masked[at:end]
+            if "\x00" not in left and len(walk.ids(at, end)) > 1 and compares(walk.masked[start:end]):
+                continue  # "A ends first, in May; B in June [a] [b]" is one comparison
             if _says_something(left.replace("\x00", "")) and _says_something(right.replace("\x00", "")):
                 cuts.append(at)
     edges = [start, *sorted(set(cuts)), end]

@@ -6,24 +6,19 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
+from citations.assessment import Problem
+from citations.cues import AFTER, ALIKE, BEFORE, LESS, MORE, compares
 from citations.facts import Fact
 from citations.matching import View, facts_agree, family
 from citations.tokens import content_stem
 
-MORE = re.compile(
-    r"\b(?:longer|more|higher|greater|larger|bigger|later|newer|heavier|costlier|stricter|exceeds?|länger\w*|mehr|höher\w*|größer\w*|"
-    r"später\w*|teurer\w*|plus\s+(?:long|grand|élevé|tard)\w*)\b",
-    re.IGNORECASE,
-)
-LESS = re.compile(
-    r"\b(?:shorter|less|lower|fewer|smaller|earlier|sooner|older|cheaper|kürzer\w*|weniger|niedriger\w*|geringer\w*|kleiner\w*|"
-    r"früher\w*|billiger\w*|moins|plus\s+(?:court|petit|bas|tôt)\w*)\b",
-    re.IGNORECASE,
-)
-BEFORE = re.compile(r"\b(?:first|before|zuerst|vor|avant)\b", re.IGNORECASE)
-AFTER = re.compile(r"\b(?:last|after|zuletzt|nach|après)\b", re.IGNORECASE)
-"""Words that compare two dates and mean much else beside other values."""
-ALIKE = re.compile(r"\b(?:both|same|equal\w*|identical|beide[nrs]?|gleich\w*|jeweils|chacun\w*|deux)\b", re.I)
+# Share of the words of a claim over several documents that they have together, where its values are bound to them.
+COMPARED = 0.5
+UNSAID = 6  # "is bound for longer, 18 months, against ..." lacks more words in a row than a statement of one document
+SMALL_WORDS = frozenset({"negation", "modality", "opposite", "quantifier", "bound"})
+"""Problems that are none of values and names."""
+UNBRIDGED = "no name holds the cited documents together; a sentence for each can be checked"
+SWAPPED = "the values stand beside the wrong documents' names"
 THAN = re.compile(r"\b(?:than|als|que)\b", re.IGNORECASE)
 DENIED = re.compile(r"(?:\b(?:no|not|never|neither|nicht|kein\w*|pas)|n['’]t)\s+(?:\w+\s+)?$", re.IGNORECASE)
 
@@ -80,7 +75,8 @@ def bind(claim: View, sides: Mapping[str, Side]) -> Bound | None:
     Returns:
         None when that cannot be told: a name or a value is missing, or the order is not plain.
     """
-    names = _named(claim, sides)
+    mentions = _named(claim, sides)
+    names = sorted(_first(mentions), key=lambda item: item.at)
     values = _valued(claim, sides)
     words = (MORE.search(claim.text), LESS.search(claim.text))
     if not values or any(DENIED.search(claim.text[: word.start()]) for word in words if word):
@@ -94,7 +90,7 @@ def bind(claim: View, sides: Mapping[str, Side]) -> Bound | None:
         if len(pairs) != len(sides):
             return None
     if all(name.side in value.homes for name, value in pairs):
-        return _ordered(claim, [(name.side, name.at, value.fact) for name, value in pairs])
+        return _ordered(claim, {name.side: value.fact for name, value in pairs}, mentions)
     return Bound("swapped")
 
 
@@ -115,8 +111,8 @@ def _by_runs(names: "Sequence[_Name]", values: "Sequence[_Value]") -> "list[tupl
 
 
 def _named(claim: View, sides: Mapping[str, Side]) -> list[_Name]:
-    """Return the first word of the claim that tells each document from the others, in order of the claim."""
-    first: dict[str, _Name] = {}
+    """Return the words of the claim that tell a document from the others, in order of the claim."""
+    found: list[_Name] = []
     taken = [(fact.start, fact.end) for fact in claim.facts if fact.kind != "identifier"]
     for match in re.finditer(r"[^\W_](?:[\w.’'-]*\w)?", claim.text):
         if any(start < match.end() and match.start() < end for start, end in taken):
@@ -124,8 +120,13 @@ def _named(claim: View, sides: Mapping[str, Side]) -> list[_Name]:
         parts = {root for part in re.split(r"[-’'.]", match.group()) if part and (root := content_stem(part))}
         homes = [side for side, known in sides.items() if parts <= known.stems | known.known]
         if parts and len(homes) == 1 and _telling(claim.text, match, bool(parts & sides[homes[0]].known)):
-            first.setdefault(homes[0], _Name(match.start(), homes[0]))
-    return sorted(first.values(), key=lambda item: item.at)
+            found.append(_Name(match.start(), homes[0]))
+    return found
+
+
+def _first(names: "Sequence[_Name]") -> list[_Name]:
+    """Return the first word of each document."""
+    return list({item.side: item for item in reversed(names)}.values())[::-1]
 
 
 def _telling(text: str, match: re.Match[str], known: bool) -> bool:
@@ -173,6 +174,25 @@ def missing(claim: View, sides: Mapping[str, Side]) -> list[Fact]:
     ]
 
 
+def spoiled(problems: "Sequence[Problem]") -> bool:
+    """Tell whether more is wrong with a claim than values, names and comparing words, which are bound by themselves."""
+    return any(
+        problem.kind in SMALL_WORDS and not (problem.kind == "opposite" and compares(problem.message))
+        for problem in problems
+    )
+
+
+def unnamed(claim: View, sides: Mapping[str, Side]) -> list[str]:
+    """Return the names of a claim of which none of the documents has the better part."""
+    held = frozenset[str]().union(*(side.stems | side.known for side in sides.values()))
+    opens = (name for name in claim.names if name.start > 1 or len(name.stems) > 1)
+    return [
+        name.text
+        for name in opens
+        if 2 * sum(root not in held for root in name.stems) >= max(1, len(name.stems))
+    ]
+
+
 def values_of(claim: View) -> list[Fact]:
     """Return the numbers and dates of a claim: what a document must state beside the right name."""
     return [fact for fact in claim.facts if fact.kind != "identifier"]
@@ -187,27 +207,26 @@ def bridged(claim: View, sides: Mapping[str, Side]) -> bool:
 
 def unbridged(claim: View, sides: Mapping[str, Side]) -> bool:
     """Tell whether a claim without values joins names of different documents that nothing holds together."""
-    return not values_of(claim) and len(_named(claim, sides)) > 1 and not bridged(claim, sides)
+    return not values_of(claim) and len(_first(_named(claim, sides))) > 1 and not bridged(claim, sides)
 
 
 def _compares(text: str) -> bool:
     return bool(MORE.search(text) or LESS.search(text))
 
 
-def _ordered(claim: View, pairs: "Sequence[tuple[str, int, Fact]]") -> Bound | None:
-    """Return the pairs with their formula where the comparing word fits them, `swapped` where it says the reverse.
+def _ordered(claim: View, facts: "Mapping[str, Fact]", mentions: "Sequence[_Name]") -> Bound | None:
+    """Return the values with their formula where the comparing word fits them, `swapped` where it says the reverse.
 
     Args:
-        pairs: document, place of its name in the claim, its value.
+        facts: the value of each document.
     """
-    facts = {side: fact for side, _, fact in pairs}
     more, less = MORE.search(claim.text), LESS.search(claim.text)
     if not more and not less and all(fact.kind == "date" for fact in facts.values()):
         more, less = AFTER.search(claim.text), BEFORE.search(claim.text)
     word = more or less
     if word is None:
         return Bound("right", "; ".join(map(_shown, facts.values())))
-    subject = None if (more and less) or len(pairs) != 2 else _subject(claim.text, pairs, word)
+    subject = None if (more and less) or len(facts) != 2 else _subject(claim.text, mentions, word)
     if subject is None:
         return None
     mine = facts[subject]
@@ -220,17 +239,17 @@ def _ordered(claim: View, pairs: "Sequence[tuple[str, int, Fact]]") -> Bound | N
     return Bound("right" if fits else "swapped", formula)
 
 
-def _subject(text: str, pairs: "Sequence[tuple[str, int, Fact]]", word: re.Match[str]) -> str | None:
-    """Return the side that a comparing word speaks of: the one that does not follow "than", else the one named before it."""
+def _subject(text: str, mentions: "Sequence[_Name]", word: re.Match[str]) -> str | None:
+    """Return the document that a comparing word speaks of: the one not named after "than", else the one named last before it."""
     than = THAN.search(text, word.end())
     if than:
-        after = [side for side, at, _ in pairs if at > than.end()]
+        after = {item.side for item in mentions if item.at > than.end()}
         if len(after) == 1:
-            return next(side for side, _, _ in pairs if side != after[0])
-        if len(after) == 2:
+            return next((item.side for item in mentions if item.side not in after), None)
+        if after:
             return None
-    before = [side for side, at, _ in pairs if at < word.start()]
-    return before[-1] if before else pairs[0][0]
+    before = [item.side for item in mentions if item.at < word.start()]
+    return before[-1] if before else mentions[0].side
 
 
 def _size(fact: Fact) -> Decimal | None:

@@ -313,3 +313,26 @@ def opposite(one: str, other: str) -> bool:
         return True
     short, long = sorted((one, other), key=len)
     return len(short) >= 4 and any(long == prefix + short for prefix in _NEGATIVE_PREFIXES)
+
+
+# ---------------------------------------------------------------- comparing words
+
+MORE = re.compile(
+    r"\b(?:longer|more|higher|greater|larger|bigger|later|newer|heavier|costlier|stricter|exceeds?|länger\w*|mehr|höher\w*|größer\w*|"
+    r"später\w*|teurer\w*|plus\s+(?:long|grand|élevé|tard)\w*)\b",
+    re.IGNORECASE,
+)
+LESS = re.compile(
+    r"\b(?:shorter|less|lower|fewer|smaller|earlier|sooner|older|cheaper|kürzer\w*|weniger|niedriger\w*|geringer\w*|kleiner\w*|"
+    r"früher\w*|billiger\w*|moins|plus\s+(?:court|petit|bas|tôt)\w*)\b",
+    re.IGNORECASE,
+)
+BEFORE = re.compile(r"\b(?:first|before|zuerst|vor|avant)\b", re.IGNORECASE)
+AFTER = re.compile(r"\b(?:last|after|zuletzt|nach|après)\b", re.IGNORECASE)
+"""Words that compare two dates and mean much else beside other values."""
+ALIKE = re.compile(r"\b(?:both|same|equal\w*|identical|beide[nrs]?|gleich\w*|jeweils|chacun\w*|deux)\b", re.I)
+
+
+def compares(text: str) -> bool:
+    """Tell whether a sentence holds one thing against another."""
+    return any(words.search(text) for words in (MORE, LESS, BEFORE, AFTER, ALIKE))

@@ -1,12 +1,13 @@
 """Words taken from a source one by one: whole claims, quotations, and claims glued from two places."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from citations.matching import squeeze
 from citations.pool import Pool, Window
-from citations.tokens import fold, words
+from citations.tokens import content_stems, fold, words
+from citations.types import Evidence
 
 
 def stands_exactly(pool: Pool, claim: str, evidence: Sequence[int]) -> Window | None:
@@ -145,3 +146,11 @@ def _runs(claim: tuple[str, ...], text: list[str], *, backwards: bool) -> dict[i
         if k >= _PIECE:
             found[at] = k
     return found
+
+
+def labelled(text: str, doc_id: str, spans: Iterable[Evidence]) -> bool:
+    """Tell whether a claim is "NAME: what the source says of it", with a name of the document by its id or one field."""
+    label = set(content_stems(text.partition(":")[0])) if ":" in text else set()
+    facts = [value for span in spans if span.doc_id == doc_id for _, value in span.facts if ";" not in value]
+    own = [re.sub(r"[_\W]+", " ", doc_id), *facts]
+    return bool(label) and any(label <= set(content_stems(name)) for name in own)

@@ -7,7 +7,19 @@ from typing import Protocol
 
 from citations.assessment import Assessment
 from citations.claims import Statement, split_claims
-from citations.comparisons import Side, bind, missing, unbridged, values_of
+from citations.comparisons import (
+    COMPARED,
+    SWAPPED,
+    UNBRIDGED,
+    UNSAID,
+    Side,
+    bind,
+    missing,
+    spoiled,
+    unbridged,
+    unnamed,
+    values_of,
+)
 from citations.derivations import derive
 from citations.facts import Fact, hard_facts, names
 from citations.findings import (
@@ -26,17 +38,13 @@ from citations.findings import (
 )
 from citations.matching import View, facts_agree, squeeze, view
 from citations.pool import Pool, Unit, Window, build_pool, index_stems, page_of, windows
-from citations.quotations import folded_words, quoted_in, stands_exactly, stitched
+from citations.quotations import folded_words, labelled, quoted_in, stands_exactly, stitched
 from citations.repair import MARK
-from citations.tokens import content_stems, fold, words
+from citations.tokens import fold, words
 from citations.types import Claim, Derivation, Evidence, Report, Verdict
 
 # Cosine from which two sentences of the embedded models say much the same.
 SIMILAR = 0.75
-# Share of the words of a claim over several documents that they have together, where its values are bound to them.
-COMPARED = 0.5
-UNBRIDGED = "no name holds the cited documents together; a sentence for each can be checked"
-SWAPPED = "the values stand beside the wrong documents' names"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +143,16 @@ class _Run:
             said = f"the documents say otherwise: {bound.formula}" if bound.formula else SWAPPED
             return self._claim(statement, "contradicted", finding, said)
         together = joint(self.pool, query, cited)
-        if together is None or any(p.kind == "name" for p in together.assessment.problems):
+        if together is None:
             return None
         if bound is not None:
-            if together.assessment.coverage < COMPARED or missing(query.view, sides):
+            alone = missing(query.view, sides) or unnamed(query.view, sides)
+            if (
+                alone
+                or spoiled(together.assessment.problems)
+                or together.assessment.coverage < COMPARED
+                or together.assessment.gap >= UNSAID
+            ):
                 return None
             claim = self._claim(statement, "derived", finding, f"compared: {bound.formula}")
             return replace(claim, formula=bound.formula, backed_by=statement.markers)
@@ -228,16 +242,9 @@ class _Run:
                 if self.pool.units[m].start >= 0
             ]
             glued = stitched(tokens, rows)
-            if glued and not self._labelled(query.view.text, doc_id, evidence):
+            if glued and not labelled(query.view.text, doc_id, (self.pool.evidence[e] for e in evidence)):
                 return f'glued from two places of the source: "{glued[0]}" and "{glued[1]}"'
         return ""
-
-    def _labelled(self, text: str, doc_id: str, evidence: Sequence[int]) -> bool:
-        """Tell whether a claim is "NAME: what the source says of it", with a name of the document by its id or one field."""
-        label = set(content_stems(text.partition(":")[0])) if ":" in text else set()
-        facts = [value for i in evidence for _, value in self.pool.evidence[i].facts if ";" not in value]
-        own = [re.sub(r"[_\W]+", " ", doc_id), *facts]
-        return bool(label) and any(label <= set(content_stems(name)) for name in own)
 
     def _by_clause(self, query: Query, evidence: Sequence[int]) -> Finding | None:
         """Judge the coordinated clauses of a claim one by one; all must be backed."""

@@ -58,7 +58,7 @@ class Context(BaseModel):
     ] = None
     max_seconds: Annotated[
         float, Field(gt=0, le=3600, description="Seconds for the whole run; each call gets what remains.")
-    ] = 60.0
+    ] = 120.0
     evidence_tokens: Annotated[
         int, Field(ge=200, le=200_000, description="Tokens of evidence kept for the answer.")
     ] = 6000

@@ -32,7 +32,7 @@ MAX_SUBQUERIES = 4
 
 PROMPT = Prompt(
     "decompose",
-    "decompose-3",
+    "decompose-4",
     """You read the questions that people ask an archive of documents and say what has to be searched. You never answer them.
 
 You get today's date, the archive's buckets (each holds one kind of documents), the earlier turns of the conversation
@@ -50,8 +50,8 @@ if there were any, and the user's message. Reply with one JSON object:
   other), summarize (a document or topic in brief). A number that one document prints, such as a term in days, a
   percentage or the total of one named invoice, is qa.
 - aggregate: count, sum, average, min or max for compute, otherwise none.
-- primary_buckets: the buckets that can hold the answer, most likely first: one when it is clear, up to three when it
-  is not, none when you cannot tell. Only names from the list.
+- primary_buckets: the buckets that can hold the answer, or a document that leads to it, most likely first: one when it
+  is clear, up to three when it is not, none when you cannot tell. Only names from the list.
 - entities: every company, person, product, place, document and identifier (invoice, part or standard number, CVE ...)
   that is named, as written.
 - constraints: each condition that the documents must meet: dates, periods, amounts, parties, kinds, states. `field`

@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.runtime import Runtime
 
 from citations.claims import find_markers
+from citations.cues import compares
 from citations.judging import Rulings, objected, stated_cases, verify_undecided
 from citations.orders import AFTER, unbacked, without_orders
 from citations.repair import Treatment
@@ -194,8 +195,12 @@ def correction(report: Report) -> str:
 
 
 def apart(claim: Claim) -> str:
-    """Return the advice on a claim over several documents that fell: each document is held against a sentence of its own."""
-    return "; give what each document says a sentence of its own" if len(set(claim.markers)) > 1 else ""
+    """Return the advice on a claim over several documents that fell, as they are held against it; "" for any other."""
+    if len(set(claim.markers)) < 2:
+        return ""
+    if compares(claim.text):
+        return "; a comparison has each side's name and value in one sentence, with both markers"
+    return "; give what each document says a sentence of its own"
 
 
 def gather_evidence(

@@ -36,13 +36,13 @@ ROOTS = [
     Evidence(
         "a1",
         "a",
-        "Subject: CN=Ostrel Root A\nNot Before: Jan 1 2010\nNot After : Oct 1 2033",
+        "Subject: CN=Ostrel Root A, expires\nNot Before: Jan 1 2010\nNot After : Oct 1 2033",
         facts=(("subject", "Ostrel Root A"),),
     ),
     Evidence(
         "b1",
         "b",
-        "Subject: CN=Varnel Root B\nNot Before: Jan 1 2012\nNot After : Jun 22 2036",
+        "Subject: CN=Varnel Root B, expires\nNot Before: Jan 1 2012\nNot After : Jun 22 2036",
         facts=(("subject", "Varnel Root B"),),
     ),
 ]
@@ -59,13 +59,25 @@ SECRETS = [
 ]
 
 
+def test_a_comparison_over_a_semicolon_is_one_claim() -> None:
+    for said, backed in (
+        ("Ostrel expires first, on Oct 1 2033; Varnel expires on Jun 22 2036 [a] [b].", True),
+        ("Varnel expires first, on Jun 22 2036; Ostrel expires on Oct 1 2033 [a] [b].", False),
+    ):
+        (claim,) = verify(said, ROOTS).claims
+        assert (claim.verdict in {"supported", "derived"}) is backed
+    assert len(verify("Ostrel is a root; Varnel ends on Jun 22 2036 [a] [b].", ROOTS).claims) == 2
+
+
 @pytest.mark.parametrize(
     ("said", "backed"),
     [
         ("Ostrel expires first, on Oct 1 2033, and Varnel expires on Jun 22 2036 [a] [b].", True),
-        ("Varnel expires after Ostrel, on Jun 22 2036 and Oct 1 2033 [a] [b].", True),
+        ("Varnel expires later than Ostrel, on Jun 22 2036 and on Oct 1 2033 [a] [b].", True),
         ("Varnel expires first, on Jun 22 2036, and Ostrel expires on Oct 1 2033 [a] [b].", False),
         ("Ostrel expires first, on Jun 22 2036, and Varnel expires on Oct 1 2033 [a] [b].", False),
+        ("Ostrel expires before Varnel: on Oct 1 2033, against Jun 22 2036 [a] [b].", True),
+        ("Varnel expires before Ostrel: on Oct 1 2033, against Jun 22 2036 [a] [b].", False),
     ],
 )
 def test_the_earlier_date_is_the_first(said: str, backed: bool) -> None:
@@ -106,6 +118,8 @@ def judged(text: str) -> Claim:
         "Ilse Tarn is kept from competitors for longer, eighteen (18) months, than Peter Okoro, twelve (12) months",
         "Ilse Tarn may not work for a competitor for 18 months, longer than Peter Okoro, for whom it is 12 months",
         "Peter Okoro is kept from competitors for less time, 12 months, than Ilse Tarn, 18 months",
+        "Ilse Tarn is kept from competitors for 18 months and Peter Okoro for 12 months, so Tarn is kept for longer",
+        "Ilse Tarn is locked out for longer: eighteen (18) months, against twelve (12) months for Peter Okoro",
         "The employee will not work for a competitor of Helmwick for longer under the contract of Ilse Tarn (18 months) "
         "than of Peter Okoro (12 months)",
     ],
@@ -127,6 +141,9 @@ def test_a_comparison_whose_values_stand_beside_their_names_is_backed(said: str)
         "Ilse Tarn is kept from competitors for longer, 18 months, than Greta Lind, 12 months",
         "Peter Okoro is kept from competitors 6 months longer, for 18 months, than Ilse Tarn for 12 months",
         "Both Ilse Tarn and Peter Okoro are kept from competitors for 18 months",
+        "Ilse Tarn is kept from competitors for 18 months and Peter Okoro for 12 months, so Okoro is kept for longer",
+        "Ilse Tarn may work for any competitor of Helmwick for longer, 18 months, than Peter Okoro, 12 months",
+        "Ilse Tarn pays rent and gets a yearly bonus in gold coins for longer, 18 months, than Peter Okoro, 12 months",
     ],
 )
 def test_a_comparison_with_swapped_or_foreign_values_falls(said: str) -> None:
