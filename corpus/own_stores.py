@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement
 
-from corpus.annotations import AnnotationStore, Order, Relaxation, weaker_filters
+from corpus.annotations import AnnotationStore, Order
 from corpus.buckets import Bucket
 from corpus.documents import DocumentRecord, DocumentStore
 from corpus.facets import Facet
@@ -17,6 +17,7 @@ from corpus.filter_qdrant import to_qdrant
 from corpus.filters import Filters
 from corpus.index import FilterJSON, Index, SearchRequest
 from corpus.own_collection import OwnCollection
+from corpus.relaxing import Relaxation, weaker_filters
 from corpus.types import Chunk, Document, Hit, Page
 from llm.errors import BadInput
 
