@@ -1,8 +1,12 @@
 """The list for review: what is doubtful, and in which order."""
 
-from pathlib import Path
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from sqlalchemy import create_engine, text
 
 from corpus.buckets import Bucket
+from corpus.extraction.corrections import Correction, CorrectionStore
 from corpus.extraction.found import Candidate, Extracted, Extraction, Refused
 from corpus.extraction.review import ReviewList
 from corpus.extraction.store import ExtractionStore, is_variant
@@ -38,8 +42,8 @@ def found(
     )
 
 
-def test_what_is_listed_and_in_which_order(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'store.sqlite'}"
+def test_what_is_listed_and_in_which_order(new_database: Callable[[], str]) -> None:
+    url = new_database()
     store = ExtractionStore(url)
     store.put(
         "slips",
@@ -77,3 +81,44 @@ def test_a_shorter_form_of_a_name_is_no_rival() -> None:
     assert not is_variant("Elm Trading Ltd.", "Trading")
     assert not is_variant("INV-1 A", "INV-1")
     assert not is_variant(3, "3")
+
+
+def test_corrections_are_kept_with_their_history_and_copied(new_database: Callable[[], str]) -> None:
+    store = CorrectionStore(new_database())
+    moment = datetime(2024, 1, 2, 3, 4, tzinfo=UTC)
+    made = Correction("slips", "a", "vendor", "Elm", moment, "ada", "typo", "hash", b"1234", {"amount": "3"})
+    store.keep([made, Correction("slips", "a", "day", None, moment)])
+    assert store.of_document("a") == {"day": Correction("slips", "a", "day", None, moment), "vendor": made}
+    store.adopt({"b": "a"})
+    assert list(store.of_bucket("slips")) == ["a", "b"]
+    assert store.undo("a", "vendor", "bob")
+    assert not store.undo("a", "vendor")
+    history = [(edit.field, edit.action, edit.raw, edit.done_by) for edit in store.history("a")]
+    assert history == [
+        ("vendor", "set", "Elm", "ada"),
+        ("day", "absent", None, None),
+        ("vendor", "undo", "Elm", "bob"),
+    ]
+    store.forget(["a"])
+    assert (store.history("a"), list(store.of_bucket("slips"))) == ([], ["b"])
+
+
+def test_corrections_of_an_earlier_version_are_kept(new_database: Callable[[], str]) -> None:
+    url = new_database()
+    engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
+    with engine.begin() as connection:
+        connection.execute(
+            text(
+                "CREATE TABLE document_corrections (doc_id VARCHAR(512), field VARCHAR(41), bucket VARCHAR(41), "
+                "raw TEXT, corrected_at TIMESTAMP, PRIMARY KEY (doc_id, field))"
+            )
+        )
+        connection.execute(
+            text(
+                "INSERT INTO document_corrections VALUES ('a', 'vendor', 'slips', 'Elm', '2024-01-02 03:04:05.000000')"
+            )
+        )
+    engine.dispose()
+    found = CorrectionStore(url).of_document("a")["vendor"]
+    assert (found.raw, found.corrected_by, found.content_hash) == ("Elm", None, None)
+    assert found.corrected_at == datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
