@@ -143,7 +143,7 @@ def main() -> int:
     default = os.environ.get("CITEGRAPH_CORPORA", "../shared/corpora")
     parser.add_argument("archive", nargs="?", type=Path, default=Path(default))
     parser.add_argument("--set", dest="sets", action="append", choices=sorted(SETS))
-    parser.add_argument("--most", type=int, default=60, help="documents of each half")
+    parser.add_argument("--most", type=int, default=40, help="documents of each half")
     arguments = parser.parse_args()
     if not arguments.archive.is_dir():
         print(f"{arguments.archive}: no archive", file=sys.stderr)
