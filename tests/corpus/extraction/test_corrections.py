@@ -25,7 +25,7 @@ from corpus.ingestion.stores import IngestOptions, Stores
 from corpus.ingestion.writing import remove_documents
 from corpus.types import Document
 from llm.embeddings import StaticEmbedder
-from llm.errors import BadInput
+from llm.errors import BadInput, Unavailable
 
 SLIP = "ELM TRADING LTD\nTAX INVOICE\nInvoice No: E-77   Date: 14/03/2024\nTotal: GBP 48.00\n"
 
@@ -402,3 +402,21 @@ async def test_changes_that_cannot_be_made_are_all_named_and_none_is_made(
     ]
     assert stores.extractions is not None
     assert stores.extractions.corrected.of_bucket("invoices") == {}
+
+
+async def test_what_a_model_found_is_kept_when_it_fails_on_a_later_document(
+    folder: Path, invoices: Bucket, stores: Stores
+) -> None:
+    (folder / "until.txt").write_text(SLIP.replace("E-77", "E-99"))
+    await bring(folder, invoices, stores)
+
+    async def by_model(document: Document) -> Extraction:
+        if document.doc_id == "until":
+            raise Unavailable("The model does not answer.")
+        found = Candidate("vendor_name", "Elm", "Elm", None, None, None, "model", 0.85)
+        return Extraction({"vendor_name": Extracted(found, 0.85)})
+
+    with pytest.raises(Unavailable, match="does not answer"):
+        await reannotate(invoices, stores=stores, again=Again(by_model, ["vendor_name"]))
+    values = stores.annotations.values_of("invoices", ["slip", "until"])
+    assert [values[name]["vendor_name"] for name in ("slip", "until")] == ["Elm", "ELM TRADING LTD"]
