@@ -11,7 +11,8 @@ from typing import Any
 from corpus.amounts import DIGITS, currency_code, parse_money, parse_number, parse_quantity, rounded
 from corpus.buckets import RESERVED, Bucket, Problem
 from corpus.fields import Field, Money, Quantity, Value, fold
-from corpus.periods import Period, parse_period
+from corpus.period_rules import Period
+from corpus.periods import parse_period
 from llm.errors import BadInput
 
 KEYWORD_LENGTH = 600

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from corpus.fields import Field
 from corpus.filters import Clause, Group, Operator
 from corpus.links import Link
-from corpus.periods import Period, find_periods
+from corpus.period_rules import Period
+from corpus.periods import find_periods
 from nodes import lexicon
 from nodes.phrases import find_phrase
 from nodes.reading import Reader

@@ -5,7 +5,7 @@ from datetime import date
 
 from corpus.buckets import Bucket
 from corpus.filters import Clause, Group, Operator
-from corpus.periods import Period
+from corpus.period_rules import Period
 
 
 @dataclass(frozen=True, slots=True)

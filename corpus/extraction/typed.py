@@ -9,7 +9,7 @@ from functools import cache
 from corpus.amounts import find_amounts
 from corpus.coercion import coerce
 from corpus.fields import Field, Value, fold
-from corpus.periods import month_names
+from corpus.period_rules import month_names
 from llm.errors import BadInput
 
 
