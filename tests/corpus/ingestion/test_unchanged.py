@@ -52,9 +52,9 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     read = StepReader.__call__
 
-    def counted(self: StepReader, path: Path) -> object:
+    def counted(self: StepReader, path: Path, fresh: bool = False) -> object:
         names.append(path.name)
-        return read(self, path)
+        return read(self, path, fresh)
 
     monkeypatch.setattr(StepReader, "__call__", counted)
     return names
