@@ -166,7 +166,9 @@ def _amount_pattern() -> re.Pattern[str]:
 
 def find_amounts(text: str) -> list[Amount]:
     """Return the numbers in a text with the currency that stands beside each ("over RM 1.5k")."""
-    found = []
+    found: list[Amount] = []
+    if not re.search(r"\d", text):
+        return found
     for match in _amount_pattern().finditer(text[:20_000]):
         number = parse_number(match["n"])
         if number is None:

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
+from functools import cache, lru_cache
 
-from corpus.amounts import find_amounts
+from corpus.amounts import Amount, find_amounts
 from corpus.coercion import coerce
 from corpus.fields import Field, Value, fold
 from corpus.period_rules import month_names
@@ -128,9 +128,15 @@ def _full(year: int, today: date) -> int:
     return ahead - (ahead - year) % 100
 
 
+@lru_cache(maxsize=2048)
+def _amounts(text: str) -> tuple[Amount, ...]:
+    """Return the amounts of a line; each money field of a bucket looks at the same lines."""
+    return tuple(find_amounts(text))
+
+
 def _money(field: Field, text: str) -> Iterator[Typed]:
     """Yield amounts: numbers with two decimals or with a currency beside them, never a percentage."""
-    for amount in find_amounts(text):
+    for amount in _amounts(text):
         start, end = amount.span
         raw = text[start:end]
         if (
