@@ -81,7 +81,7 @@ def test_plain_progress_has_rate_and_time_left(
         now[0] = 120.0
         show(200, 200, "c.txt")
     assert capsys.readouterr().err.splitlines() == [
-        "ingest notes: 50/200 (5/s, 30 s left)",
+        "ingest notes: 50/200 (5.0/s, 30 s left)",
         "ingest notes: 200/200 (10/s)",
     ]
 
