@@ -288,7 +288,7 @@ def derive_values(bucket: Bucket, values: Mapping[str, Value], text: str) -> dic
         if field.name in result or not text:
             continue
         for rule in field.from_text:
-            raw = rule.find(text)
+            raw = "; ".join(rule.find_all(text)) if field.type == "keywords" else rule.find(text)
             if raw and not is_missing(raw):
                 try:
                     result[field.name] = coerce(field, raw, today=today, order=bucket.date_order)

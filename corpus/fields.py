@@ -2,11 +2,12 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
+from itertools import islice
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
@@ -57,8 +58,12 @@ Regex = Annotated[str, AfterValidator(_regex)]
 Name = Annotated[str, Declared(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
 
 
+MOST_FOUND = 20
+"""Values that a rule gives a field of several values."""
+
+
 class TextRule(BaseModel):
-    """A pattern over the document's text that gives a value where no annotation does.
+    """A pattern over the document's text that gives a value where no annotation does, all of them to a list of keywords.
 
     Attributes:
         pattern: regular expression, case-insensitive, `.` does not match a line end.
@@ -76,11 +81,18 @@ class TextRule(BaseModel):
 
     def find(self, text: str) -> str | None:
         """Return the raw value that the rule finds in a document's text, or None."""
+        return next(self._found(text), None)
+
+    def find_all(self, text: str) -> list[str]:
+        """Return the different raw values that the rule finds, in their order, at most `MOST_FOUND`."""
+        return list(dict.fromkeys(islice(self._found(text), 10 * MOST_FOUND)))[:MOST_FOUND]
+
+    def _found(self, text: str) -> Iterator[str]:
         head = text[: self.within] if self.within else text
-        found = re.search(self.pattern, head, re.IGNORECASE | re.MULTILINE)
-        if not found or (self.unless and re.search(self.unless, head, re.IGNORECASE | re.MULTILINE)):
-            return None
-        return self.value or found.group(1 if found.re.groups else 0)
+        if self.unless and re.search(self.unless, head, re.IGNORECASE | re.MULTILINE):
+            return
+        for found in re.finditer(self.pattern, head, re.IGNORECASE | re.MULTILINE):
+            yield self.value or found.group(1 if found.re.groups else 0)
 
 
 class Field(BaseModel):

@@ -111,7 +111,10 @@ class ValueLinker:
     ) -> list[Link]:
         words = tokens(text)
         search = Search(lexicon, text, words, frozenset(fields) if fields is not None else None)
-        links = [*search.named(), *search.declared(), *search.countries(), *coded]
+        declared = list(search.declared())
+        # "NPN transistors" in two titles says less than the declared value "NPN".
+        named = [link for link in search.named() if not (link.is_vague and any(map(link.covers, declared)))]
+        links = [*named, *declared, *search.countries(), *coded]
         links = [search.judged(link) for link in links]
         return resolve([link for link in links if link.score >= floor])
 

@@ -37,6 +37,15 @@ class Link:
     complete: bool = True
     cued: bool = False
 
+    @property
+    def is_vague(self) -> bool:
+        """Return whether the words are only a part of several values."""
+        return len(self.values) > 1 and not self.complete
+
+    def covers(self, other: "Link") -> bool:
+        """Return whether another link's words lie within these."""
+        return self.start <= other.start and other.end <= self.end
+
 
 def resolve(links: Sequence[Link]) -> list[Link]:
     """Leave out what lies inside a better link; of one span the whole names stay, one a field."""

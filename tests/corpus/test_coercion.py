@@ -6,10 +6,10 @@ from decimal import Decimal
 import pytest
 
 from corpus.amounts import find_amounts, find_quantities, parse_money, parse_quantity
-from corpus.buckets import load_buckets
+from corpus.buckets import Bucket, load_buckets
 from corpus.coercion import coerce, payload_value
 from corpus.countries import country_code
-from corpus.fields import Field, Money, Quantity, fold
+from corpus.fields import Field, Money, Quantity, TextRule, fold
 from corpus.periods import find_periods, parse_period
 from llm.errors import BadInput
 
@@ -271,3 +271,12 @@ def test_values_are_derived_from_the_text_and_from_other_fields():
     assert derived["title"] == "MUTUAL CONFIDENTIALITY AGREEMENT"
     assert derived["contract_date"] == date(2011, 7, 13)
     assert bucket.derive({"contract_type": "License"}, "CONFIDENTIALITY")["contract_type"] == "License"
+
+
+def test_a_list_takes_every_match_of_a_rule_and_a_single_field_the_first() -> None:
+    rule = TextRule(pattern=r"\b(?-i:(TO-\d+))", within=0)
+    text = "In to-1 steps. TO-92, TO-18 and TO-92 again."
+    assert (rule.find(text), rule.find_all(text)) == ("TO-92", ["TO-92", "TO-18"])
+    field = Field(name="package", type="keywords", description="Cases.", from_text=(rule,))
+    bucket = Bucket(name="parts", description="Parts.", nouns=("part",), fields=(field,))
+    assert bucket.derive({}, text) == {"package": ("TO-92", "TO-18")}
