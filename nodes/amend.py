@@ -14,6 +14,8 @@ from nodes.calling import note
 from nodes.statements import derivations_of
 
 BACKED = frozenset({"supported", "derived"})
+MANY = 3
+"""Statements of the database that are not printed, which are named one by one."""
 HANDED_OVER = note(
     "compose",
     "fallback",
@@ -75,10 +77,15 @@ def rows_of_the_database(draft: Json) -> bool:
 
 
 def unprinted(report: Report) -> list[str]:
-    """Return a line about each row whose values are not found in the document's own text."""
+    """Return a line about each row whose values are not found in the document's own text, one line for many."""
     bad = [
         claim for claim in report.claims if claim.verdict in {"unsupported", "contradicted"} and claim.markers
     ]
+    if len(bad) > MANY:
+        few = ", ".join(f"“{claim.text[:100]}”" for claim in bad[:MANY])
+        return [
+            f"{len(bad)} statements, such as {few}, are from the annotations; what is cited was not found to say them."
+        ]
     return [
         f"“{claim.text[:100]}” is from the annotations; the document's text was not found to say it."
         for claim in bad

@@ -13,6 +13,7 @@ from corpus.terms import TermWeights, bare, term_weights, words
 from corpus.types import Chunk
 from graph.state import Json
 from nodes import lexicon
+from nodes.stored_filters import flat
 from nodes.wordings import Wording, wordings
 from tools.services import Corpus
 
@@ -60,27 +61,32 @@ def described(question: str, part: Json) -> str:
 
 
 def uncovered(question: str, part: Json) -> str:
-    """Return the predicate of "which contracts renew automatically?", "" where a filter took part in it or for none.
+    """Return the predicate of "which contracts renew automatically?", "" for none that no filter took part in.
 
-    Only where no word of the question became a filter, and two words at least remain that are not the bucket's own:
-    the whole bucket would be listed else, as if each document met the condition.
+    Of several ("... and are governed by French law") it is the first of which no word became a filter and two at least
+    remain that are not the bucket's own: each document would be listed else, as if it met the condition.
     """
     match = ASKED_SET.match(question)
-    if not match or part["filters"] or part["names"] or lexicon.NEGATION.search(FORBIDDEN.sub(" ", question)):
+    if not match or part["names"] or lexicon.NEGATION.search(FORBIDDEN.sub(" ", question)):
         return ""
     told = question[match.end() :]
-    kept = [
-        word
-        for word in words(told)
-        if word in part["terms"] and word not in STRUCTURE and len(bare(word)) > 2
-    ]
-    return " ".join(kept) if len(kept) > 1 else ""
+    taken = {word for clause in flat(part["filters"]) for word in words(str(clause.get("raw") or ""))}
+    for predicate in JOINED.split(told) if part["filters"] else [told]:
+        said = words(predicate)
+        kept = [
+            word for word in said if word in part["terms"] and word not in STRUCTURE and len(bare(word)) > 2
+        ]
+        if len(kept) > 1 and taken.isdisjoint(said):
+            return " ".join(kept)
+    return ""
 
 
 ASKED_SET = re.compile(
     r"\s*(?:which|what|welche[rsn]?|quel(?:le)?s)\s+(?:of\s+(?:the|our|my)\s+)?\w+\s+", re.IGNORECASE
 )
 """Before the predicate of a question for the members of a set."""
+JOINED = re.compile(r"(?:\s*,\s*|\s+)(?:and|but|und|aber|et|mais)\s+|\s*[,;]\s*", re.IGNORECASE)
+"""Between two predicates."""
 RELATIVE = re.compile(
     r"(?<=\w)\s+(?:that|where|whose|(?:in|under)\s+which|in\s+denen|bei\s+denen|dont|où)\b", re.IGNORECASE
 )

@@ -12,21 +12,37 @@ from nodes.phrases import find_phrase
 from nodes.reading import Reader
 
 COMPARE = re.compile(
-    r"""(?<!\w)(?P<op>more\s+than|greater\s+than|bigger\s+than|larger\s+than|higher\s+than|over|above|exceed(?:s|ing|ed)?|upwards\s+of
-    |at\s+least|from|minimum(?:\s+of)?|no\s+less\s+than|less\s+than|smaller\s+than|lower\s+than|cheaper\s+than|under|below|at\s+most|up\s+to
-    |no\s+more\s+than|maximum(?:\s+of)?|exactly|worth|of|>=|<=|>|<|≥|≤|=|über|mehr\s+als|mindestens|ab|unter|weniger\s+als|höchstens|bis(?:\s+zu)?|von
-    |plus\s+de|au\s+moins|moins\s+de|au\s+plus)\s*(?:the\s+)?$""",
+    r"""(?<!\w)(?P<op>(?:(?:no|not)\s+)?(?:more|greater|bigger|larger|higher|longer|older|heavier|wider|taller|thicker|faster
+        |less|fewer|smaller|lower|cheaper|shorter|younger|newer|lighter|narrower|thinner|slower)\s+than
+    |over|above|beyond|in\s+excess\s+of|exceed(?:s|ing|ed)?|upwards\s+of|at\s+least|from|minimum(?:\s+of)?|under|below
+    |at\s+most|up\s+to|maximum(?:\s+of)?|exactly|worth|of|>=|<=|>|<|≥|≤|=
+    |(?:nicht\s+)?(?:mehr|länger|größer|höher|älter|schwerer|breiter|dicker|schneller
+        |weniger|kürzer|kleiner|niedriger|jünger|leichter|schmaler|dünner|langsamer)\s+als
+    |über|mindestens|ab|unter|höchstens|bis(?:\s+zu)?|von
+    |plus\s+(?:longs?\s+|longues?\s+|grande?s?\s+|élevée?s?\s+)?(?:de|que)|moins\s+(?:longs?\s+|longues?\s+)?(?:de|que)
+    |supérieure?s?\s+à|inférieure?s?\s+à|au\s+moins|au\s+plus)\s*(?:the\s+)?$""",
     re.IGNORECASE | re.VERBOSE,
 )
 ONWARD = re.compile(
     r"^\s*(?:(?:or|oder|ou)\s+(?P<more>more|above|mehr|plus)|(?P<plus>\+)|(?:or|oder|ou)\s+(?:less|below|weniger|moins))(?!\w)",
     re.IGNORECASE,
 )
+_MORE = (
+    "more|greater|bigger|larger|higher|longer|older|heavier|wider|taller|thicker|faster"
+    "|mehr|länger|größer|höher|älter|schwerer|breiter|dicker|schneller"
+)
+_LESS = (
+    "less|fewer|smaller|lower|cheaper|shorter|younger|newer|lighter|narrower|thinner|slower"
+    "|weniger|kürzer|kleiner|niedriger|jünger|leichter|schmaler|dünner|langsamer"
+)
 OPERATORS: tuple[tuple[str, Operator], ...] = (
-    (r"at\s+least|from|minimum|no\s+less|>=|≥|mindestens|^ab$|au\s+moins|upwards", ">="),
-    (r"at\s+most|up\s+to|no\s+more|maximum|<=|≤|höchstens|bis\s+zu|au\s+plus", "<="),
-    (r"more|greater|bigger|larger|higher|over|above|exceed|^>$|über|mehr|plus\s+de", ">"),
-    (r"less|smaller|lower|cheaper|under|below|^<$|unter|weniger|moins", "<"),
+    (
+        rf"at\s+least|from|minimum|(?:no|not|nicht)\s+(?:{_LESS})|>=|≥|mindestens|^ab$|au\s+moins|upwards",
+        ">=",
+    ),
+    (rf"at\s+most|up\s+to|(?:no|not|nicht)\s+(?:{_MORE})|maximum|<=|≤|höchstens|bis\s+zu|au\s+plus", "<="),
+    (rf"{_MORE}|over|above|beyond|excess|exceed|^>$|über|^plus|supérieur", ">"),
+    (rf"{_LESS}|under|below|^<$|unter|moins|inférieur", "<"),
 )
 
 

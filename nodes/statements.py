@@ -27,7 +27,7 @@ IDENTITY = 400
 
 def nothing_text(plan: Json, clarifications: Sequence[Json]) -> Json:
     """Return the draft of an answer that found nothing, with what was tried."""
-    tried = "; ".join(printed(clause) for part in plan["per_bucket"].values() for clause in part["filters"])
+    tried = ", ".join(printed(clause) for part in plan["per_bucket"].values() for clause in part["filters"])
     asked = (
         " Nothing else was said when asked." if any(item.get("declined") for item in clarifications) else ""
     )

@@ -235,6 +235,14 @@ def test_identifiers_are_kept_for_the_index(read: Read) -> None:
         ("plus de", ">"),
         ("au plus", "<="),
         ("worth", "="),
+        ("longer than", ">"),
+        ("no longer than", "<="),
+        ("not more than", "<="),
+        ("no fewer than", ">="),
+        ("länger als", ">"),
+        ("nicht kürzer als", ">="),
+        ("plus longue que", ">"),
+        ("inférieur à", "<"),
     ],
 )
 def test_comparison_words(words: str, operator: str) -> None:
@@ -280,3 +288,15 @@ def test_companies_named_in_full_are_alternatives_wherever_they_stand(read: Read
     [(field, operator, values)] = conditions(read("invoices", question))
     assert (field, operator) == ("vendor_name", "in")
     assert set(values) == {OUDENVELD, KESTRELWICK}
+
+
+def test_parts_are_asked_for_by_what_their_sheets_declare(read: Read) -> None:
+    reading = read("datasheets", "NPN transistors over 60 V in TO-92")
+    assert [(clause.field, clause.operator, clause.value) for clause in reading.clauses] == [
+        ("package", "contains", "TO-92"),
+        ("polarity", "=", "NPN"),
+        ("voltage_rating", ">", "60 V"),
+    ]
+    assert reading.noun == "plural"
+    (term,) = read("contracts", "Which NDAs last longer than three years?").clauses[-1:]
+    assert (term.field, term.operator, term.value) == ("term", ">", "3 year")

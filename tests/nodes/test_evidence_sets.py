@@ -26,6 +26,9 @@ def test_only_words_after_a_cue_describe_a_condition(question: str, condition: s
     assert described(question, {"terms": ["escrow", "step", "clause", "bank"]}) == condition
 
 
+IN_2024 = {"field": "contract_date", "raw": "2024"}
+
+
 @pytest.mark.parametrize(
     ("question", "filters", "names", "condition"),
     [
@@ -35,7 +38,9 @@ def test_only_words_after_a_cue_describe_a_condition(question: str, condition: s
         ("Which contracts renew?", [], [], ""),
         ("Which contracts do not renew automatically?", [], [], ""),
         ("All contracts renew automatically", [], [], ""),
-        ("Which contracts renew automatically?", [{"field": "contract_date"}], [], ""),
+        ("Which contracts renew automatically in 2024?", [IN_2024], [], ""),
+        ("Which contracts are of 2024 and renew automatically?", [IN_2024], [], "renew automatically"),
+        ("Which contracts renew automatically and are of 2024?", [IN_2024], [], "renew automatically"),
         ("Which contracts renew automatically?", [], ["Acme"], ""),
         ("Which contracts have a clause?", [], [], ""),
     ],
