@@ -395,8 +395,8 @@ async def test_a_reranker_decides_the_order(open_with: OpenWith) -> None:
         return [float("PNP transistor in a SOT-23" in text) for text in passages]
 
     context = Context(top_k=1, buckets=["datasheets"])
-    await open_with(reranker=rerank, composer=compose).ask("NPN transistor voltage", context=context)
-    await open_with(composer=compose).ask("NPN transistor voltage", context=context)
+    await open_with(reranker=rerank, composer=compose).ask("current gain groups", context=context)
+    await open_with(composer=compose).ask("current gain groups", context=context)
     assert seen[0] == ["[nv2p530]"]
     assert seen[-1] != seen[0]
 
