@@ -155,9 +155,31 @@ def parse_number(text: str) -> Decimal | None:
         return None
 
 
+def _any_of(names: Iterable[str]) -> str:
+    """Return a pattern of names that begins with the longest that stands there, letter by letter.
+
+    A plain alternative of 2,000 names is tried name by name at each place of a text: 10 times as slow.
+    """
+    tree: dict[str, Any] = {}
+    for name in names:
+        node = tree
+        for letter in name:
+            node = node.setdefault(letter, {})
+        node[""] = {}
+
+    def pattern(node: dict[str, Any]) -> str:
+        branches = [re.escape(letter) + pattern(rest) for letter, rest in sorted(node.items()) if letter]
+        if not branches:
+            return ""
+        joined = branches[0] if len(branches) == 1 and "" not in node else f"(?:{'|'.join(branches)})"
+        return f"{joined}?" if "" in node else joined
+
+    return f"(?:{pattern(tree)})"
+
+
 @cache
 def _amount_pattern() -> re.Pattern[str]:
-    marks = "|".join(re.escape(name) for name in sorted(currencies(), key=len, reverse=True))
+    marks = _any_of(currencies())
     before = rf"(?:(?<![\w$])(?P<c1>{marks})\.?\s{{0,2}}|(?<![\w.,/-]))"
     times = rf"(?:\s?(?P<k>{'|'.join(sorted(_MULTIPLIERS, key=len, reverse=True))})(?![\w]))?"
     after = rf"(?:[\s-]{{0,2}}(?P<c2>{marks})(?:s|n|en)?(?!\w))?"

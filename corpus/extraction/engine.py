@@ -27,6 +27,8 @@ from corpus.fields import DateOrder, Field, Money, Quantity, Value, fold
 from corpus.types import Layout, Page, page_at
 from llm.errors import BadInput
 
+_LONGEST_MATCH = 4_000
+"""Characters that a match which begins within reach may have."""
 DISAGREEMENT = 0.8
 """Factor on the confidence of a value that another place contradicts."""
 
@@ -196,7 +198,8 @@ class _FieldRun:
         assert rule.pattern is not None
         text = look.text
         offset = max(0, len(text) + rule.within) if rule.within < 0 else 0
-        for match in re.compile(rule.pattern, re.IGNORECASE | re.MULTILINE).finditer(text, offset):
+        end = rule.within + _LONGEST_MATCH if rule.within > 0 else len(text)
+        for match in re.compile(rule.pattern, re.IGNORECASE | re.MULTILINE).finditer(text, offset, end):
             group = 1 if match.re.groups else 0
             if 0 < rule.within < match.start():
                 break

@@ -76,7 +76,8 @@ async def open_readers(workers: int | None, read: ReadStep, limits: Limits) -> A
 
     # A fork of this process would inherit the lock of the embedded index and keep it when this one is killed.
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([prepare.__module__])
+    # What the workers need is imported once; each begins as a copy of a process that has it.
+    context.set_forkserver_preload([prepare.__module__, "corpus.ingestion.preparing"])
     # Each pool has one worker: the file that it has begun stays open in it between two steps.
     pools = [
         ProcessPool(max_workers=1, context=context, initializer=prepare, initargs=[limits])
