@@ -70,7 +70,6 @@ def plain(files: Sequence[Path], home: Path, embedder: Embedder) -> Ingested:
     from qdrant_client import QdrantClient
     from qdrant_client.models import Distance, PointStruct, VectorParams
 
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # hundreds of lines about fonts
     client = QdrantClient(path=str(home / "plain"))
     client.create_collection("files", VectorParams(size=embedder.dimensions, distance=Distance.COSINE))
     splitter = RecursiveCharacterTextSplitter(chunk_size=PLAIN_CHUNK, chunk_overlap=PLAIN_OVERLAP)
@@ -119,6 +118,7 @@ def compare(archive: Path, runs: int) -> dict[str, object]:
     manifest = archive / "files" / "manifest.json"
     if not manifest.is_file():
         raise BadInput(f"{manifest} is not there: name the archive by CITEGRAPH_CORPORA or --archive")
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # hundreds of lines about fonts
     rows = [row for row in json.loads(manifest.read_text("utf-8")) if row["file"].endswith(".pdf")]
     # The plain script reads no attached documents (one of them is a scan): files with some are left out for both.
     every = len(rows)

@@ -141,6 +141,7 @@ def _windows(found: re.Match[str]) -> str:
 
 def _guessed(data: bytes) -> str:
     head = data[:_SNIFF]
+    # The detector of the library takes short Western texts for Chinese or Czech: it needs more to tell by.
     if _is_latin(head):
         encoding = max(_CANDIDATES, key=lambda candidate: _fit(head, *candidate))[0]
         return data.decode(encoding, "replace")
