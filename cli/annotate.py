@@ -15,11 +15,20 @@ from cli.annotated import (
     corrections_text,
     document_rows,
     document_text,
+    history_rows,
+    history_text,
     review_rows,
     review_text,
 )
 from cli.exits import ANSWERED
-from cli.review_file import correction_table, read_table, review_table, write_table
+from cli.review_file import (
+    HISTORY_COLUMNS,
+    correction_table,
+    history_table,
+    read_table,
+    review_table,
+    write_table,
+)
 from cli.terminal import Progress, progress, say, write
 from llm.errors import BadInput
 from tools.services import Corpus, Services
@@ -39,6 +48,7 @@ class Request:
     Attributes:
         document: id, file name or path of a document.
         corrections: "field=value"; several of one list field are its values.
+        made, history: list the corrections that stand; every change that was ever made.
         table, out: files of corrections to read, and to write the list to.
         fields: the fields that are listed or extracted again; empty: all.
     """
@@ -54,6 +64,7 @@ class Request:
     table: Path | None = None
     out: Path | None = None
     made: bool = False
+    history: bool = False
     fields: Sequence[str] = ()
     rerun: By | None = None
     below: float = 0.7
@@ -244,7 +255,9 @@ def _by_model(services: Services, bucket: "Bucket") -> "Extractor":
 
 
 def _shown(corpus: Corpus, bucket: "Bucket", doc_id: str | None, request: Request, as_json: bool) -> str:
-    """Return what is printed: a document's values, corrections, or the bucket's list for review."""
+    """Return what is printed: a document's values, corrections, their history, or the bucket's list for review."""
+    if request.history:
+        return _history(corpus, bucket, doc_id, request, as_json)
     if request.made:
         rows = correction_rows(corpus, bucket, doc_id)
         return _printed(rows, correction_table(rows), request, as_json) or (
@@ -285,6 +298,21 @@ def _review(corpus: Corpus, bucket: "Bucket", request: Request, as_json: bool) -
     )
     more = f"; --offset {last} shows more" if last < page.total else ""
     return f"{text}{head}{more}\n{review_text(rows)}"
+
+
+def _history(corpus: Corpus, bucket: "Bucket", doc_id: str | None, request: Request, as_json: bool) -> str:
+    assert corpus.extractions is not None
+    store = corpus.extractions.corrected
+    rows = history_rows(store.history(doc_id) if doc_id else store.history_of_bucket(bucket.name))
+    if request.fields:
+        wanted = {*request.fields, *_field_names(corpus, bucket, request)}
+        rows = [row for row in rows if row["field"] in wanted]
+    if request.out is not None:
+        write_table(request.out, history_table(rows), HISTORY_COLUMNS)
+        return f"{request.out}: {len(rows):,} rows"
+    if as_json:
+        return json.dumps(rows, ensure_ascii=False)
+    return history_text(rows) or f"{doc_id or bucket.name}: nothing was corrected"
 
 
 def _printed(rows: Sequence[Row], table: Sequence[Row], request: Request, as_json: bool) -> str:

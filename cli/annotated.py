@@ -1,13 +1,14 @@
-"""How `annotate` shows values: the rows of a document, of a list for review and of corrections, as data and as text."""
+"""How `annotate` shows values: the rows of a document, of a list for review, of corrections and their history, as data and as text."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
 from tools.services import Corpus
 
 if TYPE_CHECKING:
     from corpus.buckets import Bucket
-    from corpus.extraction.corrections import Correction
+    from corpus.extraction.corrections import Correction, Edit
     from corpus.extraction.review import ReviewItem
     from corpus.extraction.store import Found
 
@@ -259,3 +260,38 @@ def corrections_text(rows: Sequence[Row]) -> str:
         f"{': ' + row['note'] if row['note'] else ''}"
         for row in rows
     )
+
+
+def history_rows(edits: Sequence["Edit"]) -> list[Row]:
+    """Return what was done, one edit a row; `action` is set, absent or undo, `raw` the value that it is about."""
+    return [
+        {
+            "at": edit.done_at.astimezone(UTC).isoformat(timespec="seconds"),
+            "by": edit.done_by,
+            "doc_id": edit.doc_id,
+            "field": edit.field,
+            "action": edit.action,
+            "raw": edit.raw,
+            "instead_of": edit.instead_of,
+            "note": edit.note,
+        }
+        for edit in edits
+    ]
+
+
+def history_text(rows: Sequence[Row]) -> str:
+    """Return what was done, one edit a line: when, where, what, by whom and why."""
+    return "\n".join(
+        f"{row['at'][:16].replace('T', ' ')} UTC  {row['doc_id']}  {row['field']}: {_done(row)}"
+        f"{', by ' + row['by'] if row['by'] else ''}{': ' + row['note'] if row['note'] else ''}"
+        for row in rows
+    )
+
+
+def _done(row: Row) -> str:
+    value, before = shown(row["raw"]), shown(row["instead_of"])
+    if row["action"] == "undo":
+        return f"correction {value} taken back"
+    if row["instead_of"] is None:
+        return f"corrected to {value}"
+    return f"{value} found right" if value == before else f"corrected to {value}, instead of {before}"

@@ -263,6 +263,9 @@ def annotate(  # noqa: PLR0913, PLR0917
         str | None, typer.Option("--note", help="Why; kept with the correction.", show_default=False)
     ] = None,
     made: Annotated[bool, typer.Option("--corrections", help="List the corrections that were made.")] = False,
+    history: Annotated[
+        bool, typer.Option("--history", help="List every change that people made, also those taken back.")
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="Write the list to this .csv or .jsonl file.", show_default=False),
@@ -299,6 +302,7 @@ def annotate(  # noqa: PLR0913, PLR0917
         by=by,
         note=note,
         made=made,
+        history=history,
         out=out,
         table=table,
         fields=fields or [],

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from corpus.extraction.editing import Change
 
 COLUMNS = ("doc_id", "file", "field", "value", "certainty", "page", "quote", "others", "correction", "note")
+HISTORY_COLUMNS = ("at", "by", "doc_id", "field", "action", "value", "instead_of", "note")
 ACCEPTED, NOTHING, UNDONE = "(ok)", "(none)", "(undo)"
 """What a correction says instead of a value: that the value is right, that there is none, that a correction goes."""
 
@@ -60,7 +61,22 @@ def correction_table(rows: Sequence[Row]) -> list[Row]:
     ]
 
 
-def write_table(path: Path, rows: Sequence[Row]) -> None:
+def history_table(rows: Sequence[Row]) -> list[Row]:
+    """Return the history of corrections as rows of a table."""
+    return [
+        {
+            name: "" if row[name] is None else shown(row[name])
+            for name in ("at", "by", "doc_id", "field", "action", "note")
+        }
+        | {
+            "value": "" if row["raw"] is None else row["raw"],
+            "instead_of": "" if row["instead_of"] is None else shown(row["instead_of"]),
+        }
+        for row in rows
+    ]
+
+
+def write_table(path: Path, rows: Sequence[Row], columns: Sequence[str] = COLUMNS) -> None:
     """Write a table as the file's ending says: .csv (as spreadsheets read it safely) or .jsonl.
 
     Raises:
@@ -78,8 +94,8 @@ def write_table(path: Path, rows: Sequence[Row]) -> None:
                 return
             file.write(BOM)
             table = csv.writer(file)
-            table.writerow(COLUMNS)
-            table.writerows([safe_cell(str(row[name])) for name in COLUMNS] for row in rows)
+            table.writerow(columns)
+            table.writerows([safe_cell(str(row[name])) for name in columns] for row in rows)
     except OSError as error:
         raise BadInput(f"{path}: cannot be written ({error.strerror or type(error).__name__}).") from error
 

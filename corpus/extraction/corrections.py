@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Literal
 
 from sqlalchemy import (
     JSON,
     Column,
+    ColumnElement,
     DateTime,
     Index,
     Integer,
@@ -63,6 +65,7 @@ _history = Table(
     Column("note", Text),
     Column("done_by", String(200)),
     Column("done_at", DateTime(timezone=True), nullable=False),
+    Column("instead_of", JSON),
     Index("document_correction_history__doc", "doc_id", "number"),
 )
 
@@ -109,7 +112,12 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One line of the history of a document's corrections."""
+    """One line of the history of a document's corrections.
+
+    Attributes:
+        action: the value was set, or said to be absent; or the correction with this value was taken back.
+        instead_of: what the document gave, as plain JSON; None also in the lines of older versions.
+    """
 
     doc_id: str
     field: str
@@ -118,6 +126,7 @@ class Edit:
     note: str | None
     done_by: str | None
     done_at: datetime
+    instead_of: Any = None
 
 
 class CorrectionStore:
@@ -126,7 +135,8 @@ class CorrectionStore:
     def __init__(self, sql_url: str) -> None:
         self._engine = open_database(sql_url)
         translated(lambda: create_tables(_metadata, self._engine))
-        translated(lambda: add_columns(self._engine, corrections_table))
+        for table in (corrections_table, _history):
+            translated(partial(add_columns, self._engine, table))
 
     def keep(self, corrections: Sequence[Correction]) -> None:
         """Keep corrections in one transaction, each in place of an earlier one of its field."""
@@ -178,11 +188,11 @@ class CorrectionStore:
 
     def history(self, doc_id: str) -> list[Edit]:
         """Return everything that was done to a document, the first edit first."""
-        names = Edit.__slots__
-        this = select(*(_history.c[name] for name in names)).where(_history.c.doc_id == doc_id)
-        with self._engine.connect() as connection:
-            rows = translated(lambda: connection.execute(this.order_by(_history.c.number)).all())
-        return [Edit(**{**row._asdict(), "done_at": _aware(row.done_at)}) for row in rows]
+        return self._edits(_history.c.doc_id == doc_id)
+
+    def history_of_bucket(self, bucket: str) -> list[Edit]:
+        """Return everything that was done in a bucket, also to documents that are gone, the first edit first."""
+        return self._edits(_history.c.bucket == bucket)
 
     def forget(self, doc_ids: Sequence[str]) -> None:
         """Forget the corrections of documents and their history."""
@@ -194,6 +204,12 @@ class CorrectionStore:
                         connection.execute(delete(table).where(table.c.doc_id.in_(some)))
 
         translated(run)
+
+    def _edits(self, chosen: ColumnElement[bool]) -> list[Edit]:
+        wanted = select(*(_history.c[name] for name in Edit.__slots__)).where(chosen)
+        with self._engine.connect() as connection:
+            rows = translated(lambda: connection.execute(wanted.order_by(_history.c.number)).all())
+        return [Edit(**{**row._asdict(), "done_at": _aware(row.done_at)}) for row in rows]
 
     def _read(self, statement: Select[Any]) -> list[Correction]:
         order = (corrections_table.c.doc_id, corrections_table.c.field)
@@ -234,6 +250,7 @@ def _edit(item: Correction, action: Action) -> dict[str, Any]:
         "note": item.note,
         "done_by": item.corrected_by,
         "done_at": item.corrected_at,
+        "instead_of": item.instead_of,
     }
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.review_file import COLUMNS, read_table, write_table
+from cli.review_file import COLUMNS, HISTORY_COLUMNS, read_table, write_table
 from corpus.edge_index import EdgeIndex
 from corpus.extraction.editing import Change
 from corpus.sidecar import table_rows
@@ -191,6 +191,40 @@ def test_a_team_fills_in_a_table(run: Run, slip: str, tmp_path: Path) -> None:
     assert "review.csv, row 1: " in bad.err
     assert "There is no document 'ghost'" in bad.err
     assert run("annotate", slip, "--json").out == before
+
+
+def test_the_history_of_corrections(run: Run, slip: str, tmp_path: Path) -> None:
+    run("annotate", slip, "--set", "total=50 GBP", "--by", "ada", "--note", "typo", "-q")
+    run("annotate", slip, "--accept", "invoice_number", "--absent", "currency", "--by", "bob", "-q")
+    run("annotate", slip, "--undo", "total", "--by", "cy", "-q")
+    rows = json.loads(run("annotate", slip, "--history", "--json").out)
+    was = {"amount": "48", "currency": "GBP"}
+    assert [tuple(row.values())[1:] for row in rows] == [
+        ("ada", "slip", "total_amount", "set", "50 GBP", was, "typo"),
+        ("bob", "slip", "currency", "absent", None, "GBP", None),
+        ("bob", "slip", "invoice_number", "set", "E-77", "E-77", None),
+        ("cy", "slip", "total_amount", "undo", "50 GBP", was, None),
+    ]
+    said = [
+        line.partition(" UTC  ") for line in run("annotate", "-b", "invoices", "--history").out.splitlines()
+    ]
+    assert [(len(moment), line) for moment, _, line in said] == [
+        (16, "slip  total_amount: corrected to 50 GBP, instead of 48 GBP, by ada: typo"),
+        (16, "slip  currency: corrected to none, instead of GBP, by bob"),
+        (16, "slip  invoice_number: E-77 found right, by bob"),
+        (16, "slip  total_amount: correction 50 GBP taken back, by cy"),
+    ]
+    table = tmp_path / "history.csv"
+    assert run("annotate", slip, "--history", "--field", "currency", "-o", table).out == f"{table}: 1 rows\n"
+    (row,) = table_rows(table)
+    assert dict(row) == {**dict.fromkeys(HISTORY_COLUMNS, ""), "at": rows[1]["at"]} | {
+        "by": "bob",
+        "doc_id": "slip",
+        "field": "currency",
+        "action": "absent",
+        "instead_of": "GBP",
+    }
+    assert run("annotate", "-b", "contracts", "--history").out == "contracts: nothing was corrected\n"
 
 
 def test_a_correction_that_waits_is_listed_first(run: Run, slip: str, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from sqlalchemy import create_engine, text
 
 from corpus.buckets import Bucket
-from corpus.extraction.corrections import Correction, CorrectionStore
+from corpus.extraction.corrections import Correction, CorrectionStore, Edit
 from corpus.extraction.found import Candidate, Extracted, Extraction, Refused
 from corpus.extraction.review import ReviewList
 from corpus.extraction.store import ExtractionStore, is_variant
@@ -93,12 +93,21 @@ def test_corrections_are_kept_with_their_history_and_copied(new_database: Callab
     assert list(store.of_bucket("slips")) == ["a", "b"]
     assert store.undo("a", "vendor", "bob")
     assert not store.undo("a", "vendor")
-    history = [(edit.field, edit.action, edit.raw, edit.done_by) for edit in store.history("a")]
-    assert history == [
-        ("vendor", "set", "Elm", "ada"),
-        ("day", "absent", None, None),
-        ("vendor", "undo", "Elm", "bob"),
+    instead = {"amount": "3"}
+    *first, undone = store.history("a")
+    assert first == [
+        Edit("a", "vendor", "set", "Elm", "typo", "ada", moment, instead),
+        Edit("a", "day", "absent", None, None, None, moment),
     ]
+    assert undone == Edit("a", "vendor", "undo", "Elm", None, "bob", undone.done_at, instead)
+    assert [(edit.doc_id, edit.action) for edit in store.history_of_bucket("slips")] == [
+        ("a", "set"),
+        ("a", "absent"),
+        ("b", "absent"),
+        ("b", "set"),
+        ("a", "undo"),
+    ]
+    assert store.history_of_bucket("others") == []
     store.forget(["a"])
     assert (store.history("a"), list(store.of_bucket("slips"))) == ([], ["b"])
 
@@ -118,7 +127,23 @@ def test_corrections_of_an_earlier_version_are_kept(new_database: Callable[[], s
                 "INSERT INTO document_corrections VALUES ('a', 'vendor', 'slips', 'Elm', '2024-01-02 03:04:05.000000')"
             )
         )
+        connection.execute(
+            text(
+                "CREATE TABLE document_correction_history (number INTEGER PRIMARY KEY, doc_id VARCHAR(512), "
+                "field VARCHAR(41), bucket VARCHAR(41), action VARCHAR(8), raw TEXT, note TEXT, "
+                "done_by VARCHAR(200), done_at TIMESTAMP)"
+            )
+        )
+        connection.execute(
+            text(
+                "INSERT INTO document_correction_history VALUES (1, 'a', 'vendor', 'slips', 'set', 'Elm', NULL, "
+                "'ada', '2024-01-02 03:04:05.000000')"
+            )
+        )
     engine.dispose()
-    found = CorrectionStore(url).of_document("a")["vendor"]
+    store = CorrectionStore(url)
+    moment = datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert store.history("a") == [Edit("a", "vendor", "set", "Elm", None, "ada", moment)]
+    found = store.of_document("a")["vendor"]
     assert (found.raw, found.corrected_by, found.content_hash) == ("Elm", None, None)
     assert found.corrected_at == datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC)
