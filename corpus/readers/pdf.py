@@ -16,6 +16,8 @@ from corpus.readers.containers import Member, read_members
 from corpus.readers.encodings import decoded
 from corpus.readers.pdf_forms import written_on
 from corpus.readers.pdf_geometry import Placer
+from corpus.readers.pdf_hidden import take_off
+from corpus.readers.pdf_objects import Drawn, drawn_on, has_layers
 from corpus.readers.protocol import MEGABYTE, Reading, ReadOptions, Unread
 from corpus.readers.text import PAGE_BREAK, WIDE, cleaned, joined_pages
 from corpus.types import Box, Embedded, Layout, Line, Table
@@ -32,17 +34,23 @@ _SCAN_CHARACTERS = 16
 _STAMP_CHARACTERS = 300
 _MOSTLY = 0.6
 _EMBEDDED_BYTES = 20 * MEGABYTE
+# Page numbers that a note names.
+_SHOWN = 10
 
 
 @dataclass(slots=True)
 class PageText:
-    """The text of one page; offsets of lines and tables count from its start."""
+    """The text of one page; offsets of lines and tables count from its start.
+
+    `problem` is why a scan was not read, `hidden` how many characters nobody sees on it.
+    """
 
     number: int
     text: str
     layout: Layout
     tables: list[Table] = field(default_factory=list)
     problem: str = ""
+    hidden: int = 0
 
 
 class PdfReader:
@@ -59,7 +67,7 @@ class PdfReader:
                 if pdf.get_formtype():
                     pdf.init_forms()
                 attached = pdf.count_attachments()
-                pages = list(page_texts(pdf, options))
+                pages = list(page_texts(pdf, options, layered=has_layers(path)))
                 labels = [pdf.get_page_label(number) for number in range(len(pages))]
                 title = _title(pdf.get_metadata_value("Title"))
                 embedded = _embedded(pdf)
@@ -89,6 +97,7 @@ class PdfReader:
                 for table in page.tables
             ),
             embedded=embedded,
+            notes=tuple(_hidden_notes(pages)),
         )
         yield from unread
         if attached:
@@ -108,20 +117,22 @@ class PdfReader:
                 yield Member(name or f"attachment {number + 1}", partial(io.BytesIO, data), len(data))
 
 
-def page_texts(pdf: Any, options: ReadOptions) -> Iterator[PageText]:
-    """Yield the pages of an open document; each is closed before the next one is opened."""
+def page_texts(pdf: Any, options: ReadOptions, *, layered: bool = False) -> Iterator[PageText]:
+    """Yield the pages of an open document, which may have layers; each is closed before the next one is opened."""
     for number in range(1, len(pdf) + 1):
         page = pdf[number - 1]
         try:
-            yield _page_text(page, number, options, pdf.formenv)
+            drawn = drawn_on(page, layered=layered)
+            yield _page_text(page, drawn, number, options, form=pdf.formenv)
         finally:
             page.close()
 
 
-def _page_text(page: Any, number: int, options: ReadOptions, form: Any = None) -> PageText:
+def _page_text(page: Any, drawn: Drawn, number: int, options: ReadOptions, *, form: Any) -> PageText:
+    place = Placer(page)
+    hidden = take_off(page, place, drawn)
     words = page.get_textpage()
     try:
-        place = Placer(page)
         text, lines = _lines(words, place)
         for item in written_on(page, form, place):
             text += "\n" if text and not text.endswith("\n") else ""
@@ -130,36 +141,30 @@ def _page_text(page: Any, number: int, options: ReadOptions, form: Any = None) -
         width, height = page.get_size()
         layout = Layout(number, width, height, tuple(lines))
         visible, problem = sum(map(len, text.split())), ""
-        if visible < _SCAN_CHARACTERS or (visible < _STAMP_CHARACTERS and _is_picture(page, place)):
+        is_scan = visible < _STAMP_CHARACTERS and _is_picture(drawn, width * height)
+        if drawn.pictures and (visible < _SCAN_CHARACTERS or is_scan):
             scan = _scanned(page, number, options)
             # Beside a stamp the scan says more; on a page with a picture behind its words it does not.
             least = 2 * visible if visible >= _SCAN_CHARACTERS else 1
-            if scan is not None and (len("".join(scan.text.split())) >= least or not text.strip()):
+            if len("".join(scan.text.split())) >= least or not text.strip():
+                scan.hidden = hidden
                 return scan
-            problem = scan.problem if scan is not None else ""
-        return PageText(number, text, layout, pdf_tables.tables_of(page, words, place, layout), problem)
+            problem = scan.problem
+        tables = pdf_tables.tables_of(drawn, words, place, layout)
+        return PageText(number, text, layout, tables, problem, hidden)
     finally:
         words.close()
 
 
-def _is_picture(page: Any, place: Placer) -> bool:
-    """Return whether one picture covers most of a page."""
-    from pypdfium2 import raw
-
-    width, height = page.get_size()
-    for item in page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3):
-        box = place.box(*item.get_bounds())
-        if (box.right - box.left) * (box.bottom - box.top) >= _MOSTLY * width * height:
-            return True
-    return False
+def _is_picture(drawn: Drawn, size: float) -> bool:
+    """Return whether one picture covers most of a page of a size in square points."""
+    return any(
+        (right - left) * (top - bottom) >= _MOSTLY * size for left, bottom, right, top in drawn.pictures
+    )
 
 
-def _scanned(page: Any, number: int, options: ReadOptions) -> PageText | None:
-    """Return what OCR reads on a page that holds a picture; None when it holds none."""
-    from pypdfium2 import raw
-
-    if next(page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=3), None) is None:
-        return None
+def _scanned(page: Any, number: int, options: ReadOptions) -> PageText:
+    """Return what OCR reads on a page that holds a picture."""
     width, height = page.get_size()
     layout = Layout(number, width, height, recognised=True)
     reason = recognition.missing() if options.ocr else "OCR is switched off"
@@ -294,6 +299,22 @@ def _unread_pages(pages: Sequence[PageText]) -> list[Unread]:
         Unread(f"page{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}", reason)
         for reason, numbers in reasons.items()
     ]
+
+
+def _hidden_notes(pages: Sequence[PageText]) -> Iterator[str]:
+    """Yield what was left out because nobody sees it, so that it is neither found nor cited."""
+    hidden = [page for page in pages if page.hidden]
+    if hidden:
+        count = sum(page.hidden for page in hidden)
+        yield f"{count:,} characters of hidden text were left out on {_numbered([page.number for page in hidden])}"
+
+
+def _numbered(pages: Sequence[int]) -> str:
+    """Return "page 2" or "pages 1, 2, 3 and 9 more"."""
+    shown = ", ".join(map(str, pages[:_SHOWN]))
+    return f"page{'s' if len(pages) > 1 else ''} {shown}" + (
+        f" and {len(pages) - _SHOWN} more" if len(pages) > _SHOWN else ""
+    )
 
 
 def _title(declared: str) -> str:

@@ -36,6 +36,8 @@ def written_on(page: Any, form: Any, place: Placer) -> Iterator[Written]:
         if not note:
             continue
         try:
+            if raw.FPDFAnnot_GetFlags(note) & (raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW):
+                continue
             text = " ".join(cleaned(_said(note, form)).split())
             corners = raw.FS_RECTF()
             if text and raw.FPDFAnnot_GetRect(note, corners):

@@ -9,11 +9,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from corpus.readers.pdf_geometry import Placer
+from corpus.readers.pdf_objects import Drawn
 from corpus.readers.text import cleaned
 from corpus.types import Box, Layout, Table
 
-# A page of drawings (a map, a chart) has more paths than a table has rules.
-_MOST_PATHS = 1_500
 _MOST_SEGMENTS = 100
 _MOST_EDGES = 4_000
 # Points; thinner is a rule, shorter is no cell's side, and what leans more is no rule.
@@ -26,12 +25,12 @@ _FILLED = 0.6
 Edge = dict[str, Any]
 
 
-def tables_of(page: Any, words: Any, place: Placer, layout: Layout) -> list[Table]:
+def tables_of(drawn: Drawn, words: Any, place: Placer, layout: Layout) -> list[Table]:
     """Return the tables of a page whose cells are ruled; offsets count from the start of its text.
 
     pdfplumber reads a page about 20 times slower than PDFium, so only its finder runs, on PDFium's lines.
     """
-    edges = list(_edges(page, place))
+    edges = list(_edges(drawn, place))
     upright = sum(edge["orientation"] == "v" for edge in edges)
     if upright < 3 or len(edges) - upright < 3 or len(edges) > _MOST_EDGES:
         return []
@@ -71,14 +70,12 @@ def _within(line: Box, table: Box) -> bool:
     return table.left <= across <= table.right and table.top <= down <= table.bottom
 
 
-def _edges(page: Any, place: Placer) -> Iterator[Edge]:
+def _edges(drawn: Drawn, place: Placer) -> Iterator[Edge]:
     """Yield the level and upright lines that a page draws, and the sides of its rectangles."""
     from pypdfium2 import raw
 
-    for count, item in enumerate(page.get_objects(filter=[raw.FPDF_PAGEOBJ_PATH], max_depth=1)):
-        if count > _MOST_PATHS:
-            return
-        box = place.box(*item.get_bounds())
+    for item, corners in drawn.paths:
+        box = place.box(*corners)
         width, height = box.right - box.left, box.bottom - box.top
         if min(width, height) <= _THIN:
             yield from _edge((box.left, box.top), (box.right, box.bottom), upright=height > width)
@@ -89,7 +86,9 @@ def _edges(page: Any, place: Placer) -> Iterator[Edge]:
 def _sides(item: Any, place: Placer) -> Iterator[Edge]:
     from pypdfium2 import raw
 
-    matrix = item.get_matrix()
+    matrix = raw.FS_MATRIX()
+    raw.FPDFPageObj_GetMatrix(item, matrix)
+    a, b, c, d, e, f = matrix.a, matrix.b, matrix.c, matrix.d, matrix.e, matrix.f
     x, y = ctypes.c_float(), ctypes.c_float()
     points: list[tuple[float, float]] = []
     for number in range(raw.FPDFPath_CountSegments(item)):
@@ -98,7 +97,7 @@ def _sides(item: Any, place: Placer) -> Iterator[Edge]:
         if raw.FPDFPathSegment_GetType(segment) == raw.FPDF_SEGMENT_MOVETO:
             yield from _polygon(points)
             points = []
-        points.append(place.point(*matrix.on_point(x.value, y.value)))
+        points.append(place.point(a * x.value + c * y.value + e, b * x.value + d * y.value + f))
         if raw.FPDFPathSegment_GetClose(segment):
             points.append(points[0])
     yield from _polygon(points)

@@ -22,7 +22,7 @@ from corpus.readers.text import MarkdownReader, TextReader
 from corpus.readers.tnef import TnefReader
 from llm.errors import BadInput
 
-RECIPE = 5
+RECIPE = 6
 """Raised when a reader gives another text, so that files are read again."""
 _READERS: tuple[Reader, ...] = (
     TextReader(),
