@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -15,11 +15,11 @@ from corpus.readers import pdf_tables, recognition
 from corpus.readers.containers import Member, read_members
 from corpus.readers.encodings import decoded
 from corpus.readers.pdf_forms import written_on
-from corpus.readers.pdf_geometry import Placer
+from corpus.readers.pdf_geometry import Glyphs, Placer
 from corpus.readers.pdf_hidden import take_off
 from corpus.readers.pdf_objects import Drawn, drawn_on, has_layers
 from corpus.readers.protocol import MEGABYTE, Reading, ReadOptions, Unread
-from corpus.readers.text import PAGE_BREAK, WIDE, cleaned, joined_pages
+from corpus.readers.text import PAGE_BREAK, cleaned, joined_pages
 from corpus.types import Box, Embedded, Layout, Line, Table
 from llm.errors import BadInput
 
@@ -184,22 +184,22 @@ def _scanned(page: Any, number: int, options: ReadOptions) -> PageText:
 def _lines(words: Any, place: Placer) -> tuple[str, list[Line]]:
     """Return a page's text, and the span and box of each line in it, of each cell where wide gaps part a line."""
     given = _given(words)
-    gaps = _Gaps(words)
+    # Only characters beyond the basic plane are two units.
+    units_of = _units if max(given, default="") > "\uffff" else len
+    glyphs = Glyphs(words, units_of(given))
     parts: list[str] = []
     lines: list[Line] = []
     at = units = start = 0
     for begin, end, close in _pieces(given):
-        for first, last in _cells(gaps, given[begin:end], units + _units(given[at:begin])):
+        for first, last in _cells(glyphs, given[begin:end], units + units_of(given[at:begin]), units_of):
             # PDFium counts UTF-16 units, and some of its characters have no text.
-            units += _units(given[at : begin + first])
+            units += units_of(given[at : begin + first])
             at = begin + first
             piece = _BLANKS.sub(" ", cleaned(given[at : begin + last]).replace("\u00ad", ""))
             joint = close if begin + last == end else " "
-            rectangles = _rectangles(words, units, given[at : begin + last]) if piece.strip() else []
-            if rectangles:
-                left, bottom, right, top = zip(*rectangles, strict=True)
-                box = place.box(min(left), min(bottom), max(right), max(top))
-                lines.append(Line(start, start + len(piece) + (joint == "-\n"), box))
+            bounds = glyphs.bounds(units, units_of(given[at : begin + last])) if piece.strip() else None
+            if bounds:
+                lines.append(Line(start, start + len(piece) + (joint == "-\n"), place.box(*bounds)))
             parts.append(piece + joint)
             start += len(piece) + len(joint)
     return "".join(parts), lines
@@ -215,46 +215,17 @@ def _given(words: Any) -> str:
     return bytes(units)[: 2 * max(0, length - 1)].decode("utf-16-le", "surrogatepass")
 
 
-def _rectangles(words: Any, units: int, text: str) -> list[tuple[float, float, float, float]]:
-    """Return the (left, bottom, right, top) of the pieces of a text that begins at a UTF-16 unit of the page."""
-    from pypdfium2 import raw
-
-    first = raw.FPDFText_GetCharIndexFromTextIndex(words, units)
-    return [words.get_rect(n) for n in range(words.count_rects(first, _units(text)))]
-
-
-def _cells(gaps: _Gaps, line: str, units: int) -> Iterator[tuple[int, int]]:
+def _cells(
+    glyphs: Glyphs, line: str, units: int, units_of: Callable[[str], int]
+) -> Iterator[tuple[int, int]]:
     """Yield the spans that wide gaps separate in a line: the cells of a form or table."""
     begin = 0
     for blank in _BETWEEN.finditer(line):
-        first = units + _units(line[: blank.start()])
-        if gaps.wide(first - 1, first + _units(blank[0])):
+        first = units + units_of(line[: blank.start()])
+        if glyphs.far_apart(first - 1, first + len(blank[0])):
             yield begin, blank.start()
             begin = blank.end()
     yield begin, len(line)
-
-
-class _Gaps:
-    """Says whether characters of a page, named by their UTF-16 units, stand far apart."""
-
-    def __init__(self, words: Any) -> None:
-        from pypdfium2 import raw
-
-        self._index, self._measure, self._words = (
-            raw.FPDFText_GetCharIndexFromTextIndex,
-            raw.FPDFText_GetLooseCharBox,
-            words.raw,
-        )
-        self._one, self._other = raw.FS_RECTF(), raw.FS_RECTF()
-
-    def wide(self, one: int, other: int) -> bool:
-        """Return whether a character stands further right of another than blanks put it."""
-        words, here, there = self._words, self._one, self._other
-        if not self._measure(words, self._index(words, one), here):
-            return False
-        if not self._measure(words, self._index(words, other), there):
-            return False
-        return bool(there.left - here.right > WIDE * (here.top - here.bottom) > 0)
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int, str]]:
@@ -267,7 +238,7 @@ def _pieces(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _units(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _moved(layout: Layout, by: int) -> Layout:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from math import inf
 from types import SimpleNamespace
 from typing import Any
 
@@ -31,14 +32,25 @@ def tables_of(drawn: Drawn, words: Any, place: Placer, layout: Layout) -> list[T
     pdfplumber reads a page about 20 times slower than PDFium, so only its finder runs, on PDFium's lines.
     """
     edges = list(_edges(drawn, place))
-    upright = sum(edge["orientation"] == "v" for edge in edges)
-    if upright < 3 or len(edges) - upright < 3 or len(edges) > _MOST_EDGES:
+    columns = {edge["x0"] for edge in edges if edge["orientation"] == "v"}
+    rows = {edge["top"] for edge in edges if edge["orientation"] == "h"}
+    # Two columns and two rows have three lines each way.
+    if not (_are_apart(columns, 3) and _are_apart(rows, 3)) or len(edges) > _MOST_EDGES:
         return []
     from pdfplumber.table import TableFinder
 
     ruled: Any = SimpleNamespace(edges=edges, bbox=(0, 0, layout.width, layout.height))
     found = (_table(raw, words, place, layout) for raw in TableFinder(ruled).tables)
     return [table for table in found if table is not None]
+
+
+def _are_apart(places: Iterable[float], least: int) -> bool:
+    """Return whether so many of the places are further apart than the sides of one rule."""
+    last, count = -inf, 0
+    for place in sorted(places):
+        if place - last > _THIN:
+            last, count = place, count + 1
+    return count >= least
 
 
 def _table(raw: Any, words: Any, place: Placer, layout: Layout) -> Table | None:
@@ -77,6 +89,8 @@ def _edges(drawn: Drawn, place: Placer) -> Iterator[Edge]:
     for item, corners in drawn.paths:
         box = place.box(*corners)
         width, height = box.right - box.left, box.bottom - box.top
+        if max(width, height) < _SHORT:
+            continue
         if min(width, height) <= _THIN:
             yield from _edge((box.left, box.top), (box.right, box.bottom), upright=height > width)
         elif 2 <= raw.FPDFPath_CountSegments(item) <= _MOST_SEGMENTS:
