@@ -240,8 +240,8 @@ def _values(bucket: "Bucket", corrections: Sequence[str]) -> list[tuple[str, str
 
 def _by_model(services: Services, bucket: "Bucket") -> "Extractor":
     from corpus.extraction.by_model import ModelExtractor
+    from corpus.extraction.engine import extract_document
     from corpus.extraction.found import Extraction
-    from corpus.extraction.settle import extract_document
     from corpus.types import Document
 
     if not services.chat.configured("extract"):

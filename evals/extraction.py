@@ -28,8 +28,8 @@ from typing import Any
 
 from corpus.buckets import Bucket, load_buckets, show
 from corpus.coercion import coerce, is_missing
-from corpus.extraction.engine import same
-from corpus.extraction.settle import extract_document, settle
+from corpus.extraction.engine import extract_document, same
+from corpus.extraction.settle import settle
 from corpus.fields import Field, Quantity, Value
 from corpus.names import parse_name
 from corpus.readers.protocol import Reading

@@ -24,7 +24,7 @@ from corpus.extraction.sums import add_up
 from corpus.extraction.trade_parties import Named, find_trade_parties
 from corpus.extraction.typed import Typed, find_typed
 from corpus.fields import DateOrder, Field, Money, Quantity, Value, fold
-from corpus.types import Layout, Page, page_at
+from corpus.types import Document, Layout, Page, page_at
 from llm.errors import BadInput
 
 _LONGEST_MATCH = 4_000
@@ -78,6 +78,14 @@ class Source:
         """Return the number of the page on which a place lies, None when it is unknown."""
         found = page_at(self.pages, start) if start is not None else None
         return found.number if found else None
+
+
+def extract_document(bucket: Bucket, document: Document, *, today: date | None = None) -> Extraction:
+    """Return what the bucket's rules find in a document."""
+    embedded = [item.text.encode() for item in document.embedded if "xml" in item.media_type]
+    return extract(
+        bucket, Source(document.text, document.pages, embedded, today or date.today(), document.layouts)
+    )
 
 
 def extract(bucket: Bucket, source: Source) -> Extraction:

@@ -7,11 +7,10 @@ from datetime import date
 from corpus.annotation_tables import Source as Place
 from corpus.buckets import Bucket, show
 from corpus.coercion import add_currencies, coerce, to_json
-from corpus.extraction.engine import Source, extract, same
+from corpus.extraction.engine import same
 from corpus.extraction.found import Candidate, Extracted, Extraction
 from corpus.extraction.store import STORE_FROM
 from corpus.fields import Field, Money, Quantity, Value
-from corpus.types import Document
 from llm.errors import BadInput
 
 RIVAL_FROM = 0.7
@@ -27,14 +26,6 @@ class Settled:
     values: Mapping[str, Value]
     places: Mapping[str, Place] = field(default_factory=dict)
     extraction: Extraction = field(default_factory=Extraction)
-
-
-def extract_document(bucket: Bucket, document: Document, *, today: date | None = None) -> Extraction:
-    """Return what the bucket's rules find in a document."""
-    embedded = [item.text.encode() for item in document.embedded if "xml" in item.media_type]
-    return extract(
-        bucket, Source(document.text, document.pages, embedded, today or date.today(), document.layouts)
-    )
 
 
 def settle(

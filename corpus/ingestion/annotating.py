@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from corpus.extraction.engine import extract_document
 from corpus.extraction.found import Extraction
-from corpus.extraction.settle import extract_document
 from corpus.ingestion.planning import Planned, Planner
 from corpus.ingestion.stores import DEFAULTS, IngestOptions, Progress, Stores
 from corpus.ingestion.writing import Writer

@@ -16,8 +16,9 @@ from corpus.chunking import RECIPE, chunk_document
 from corpus.coercion import to_json
 from corpus.document_parts import parts_digest
 from corpus.extraction.corrections import split_fitting
+from corpus.extraction.engine import extract_document
 from corpus.extraction.found import Extraction
-from corpus.extraction.settle import Settled, extract_document, settle, typed_corrections
+from corpus.extraction.settle import Settled, settle, typed_corrections
 from corpus.ingestion.report import BadValue, IngestReport, Skipped
 from corpus.ingestion.sources import is_absent, printable
 from corpus.sidecar import FILE_COLUMNS, Row, Sidecar

@@ -76,16 +76,19 @@ async def open_readers(workers: int | None, read: ReadStep, limits: Limits) -> A
 
     # A fork of this process would inherit the lock of the embedded index and keep it when this one is killed.
     context = multiprocessing.get_context("forkserver")
-    # What the workers need is imported once; each begins as a copy of a process that has it.
-    context.set_forkserver_preload([prepare.__module__, "corpus.ingestion.preparing"])
+    # What the workers need is loaded once; each begins as a copy of a process that has it.
+    context.set_forkserver_preload(["corpus.ingestion.preloaded"])
     # Each pool has one worker: the file that it has begun stays open in it between two steps.
     pools = [
         ProcessPool(max_workers=1, context=context, initializer=prepare, initargs=[limits])
         for _ in range(count)
     ]
+    # The processes begin while the caller opens its stores.
+    begun = asyncio.create_task(asyncio.to_thread(lambda: [pool.schedule(os.getpid) for pool in pools]))
     try:
         yield PooledReader(pools, read, limits)
     finally:
+        await begun
         for pool in pools:
             pool.stop()  # type: ignore[no-untyped-call]
         await asyncio.to_thread(lambda: [pool.join() for pool in pools])

@@ -8,7 +8,7 @@ from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from corpus.extraction.settle import extract_document
+from corpus.extraction.engine import extract_document
 from corpus.types import Document
 
 if TYPE_CHECKING:

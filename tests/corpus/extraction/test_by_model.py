@@ -18,8 +18,7 @@ from corpus.extraction.by_model import (
     place,
     windows,
 )
-from corpus.extraction.engine import DISAGREEMENT
-from corpus.extraction.settle import extract_document
+from corpus.extraction.engine import DISAGREEMENT, extract_document
 from corpus.fields import Money
 from corpus.types import Document, Page
 from llm.errors import CitegraphError

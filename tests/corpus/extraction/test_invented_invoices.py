@@ -10,8 +10,8 @@ import yaml
 
 from corpus.buckets import Bucket, load_buckets
 from corpus.coercion import coerce
-from corpus.extraction.engine import same
-from corpus.extraction.settle import extract_document, settle
+from corpus.extraction.engine import extract_document, same
+from corpus.extraction.settle import settle
 from corpus.names import parse_name
 from corpus.readers.protocol import Reading
 from corpus.readers.registry import read_file

@@ -45,6 +45,17 @@ async def read_all(
     return [(file.name, texts, failure) for file, (texts, failure) in found.items()]
 
 
+def name_loaded(path: Path) -> Step:
+    """Name the late-loaded modules that are there before anything was read."""
+    late = ("charset_normalizer", "lxml.etree", "pdfplumber.table", "pint", "pycountry", "pypdfium2")
+    return Step((Reading(" ".join(name for name in late if name in sys.modules)),), finished=True)
+
+
+async def test_a_worker_begins_with_what_reading_and_extraction_load_late() -> None:
+    [(_, texts, _)] = await read_all([Path("a")], Limits(), workers=1, read=name_loaded)
+    assert texts == ["charset_normalizer lxml.etree pdfplumber.table pint pycountry pypdfium2"]
+
+
 async def test_what_hangs_dies_or_swells_is_named_and_the_rest_is_read() -> None:
     names = ["a", "hangs", "b", "dies", "c", "swells", "d", "odd", "e"]
     limits = Limits(seconds=3, memory_mb=1500)
