@@ -1,10 +1,11 @@
 """Values beside or beneath their labels, as forms, invoices and receipts print them."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Self
 
 from corpus.extraction.rules import ExtractRule
@@ -16,6 +17,7 @@ LINES_BELOW = 5
 """Lines under a label that are looked at, blank ones not counted."""
 
 _LEAD = re.compile(r"(?:[\s:.#=*°>)\]]|[-−](?![\d.,]))*")
+_WORD = re.compile(r"[^\W_]+")
 _CELL = re.compile(r"\S+(?: \S+)*")
 _NOTHING_RIGHT = re.compile(r"[\s:.#*)-]*(?:[ \t]{2,}|\n|\Z)")
 _INNER = re.compile(
@@ -45,9 +47,7 @@ def beside(text: str, rule: ExtractRule, find: Finder, *, every: bool = False) -
     """
     words = _Words.of(text)
     for order, label in enumerate(rule.labels):
-        if not words.may_hold(label):
-            continue
-        for match in _label_pattern(label, rule.prose).finditer(text):
+        for match in words.matches(label, _label_pattern(label, rule.prose)):
             line_start = text.rfind("\n", 0, match.start()) + 1
             line_end = _line_end(text, match.end())
             if not rule.prose and not _GAP_BEFORE.search(text[line_start : match.start()]):
@@ -159,21 +159,43 @@ def _line_end(text: str, start: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    """The words of a text: most labels of a bucket are in no document, and their patterns need not be tried."""
+    """The words of a text, folded, in order, and where each stands: a label's pattern is tried where one begins it.
+
+    Most labels of a bucket are in no document, and a search for each through all of the text took most of the time.
+    """
 
     text: str
-    words: frozenset[str]
+    words: Sequence[str]
+    places: Mapping[str, Sequence[int]]
 
     @classmethod
     @lru_cache(maxsize=4)
     def of(cls, text: str) -> Self:
-        folded = _folded(text)
-        return cls(folded, frozenset(re.findall(r"[^\W_]+", folded)))
+        places: dict[str, list[int]] = {}
+        for word in _WORD.finditer(text):
+            places.setdefault(_folded(word[0]), []).append(word.start())
+        return cls(text, sorted(places), places)
 
-    def may_hold(self, label: str) -> bool:
-        """Return False when the pattern of a label cannot match."""
+    def matches(self, label: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+        """Yield the places that a label's pattern matches, as its `finditer` would."""
         first, alone = _first_word(label)
-        return first in self.words if alone else first in self.text
+        if not first:
+            yield from pattern.finditer(self.text)
+            return
+        end = 0
+        for start in self._places(first, alone=alone):
+            if start >= end and (match := pattern.match(self.text, start)):
+                end = match.end()
+                yield match
+
+    def _places(self, first: str, *, alone: bool) -> Sequence[int]:
+        """Return where a word stands; unless it must stand alone, also where longer words begin with it."""
+        if alone:
+            return self.places.get(first, ())
+        begin = at = bisect_left(self.words, first)
+        while at < len(self.words) and self.words[at].startswith(first):
+            at += 1
+        return sorted(chain.from_iterable(self.places[word] for word in self.words[begin:at]))
 
 
 def _folded(text: str) -> str:
@@ -183,9 +205,9 @@ def _folded(text: str) -> str:
 
 @lru_cache(maxsize=2048)
 def _first_word(label: str) -> tuple[str, bool]:
-    """Return the first word of a label, and whether a match must be that word of the text, nothing joined to it."""
-    first, *others = _folded(label).split()
-    return first, not others and first.isalnum()
+    """Return the letters and digits that a label begins with, and whether a match must be that whole word."""
+    first = _WORD.match(label)
+    return (_folded(first[0]), first[0] == label) if first else ("", False)
 
 
 @lru_cache(maxsize=2048)
