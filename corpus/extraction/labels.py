@@ -172,8 +172,11 @@ class _Words:
     @lru_cache(maxsize=4)
     def of(cls, text: str) -> Self:
         places: dict[str, list[int]] = {}
-        for word in _WORD.finditer(text):
-            places.setdefault(_folded(word[0]), []).append(word.start())
+        folded = _folded(text)
+        # Folding only ever lengthens: of a text that stayed as long, all letters stayed where they are.
+        aligned = len(folded) == len(text)
+        for word in _WORD.finditer(folded if aligned else text):
+            places.setdefault(word[0] if aligned else _folded(word[0]), []).append(word.start())
         return cls(text, sorted(places), places)
 
     def matches(self, label: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:

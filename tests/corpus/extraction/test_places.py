@@ -245,3 +245,26 @@ def test_front_matter(text: str) -> None:
 )
 def test_no_front_matter(text: str) -> None:
     assert front_matter(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "value"),
+    [
+        (
+            "Hauptstraße 1, Größe\nGROẞE SUMME 12.50",
+            "große summe",
+            "12.50",
+        ),  # folding lengthens what stands before
+        ("İstanbul ve ISPARTA\nİADE TUTARI 12.50", "iade tutarı", "12.50"),
+        (
+            "Subtotal 9.00\nInvoiceTotal: 12.50",
+            "invoice total",
+            "12.50",
+        ),  # the words of a label may be joined
+        ("Subtotal 9.00\nTotals 8.00\nTotal 12.50", "total", "12.50"),  # and those of others are not its
+        ("N° 9.00\nNr° 12.50", "nr°", "12.50"),
+        ("Due  (in full) 12.50", "(in full)", "12.50"),  # it begins with no letter
+    ],
+)
+def test_a_label_is_found_however_its_letters_fold(text: str, label: str, value: str) -> None:
+    assert labelled(text, "decimal", labels=[label]) == [(0, value)]
