@@ -65,5 +65,12 @@ def _rows(request: Request) -> Iterator[str]:
         raise BadInput(f"There is no bucket {request.bucket[:60]!r}; the buckets are {', '.join(buckets)}.")
     filters = read_filters(buckets[request.bucket], request.filters, today=date.today())
     settings.home.mkdir(parents=True, exist_ok=True)
-    store = AnnotationStore(settings.sql_url, buckets)
+    if buckets[request.bucket].collection:
+        from tools.services import open_corpus
+
+        store = open_corpus(settings).annotations
+        for remark in store.remarks(request.bucket, [field.name for field in buckets[request.bucket].fields]):
+            say(remark)
+    else:
+        store = AnnotationStore(settings.sql_url, buckets)
     return export_csv(store, request.bucket, filters, bom=request.excel)

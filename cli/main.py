@@ -403,5 +403,13 @@ def reembed(bucket: Annotated[str, typer.Argument(help="Name of the bucket.")], 
     raise typer.Exit(run_reembed(bucket, quiet=quiet))
 
 
+@app.command()
+def mirror(bucket: Annotated[str, typer.Argument(help="A bucket with a `collection`.")]) -> None:
+    """Read the values of a collection of your own, however large, for lists, sums and counts over it."""
+    from cli.mirror import run
+
+    raise typer.Exit(run(bucket))
+
+
 if __name__ == "__main__":
     main()

@@ -63,7 +63,10 @@ class Collection(BaseModel):
         content_key, metadata_key: where the payload holds text and metadata; a `metadata_key` of "" says that
             the metadata stand beside the text.
         vector, sparse_vector: names of its vectors; "" is the unnamed one.
-        id_key, source_key, page_key: metadata that name a document, its file and its page.
+        path: folder of a local-mode client (`QdrantClient(path=...)`) that holds it; None is the server's.
+        id_key: metadata that tell which points are one document, several for the lines of one file; None is
+            `source_key`, "_id" makes each point a document.
+        source_key, page_key: metadata that name a document's file and its page.
         first_page: the number that the metadata give a file's first page (LangChain's PDF loaders: 0).
     """
 
@@ -76,7 +79,8 @@ class Collection(BaseModel):
     sparse_vector: str = "langchain-sparse"
     mode: Literal["dense", "sparse", "hybrid"] = "dense"
     distance: Literal["Cosine", "Dot", "Euclid", "Manhattan"] = "Cosine"
-    id_key: str | None = None
+    path: Path | None = None
+    id_key: str | tuple[str, ...] | None = None
     source_key: str = "source"
     page_key: str = "page"
     first_page: Literal[0, 1] = 0

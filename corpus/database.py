@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -134,6 +134,17 @@ def translated(call: Callable[[], T]) -> T:
         raise Unavailable(f"The document database does not answer ({_short(error)}).") from error
     except SQLAlchemyError as error:
         raise Rejected(f"The document database refused the request ({_short(error)}).") from error
+
+
+def execute_all(engine: Engine, statements: Iterable[Any]) -> None:
+    """Execute statements in one transaction; failures as `translated` raises them."""
+
+    def run() -> None:
+        with engine.begin() as connection:
+            for statement in statements:
+                connection.execute(statement)
+
+    translated(run)
 
 
 def _short(error: SQLAlchemyError) -> str:

@@ -30,7 +30,7 @@ from sqlalchemy import (
 )
 
 from corpus.access import OWNER, Principal, create_labels_table, labels_table, sql_condition
-from corpus.database import batches, create_tables, open_database, translated
+from corpus.database import batches, create_tables, execute_all, open_database, translated
 from corpus.document_parts import layout_from, part_rows, parts_table, with_parts
 from corpus.likeness import Likeness, LikenessTables, Traits
 from corpus.one_writer import one_writer
@@ -161,10 +161,8 @@ class DocumentStore:
 
     def mark(self, doc_ids: Sequence[str], status: Status) -> None:
         """Record that these documents are being written or removed, or that all stores hold them."""
-        self._execute(
-            update(_documents).where(_documents.c.doc_id.in_(ids)).values(status=status)
-            for ids in batches(doc_ids)
-        )
+        changed = (update(_documents).where(_documents.c.doc_id.in_(ids)) for ids in batches(doc_ids))
+        execute_all(self._engine, (statement.values(status=status) for statement in changed))
 
     def delete(self, doc_ids: Sequence[str]) -> None:
         """Remove documents; unknown ids are ignored."""
@@ -332,14 +330,6 @@ class DocumentStore:
                 return connection.execute(query).all()
 
         return translated(run)
-
-    def _execute(self, statements: Iterable[Any]) -> None:
-        def run() -> None:
-            with self._engine.begin() as connection:
-                for statement in statements:
-                    connection.execute(statement)
-
-        translated(run)
 
 
 def _row(document: Document, hashes: tuple[str, str], status: Status) -> dict[str, Any]:

@@ -61,6 +61,12 @@ class Group(BaseModel):
 Filters = tuple[Clause | Group, ...]
 
 
+def filtered_names(filters: Filters) -> list[str]:
+    """Return the fields that filters have conditions on, in their order."""
+    clauses = (one for item in filters for one in ((item,) if isinstance(item, Clause) else item.clauses))
+    return list(dict.fromkeys(clause.field for clause in clauses))
+
+
 @dataclass(frozen=True, slots=True)
 class FilterProblem:
     """A clause that cannot be used: why, and the nearest valid choice (empty when there is none)."""

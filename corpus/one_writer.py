@@ -38,7 +38,7 @@ async def one_writer(engine: Engine, bucket: str) -> AsyncIterator[None]:
     Raises:
         Unavailable: another process writes to the bucket, or the database does not answer.
     """
-    hold = _held(engine, bucket)
+    hold = writing_alone(engine, bucket)
     await asyncio.to_thread(hold.__enter__)
     try:
         yield
@@ -47,7 +47,8 @@ async def one_writer(engine: Engine, bucket: str) -> AsyncIterator[None]:
 
 
 @contextmanager
-def _held(engine: Engine, bucket: str) -> Iterator[None]:
+def writing_alone(engine: Engine, bucket: str) -> Iterator[None]:
+    """Do as `one_writer`, from code that blocks."""
     file = engine.url.database
     if engine.dialect.name == "postgresql":
         with contextlib.closing(translated(engine.connect)) as connection:

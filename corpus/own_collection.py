@@ -14,9 +14,10 @@ from langchain_qdrant.sparse_embeddings import SparseVector as SparseValues
 from pydantic import ValidationError
 from qdrant_client import QdrantClient, models
 
-from corpus.fields import fold
+from corpus.fields import Field, fold
 from corpus.index import RRF_K, FilterJSON, SearchRequest, request_filter
-from corpus.own_filter import filtered_fields, index_kinds, own_filter, payload_key, point_of
+from corpus.own_filter import Lookups, filtered_fields, index_kinds, own_filter, payload_key, point_of
+from corpus.own_reading import Reading, document_name, metadata_of, page_of
 from corpus.qdrant_index import seam
 from corpus.sparse import SparseEncoder
 from corpus.types import Chunk, Document, Hit, Page
@@ -25,27 +26,16 @@ from llm.errors import BadInput, Rejected
 
 if TYPE_CHECKING:
     from corpus.buckets import Bucket
+    from corpus.conditions import Condition
     from corpus.fields import Value
-    from settings import Settings
+    from corpus.own_mirror import Mirror
 
 T = TypeVar("T")
 
+PAGE = 1000
+"""Points that one request of a reading asks for."""
 VALUES = 10_000
 """Distinct values of a payload key among which a filter's words are looked up."""
-
-
-def connect_own(settings: Settings) -> QdrantClient:
-    """Return a blocking client for the server that holds the collections; nothing is sent yet.
-
-    Raises:
-        BadInput: no server is set.
-    """
-    if not settings.qdrant_url:
-        raise BadInput("A bucket with a `collection` needs the Qdrant server that holds it: set QDRANT_URL.")
-    key = settings.qdrant_api_key
-    return QdrantClient(
-        url=settings.qdrant_url, api_key=key.get_secret_value() if key else None, check_compatibility=False
-    )
 
 
 class _Dense(Embeddings):
@@ -80,20 +70,34 @@ class OwnCollection:
     """Reads one declared collection through `QdrantVectorStore`; all methods block, nothing is written.
 
     Args:
+        client: a client, or what opens one at its first use.
         indexed: whether the collection must have the payload indexes that a filter needs; the client's
             local mode has none.
+
+    Attributes:
+        mirror: what was read of the whole collection; None when nothing is.
     """
 
     def __init__(
-        self, bucket: Bucket, client: QdrantClient, embedder: Embedder, *, indexed: bool = True
+        self,
+        bucket: Bucket,
+        client: QdrantClient | Callable[[], QdrantClient],
+        embedder: Embedder,
+        *,
+        indexed: bool = True,
     ) -> None:
         assert bucket.collection is not None
         self.bucket = bucket
         self.declared = bucket.collection
-        self._client = client
+        self.mirror: Mirror | None = None
+        self._open = client if callable(client) else lambda: client
         self._embedder = embedder
         self._indexed = indexed
         self._stores: dict[str, QdrantVectorStore] = {}
+
+    @property
+    def _client(self) -> QdrantClient:
+        return self._open()
 
     def search(self, request: SearchRequest) -> list[Hit]:
         """Return the best chunks of a search in a mode that the collection has, best first.
@@ -134,13 +138,21 @@ class OwnCollection:
         by_id = {str(point.id): self._read(point.id, point.payload or {}) for point in found}
         return [by_id[str(point)] for point in point_ids if str(point) in by_id]
 
+    def texts(self, point_ids: Sequence[str | int]) -> list[str]:
+        """Return the texts of the points that exist among these, in the order asked."""
+        found: dict[str, str] = {}
+        for begin in range(0, len(point_ids), PAGE):
+            points = self._points(point_ids[begin : begin + PAGE])
+            found |= {str(one): str(payload.get(self.declared.content_key) or "") for one, payload in points}
+        return [found[str(point)] for point in point_ids if str(point) in found]
+
     def document(self, doc_id: str) -> Document | None:
         """Return a point as a document, its page from the metadata; None when there is none of that id."""
         found = self._points([point_of(doc_id)])
         if not found:
             return None
         point_id, payload = found[0]
-        chunk, metadata = self._read(point_id, payload), self._metadata(payload)
+        chunk, metadata = self._read(point_id, payload), metadata_of(self.declared, payload)
         if chunk.doc_id != doc_id:
             return None
         label = metadata.get("page_label")
@@ -160,7 +172,7 @@ class OwnCollection:
     def values(self, doc_id: str) -> dict[str, Value] | None:
         """Return the typed values of a point's metadata by field; None when there is none of that id."""
         found = self._points([point_of(doc_id)])
-        return self.bucket.validate_row(self._metadata(found[0][1]))[0] if found else None
+        return self.bucket.validate_row(metadata_of(self.declared, found[0][1]))[0] if found else None
 
     def count(self, given: FilterJSON | None = None) -> int:
         """Return how many points match."""
@@ -176,6 +188,25 @@ class OwnCollection:
             lambda: self._client.scroll(self.declared.name, scroll_filter=chosen, limit=limit)
         )
         return [self._read(point.id, point.payload or {}).doc_id for point in points]
+
+    def read(self) -> Reading:
+        """Return what all points state, read one after the other with their texts.
+
+        Raises:
+            BadInput: the collection is not there, or none of its points has the keys of the declaration.
+        """
+        reading, offset = Reading(self.bucket), None
+        while True:
+            at = offset
+            points, offset = self._asked(
+                lambda at=at: self._client.scroll(self.declared.name, limit=PAGE, offset=at)  # type: ignore[misc]
+            )
+            for point in points:
+                reading.add(_plain_id(point.id), point.payload or {})
+            if offset is None:
+                break
+        self._check_layout([dict.fromkeys(reading.keys)] if reading.points else [])
+        return reading
 
     def _mode(self, asked: str) -> str:
         if self.declared.mode == "hybrid":
@@ -206,25 +237,62 @@ class OwnCollection:
     def _filter(self, given: FilterJSON | None) -> models.Filter | None:
         if not given:
             return None
-        self._check_indexes(given)
-        own = own_filter(self.bucket, given, self._spelled)
+        own = own_filter(self.bucket, given, self._lookups(given))
         grouped = own.keys() <= {"must", "should", "must_not"}
         return models.Filter.model_validate(own if grouped else {"must": [own]})
 
-    def _check_indexes(self, given: FilterJSON) -> None:
+    def _lookups(self, given: FilterJSON) -> Lookups:
+        """Return what a filter may ask: of fields without a payload index, or stored otherwise, what was read of them.
+
+        Raises:
+            BadInput: a payload index is missing, and the values have not been read.
+        """
+        mirror = self.mirror if self.mirror and self.mirror.current() else None
+        lacking = self._unindexed(given)
+        if mirror is None:
+            for field in lacking:
+                raise self._without_index(field)
+            return Lookups(self._spelled, lambda doc_ids: [point_of(one) for one in doc_ids])
+
+        def points_of(doc_ids: Sequence[str]) -> list[str | int]:
+            alone = [point_of(one) for one in doc_ids if "#" in one]
+            return [*mirror.points_of(doc_ids), *alone]
+
+        def named(condition: Condition) -> Sequence[str | int]:
+            points = mirror.matching(condition)
+            if points is not None:
+                return points
+            if condition.field in lacking:
+                raise self._without_index(condition.field)
+            raise BadInput(
+                f"The values of {condition.field.name!r} in collection {self.declared.name!r} are not stored as "
+                f"{condition.field.type}, so that a search can only name the points that match, and these are too many: "
+                "narrow the filter, or store them as numbers, ISO dates and plain texts."
+            )
+
+        foreign = mirror.foreign() | {field.name for field in lacking}
+        return Lookups(self._spelled, points_of, foreign, named)
+
+    def _unindexed(self, given: FilterJSON) -> list[Field]:
+        """Return the fields of a filter whose values no payload index of the collection serves."""
         fields = filtered_fields(self.bucket, given)
         if not fields or not self._indexed:
-            return
+            return []
         schema = self._asked(lambda: self._client.get_collection(self.declared.name)).payload_schema
-        for field in fields:
-            key, kinds = payload_key(self.bucket, field), index_kinds(field)
-            held = schema.get(key)
-            if held is None or held.data_type.value not in kinds:
-                raise BadInput(
-                    f"Collection {self.declared.name!r} has no payload index of kind {kinds[0]!r} on {key!r}, "
-                    f"which a filter on {field.name!r} needs. Create it: client.create_payload_index("
-                    f"{self.declared.name!r}, {key!r}, {kinds[0]!r})."
-                )
+        held = {field.name: schema.get(payload_key(self.bucket, field)) for field in fields}
+        return [
+            field
+            for field in fields
+            if (found := held[field.name]) is None or found.data_type.value not in index_kinds(field)
+        ]
+
+    def _without_index(self, field: Field) -> BadInput:
+        key, kind = payload_key(self.bucket, field), index_kinds(field)[0]
+        return BadInput(
+            f"Collection {self.declared.name!r} has no payload index of kind {kind!r} on {key!r}, "
+            f"which a filter on {field.name!r} needs. Create it: client.create_payload_index("
+            f"{self.declared.name!r}, {key!r}, {kind!r})."
+        )
 
     def _spelled(self, key: str) -> list[str]:
         hits = self._asked(lambda: self._client.facet(self.declared.name, key, limit=VALUES)).hits
@@ -254,22 +322,13 @@ class OwnCollection:
         found = self._asked(lambda: self._client.retrieve(self.declared.name, list(ids)))
         return [(str(point.id), point.payload or {}) for point in found]
 
-    def _metadata(self, payload: Mapping[str, Any]) -> dict[str, Any]:
-        if not self.declared.metadata_key:
-            return {key: value for key, value in payload.items() if key != self.declared.content_key}
-        held = payload.get(self.declared.metadata_key)
-        return dict(held) if isinstance(held, Mapping) else {}
-
     def _read(self, point_id: object, payload: Mapping[str, Any]) -> Chunk:
+        """Return a point as the one chunk of a document of its own; offsets count in the stored text."""
         text = str(payload.get(self.declared.content_key) or "")
-        return self._chunk(point_id, text, self._metadata(payload))
-
-    def _chunk(self, point_id: object, text: str, metadata: Mapping[str, Any]) -> Chunk:
-        """Return a point as the one chunk of its document; offsets count in the stored text."""
-        named = metadata.get(self.declared.id_key) if self.declared.id_key else None
-        doc_id = f"{self.bucket.name}:{named}#{point_id}" if named else f"{self.bucket.name}:{point_id}"
-        number = metadata.get(self.declared.page_key)
-        page = number - self.declared.first_page + 1 if isinstance(number, int) else None
+        metadata = metadata_of(self.declared, payload)
+        name = document_name(self.declared, metadata)
+        doc_id = f"{self.bucket.name}:{name or ''}#{point_id}"
+        page = page_of(self.declared, metadata)
         found = self.bucket.find_identifiers(text)
         return Chunk(
             chunk_id=str(point_id),
@@ -280,7 +339,7 @@ class OwnCollection:
             start=0,
             end=len(text),
             content_hash=hashlib.sha256(text.encode()).hexdigest(),
-            source_file=str(metadata.get(self.declared.source_key) or doc_id),
+            source_file=str(metadata.get(self.declared.source_key) or name or doc_id),
             page_first=page,
             page_last=page,
             identifiers=tuple(dict.fromkeys(fold(shown) for _, shown, _, _ in found)),
@@ -318,3 +377,7 @@ class OwnCollection:
             f"Collection {self.declared.name!r} holds points that langchain-qdrant cannot read: "
             f"{self.declared.content_key!r} must be a text and {self.declared.metadata_key!r} an object."
         )
+
+
+def _plain_id(point_id: object) -> str | int:
+    return point_id if isinstance(point_id, int) else str(point_id)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from corpus.access import LABELS_KEY
+from corpus.conditions import Condition, Range
 from corpus.fields import Field, fold
+from corpus.own_reading import payload_name
 from llm.errors import BadInput
 
 if TYPE_CHECKING:
@@ -16,6 +19,25 @@ if TYPE_CHECKING:
 
 Spelled = Callable[[str], Sequence[str]]
 """Gives the values that a payload key holds, as they are spelled there."""
+
+Named = Callable[["Condition"], Sequence[str | int]]
+"""Gives the points of the documents whose value of a field meets a condition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lookups:
+    """What a filter asks of the collection and of what was read of it.
+
+    Attributes:
+        foreign: fields that the collection itself would compare otherwise; `named` answers for them.
+        points_of: gives the points of documents.
+    """
+
+    spelled: Spelled
+    points_of: Callable[[Sequence[str]], Sequence[str | int]]
+    foreign: frozenset[str] = frozenset()
+    named: Named | None = None
+
 
 NOTHING: FilterJSON = {"has_id": []}
 EVERYTHING: FilterJSON = {"must_not": [NOTHING]}
@@ -36,7 +58,7 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
 def payload_key(bucket: Bucket, field: Field) -> str:
     """Return the payload key that holds a field: its first column, or its name, below the metadata key."""
     assert bucket.collection is not None
-    name = field.columns[0] if field.columns else field.name
+    name = payload_name(field)
     return f"{bucket.collection.metadata_key}.{name}" if bucket.collection.metadata_key else name
 
 
@@ -59,17 +81,18 @@ def filtered_fields(bucket: Bucket, given: Any) -> list[Field]:
     return [field] if field else []
 
 
-def own_filter(bucket: Bucket, given: FilterJSON, spelled: Spelled) -> FilterJSON:
+def own_filter(bucket: Bucket, given: FilterJSON, lookups: Lookups) -> FilterJSON:
     """Return a filter of `corpus.filter_qdrant` or `corpus.index` for the bucket's own collection.
 
     Strings are compared folded, which the collection did not do: they are looked up among the values that
-    it holds. An inclusive day takes in its hours.
+    it holds. An inclusive day takes in its hours. A field that the collection would compare otherwise (numbers
+    as strings, days as seconds) is looked up in what was read of it, and its points are named.
 
     Raises:
         BadInput: a condition that the collection cannot answer.
     """
     if "key" in given:
-        return _condition(bucket, given, spelled)
+        return _condition(bucket, given, lookups)
     if "is_empty" in given:
         return EVERYTHING if given["is_empty"]["key"] == LABELS_KEY else given
     if "has_id" in given:
@@ -79,36 +102,58 @@ def own_filter(bucket: Bucket, given: FilterJSON, spelled: Spelled) -> FilterJSO
         if clause not in ("must", "should", "must_not"):
             raise BadInput(f"Unknown filter clause {clause!r}.")
         conditions = inner if isinstance(inner, list) else [inner]
-        parts[clause] = [own_filter(bucket, one, spelled) for one in conditions]
+        parts[clause] = [own_filter(bucket, one, lookups) for one in conditions]
     return parts
 
 
-def _condition(bucket: Bucket, given: FilterJSON, spelled: Spelled) -> FilterJSON:
+def _condition(bucket: Bucket, given: FilterJSON, lookups: Lookups) -> FilterJSON:
     assert bucket.collection is not None
     key, match = given["key"], given.get("match", {})
     if key == LABELS_KEY:
         return NOTHING
     if key == "doc_id":
-        return {"has_id": [point_of(doc_id) for doc_id in _listed(match)]}
+        return {"has_id": list(lookups.points_of(_listed(match)))}
     if key in ("text", "identifiers"):
         words = _listed(match)
         content = bucket.collection.content_key
         return {"should": [{"key": content, "match": {"text": word}} for word in words]}
     if key == "meta._fields":
         field = _field(bucket, match["value"])
+        if field.name in lookups.foreign and lookups.named:
+            return {"has_id": list(lookups.named(Condition(field, present=True)))}
         return {"must_not": [{"is_empty": {"key": payload_key(bucket, field)}}]}
     name, _, part = key.removeprefix("meta.").partition(".")
     field = _field(bucket, name)
+    if field.name in lookups.foreign and lookups.named:
+        return {"has_id": list(lookups.named(_compiled(field, part, given)))}
     key = payload_key(bucket, field)
     if part == "currency":
-        return _currency(bucket, field, match["value"], spelled)
+        return _currency(bucket, field, match["value"], lookups.spelled)
     if "range" in given:
         bounds = given["range"]
         return {"key": key, "range": _hours(bounds) if field.type == "date" else bounds}
     if field.type == "boolean":
         return {"key": key, "match": {"value": match["value"] == "true"}}
-    values = [value for value in spelled(key) if _fits(field, value, match)]
+    values = [value for value in lookups.spelled(key) if _fits(field, value, match)]
     return {"key": key, "match": {"any": values}} if values else NOTHING
+
+
+def _compiled(field: Field, part: str, given: FilterJSON) -> Condition:
+    """Return a condition on the payload of an ingested bucket as what it was made from (see `corpus.filter_qdrant`)."""
+    if part == "currency":
+        return Condition(field, ranges=(Range(currency=given["match"]["value"]),))
+    if "range" in given:
+        bounds = given["range"]
+        if field.type == "date":
+            bounds = {sign: date.fromisoformat(day[:10]) for sign, day in bounds.items()}
+        low, high = bounds.get("gte", bounds.get("gt")), bounds.get("lte", bounds.get("lt"))
+        return Condition(field, ranges=(Range(low, high, "gt" in bounds, "lt" in bounds),))
+    ((how, wanted),) = given["match"].items()
+    if field.type == "boolean":
+        return Condition(field, flag=wanted == "true")
+    if how in ("prefix", "substring"):
+        return Condition(field, part=wanted, anchored=how == "prefix")
+    return Condition(field, words=tuple(_listed(given["match"])))
 
 
 def _field(bucket: Bucket, name: str) -> Field:

@@ -1,5 +1,6 @@
 """The nouns of the corpus: document, page, chunk and hit."""
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -115,6 +116,11 @@ def page_at(pages: tuple[Page, ...], offset: int) -> Page | None:
     """Return the last page that starts at or before `offset`, None when there is none."""
     place = bisect_right(pages, offset, key=lambda page: page.start)
     return pages[place - 1] if place else None
+
+
+def safe_id(name: str) -> str:
+    """Return a document id that can stand in a `[doc_id]` marker: no blanks, brackets or separators."""
+    return re.sub(r"[\s\[\]{}<>|,;\"'`]+", "-", name).strip("-")[:200] or "document"
 
 
 PART = "!/"

@@ -178,8 +178,11 @@ def unknown_notes(corpus: Corpus, plan: Json, decision: Json) -> list[Json]:
         )
         for field, count in corpus.annotations.unknown(name, bucket_filters(plan, name)).items()
     ]
-    checked = set(decision.get("described", []))
     part = plan["per_bucket"][name]
+    made = counted_fields(plan)
+    asked = [*fields_used(part), *(made or row_columns(corpus.buckets[name], plan))]
+    notes += [note("compose", "values", said) for said in corpus.annotations.remarks(name, asked)]
+    checked = set(decision.get("described", []))
     used = {word for field in fields_used(part) for word in field.split("_") if len(word) > 4}
     unused = [
         word
@@ -190,6 +193,13 @@ def unknown_notes(corpus: Corpus, plan: Json, decision: Json) -> list[Json]:
         message = f"Not used as a condition, since no field holds it: {', '.join(unused)}."
         notes.append(note("compose", "not applied", message))
     return notes
+
+
+def counted_fields(plan: Json) -> list[str]:
+    """Return the fields that a computed number is made from, or grouped by."""
+    made = plan.get("aggregate") or {}
+    grouped = [name.partition(".")[0] for name in made.get("group_by") or ()]
+    return [name for name in (made.get("field"), *grouped) if name]
 
 
 def fields_used(part: Json) -> list[str]:

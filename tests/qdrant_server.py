@@ -86,7 +86,9 @@ def answer(
         case "points/count":
             return client.count(name, count_filter=chosen, exact=True)
         case "points/scroll":
-            points, following = client.scroll(name, scroll_filter=chosen, limit=body["limit"])
+            points, following = client.scroll(
+                name, scroll_filter=chosen, limit=body["limit"], offset=body.get("offset")
+            )
             return {"points": points, "next_page_offset": following}
         case "facet":
             return client.facet(name, body["key"], limit=body["limit"])

@@ -7,6 +7,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, ConfigDict, Field
 
 from corpus.aggregates import Aggregate
+from corpus.filters import filtered_names
 from corpus.query import DocumentQuery, run_query
 from tools.scope import Scope, hard_filters
 from tools.search import FilterClause, checked_filters, known_bucket
@@ -63,13 +64,14 @@ def query_documents(corpus: Corpus, asked: QueryInput, scope: Scope | None = Non
     """
     query, dropped = document_query(corpus, asked, scope)
     result = run_query(corpus.annotations, query)
+    remarks = corpus.annotations.remarks(query.bucket, [*filtered_names(query.filters), *result.covered])
     return {
         "columns": list(result.columns),
         "rows": result.rows,
         "matched": result.matched,
         "coverage": {name: f"{have} of {result.matched}" for name, have in result.covered.items()},
         "truncated": result.truncated,
-        "notes": list(result.notes),
+        "notes": [*result.notes, *remarks],
         "dropped_filters": list(dropped),
     }
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from corpus.extraction.store import ExtractionStore
     from corpus.index import Index
     from corpus.linking import ValueLinker
+    from corpus.own_clients import OwnClients
     from corpus.own_collection import OwnCollection
     from corpus.rerank import Reranker
     from corpus.search import Searcher
@@ -87,33 +88,46 @@ def open_corpus(settings: Settings) -> Corpus:
     )
     if not any(bucket.collection for bucket in buckets.values()):
         return corpus
-    from corpus.own_collection import OwnCollection, connect_own
+    from corpus.own_clients import OwnClients
+    from corpus.own_collection import OwnCollection
 
-    client = connect_own(settings)
-    return with_collections(
-        corpus,
-        [OwnCollection(bucket, client, embedder) for bucket in buckets.values() if bucket.collection],
-        settings,
-    )
+    clients = OwnClients(settings)
+    own = []
+    for bucket in buckets.values():
+        if declared := bucket.collection:
+            if declared.path is None:
+                clients.client(declared)  # no server is set: said at once
+            own.append(
+                OwnCollection(bucket, clients.opener(declared), embedder, indexed=declared.path is None)
+            )
+    return with_collections(corpus, own, settings, clients)
 
 
-def with_collections(corpus: Corpus, collections: "Sequence[OwnCollection]", settings: Settings) -> Corpus:
+def with_collections(
+    corpus: Corpus,
+    collections: "Sequence[OwnCollection]",
+    settings: Settings,
+    clients: "OwnClients | None" = None,
+) -> Corpus:
     """Return a corpus in which some buckets are collections that someone else wrote."""
     from corpus.linking import ValueLinker
+    from corpus.own_mirror import Mirror
     from corpus.own_stores import OwnAnnotations, OwnDocuments, OwnIndex
     from corpus.versions import VersionedIndex
 
     own = {collection.bucket.name: collection for collection in collections}
     annotations = OwnAnnotations(settings.sql_url, corpus.buckets, own)
+    for collection in collections:
+        collection.mirror = Mirror(collection, annotations)
     return replace(
         corpus,
         documents=OwnDocuments(settings.sql_url, own),
         annotations=annotations,
         linker=ValueLinker(annotations),
         # Others write these collections, so that no version tells when what was kept of a search is old.
-        index=corpus.index.around(OwnIndex(corpus.index.inner, own), own)
+        index=corpus.index.around(OwnIndex(corpus.index.inner, own, clients), own)
         if isinstance(corpus.index, VersionedIndex)
-        else OwnIndex(corpus.index, own),
+        else OwnIndex(corpus.index, own, clients),
     )
 
 
@@ -181,13 +195,18 @@ class Services:
         return opened
 
     async def warm(self) -> None:
-        """Open the embedded index of every bucket, once: before a run's clock, not in the time of its first search.
+        """Open the embedded index of every bucket, once, and read own collections: before a run's clock, not in
+        the time of its first search.
 
         What fails here fails again where it is used, and is told there.
         """
-        if self.ready is not None or self.settings.qdrant_url or "warm" in self._opened:
+        if self.ready is not None or "warm" in self._opened:
             return
         corpus = await asyncio.to_thread(self.open)
+        if any(bucket.collection for bucket in corpus.buckets.values()):
+            await asyncio.to_thread(corpus.annotations.all_versions)
+        if self.settings.qdrant_url:
+            return
         local = [name for name, bucket in corpus.buckets.items() if not bucket.collection]
         failures = await asyncio.gather(*map(corpus.index.count, local), return_exceptions=True)
         for failure in failures:

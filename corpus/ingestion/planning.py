@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -24,7 +23,7 @@ from corpus.ingestion.sources import is_absent, printable
 from corpus.sidecar import FILE_COLUMNS, Row, Sidecar
 from corpus.summaries import RECIPE as SUMMARY_RECIPE
 from corpus.summaries import SECTION_TOKENS, with_summaries
-from corpus.types import Chunk, Document, file_of, part_path
+from corpus.types import Chunk, Document, file_of, part_path, safe_id
 
 if TYPE_CHECKING:
     from corpus.annotation_tables import Source as Place
@@ -387,11 +386,6 @@ def context_of(bucket: Bucket, document: Document, values: Mapping[str, Value]) 
         if name in values:
             names.append(show(values[name]))
     return " | ".join(dict.fromkeys(part for part in names if part))[:CONTEXT_LENGTH]
-
-
-def safe_id(name: str) -> str:
-    """Return a document id that can stand in a `[doc_id]` marker: no blanks, brackets or separators."""
-    return re.sub(r"[\s\[\]{}<>|,;\"'`]+", "-", name).strip("-")[:200] or "document"
 
 
 def _hash(value: object) -> str:

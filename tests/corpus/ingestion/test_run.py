@@ -14,11 +14,11 @@ from corpus.edge_index import EdgeIndex
 from corpus.fields import Field, TextRule
 from corpus.index import SearchRequest
 from corpus.ingestion import planning
-from corpus.ingestion.planning import safe_id
 from corpus.ingestion.report import IngestReport, Skipped
 from corpus.ingestion.run import ingest, reembed
 from corpus.ingestion.stores import IngestOptions, Stores
 from corpus.readers.encodings import NO_TEXT
+from corpus.types import safe_id
 from llm.embeddings import StaticEmbedder
 from tests.corpus.memory_annotations import MemoryAnnotations
 
