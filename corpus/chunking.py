@@ -6,11 +6,9 @@ import hashlib
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
-
-import numpy as np
-from numpy.typing import NDArray
 
 from corpus.fields import fold
 from corpus.types import Chunk, Document, Table, page_at
@@ -117,22 +115,22 @@ def _identifiers(bucket: Bucket, text: str) -> tuple[str, ...]:
 
 def _spans(text: str, tokens: int, overlap: int) -> Iterator[tuple[int, int]]:
     """Yield trimmed character spans that cover every token of the text."""
-    starts = _token_starts(text)
+    starts = _TokenStarts(text)
     total = len(starts)
     first = 0
     end = 0
     while first < total and _INK.search(text, end):
         last = first + tokens
         if last >= total:
-            yield from _trimmed(text, int(starts[first]), len(text))
+            yield from _trimmed(text, starts[first], len(text))
             return
-        earliest = int(starts[first + max(1, int(tokens * (1 - _SLACK)))])
-        end = _seam(text, earliest, int(starts[last]))
-        yield from _trimmed(text, int(starts[first]), end)
+        earliest = starts[first + max(1, int(tokens * (1 - _SLACK)))]
+        end = _seam(text, earliest, starts[last])
+        yield from _trimmed(text, starts[first], end)
         after = bisect_left(starts, end)
         # The overlap begins at a seam too, and always moves on.
         back = max(first + 1, after - overlap)
-        begin = _seam_from(text, int(starts[back]), end) if back < after else end
+        begin = _seam_from(text, starts[back], end) if back < after else end
         # A token may carry the blank in front of it: take the one in which the place lies.
         first = max(first + 1, bisect_right(starts, begin) - 1)
 
@@ -165,17 +163,31 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield start, start + len(kept)
 
 
-def _token_starts(text: str) -> NDArray[np.int64]:
-    """Return the character offset of each token's start, never decreasing."""
-    pieces = list(_pieces(text))
-    encodings = static_tokenizer().encode_batch(
-        [text[start:end] for start, end in pieces], add_special_tokens=False
-    )
-    parts = [
-        np.array([offset[0] for offset in encoding.offsets], dtype=np.int64) + start
-        for (start, _), encoding in zip(pieces, encodings, strict=True)
-    ]
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+class _TokenStarts:
+    """The character offset of each token's start, never decreasing.
+
+    An offset is looked up when it is asked for: few are, and a list of all takes as long as the tokenizer.
+    """
+
+    def __init__(self, text: str) -> None:
+        pieces = list(_pieces(text))
+        self._encodings = static_tokenizer().encode_batch(
+            [text[start:end] for start, end in pieces], add_special_tokens=False
+        )
+        self._starts = [start for start, _ in pieces]
+        # How many tokens stand before each piece, then how many there are.
+        self._before = list(accumulate(map(len, self._encodings), initial=0))
+
+    def __len__(self) -> int:
+        return self._before[-1]
+
+    def __getitem__(self, number: int) -> int:
+        if not 0 <= number < len(self):
+            raise IndexError(number)
+        piece = bisect_right(self._before, number) - 1
+        place = self._encodings[piece].token_to_chars(number - self._before[piece])
+        assert place is not None  # as it is for tokens that the tokenizer adds
+        return self._starts[piece] + place[0]
 
 
 def _pieces(text: str) -> Iterator[tuple[int, int]]:
