@@ -13,20 +13,16 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import NAMESPACE_URL, uuid5
 
-from corpus.annotations import AnnotationStore
-from corpus.buckets import load_buckets
-from corpus.documents import DocumentStore
-from corpus.edge_index import EdgeIndex
-from corpus.extraction.store import ExtractionStore
-from corpus.ingestion.run import ingest
-from corpus.ingestion.stores import Stores
-from evals.reading import ARCHIVE, gold_texts, token_f1
-from llm.embeddings import Embedder, StaticEmbedder
 from llm.errors import BadInput
 
-BUCKETS = load_buckets()
+if TYPE_CHECKING:
+    from llm.embeddings import Embedder
+
+# Each worker process of an ingest imports the module that was started: this one imports late what takes long, as
+# the command line does.
 OTHERS = "generic"
 # Characters of about 900 and 150 tokens, so that both make chunks of the same size.
 PLAIN_CHUNK, PLAIN_OVERLAP = 3_600, 600
@@ -44,15 +40,24 @@ class Ingested:
 
 async def ours(files: Mapping[str, Sequence[Path]], home: Path, embedder: Embedder) -> Ingested:
     """Ingest files by bucket with everything on: worker processes, boxes, tables, extraction, SQL, both vectors."""
+    from corpus.annotations import AnnotationStore
+    from corpus.buckets import load_buckets
+    from corpus.documents import DocumentStore
+    from corpus.edge_index import EdgeIndex
+    from corpus.extraction.store import ExtractionStore
+    from corpus.ingestion.run import ingest
+    from corpus.ingestion.stores import Stores
+
+    buckets = load_buckets()
     url = f"sqlite:///{home / 'bench.sqlite'}"
     index = EdgeIndex(home / "index", embedder, weights=(1.0, 6.0))
     documents = DocumentStore(url)
-    annotations = AnnotationStore(url, BUCKETS)
+    annotations = AnnotationStore(url, buckets)
     stores = Stores(documents, annotations, index, ExtractionStore(url))
     began = time.perf_counter()
     chunks = 0
     for name, some in files.items():
-        chunks += (await ingest(some, BUCKETS[name], stores=stores)).chunks
+        chunks += (await ingest(some, buckets[name], stores=stores)).chunks
     seconds = time.perf_counter() - began
     await index.close()
     texts = {}
@@ -115,6 +120,11 @@ def compare(archive: Path, runs: int) -> dict[str, object]:
     Raises:
         BadInput: the archive has no files.
     """
+    from corpus.buckets import load_buckets
+    from evals.reading import gold_texts, token_f1
+    from llm.embeddings import StaticEmbedder
+
+    buckets = load_buckets()
     manifest = archive / "files" / "manifest.json"
     if not manifest.is_file():
         raise BadInput(f"{manifest} is not there: name the archive by CITEGRAPH_CORPORA or --archive")
@@ -127,7 +137,7 @@ def compare(archive: Path, runs: int) -> dict[str, object]:
     sorted_files: dict[str, list[Path]] = {}
     for row, file in zip(rows, files, strict=True):
         name = row["bucket"].partition("_")[0]
-        sorted_files.setdefault(name if name in BUCKETS else OTHERS, []).append(file)
+        sorted_files.setdefault(name if name in buckets else OTHERS, []).append(file)
     gold = dict(gold_texts(archive, {row["doc_id"] for row in rows}))
     wanted = {Path(row["file"]).name: gold.get(row["doc_id"], "") for row in rows}
     pages = _pages(files)
@@ -183,6 +193,8 @@ def _home() -> Iterator[Path]:
 
 def main() -> None:
     """Print both as JSON: python -m evals.bench_ingest [--archive FOLDER] [--runs N]."""
+    from evals.reading import ARCHIVE
+
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--archive", type=Path, default=ARCHIVE)
     parser.add_argument("--runs", type=int, default=3)
