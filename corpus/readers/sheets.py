@@ -7,15 +7,19 @@ import io
 import itertools
 import re
 import zipfile
+from collections import deque
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
+from corpus.readers.column_heads import LOOKED_AT, begins_table, has_value
 from corpus.readers.draft import Draft
 from corpus.readers.encodings import decoded
 from corpus.readers.number_formats import shown_duration, shown_number
-from corpus.readers.protocol import MEGABYTE, Reading, ReadOptions, Unread
+from corpus.readers.protocol import Reading, ReadOptions, Unread
+from corpus.readers.sheet_marks import marks_of, spread
 from corpus.readers.text import cleaned
 from llm.errors import BadInput
 
@@ -27,7 +31,6 @@ _SNIFF_LINES = 20
 _SNIFFED = 100_000
 # Excel's own line on top of a CSV file.
 _SEPARATOR = re.compile(r"sep=(.)\n", re.IGNORECASE)
-_NO_VALUE = re.compile(rb"(?:</f>|<f/>|<f [^<>]*/>)(?:<v ?/>|<v></v>)?</c>")
 
 
 class XlsxReader:
@@ -44,30 +47,111 @@ class XlsxReader:
         except Exception as error:
             raise BadInput("the spreadsheet is damaged: open it in Excel and save it again") from error
         try:
-            draft = Draft()
-            for sheet in book.worksheets:
-                draft.page(sheet.title)
-                draft.heading(sheet.title, 1)
-                # A file may claim a million rows that it does not have.
-                sheet.reset_dimensions()
-                draft.table(_rows(sheet), header=None, title=sheet.title)
+            draft, seen = Draft(), _Seen()
+            with zipfile.ZipFile(path) as archive:
+                for sheet in book.worksheets:
+                    _add_sheet(draft, sheet, archive, seen)
             text, pages, tables = draft.finished()
             title = " ".join(str(book.properties.title or "").split())
-            notes = tuple(_notes(book, path))
         except (zipfile.BadZipFile, SyntaxError) as error:  # the second is what XML parsers raise
             raise BadInput("the spreadsheet is damaged: open it in Excel and save it again") from error
         finally:
             book.close()
-        yield Reading(text if tables else "", pages, _XLSX, title, tables=tables, notes=notes)
+        yield Reading(text if tables else "", pages, _XLSX, title, tables=tables, notes=tuple(seen.notes()))
 
 
-def _rows(sheet: Any) -> Iterator[list[str]]:
-    for row in sheet.iter_rows(max_row=_MOST_ROWS, max_col=_MOST_COLUMNS):
-        cells = [_shown(cell.value, cell) for cell in row]
-        while cells and not cells[-1]:
-            cells.pop()
-        if cells:
-            yield cells
+@dataclass(slots=True)
+class _Seen:
+    """What a reader of the report should know of the sheets."""
+
+    hidden: list[str] = field(default_factory=list)
+    partly: list[str] = field(default_factory=list)
+    wide: list[str] = field(default_factory=list)
+    lost: int = 0
+
+    def notes(self) -> Iterator[str]:
+        """Yield hidden sheets, rows and columns, columns too many, and formulas that nobody computed."""
+        if self.hidden:
+            yield f"hidden sheets were read too: {', '.join(self.hidden)}"
+        if self.partly:
+            yield f"hidden parts were read too: {', '.join(self.partly)}"
+        if self.wide:
+            yield f"only the first {_MOST_COLUMNS} columns were read: {', '.join(self.wide)}"
+        if self.lost:
+            yield f"{self.lost:,} formulas have no value: open the file in Excel and save it"
+
+
+def _add_sheet(draft: Draft, sheet: Any, archive: zipfile.ZipFile, seen: _Seen) -> None:
+    # openpyxl reads neither of them while it streams rows, and tells the place of the file nowhere else.
+    marks = marks_of(archive, sheet._worksheet_path)
+    draft.page(sheet.title)
+    draft.heading(sheet.title, 1)
+    # A file may claim a million rows that it does not have.
+    sheet.reset_dimensions()
+    widest = 0
+
+    def rows() -> Iterator[list[str]]:
+        nonlocal widest
+        for row in sheet.iter_rows(max_row=_MOST_ROWS):
+            widest = max(widest, len(row))
+            yield [_shown(cell.value, cell) for cell in row[:_MOST_COLUMNS]]
+
+    for block in _Tables(spread(rows(), marks.merged)):
+        draft.table(block, header=None, title=sheet.title)
+    if sheet.sheet_state != "visible":
+        seen.hidden.append(sheet.title)
+    parts = {"row": marks.hidden_rows, "column": marks.hidden_columns}
+    said = [f"{count:,} {name}{'s' if count > 1 else ''}" for name, count in parts.items() if count]
+    if said:
+        seen.partly.append(f"{' and '.join(said)} of {sheet.title}")
+    if widest > _MOST_COLUMNS:
+        seen.wide.append(sheet.title)
+    seen.lost += marks.lost
+
+
+class _Tables:
+    """Parts the rows of a sheet into its tables: after a blank row, where other heads stand above values."""
+
+    def __init__(self, rows: Iterator[list[str]]) -> None:
+        self._rows = rows
+        self._ahead: deque[tuple[list[str], bool]] = deque()
+
+    def __iter__(self) -> Iterator[Iterator[list[str]]]:
+        """Yield the rows of each table, to be taken before the next; blank rows and blank ends of rows are dropped."""
+        while self._fill(1):
+            yield self._table()
+
+    def _table(self) -> Iterator[list[str]]:
+        valued = False
+        while self._fill(1):
+            row, after_blank = self._ahead[0]
+            if valued and after_blank and self._begins():
+                return
+            valued = valued or has_value(row)
+            self._ahead.popleft()
+            yield row
+
+    def _begins(self) -> bool:
+        self._fill(LOOKED_AT)
+        following = itertools.islice(self._ahead, 1, None)
+        block = [
+            self._ahead[0][0],
+            *(row for row, _ in itertools.takewhile(lambda item: not item[1], following)),
+        ]
+        return begins_table(block)
+
+    def _fill(self, count: int) -> bool:
+        after_blank = False
+        while len(self._ahead) < count:
+            row = next(self._rows, None)
+            if row is None:
+                break
+            while row and not row[-1].strip():
+                row.pop()
+            if row:
+                self._ahead.append((row, after_blank))
+            after_blank = not row
+        return bool(self._ahead)
 
 
 def _shown(value: object, cell: Any) -> str:
@@ -86,31 +170,6 @@ def _shown(value: object, cell: Any) -> str:
         case int() | float():
             return shown_number(value, cell.number_format or "General")
     return str(value)
-
-
-def _notes(book: Any, path: Path) -> Iterator[str]:
-    """Yield what a reader of the report should know: hidden sheets, formulas that nobody computed."""
-    if hidden := [sheet.title for sheet in book.worksheets if sheet.sheet_state != "visible"]:
-        yield f"hidden sheets were read too: {', '.join(hidden)}"
-    if blank := _uncomputed(path):
-        yield f"{blank:,} formulas have no value: open the file in Excel and save it"
-
-
-def _uncomputed(path: Path) -> int:
-    """Return how many formulas carry no value; programs that write sheets without Excel leave it out."""
-    count = 0
-    with zipfile.ZipFile(path) as archive:
-        for name in archive.namelist():
-            if not name.startswith("xl/worksheets/"):
-                continue
-            with archive.open(name) as file:
-                rest = b""
-                while block := file.read(MEGABYTE):
-                    block = rest + block
-                    found = list(_NO_VALUE.finditer(block))
-                    count += len(found)
-                    rest = block[max(found[-1].end() if found else 0, len(block) - 100) :]
-    return count
 
 
 class CsvReader:
