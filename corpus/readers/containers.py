@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import lzma
 import stat
+import tarfile
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -19,9 +22,22 @@ from llm.errors import BadInput
 
 _BLOCK = MEGABYTE
 # Text packs 10 to 20 to 1, a file of zeros 1,000 to 1: what is above and not small is a bomb.
-_MOST_PACKED = 200
-_SMALL = 16 * MEGABYTE
-_UNPACK = "unpack it and ingest the folder"
+MOST_PACKED = 200
+SMALL = 16 * MEGABYTE
+UNPACK = "unpack it and ingest the folder"
+DAMAGED = "the archive is damaged or cut off: get it again"
+
+
+_BROKEN = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    lzma.LZMAError,
+    OSError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +78,15 @@ class ZipReader:
         try:
             archive = zipfile.ZipFile(path)
         except (zipfile.BadZipFile, ValueError) as error:
-            raise BadInput("the archive is damaged or cut off: get it again") from error
+            raise BadInput(DAMAGED) from error
         with archive:
-            members = [member for member in archive.infolist() if not _is_system(member)]
+            members = [
+                member
+                for member in archive.infolist()
+                if not member.is_dir() and not is_system(member.filename)
+            ]
             if len(members) > options.members:
-                raise BadInput(f"the archive holds more than {options.members:,} files: {_UNPACK}")
+                raise BadInput(f"the archive holds more than {options.members:,} files: {UNPACK}")
             left = options.unpacked
             for member in members:
                 reason = _refused(member, left)
@@ -77,23 +97,29 @@ class ZipReader:
                 yield Member(cleaned(member.filename), partial(archive.open, member), member.file_size)
 
 
-def _is_system(member: zipfile.ZipInfo) -> bool:
-    parts = PurePosixPath(member.filename.replace("\\", "/")).parts
-    return member.is_dir() or any(part == "__MACOSX" or (part[:1] == "." and part != "..") for part in parts)
+def is_system(name: str) -> bool:
+    """Return whether a member's name is one that a system made for itself: nobody's document."""
+    parts = PurePosixPath(name.replace("\\", "/")).parts
+    return any(part == "__MACOSX" or (part[:1] == "." and part != "..") for part in parts)
+
+
+def leads_out(name: str) -> bool:
+    """Return whether a member's name points out of the folder into which it would be unpacked."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    return path.is_absolute() or ".." in path.parts or ":" in path.parts[0]
 
 
 def _refused(member: zipfile.ZipInfo, left: int) -> str:
     """Return why a member is not opened, nothing when it is."""
-    path = PurePosixPath(member.filename.replace("\\", "/"))
-    if path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
+    if leads_out(member.filename):
         return "its name leads out of the archive: unpack it yourself"
     if stat.S_ISLNK(member.external_attr >> 16):
         return "is a symbolic link: put the file itself into the archive"
     if member.flag_bits & 1:
         return "needs a password: save it without one"
     if member.file_size > left:
-        return f"the archive unpacks to too much: {_UNPACK}"
-    if member.file_size > _SMALL and member.file_size > _MOST_PACKED * max(1, member.compress_size):
+        return f"the archive unpacks to too much: {UNPACK}"
+    if member.file_size > SMALL and member.file_size > MOST_PACKED * max(1, member.compress_size):
         return "unpacks to far more than it should, like a bomb: unpack it yourself"
     return ""
 
@@ -108,7 +134,7 @@ def read_members(members: Iterator[Member | Unread], options: ReadOptions) -> It
         budget.members -= 1
         budget.unpacked -= member.size
         if budget.members < 0 or budget.unpacked < 0:
-            yield Unread("", f"holds too much in containers inside of it: {_UNPACK}")
+            yield Unread("", f"holds too much in containers inside of it: {UNPACK}")
             return
         yield from _read_member(member, replace(options, budget=budget))
 
@@ -117,7 +143,7 @@ def _read_member(member: Member, options: ReadOptions) -> Iterator[Reading | Unr
     from corpus.readers.registry import read_file
 
     if options.depth < 1:
-        yield Unread(member.name, f"lies too deep in containers: {_UNPACK}")
+        yield Unread(member.name, f"lies too deep in containers: {UNPACK}")
         return
     try:
         with _unpacked(member) as target:
@@ -156,23 +182,32 @@ def opened_part(path: Path, part: str, options: ReadOptions = DEFAULT_OPTIONS) -
 def _unpacked(member: Member) -> Iterator[Path]:
     """Write a member into a folder of its own; only the ending of its name is used."""
     with tempfile.TemporaryDirectory(prefix="citegraph-") as folder:
-        target = Path(folder) / f"member{PurePosixPath(member.name).suffix.lower()[:16]}"
+        # Of a packed file what it is packed of too: "a.csv.gz".
+        ending = "".join(PurePosixPath(member.name).suffixes[-2:]).lower()[-16:]
+        target = Path(folder) / f"member{ending if ending[:1] in {'', '.'} else '.' + ending}"
         try:
-            _copy(member.opened, target, member.size)
-        except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError, RuntimeError) as error:
+            with member.opened() as source:
+                copied(source, target, member.size)
+        except _BROKEN as error:
             why = getattr(error, "strerror", None) or type(error).__name__
             raise BadInput(f"cannot be unpacked ({why}): make room on the disk, or get it again") from error
         yield target
 
 
-def _copy(opened: Callable[[], IO[bytes]], target: Path, size: int) -> None:
+def copied(source: IO[bytes], target: Path, most: int) -> int:
+    """Write a file that is being unpacked, and return its size.
+
+    Raises:
+        BadInput: it has more bytes than it claims or than its packed size makes likely.
+    """
     written = 0
-    with opened() as source, target.open("wb") as file:
+    with target.open("wb") as file:
         while block := source.read(_BLOCK):
             written += len(block)
-            if written > size:
-                raise BadInput("unpacks to more than it claims, like a bomb: unpack it yourself")
+            if written > most:
+                raise BadInput("unpacks to more than it should, like a bomb: unpack it yourself")
             file.write(block)
+    return written
 
 
 def _inside(name: str, reading: Reading | Unread) -> Reading | Unread:

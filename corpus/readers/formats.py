@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import zipfile
 from pathlib import Path
@@ -16,12 +17,36 @@ _SAME = (
     {".pptx", ".pptm", ".ppsx", ".potx"},
     {".jpg", ".jpeg"},
     {".tif", ".tiff"},
+    {".odt", ".ott"},
+    {".ods", ".ots"},
+    {".odp", ".otp"},
+    {".doc", ".dot"},
+    {".ppt", ".pps"},
+    {".gz", ".tgz"},
+    {".bz2", ".tbz2"},
+    {".xz", ".txz"},
     {".xlsx", ".xlsm"},
     {".html", ".htm", ".xhtml"},
 )
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")
 _MARKS = {b"{\\rtf": ".rtf", b"\x78\x9f\x3e\x22": ".tnef"}
-_BINARY = {".pdf", ".docx", ".xlsx", ".pptx", ".zip", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".msg"}
+_BINARY = frozenset(
+    ".pdf .docx .xlsx .pptx .odt .ods .odp .epub .doc .xls .ppt .zip .tar .gz .bz2 .xz "
+    ".png .jpg .jpeg .tif .tiff .gif .bmp .webp .msg".split()
+)
+# What the first member of a ZIP file says where the format has no folder of its own.
+_DECLARED = {
+    "application/vnd.oasis.opendocument.text": ".odt",
+    "application/vnd.oasis.opendocument.text-template": ".ott",
+    "application/vnd.oasis.opendocument.spreadsheet": ".ods",
+    "application/vnd.oasis.opendocument.spreadsheet-template": ".ots",
+    "application/vnd.oasis.opendocument.presentation": ".odp",
+    "application/vnd.oasis.opendocument.presentation-template": ".otp",
+    "application/epub+zip": ".epub",
+}
+# The line before a message of a mailbox, and the first head after it.
+_MAILBOX = re.compile(rb"From \S+ .{0,30}\d\d:\d\d.{0,20}\d{4}[^\r\n]{0,20}\r?\n[!-9;-~]+:")
 
 
 def content_suffix(path: Path) -> tuple[str, str]:
@@ -61,7 +86,9 @@ def _found(path: Path, head: bytes) -> str:
         return ".pdf"
     if head.lstrip()[:15].lower().startswith((b"<!doctype html", b"<html")):
         return ".html"
-    if b"\x00" not in head:
+    if _MAILBOX.match(head):
+        return ".mbox"
+    if b"\x00" not in head and not head.startswith(_PACKED):
         return ""  # two letters make a picture for the detector: a text may begin with "BM"
     kind = filetype.guess(head)
     return f".{kind.extension}" if kind is not None else ""
@@ -71,9 +98,12 @@ def _zip_suffix(path: Path) -> str:
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
+            declared = archive.read("mimetype").decode("ascii", "replace") if "mimetype" in names else ""
     except (zipfile.BadZipFile, OSError, ValueError):
         # Its own reader says best what is damaged.
         return path.suffix.lower() if path.suffix.lower() in _OFFICE.values() else ".zip"
+    if declared.strip() in _DECLARED:
+        return _DECLARED[declared.strip()]
     if "[Content_Types].xml" in names:
         for name in names:
             for folder, suffix in _OFFICE.items():
@@ -93,7 +123,9 @@ def _ole_suffix(path: Path) -> str:
         raise BadInput("the Office 97 or Outlook file is damaged: get it again") from error
     if "EncryptedPackage" in streams:
         raise BadInput("the Office document needs a password: save it without one")
-    return next((suffix for stream, suffix in _STREAMS.items() if stream in streams), ".ole")
+    # Without any of them its own reader says best what is damaged.
+    named = path.suffix.lower() if path.suffix.lower() in _STREAMS.values() else ".ole"
+    return next((suffix for stream, suffix in _STREAMS.items() if stream in streams), named)
 
 
 _STREAMS = {

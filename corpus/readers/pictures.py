@@ -1,4 +1,4 @@
-"""Reads pictures of documents (PNG, JPEG, TIFF) through OCR; each frame of a TIFF is a page."""
+"""Reads pictures of documents through OCR; each frame of a TIFF is a page."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from corpus.types import Layout, Line
 from llm.errors import BadInput
 
 _DAMAGED = "the picture is damaged or cut off: get it again"
-_KINDS = {"PNG": "image/png", "JPEG": "image/jpeg", "TIFF": "image/tiff"}
+_KINDS = {name: f"image/{name.lower()}" for name in ("PNG", "JPEG", "TIFF", "GIF", "BMP", "WEBP")}
+# Their frames are those of a film.
+_FILMS = frozenset({"GIF", "WEBP", "PNG"})
 
 
 class PictureReader:
     """Photographs and scans; without Tesseract they are named as skipped."""
 
-    suffixes: tuple[str, ...] = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
+    suffixes: tuple[str, ...] = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".gif", ".bmp", ".webp")
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Reading | Unread]:
         """See `Reader.read`."""
@@ -32,7 +34,9 @@ class PictureReader:
         start = 0
         with opened_picture(path) as picture:
             kind = _KINDS.get(picture.format or "", "image")
-            for number in range(getattr(picture, "n_frames", 1)):
+            frames = getattr(picture, "n_frames", 1)
+            is_film = frames > 1 and picture.format in _FILMS
+            for number in range(1 if is_film else frames):
                 page = upright(picture, number)
                 text, lines = recognition.recognised(page, options.language)
                 moved = tuple(Line(line.start + start, line.end + start, line.box) for line in lines)
@@ -41,7 +45,8 @@ class PictureReader:
                 start += len(text) + len(PAGE_BREAK)
         if not any(text.strip() for text in texts):
             raise BadInput("OCR found no text in the picture: scan it again, upright and at 300 dpi")
-        yield Reading(PAGE_BREAK.join(texts), joined_pages(texts), kind, layouts=tuple(layouts))
+        notes = ("a film: its first picture alone was read",) if is_film else ()
+        yield Reading(PAGE_BREAK.join(texts), joined_pages(texts), kind, layouts=tuple(layouts), notes=notes)
 
 
 def opened_picture(path: Path) -> Any:

@@ -6,13 +6,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from corpus.readers import recognition
+from corpus.readers import office_97, recognition
+from corpus.readers.archives import PackedReader, TarReader
+from corpus.readers.books import EpubReader
 from corpus.readers.containers import ZipReader
 from corpus.readers.formats import content_suffix
 from corpus.readers.html import HtmlReader, XmlReader
 from corpus.readers.json_lines import JsonLinesReader
 from corpus.readers.mail import EmlReader, MsgReader
+from corpus.readers.mailboxes import MboxReader
 from corpus.readers.office import DocxReader, PptxReader
+from corpus.readers.open_document import OdfReader
 from corpus.readers.pdf import PdfReader
 from corpus.readers.pictures import PictureReader
 from corpus.readers.protocol import DEFAULT_OPTIONS, Reader, Reading, ReadOptions, Unread
@@ -40,23 +44,28 @@ _READERS: tuple[Reader, ...] = (
     MsgReader(),
     TnefReader(),
     RtfReader(),
+    OdfReader(),
+    EpubReader(),
+    office_97.WORD,
+    office_97.XlsReader(),
+    office_97.POWERPOINT,
+    MboxReader(),
     ZipReader(),
+    TarReader(),
+    PackedReader(),
 )
 _NEWER = {
-    ".doc": ".docx",
-    ".xls": ".xlsx",
-    ".ppt": ".pptx",
-    ".odt": ".docx",
-    ".ods": ".xlsx",
     ".xlsb": ".xlsx",
-    ".odp": ".pptx",
+    ".xlt": ".xlsx",
+    ".odg": ".pdf",
+    ".pages": ".docx",
+    ".numbers": ".xlsx",
+    ".key": ".pptx",
     ".json": ".jsonl",
-    ".gif": ".png",
-    ".bmp": ".png",
-    ".webp": ".png",
     ".heic": ".png",
+    ".avif": ".png",
 }
-_ARCHIVES = frozenset({".7z", ".rar", ".gz", ".tgz", ".tar", ".bz2", ".xz", ".zst"})
+_ARCHIVES = frozenset({".7z", ".rar", ".zst", ".cab", ".lz4"})
 
 
 def reader_for(suffix: str, readers: tuple[Reader, ...] = _READERS) -> Reader:
@@ -105,9 +114,10 @@ def _noted(reading: Reading | Unread, note: str) -> Reading | Unread:
 
 
 def reading_recipe(options: ReadOptions) -> str:
-    """Return what the text of a file depends on beside its bytes: the readers, the language and OCR."""
+    """Return what the text of a file depends on beside its bytes: the readers, the language and other programs."""
     ocr = "off" if not options.ocr or recognition.missing() else " ".join(sorted(recognition.installed()))
-    return f"readers {RECIPE}, {options.language}, ocr {ocr}"
+    old = "yes" if office_97.converter() else "no"
+    return f"readers {RECIPE}, {options.language}, ocr {ocr}, Office 97 {old}"
 
 
 def units(path: Path) -> int:

@@ -37,6 +37,7 @@ class SheetMarks:
     hidden_rows: int = 0
     hidden_columns: int = 0
     lost: int = 0
+    hidden: bool = False
     merged: list[Merged] = field(default_factory=list)
 
 

@@ -19,7 +19,7 @@ from corpus.readers.draft import Draft
 from corpus.readers.encodings import decoded
 from corpus.readers.number_formats import shown_duration, shown_number
 from corpus.readers.protocol import Reading, ReadOptions, Unread
-from corpus.readers.sheet_marks import marks_of, spread
+from corpus.readers.sheet_marks import SheetMarks, marks_of, spread
 from corpus.readers.text import cleaned
 from llm.errors import BadInput
 
@@ -47,10 +47,14 @@ class XlsxReader:
         except Exception as error:
             raise BadInput("the spreadsheet is damaged: open it in Excel and save it again") from error
         try:
-            draft, seen = Draft(), _Seen()
+            draft, seen = Draft(), Seen()
             with zipfile.ZipFile(path) as archive:
-                for sheet in book.worksheets:
-                    _add_sheet(draft, sheet, archive, seen)
+                sheets: list[Any] = book.worksheets
+                for sheet in sheets:
+                    # openpyxl reads no marks while it streams rows, and tells the place of the file nowhere else.
+                    marks = marks_of(archive, sheet._worksheet_path)
+                    marks.hidden = sheet.sheet_state != "visible"
+                    add_sheet(draft, sheet.title, _rows(sheet), marks, seen)
             text, pages, tables = draft.finished()
             title = " ".join(str(book.properties.title or "").split())
         except (zipfile.BadZipFile, SyntaxError) as error:  # the second is what XML parsers raise
@@ -61,7 +65,7 @@ class XlsxReader:
 
 
 @dataclass(slots=True)
-class _Seen:
+class Seen:
     """What a reader of the report should know of the sheets."""
 
     hidden: list[str] = field(default_factory=list)
@@ -81,31 +85,35 @@ class _Seen:
             yield f"{self.lost:,} formulas have no value: open the file in Excel and save it"
 
 
-def _add_sheet(draft: Draft, sheet: Any, archive: zipfile.ZipFile, seen: _Seen) -> None:
-    # openpyxl reads neither of them while it streams rows, and tells the place of the file nowhere else.
-    marks = marks_of(archive, sheet._worksheet_path)
-    draft.page(sheet.title)
-    draft.heading(sheet.title, 1)
+def _rows(sheet: Any) -> Iterator[list[str]]:
     # A file may claim a million rows that it does not have.
     sheet.reset_dimensions()
+    for row in sheet.iter_rows(max_row=_MOST_ROWS):
+        yield [shown(cell.value, cell.number_format) if cell.value is not None else "" for cell in row]
+
+
+def add_sheet(draft: Draft, title: str, rows: Iterator[list[str]], marks: SheetMarks, seen: Seen) -> None:
+    """Write a sheet as a page and its tables, and take in what is to be noted of it."""
+    draft.page(title)
+    draft.heading(title, 1)
     widest = 0
 
-    def rows() -> Iterator[list[str]]:
+    def narrowed() -> Iterator[list[str]]:
         nonlocal widest
-        for row in sheet.iter_rows(max_row=_MOST_ROWS):
+        for row in rows:
             widest = max(widest, len(row))
-            yield [_shown(cell.value, cell) for cell in row[:_MOST_COLUMNS]]
+            yield row[:_MOST_COLUMNS]
 
-    for block in _Tables(spread(rows(), marks.merged)):
-        draft.table(block, header=None, title=sheet.title)
-    if sheet.sheet_state != "visible":
-        seen.hidden.append(sheet.title)
+    for block in _Tables(spread(narrowed(), marks.merged)):
+        draft.table(block, header=None, title=title)
+    if marks.hidden:
+        seen.hidden.append(title)
     parts = {"row": marks.hidden_rows, "column": marks.hidden_columns}
     said = [f"{count:,} {name}{'s' if count > 1 else ''}" for name, count in parts.items() if count]
     if said:
-        seen.partly.append(f"{' and '.join(said)} of {sheet.title}")
+        seen.partly.append(f"{' and '.join(said)} of {title}")
     if widest > _MOST_COLUMNS:
-        seen.wide.append(sheet.title)
+        seen.wide.append(title)
     seen.lost += marks.lost
 
 
@@ -154,7 +162,7 @@ class _Tables:
         return bool(self._ahead)
 
 
-def _shown(value: object, cell: Any) -> str:
+def shown(value: object, number_format: str | None) -> str:
     """Return a cell as text: dates as ISO, numbers with the unit of their format."""
     match value:
         case None:
@@ -168,7 +176,7 @@ def _shown(value: object, cell: Any) -> str:
         case timedelta():
             return shown_duration(value)
         case int() | float():
-            return shown_number(value, cell.number_format or "General")
+            return shown_number(value, number_format or "General")
     return str(value)
 
 

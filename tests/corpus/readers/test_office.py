@@ -279,7 +279,7 @@ def test_damaged_office_files(tmp_path: Path, name: str, reason: str) -> None:
         list(read_file(tmp_path / name))
 
 
-def test_old_formats_say_what_to_do(tmp_path: Path) -> None:
-    (tmp_path / "a.doc").write_bytes(b"\x00" * 10)
-    with pytest.raises(BadInput, match=r"no reader for \.doc \(save it as \.docx\)"):
-        list(read_file(tmp_path / "a.doc"))
+def test_formats_without_a_reader_say_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "a.xlsb").write_bytes(b"\x00" * 10)
+    with pytest.raises(BadInput, match=r"no reader for \.xlsb \(save it as \.xlsx\)"):
+        list(read_file(tmp_path / "a.xlsb"))

@@ -130,3 +130,21 @@ def test_pictures_that_give_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("PIL.Image.MAX_IMAGE_PIXELS", 1000)
     with pytest.raises(BadInput, match="too many pixels"):
         list(read_file(tmp_path / "a.png"))
+
+
+@needs_tesseract
+@pytest.mark.parametrize("name", ["a.gif", "a.bmp", "a.webp"])
+def test_pictures_of_other_formats(tmp_path: Path, name: str) -> None:
+    picture(["Nordwind Bakery"]).convert("RGB").save(tmp_path / name)
+    reading = only(tmp_path / name)
+    assert (reading.text, reading.media_type) == ("Nordwind Bakery", f"image/{name[2:]}")
+    assert page_image(tmp_path / name, 1, 0.5)[:4] == b"\x89PNG"
+
+
+@needs_tesseract
+def test_of_a_film_the_first_picture_is_read(tmp_path: Path) -> None:
+    frames = [picture(["First page"]), picture(["Second page"])]
+    frames[0].save(tmp_path / "a.gif", save_all=True, append_images=frames[1:])
+    reading = only(tmp_path / "a.gif")
+    assert reading.text == "First page"
+    assert reading.notes == ("a film: its first picture alone was read",)

@@ -89,7 +89,7 @@ def test_marks_across_blocks(tmp_path: Path, prefix: bytes) -> None:
                 "s.xml", column + b" " * (fill - len(column)) + row + b"<row r='2'/>" + lost + merged
             )
         with zipfile.ZipFile(tmp_path / "a.zip") as archive:
-            assert marks_of(archive, "s.xml") == SheetMarks(1, 3, 1, [Merged(2, 9, 28)])
+            assert marks_of(archive, "s.xml") == SheetMarks(1, 3, 1, merged=[Merged(2, 9, 28)])
 
 
 def test_spread_fills_only_what_is_empty() -> None:
