@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +20,22 @@ _TICK = 2_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """What the report said of a file, to be said again: (part, note), and why parts of it gave no document."""
+
+    notes: tuple[tuple[str, str], ...] = ()
+    skipped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SourceRecord:
-    """A file of a bucket that was read to its end without a fault.
+    """A file of a bucket that was read as far as its bytes allow.
 
     Attributes:
         stamp: size, times and inode when it was read; empty when they could not tell a later write.
         content_hash: SHA-256 of its bytes, in hex.
         recipe: fingerprint of all else that decides what its documents become.
         documents: how many it gave.
-        notes: (part, note) of what the report said of it.
     """
 
     source: str
@@ -36,7 +43,7 @@ class SourceRecord:
     content_hash: str
     recipe: str
     documents: int
-    notes: tuple[tuple[str, str], ...] = ()
+    told: Told = Told()
 
 
 class SourceFiles:
@@ -82,7 +89,7 @@ class SourceFiles:
                 "content_hash": record.content_hash,
                 "recipe": record.recipe,
                 "documents": record.documents,
-                "notes": json.dumps(record.notes, ensure_ascii=False),
+                "notes": json.dumps(asdict(record.told), ensure_ascii=False),
             }
             for record in records
         ]
@@ -140,5 +147,15 @@ def _key(bucket: str, source: str) -> str:
 
 
 def _record(row: Any) -> SourceRecord:
-    notes = tuple((part, note) for part, note in json.loads(row.notes))
-    return SourceRecord(row.source, row.stamp, row.content_hash, row.recipe, row.documents, notes)
+    given = json.loads(row.notes)
+    # Earlier versions wrote a list of notes, of files without a skipped part.
+    told = given if isinstance(given, dict) else {"notes": given, "skipped": ()}
+    notes = tuple((part, note) for part, note in told["notes"])
+    return SourceRecord(
+        row.source,
+        row.stamp,
+        row.content_hash,
+        row.recipe,
+        row.documents,
+        Told(notes, tuple(told["skipped"])),
+    )

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from corpus.readers.protocol import Reading
 
 CONTEXT_LENGTH = 300
+NO_TEXT = "holds no text: nothing to read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ class Planner:
             prepared: what the bucket's rules find in it, when that is known already.
         """
         if not reading.text.strip():
-            return "holds no text: nothing to read"
+            return NO_TEXT
         doc_id = safe_id(reading.doc_id) if reading.doc_id else self._reading_id(path, source, reading.part)
         if doc_id in self.seen:
             return f"doc_id already read from {Path(self.seen[doc_id]).name}"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corpus.ingestion.likeness import find_likeness
-from corpus.ingestion.planning import Planned, Planner
+from corpus.ingestion.planning import NO_TEXT, Planner
 from corpus.ingestion.pool import FileReader, open_readers
 from corpus.ingestion.preparing import preparation
 from corpus.ingestion.report import IngestReport, Skipped, with_places
@@ -24,6 +24,7 @@ from corpus.ingestion.worker import Step, StepReader
 from corpus.ingestion.writing import DryWriter, Writer, remove_documents
 from corpus.readers.protocol import Reading, ReadOptions, Unread
 from corpus.sidecar import Sidecar
+from corpus.source_files import Told
 from corpus.types import file_of
 
 if TYPE_CHECKING:
@@ -152,14 +153,17 @@ class _Opened:
     """A file that is being read.
 
     Attributes:
-        count: readings so far.
+        count: readings so far; `documents` are those of them that gave a document.
         problems: what could not be used, by reason.
         notes: (part, note) of its readings.
+        passing: whether what could not be used may be another time.
         told: whether values that came with its texts were refused; the next report is to say so again.
     """
 
     file: SourceFile
     count: int = 0
+    documents: int = 0
+    passing: bool = False
     problems: dict[str, list[str]] = field(default_factory=dict)
     notes: list[tuple[str, str]] = field(default_factory=list)
     told: bool = False
@@ -193,7 +197,7 @@ class _Run:
             if progress:
                 progress(done + min(opened.count, opened.file.units), total, opened.file.path.name)
             if step.finished:
-                await asyncio.to_thread(self._close, opened, step.failure)
+                await asyncio.to_thread(self._close, opened, step)
                 done += opened.file.units
                 opened = None
                 if self._memory.is_full:
@@ -216,30 +220,37 @@ class _Run:
             opened.count += 1
             if isinstance(reading, Unread):
                 opened.problems.setdefault(reading.reason, []).append(reading.where)
+                opened.passing |= reading.passing
                 continue
             refused = self.planner.report.refused
             planned = self.planner.read(opened.file.path, opened.file.source, reading, extraction)
             opened.notes += [(reading.part, note) for note in reading.notes]
             opened.told |= bool(reading.metadata) and self.planner.report.refused != refused
-            if isinstance(planned, Planned):
+            if isinstance(planned, str):
+                opened.problems.setdefault(planned, []).append(reading.doc_id)
+                # Whether an id is taken depends on other files too.
+                opened.passing |= planned != NO_TEXT
+                continue
+            opened.documents += 1
+            if planned is not None:
                 self._writer.add(planned)
                 if self._writer.queue_is_long:
                     return True
-            elif planned:
-                opened.problems.setdefault(planned, []).append(reading.doc_id)
         return False
 
-    def _close(self, opened: _Opened, failure: str) -> None:
-        if failure:
-            opened.problems[failure] = []
+    def _close(self, opened: _Opened, step: Step) -> None:
+        if step.failure:
+            opened.problems[step.failure] = []
+            opened.passing |= not step.lasting
         else:
             self._read_whole.add(opened.file.source)
         given = self.planner.taken()
-        if not opened.problems and not opened.told:
-            self._memory.learn(opened.file, given, opened.notes, documents=opened.count)
+        skipped = [with_places(reason, places) for reason, places in opened.problems.items()]
+        if not opened.passing and not opened.told:
+            told = Told(tuple(opened.notes), tuple(skipped))
+            self._memory.learn(opened.file, given, told, documents=opened.documents)
         name = printable(str(opened.file.path))
-        for reason, places in opened.problems.items():
-            self.planner.report.skipped.append(Skipped(name, with_places(reason, places)))
+        self.planner.report.skipped += [Skipped(name, reason) for reason in skipped]
 
     async def settle(self, sources: Sources, *, prune: bool) -> None:
         """Remove, or only count, what is gone; complete what a kill left; look for likeness; make searches fast."""

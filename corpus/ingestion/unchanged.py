@@ -1,4 +1,4 @@
-"""Tells which files need not be read again, and remembers those that were read without a fault."""
+"""Tells which files need not be read again, and remembers those that were read as far as their bytes allow."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from corpus.ingestion.report import Skipped
+from corpus.ingestion.sources import printable
 from corpus.readers.registry import reading_recipe
-from corpus.source_files import SourceRecord, hash_of, settled, stamp_of
+from corpus.source_files import SourceRecord, Told, hash_of, settled, stamp_of
 from corpus.types import file_of, part_path
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class FileMemory:
         self._dry_run = options.dry_run
         self._reread = options.reread
         self._recipe = [planner.recipe, reading_recipe(reading)]
+        # What is too much of an archive depends on these.
+        self._limits = repr(options.limits)
         self._stamps: dict[str, tuple[str, int]] = {}
         self._learned: list[SourceRecord] = []
 
@@ -51,7 +54,7 @@ class FileMemory:
             if record is None or self._reread or not self._is_same(record, file, stored.get(file.source, ())):
                 left.append(file)
                 continue
-            self._keep(file, record, stored[file.source])
+            self._keep(file, record, stored.get(file.source, ()))
         if not self._dry_run:
             # A file that is put back as it was after a killed ingest of another text must be read again.
             self._files.forget(self._bucket, [file.source for file in left if file.source in known])
@@ -62,19 +65,18 @@ class FileMemory:
         self,
         file: SourceFile,
         given: Sequence[Given],
-        notes: Sequence[tuple[str, str]],
+        told: Told,
         *,
         documents: int,
     ) -> None:
-        """Remember a file that was read to its end, unless it was written to meanwhile."""
+        """Remember a file that was read as far as it can be, unless it was written to meanwhile."""
         stamp, taken = self._stamps[file.source]
         content = hash_of(file.path)
         if not content or stamp_of(file.path) != stamp:
             return
-        told = stamp if settled(stamp, taken) else ""
-        self._learned.append(
-            SourceRecord(file.source, told, content, self._recipe_of(given), documents, tuple(notes))
-        )
+        trusted = stamp if settled(stamp, taken) else ""
+        recipe = self._recipe_of(given, told)
+        self._learned.append(SourceRecord(file.source, trusted, content, recipe, documents, told))
 
     @property
     def is_full(self) -> bool:
@@ -101,7 +103,7 @@ class FileMemory:
     def _is_same(self, record: SourceRecord, file: SourceFile, doc_ids: Sequence[str]) -> bool:
         if (
             len(doc_ids) != record.documents
-            or self._recipe_of(self._planner.given_to(doc_ids)) != record.recipe
+            or self._recipe_of(self._planner.given_to(doc_ids), record.told) != record.recipe
         ):
             return False
         stamp, taken = self._stamps[file.source]
@@ -122,9 +124,12 @@ class FileMemory:
                 self._planner.check_row(given.doc_id, given.row)
         report.unchanged += len(doc_ids)
         report.not_read += len(doc_ids)
-        report.notes += [Skipped(part_path(str(file.path), part), note) for part, note in record.notes]
+        report.notes += [Skipped(part_path(str(file.path), part), note) for part, note in record.told.notes]
+        name = printable(str(file.path))
+        report.skipped += [Skipped(name, reason) for reason in record.told.skipped]
 
-    def _recipe_of(self, given: Iterable[Given]) -> str:
+    def _recipe_of(self, given: Iterable[Given], told: Told) -> str:
         """Return the fingerprint of what a file's documents depend on beside its bytes."""
-        parts = [*self._recipe, *sorted(json.dumps(item, default=str) for item in given)]
+        limits = [self._limits] if told.skipped else []
+        parts = [*self._recipe, *limits, *sorted(json.dumps(item, default=str) for item in given)]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:32]

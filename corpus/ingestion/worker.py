@@ -14,7 +14,7 @@ from pathlib import Path
 from corpus.extraction.found import Extraction
 from corpus.ingestion.preparing import Preparation
 from corpus.ingestion.refusals import refusal
-from corpus.readers.protocol import MEGABYTE, Reading, ReadOptions, Unread
+from corpus.readers.protocol import MEGABYTE, Passing, Reading, ReadOptions, Unread
 from corpus.readers.registry import read_file
 from llm.errors import BadInput
 
@@ -45,12 +45,14 @@ class Step:
         extractions: of the readings, in their order, None where nothing was worked out; empty for none at all.
         finished: no step follows.
         failure: why the file, or the rest of it, cannot be read; empty when it was read whole.
+        lasting: whether the failure lies in the bytes of the file, so that another try would end alike.
     """
 
     readings: tuple[Reading | Unread, ...] = ()
     finished: bool = False
     failure: str = ""
     extractions: tuple[Extraction | None, ...] = ()
+    lasting: bool = False
 
     @property
     def characters(self) -> int:
@@ -114,7 +116,8 @@ def _step(key: str, limits: Limits) -> Step:
     except BadInput as error:
         swollen = isinstance(error.__cause__, MemoryError)
         del _open[key]
-        return Step(tuple(readings), True, too_large(limits) if swollen else str(error))
+        lasting = not swollen and not isinstance(error, Passing)
+        return Step(tuple(readings), True, too_large(limits) if swollen else str(error), lasting=lasting)
     del _open[key]
     return Step(tuple(readings), True)
 

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Protocol, runtime_checkable
 
 from corpus.readers.formats import content_suffix
-from corpus.readers.protocol import DEFAULT_OPTIONS, MEGABYTE, Budget, Reading, ReadOptions, Unread
+from corpus.readers.protocol import DEFAULT_OPTIONS, MEGABYTE, Budget, Passing, Reading, ReadOptions, Unread
 from corpus.readers.text import cleaned
 from llm.errors import BadInput
 
@@ -150,7 +150,7 @@ def _read_member(member: Member, options: ReadOptions) -> Iterator[Reading | Unr
             for reading in read_file(target, replace(options, depth=options.depth - 1)):
                 yield _inside(member.name, reading)
     except BadInput as error:
-        yield Unread(member.name, str(error))
+        yield Unread(member.name, str(error), passing=isinstance(error, Passing))
 
 
 @contextmanager
@@ -190,7 +190,8 @@ def _unpacked(member: Member) -> Iterator[Path]:
                 copied(source, target, member.size)
         except _BROKEN as error:
             why = getattr(error, "strerror", None) or type(error).__name__
-            raise BadInput(f"cannot be unpacked ({why}): make room on the disk, or get it again") from error
+            kind = Passing if getattr(error, "errno", None) else BadInput
+            raise kind(f"cannot be unpacked ({why}): make room on the disk, or get it again") from error
         yield target
 
 
@@ -212,7 +213,7 @@ def copied(source: IO[bytes], target: Path, most: int) -> int:
 
 def _inside(name: str, reading: Reading | Unread) -> Reading | Unread:
     if isinstance(reading, Unread):
-        return Unread(f"{name}: {reading.where}" if reading.where else name, reading.reason)
+        return replace(reading, where=f"{name}: {reading.where}" if reading.where else name)
     embedded = tuple(
         replace(file, name=name) if file.name.startswith("member.") else file for file in reading.embedded
     )

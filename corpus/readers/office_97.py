@@ -14,7 +14,7 @@ from typing import Any
 
 from corpus.readers.draft import Draft
 from corpus.readers.office import DocxReader, PptxReader
-from corpus.readers.protocol import Reader, Reading, ReadOptions, Unread
+from corpus.readers.protocol import Passing, Reader, Reading, ReadOptions, Unread
 from corpus.readers.sheet_marks import Merged, SheetMarks
 from corpus.readers.sheets import Seen, add_sheet, shown
 from llm.errors import BadInput
@@ -68,7 +68,7 @@ def _converted(command: list[str], path: Path, folder: Path) -> Path:
     try:
         process.wait(_SECONDS)
     except subprocess.TimeoutExpired as error:
-        raise BadInput(f"LibreOffice took longer than {_SECONDS} s: save it in a newer format") from error
+        raise Passing(f"LibreOffice took longer than {_SECONDS} s: save it in a newer format") from error
     finally:
         _end(process)
     found = next(target.glob("source.*"), None) if target.is_dir() else None

@@ -18,7 +18,7 @@ from corpus.readers.pdf_forms import written_on
 from corpus.readers.pdf_geometry import Glyphs, Placer
 from corpus.readers.pdf_hidden import take_off
 from corpus.readers.pdf_objects import Drawn, drawn_on, has_layers
-from corpus.readers.protocol import MEGABYTE, Reading, ReadOptions, Unread
+from corpus.readers.protocol import MEGABYTE, Passing, Reading, ReadOptions, Unread
 from corpus.readers.text import PAGE_BREAK, cleaned, joined_pages
 from corpus.types import Box, Embedded, Layout, Line, Table
 from llm.errors import BadInput
@@ -50,6 +50,7 @@ class PageText:
     layout: Layout
     tables: list[Table] = field(default_factory=list)
     problem: str = ""
+    passing: bool = False
     hidden: int = 0
 
 
@@ -81,7 +82,8 @@ class PdfReader:
         unread = _unread_pages(pages)
         if not any(page.text.strip() for page in pages) and not attached:
             nothing = "the PDF has no text and no pictures of text: nothing to read"
-            raise BadInput(unread[0].reason if unread else nothing)
+            kind = Passing if any(item.passing for item in unread) else BadInput
+            raise kind(unread[0].reason if unread else nothing)
         texts = [page.text for page in pages]
         spans = joined_pages(texts, labels)
         starts = [span.start for span in spans]
@@ -140,7 +142,7 @@ def _page_text(page: Any, drawn: Drawn, number: int, options: ReadOptions, *, fo
             text += item.text
         width, height = page.get_size()
         layout = Layout(number, width, height, tuple(lines))
-        visible, problem = sum(map(len, text.split())), ""
+        visible, problem, passing = sum(map(len, text.split())), "", False
         is_scan = visible < _STAMP_CHARACTERS and _is_picture(drawn, width * height)
         if drawn.pictures and (visible < _SCAN_CHARACTERS or is_scan):
             scan = _scanned(page, number, options)
@@ -149,9 +151,9 @@ def _page_text(page: Any, drawn: Drawn, number: int, options: ReadOptions, *, fo
             if len("".join(scan.text.split())) >= least or not text.strip():
                 scan.hidden = hidden
                 return scan
-            problem = scan.problem
+            problem, passing = scan.problem, scan.passing
         tables = pdf_tables.tables_of(drawn, words, place, layout)
-        return PageText(number, text, layout, tables, problem, hidden)
+        return PageText(number, text, layout, tables, problem, passing, hidden)
     finally:
         words.close()
 
@@ -176,7 +178,7 @@ def _scanned(page: Any, number: int, options: ReadOptions) -> PageText:
     try:
         text, lines = recognition.recognised(picture, options.language)
     except BadInput as error:  # of one page; the others may be read
-        return PageText(number, "", layout, problem=str(error))
+        return PageText(number, "", layout, problem=str(error), passing=isinstance(error, Passing))
     lines = [Line(line.start, line.end, Box(*(side / scale for side in line.box))) for line in lines]
     return PageText(number, text, Layout(number, width, height, tuple(lines), recognised=True))
 
@@ -262,13 +264,13 @@ def _embedded(pdf: Any) -> tuple[Embedded, ...]:
 
 def _unread_pages(pages: Sequence[PageText]) -> list[Unread]:
     """Return one line for each reason that pages gave no text."""
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[tuple[str, bool], list[str]] = {}
     for page in pages:
         if page.problem:
-            reasons.setdefault(page.problem, []).append(str(page.number))
+            reasons.setdefault((page.problem, page.passing), []).append(str(page.number))
     return [
-        Unread(f"page{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}", reason)
-        for reason, numbers in reasons.items()
+        Unread(f"page{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}", reason, passing)
+        for (reason, passing), numbers in reasons.items()
     ]
 
 

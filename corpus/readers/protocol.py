@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from corpus.types import Embedded, Layout, Page, Table
+from llm.errors import BadInput
 
 NO_TEXT_HINT = "no text: pass it with --annotations"
 MEGABYTE = 1024 * 1024
@@ -78,10 +79,18 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A part of a file that gives no document, and why; `where` is "line 12", "photo.heic" or empty."""
+    """A part of a file that gives no document, and why; `where` is "line 12", "photo.heic" or empty.
+
+    `passing` says that the same bytes may be read another time: the disk was full, OCR took too long.
+    """
 
     where: str
     reason: str
+    passing: bool = False
+
+
+class Passing(BadInput):
+    """Something cannot be read now; the same bytes may be another time."""
 
 
 class Reader(Protocol):

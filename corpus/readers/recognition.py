@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 
+from corpus.readers.protocol import Passing
 from corpus.readers.text import WIDE, cleaned
 from corpus.types import Box, Line
 from llm.errors import BadInput
@@ -80,7 +81,8 @@ def recognised(picture: Any, code: str) -> tuple[str, list[Line]]:
     """Return the text of a PIL image and its lines; boxes are in the picture's pixels.
 
     Raises:
-        BadInput: Tesseract failed or took longer than two minutes.
+        Passing: Tesseract failed or took longer than two minutes.
+        BadInput: no language data are installed.
     """
     import pytesseract
 
@@ -98,7 +100,7 @@ def recognised(picture: Any, code: str) -> tuple[str, list[Line]]:
         )
     except (pytesseract.TesseractError, RuntimeError) as error:
         slow = "timeout" in str(error).lower()
-        raise BadInput(f"OCR {f'took longer than {_SECONDS} s' if slow else 'failed'}") from error
+        raise Passing(f"OCR {f'took longer than {_SECONDS} s' if slow else 'failed'}") from error
     return _joined(_words(data, scale))
 
 

@@ -19,7 +19,7 @@ from corpus.readers.office import DocxReader, PptxReader
 from corpus.readers.open_document import OdfReader
 from corpus.readers.pdf import PdfReader
 from corpus.readers.pictures import PictureReader
-from corpus.readers.protocol import DEFAULT_OPTIONS, Reader, Reading, ReadOptions, Unread
+from corpus.readers.protocol import DEFAULT_OPTIONS, Passing, Reader, Reading, ReadOptions, Unread
 from corpus.readers.rich_text import RtfReader
 from corpus.readers.sheets import CsvReader, XlsxReader
 from corpus.readers.text import MarkdownReader, TextReader
@@ -95,13 +95,14 @@ def read_file(path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Re
     except BadInput:
         raise
     except FileNotFoundError as error:
-        raise BadInput("was gone when it was to be read: ingest again") from error
+        raise Passing("was gone when it was to be read: ingest again") from error
     except OSError as error:
-        raise BadInput(
+        raise Passing(
             f"cannot be read ({error.strerror or type(error).__name__}): check the file and its permissions"
         ) from error
     except Exception as error:
-        raise BadInput(
+        kind = Passing if isinstance(error, MemoryError) else BadInput
+        raise kind(
             f"cannot be read ({type(error).__name__}): open it in its program and save it again"
         ) from error
 

@@ -1,12 +1,15 @@
 """An unchanged file is not read again; whatever could change its documents has it read."""
 
+import errno
 import json
 import os
+import zipfile
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine, text
 
 from corpus.buckets import Bucket
 from corpus.fields import Field
@@ -15,7 +18,8 @@ from corpus.ingestion.report import IngestReport, Skipped
 from corpus.ingestion.run import ingest
 from corpus.ingestion.stores import IngestOptions, Stores
 from corpus.ingestion.worker import StepReader
-from corpus.source_files import settled, stamp_of
+from corpus.readers import containers
+from corpus.source_files import SourceFiles, SourceRecord, Told, settled, stamp_of
 from tests.corpus.ingestion.test_run import make_stores
 
 BUCKET = Bucket(
@@ -147,17 +151,70 @@ async def test_a_new_annotation_row_has_its_own_file_read(
         assert (opened, [value.value for value in report.bad_values]) == (read, ["soon"])
 
 
-async def test_faults_are_met_again_and_notes_repeated(
+async def test_faults_and_notes_are_repeated_without_a_look(
     folder: Path, stores: Stores, opened: list[str]
 ) -> None:
     (folder / "page.txt").write_text("<html><body><p>A page of cranes.</p></body></html>")
     (folder / "rows.jsonl").write_text('{"doc_id": "a", "text": "Letter a."}\n{"doc_id": "b"}')
+    (folder / "torn.docx").write_bytes(b"PK\x03\x04" + bytes(200))
+    (folder / "blank.txt").write_text("  ")
     first = await again(folder, stores)
+    assert [Path(item.path).name for item in first.skipped] == ["blank.txt", "rows.jsonl", "torn.docx"]
     opened.clear()
     report = await again(folder, stores)
-    assert opened == ["rows.jsonl"]
-    assert report.skipped == first.skipped != []
+    assert opened == []
+    assert report.skipped == first.skipped
     assert report.notes == first.notes == [Skipped(str(folder / "page.txt"), first.notes[0].reason)]
+    # What is too much depends on the limits; a file without a fault does not.
+    larger = replace(INLINE, limits=replace(INLINE.limits, file_mb=600))
+    assert (await again(folder, stores, larger)).skipped == first.skipped
+    assert opened == ["blank.txt", "rows.jsonl", "torn.docx"]
+    opened.clear()
+    (folder / "torn.docx").write_text("mended")
+    report = await again(folder, stores, larger)
+    assert opened == ["torn.docx"]
+    assert [Path(item.path).name for item in report.skipped] == ["blank.txt", "rows.jsonl"]
+
+
+async def test_what_may_pass_is_tried_again(folder: Path, stores: Stores, opened: list[str]) -> None:
+    (folder / "again.jsonl").write_text('{"doc_id": "a", "text": "Letter a."}')
+    (folder / "empty.txt").write_bytes(b"")
+    first = await again(folder, stores)
+    assert len(first.skipped) == 2
+    opened.clear()
+    report = await again(folder, stores)
+    assert sorted(opened) == ["empty.txt", "rows.jsonl"]
+    assert report.skipped == first.skipped
+
+
+async def test_bad_luck_with_a_part_is_tried_again(
+    folder: Path, stores: Stores, opened: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with zipfile.ZipFile(folder / "all.zip", "w") as archive:
+        archive.writestr("in.txt", "Inside the archive.")
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(containers, "copied", full)
+        (skipped,) = (await again(folder, stores)).skipped
+    assert "No space left" in skipped.reason
+    opened.clear()
+    report = await again(folder, stores)
+    assert (report.new, report.skipped, opened) == (1, [], ["all.zip"])
+
+
+def test_notes_of_an_earlier_version_are_read(tmp_path: Path) -> None:
+    engine = create_engine(f"sqlite:///{tmp_path / 'a.sqlite'}")
+    files = SourceFiles(engine)
+    record = SourceRecord("/a", "", "hash", "recipe", 1, Told((("", "named .txt"),), ("torn",)))
+    files.put("letters", [record])
+    assert files.of("letters") == {"/a": record}
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE source_files SET notes = :notes"), {"notes": '[["", "named .txt"]]'})
+    assert files.of("letters") == {"/a": replace(record, told=Told((("", "named .txt"),)))}
+    engine.dispose()
 
 
 async def test_a_removed_document_comes_back(folder: Path, stores: Stores, opened: list[str]) -> None:
