@@ -20,7 +20,7 @@ from corpus.filter_sql import condition_sql
 from corpus.one_writer import writing_alone
 from corpus.own_reading import OwnDocument, Span
 from corpus.types import Chunk
-from llm.errors import Unavailable
+from llm.errors import CitegraphError, Unavailable
 
 if TYPE_CHECKING:
     from corpus.annotation_writing import AnnotationWrites
@@ -29,8 +29,10 @@ if TYPE_CHECKING:
 
 CHECKED = 1.0
 """Seconds for which the collection is taken to be as it was when it was last looked at."""
-MOST = 50_000
+MOST = 20_000
 """Points that are read while somebody waits for an answer; of more, `citegraph mirror` reads the values."""
+PAUSE = 5.0
+"""Seconds for which a server that did not answer is not asked again: a run asks many times."""
 SHARE = 50
 """What was read is used at most this many times as long as the reading took, so that reading takes 2 % of the time."""
 LEAST = 5.0
@@ -111,6 +113,7 @@ class Mirror:
         self._lock = RLock()
         self._held: Held | None = None
         self._checked = 0.0
+        self._failed: tuple[float, Unavailable] | None = None
         self._declared = hashlib.sha256(self.bucket.model_dump_json().encode()).hexdigest()
         translated(lambda: create_tables(_metadata, self._engine))
 
@@ -122,9 +125,16 @@ class Mirror:
             Unavailable: the server or the database does not answer.
         """
         with self._lock:
-            if self._held and time.monotonic() - self._checked < CHECKED:
+            now = time.monotonic()
+            if self._failed and now - self._failed[0] < PAUSE:
+                raise self._failed[1]
+            if self._held and now - self._checked < CHECKED:
                 return self._held
-            points = self.collection.count()
+            try:
+                points = self.collection.count()
+            except Unavailable as error:
+                self._failed = time.monotonic(), error
+                raise
             held = self._stored()
             if held is None or self._is_old(held, points):
                 held = held if points > MOST else self.read()
@@ -154,6 +164,15 @@ class Mirror:
             self._store(documents, held)
             self._held, self._checked = held, time.monotonic()
             return held
+
+    def size(self) -> int:
+        """Return the number of documents, or of points while nothing is read; as last read where nobody answers."""
+        try:
+            held = self.current()
+        except CitegraphError:
+            held = self._stored()
+            return held.documents if held else 0
+        return held.documents if held else self.collection.count()
 
     def remarks(self, fields: Iterable[str]) -> list[str]:
         """Return sentences for an answer: when the values were read, and what of these fields could not be used."""

@@ -193,15 +193,10 @@ class OwnDocuments(DocumentStore):
         return [*super().named(name, bucket, limit), *held][:limit]
 
     def count(self, bucket: str | None = None) -> int:
-        """See `DocumentStore.count`; of such a collection the documents that were read, else its points."""
+        """See `DocumentStore.count` and `Mirror.size`."""
         own = [self._own[name] for name in ([bucket] if bucket else self._own) if name in self._own]
         held = [one for one in own if self._principal.may_see(one.bucket.name)]
-        return super().count(bucket) + sum(_size(one) for one in held)
-
-
-def _size(own: OwnCollection) -> int:
-    held = own.mirror.current() if own.mirror else None
-    return held.documents if held else own.count()
+        return super().count(bucket) + sum(one.mirror.size() for one in held if one.mirror)
 
 
 def _document(own: OwnCollection, doc_id: str) -> Document | None:

@@ -376,10 +376,13 @@ def counted(corpus: Corpus, plan: Json, ids: Sequence[str]) -> Json:
     name = plan["buckets"][0]
     marks = " ".join(f"[{doc_id}]" for doc_id in ids[:CITED_INPUTS])
     text = f"The number of matching documents in {name} is {len(ids)} {marks}."
-    documents = [document for doc_id in ids[:CITED_INPUTS] if (document := corpus.documents.get(doc_id))]
-    cited = [
-        {"doc": document.doc_id, "start": 0, "end": min(160, len(document.text))} for document in documents
+    filtered = {clause["field"] for clause in flat(plan["per_bucket"][name]["filters"])}
+    rows = [
+        {field: value for field, value in values.items() if field in filtered} | {"doc_id": doc_id}
+        for doc_id, values in corpus.annotations.values_of(name, ids[:CITED_INPUTS]).items()
     ]
+    rows.sort(key=lambda row: ids.index(row["doc_id"]))
+    cited = cited_values(corpus, corpus.buckets[name], rows, sorted(filtered))
     made = {
         "value": str(len(ids)),
         "formula": f"count of {len(ids)} documents",

@@ -65,6 +65,20 @@ async def ask(home: Path, corpus: Corpus, question: str) -> Answer:
     return answer
 
 
+async def test_a_server_that_does_not_answer_is_asked_once_and_leaves_the_rest_alone(tmp_path: Path) -> None:
+    with served(holding(BILLS)) as (url, asked):
+        corpus = opened(tmp_path, connect_own(Settings(qdrant_url=url)), indexed=True)
+        assert corpus.annotations.count("bills") == 5
+    asked.clear()
+    assert corpus.documents.count() == 5  # as last read
+    assert corpus.annotations.all_versions() == {"bills": 1}
+    with pytest.raises(Unavailable, match="cannot be reached"):
+        corpus.annotations.count("bills")
+    answer = await ask(tmp_path, corpus, "How many invoices from ACME are there?")
+    assert answer.status == "failed"
+    assert "cannot be reached" in answer.text
+
+
 def declared_folder(tmp_path: Path, path: Path, mode: str) -> Settings:
     """Return settings whose one declared bucket is a folder of a local-mode client."""
     folder = tmp_path / "buckets"
@@ -100,6 +114,7 @@ async def test_a_sum_keeps_currencies_apart_and_counts_documents_not_points(tmp_
     assert "3 of 3 documents were included." in answer.text
     counted = await ask(tmp_path, opened(tmp_path, holding(BILLS)), "How many invoices from ACME are there?")
     assert "The number of matching documents in bills is 4" in counted.text
+    assert [one.quote for one in counted.citations] == ["ACME GmbH"] * 4
 
 
 def test_groups_and_facets_count_documents(tmp_path: Path) -> None:
