@@ -18,6 +18,7 @@ LEGAL_FORMS = words(
     kg kgaa ohg gbr mbh ug ev eg se sa sas sasu sarl eurl snc spa srl sl slu bv nv cv oy oyj ab as
     asa aps ks hf ehf kft zrt nyrt rt bt spzoo sro doo dd ooo oao pao zao ltda eirl pty pte pvt sdn
     bhd sb berhad pt tbk kk gk jsc ojsc pjsc cjsc na gesmbh
+    lda sau srls sprl scrl vof cvba mbb partg ek dac vvag
     """
 )
 """Legal forms, joined ("S.p.A." is "spa"): they do not decide which company is meant."""
@@ -29,6 +30,9 @@ CLEAR_FORMS = words(
     """
 )
 """Legal forms that are no words of a language, so that one after a name belongs to it."""
+
+LEADING_FORMS = words("sarl sas sasu eurl snc sci asbl pt uab ooo oao pao zao sia tov")
+"""Legal forms that stand before a name as well as behind one."""
 
 CONNECTORS = words(
     """

@@ -218,6 +218,7 @@ class _FieldRun:
 
     def _head(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
         look = self._plain if rule.head == "title" else self.source.look
+        found: Named | tuple[int, int, float] | None
         match rule.head:
             case "seller":
                 found = self.source.trade_parties[0]
@@ -227,11 +228,16 @@ class _FieldRun:
                 found = find_organization(look.text)
             case _:
                 found = find_title(look.text)
-        if found:
+        if isinstance(found, Named):
+            raw, trust = found.text, found.confidence
+            place = look.span_of(found.pieces)
+        elif found:
             start, end, trust = found
-            raw = look.text[start:end]
-            for rank, candidate in self._read(rule, raw, raw, 0, look.span(start, end)):
-                yield rank, replace(candidate, confidence=trust)
+            raw, place = look.text[start:end], look.span(start, end)
+        else:
+            return
+        for rank, candidate in self._read(rule, raw, raw, 0, place):
+            yield rank, replace(candidate, confidence=trust)
 
     def _parties(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
         for start, end in find_parties(self.source.text, rule.parties):

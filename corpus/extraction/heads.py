@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from corpus.extraction.typed import date_pattern
-from corpus.names import CLEAR_FORMS, LEGAL_FORMS, tokens
+from corpus.names import CLEAR_FORMS, LEADING_FORMS, LEGAL_FORMS, tokens
 
 HEAD_LINES = 12
 NAME_LINES = 4
@@ -30,7 +30,7 @@ _NO_NAME = re.compile(
     | \b(?:tax\ invoice|invoice|receipt|rechnung|facture|factuur|factura|fattura|cash\ bill|cash\ sales?|gutschrift|bill\ to|duplicate|copy|welcome
         |thank\ you|credit\ note|quotation|page|seite|datum|date|cashier|table|order)\b
     | ^\W*(?:no|lot|unit|jalan|jln|lorong|block|blk|ground|\d+\w*,)\W | \b(?:street|avenue|road|straße|strasse|rue|jalan|taman)\b
-    | ^[^()]*\b\d{5}\b | @ | ^\W*\(?\W*[\d-]{5,} | \b(?:hours|posted|desc|qty|uom)\b
+    | ^\W*(?:c/o|z\.\s?hd|attn)\b | ^[^()]*\b\d{5}\b | @ | ^\W*\(?\W*[\d-]{5,} | \b(?:hours|posted|desc|qty|uom)\b
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -99,6 +99,8 @@ def is_name(line: str) -> bool:
 def _form_end(text: str, start: int, end: int) -> int | None:
     """Return where a line's name ends with its legal form, None when it has none."""
     found = list(tokens(text[start:end]))
+    if len(found) > 1 and found[0].text in LEADING_FORMS and found[1].text not in LEGAL_FORMS:
+        return end
     for place, token in enumerate(found):
         last_word = place == len(found) - 1 and place > 0
         if token.bracketed or not (token.text in CLEAR_FORMS or (last_word and token.text in LEGAL_FORMS)):

@@ -18,6 +18,8 @@ _OVERLAP = 0.5
 _APART = 0.9
 """Heights of a row; a wider space above the next one is written as a blank line."""
 _MOST_COLUMNS = 240
+_JOINT = 2
+"""Characters of the document between two lines that follow each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,19 @@ class LaidOut:
         if start >= here + length:
             return None
         return there + start - here, there + min(end - here, length)
+
+    def span_of(self, pieces: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
+        """Return where a text of several lines lies in the document; only its first line when others come between."""
+        spans = [self.span(*piece) for piece in pieces]
+        first = spans[0] if spans else None
+        if first is None:
+            return None
+        start, end = first
+        for span in spans[1:]:
+            if span is None or not 0 <= span[0] - end <= _JOINT:
+                break
+            end = span[1]
+        return start, end
 
 
 def laid_out(text: str, layouts: Sequence[Layout]) -> LaidOut | None:

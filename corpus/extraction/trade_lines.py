@@ -1,0 +1,131 @@
+"""The shapes of the lines around names on invoices: addresses, senders, salutations, numbers of tax offices and registers."""
+
+import re
+from functools import lru_cache
+
+_REGISTER = (
+    r"siret|siren|rcs|r\.c\.s|hr[ab]\b|handelsreg\w*|partnerschaftsreg\w*|vereinsreg\w*|amtsgericht|registergericht|firmenbuch\w*"
+    r"|gesch[aä]ftsf\w*|vorstand\w*|aufsichtsrat\w*|kvk|regon|krs|company\s+(?:reg\w*\W+)?(?:no|number)|co\W+reg\W+no"
+    r"|registered\s+(?:office|in|address|with)|corporate\s+office|incorporated\s+in|si[eè]ge\s+social|au\s+capital|cin|registro\s+mercantil"
+    r"|reg\.?\s+merc|domicilio\s+social|sede\s+legale|cap(?:itale?|\.)?\s+soc\w*|reg\.\s+imprese|capital\s+social|matriculad[oa]\s+na"
+    r"|org\.?\W?(?:nr|nummer)|godk[aä]nd\s+f[oö]r\s+f|cvr\W?(?:nr)?|y-tunnus|bce|kbo|rp[rm]|nr\.?\s+reg\.?\s+com|c[eé]gjegyz[eé]k\w*"
+    r"|zapsan\w+\s+v|spisov\w+\s+zna\w+|ondernemingsn\w*|directors?\s*:"
+)
+_TAX = (
+    r"ust[\W_]{0,2}id\w*|umsatzsteuer\W?id\w*|vat\W{0,2}(?:id|no|reg\w*|number)|tva\W{0,2}intra\w*|(?:vat|tva|iva|btw|mwst|ust)\W{0,3}(?:[A-Z]{2,3}\W{0,3})?[A-Z]?\d[\d. ]{4,}|nip|gstin"
+    r"|gst\W{0,2}(?:no|id|reg\w*)|steuer\W?n(?:umme)?r|st\W{0,2}nr|abn|(?:ein|pan|cui|i[čc]o|tps|tvq|ruc)\W{0,3}[A-Z]{0,5}\d{4,}\w*|c\.?i\.?f|n\.?i\.?f|nipc|p\.?\s?iva|partita\s+iva"
+    r"|mwst\W{0,2}nr|uid\W{0,2}nr|che-[\d.]{9,}|btw\W?(?:nr|nummer|id)|moms\W?reg\w*|di[čc]|rfc|cnpj|cuit|ad[oó]sz[aá]m|alv\W?(?:nro|numero)"
+)
+MARKS = {
+    "register": re.compile(rf"\b(?:{_REGISTER})(?:\b|(?<=:))", re.IGNORECASE),
+    "tax": re.compile(rf"\b(?:{_TAX})\b", re.IGNORECASE),
+    "bank": re.compile(
+        r"\b(?:iban|bic|swift|bankgiro|plusgiro|sort\s+code|bankverbindung|rib)\b", re.IGNORECASE
+    ),
+    "reach": re.compile(r"\b(?:tel\w*|fax|phone|puh|mobil\w*)\b\W|@|\bwww\.|https?:", re.IGNORECASE),
+    "town": re.compile(
+        r"(?<![\d.,])(?:[A-Z]{1,2}-)?\d{4,5}\s[^\W\d]{3}|\b[A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2}\b|\b\d{4}\s[A-Z]{2}\b"
+    ),
+}
+"""What a company prints of itself, by kind; in the register alone it is that of the seller."""
+BANK = re.compile(
+    r"bank\b|\bbank|sparkasse|raiffeisen|\bbanca\b|\bbanco\b|\bbanque\b|\bcaixa|\bcaja\b|cr[eé]dit\s+(?:agricole|mutuel)|\bkasse\b|sanpaolo|san\s+paolo",
+    re.IGNORECASE,
+)
+"""A name of a bank: beside an account's number it is not the seller's."""
+FIRST_PART = re.compile(
+    r"(?:[&+/-]|\b(?:and|und|et|of|für|for|de|der|des|du|della|dei|van|von|voor|och|og|i))$"
+)
+SECOND_PART = re.compile(r"(?:[&+]|(?:and|und|et|of|für|for|der|des|du|della|van|von|voor|och|og|mbh)\b)")
+"""How the first line of a name ends that goes on in the next one, and how the second begins."""
+SALUTATION = re.compile(
+    r"\W*(?:herrn?|frau|eheleute|familie|firma|messrs|madame|monsieur|an|to|z\.?\s?hd\.?|c/o|attn|attention|t\.?a\.?v|[aà]"
+    r"|(?:mr|mrs|ms|m|mme)\.?\s(?:and|&|et)\s(?:mr|mrs|ms|mme)|sig\w*|spett\.?(?:le|mo)?|srs?|sra|de\sheer|mevrouw|d\.ª?|mr|mrs|ms|m|mme|mlle|miss|pan[ií]?)(?:\.|\b)\s*:?\s*",
+    re.IGNORECASE,
+)
+TO_COMPANY = re.compile(
+    r"\W*(?:firma|messrs|an|to|z\.?\s?hd\.?|c/o|attn|attention|t\.?a\.?v|[aà]|spett\.?(?:le|mo)?)(?:\.|\b)\s*:?\s*",
+    re.IGNORECASE,
+)
+"""What may stand before a company's name; "Mr." before one is a part of it."""
+IN_CARE = re.compile(r"\W*(?:c/o|z\.?\s?hd|attn|attention|t\.?a\.?v|[aà]\sl['’]attention)\b", re.IGNORECASE)
+"""Before whoever takes the mail for a party."""
+HEADING = re.compile(
+    r"\W*(?:(?:pro\W?forma|tax|vat|credit|commercial|sales|original|kopie|copy|votre|uw|your|deine|ihre|nota|simplified|self\W?billed)\W+)*"
+    r"(?:invoice|receipt|bill|statement|voucher|order|folio|faktur\w*|faktúra|rechnung\w*|kostennote|honorarnote|gutschrift|quittung|facture|avoir|re[cç]u"
+    r"|note\sd|factuur\w*|factura|fatura|fattura|ricevuta|recibo|nota\sfiscal|prefeitura|számla|lasku\w*|ra[cč]un|zaliczk\w*|kvittering|kvitto)\b[^\n]*",
+    re.IGNORECASE,
+)
+"""A line that says what the document is."""
+_HEADS = (
+    r"descri[cp]\w*|d[eé]signation|bezeichnung|beschreibung|artikel\w*|item\w*|leistung\w*|omschrijving|concepto|beskriv\w*|nazwa\s\w+|opis|popis"
+    r"|quantit\w*|qty|qt[eé]|menge|anzahl|aantal|cantidad|quantidade|antall?|ilość|uds?|pos|lp|sl|code|c[oó]digo|codice|sku|ref\w*|unit\w*|einheit"
+    r"|rate|price|preis|einzelpreis|prix|prijs|precio|prezzo|pre[cç]o|[aà]-?pris|tarief|tarif|amount|betrag|montant|bedrag|importe|importo|summe|total\w*"
+    r"|gesamt\w*|net\w*|netto\w*|brutto\w*|sub\W?total\w*|zwischensumme|tva|mwst|ust|vat|btw|iva|moms|mva|tax\w*|hsn|discount|rabatt|remise|page|seite|pagina"
+)
+COLUMN_HEAD = re.compile(
+    rf"\W*(?:{_HEADS})(?:\W+(?:{_HEADS}|of|de|du|goods|ht|ttc|eur|no|nr|\W|\d+))*\W*", re.IGNORECASE
+)
+"""A head of a column of the invoice's items, or of their sum."""
+MEASURE = re.compile(
+    r"[\W_]*(?:[A-Z]{3}\s?)?[-−]?[$€£¥]?\s?\d[\d.,'’ /:-]*(?:\s?(?:[$€£¥%]|[A-Za-zł]{1,3}))?\W*"
+)
+"""An amount, a date or a number: what stands before it in the line is its label, not a name."""
+NUMBERED = re.compile(
+    r"\W*(?:gln|(?:powered|printed|generated|created|erstellt|prepared)\s(?:by|with|mit|using)|(?:kunden|lief\w*|customer)\W{0,2}(?:nr|no|nummer|number|id)|nummer|number|id|ust|vat|tva|iva|p\.?\s?iva|btw|tel|fax|phone"
+    r"|i[čc]o|di[čc]|org|cvr|rfc|cnpj|cpf|cui|gstin|siret|nip|iban|bic|p\.?o\.?\s?box|private|personal|confidential|persönlich|vertraulich|einschreiben|confidentiel|e-?mail|www|https?|n[°º]|nr|c\.?i\.?f|n\.?i\.?f|abn|r[eé]f)(?:\b|[.\s°º])|[\d\W]+$|[^\n]*:$",
+    re.IGNORECASE,
+)
+ADDRESS_ROW = re.compile(
+    r"\W*(?:name|firma|company|anschrift|address?e?|nom|naam|adres|nazwa|nombre|nome|direcci[oó]n|indirizzo)\b",
+    re.IGNORECASE,
+)
+STREET = re.compile(
+    r"[^\n]*[^\W\d][. ]*\s?\d+\s?[a-z]?(?:\s?[-/]\s?\d+\s?[a-z]?)?\W*|\d+\s?\w?,?\s[^\n]*", re.IGNORECASE
+)
+POSTCODE = re.compile(
+    r"(?:[A-Z]{1,2}[- ]{1,3})?(?:\d{4,5}|\d{2}-\d{3}|\d{3}\s\d{2}|\d{4,5}-\d{3}|\d{4}\s?[A-Z]{2})\s?[^\W\d][^\n:]{1,40}"
+    r"|[^\W\d][\w .'-]{2,40},?\s+(?:[A-Z][\w.]{1,20},?\s+)?\d{5,6}(?:-\d{4})?(?:,\s?[^\W\d][\w ]{1,20})?"
+    r"|[^\W\d][\w .'-]{2,40},?\s+(?:NSW|VIC|QLD|WA|SA|TAS|ACT|NT)\s+\d{4}"
+    r"|(?:[^\n\d]{2,30})?[A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2}|[^\W\d][^\n\d]{1,40}[A-Z]\d[A-Z]\s?\d[A-Z]\d"
+    r"|[^\n]{3,50}\d\s?[a-z]?(?:,|\s[-–])\s(?:[A-Z]{1,2}-)?\d{4,5}\s[^\W\d][^\n:]{1,30}"
+)
+"""A line with a postcode and a town, the last or the last but one of an address."""
+_JOINT = r"[|•·●∙■,;–]|\s[-—]\s"
+_SENDERS = (
+    re.compile(
+        rf"(?P<name>[^|•·●∙■;\n]{{3,80}}?)\s*(?P<joint>{_JOINT})\s*(?P<street>[^\n]{{3,60}}?)\s*(?P=joint)\s*"
+        r"(?:[A-Z]{1,2}[- ])?\d{4,6}\b ?[^\W\d][^\n]*"
+    ),
+    re.compile(
+        rf"(?P<name>[^|•·●∙■,;–\n]{{3,60}}?)\s*(?:{_JOINT})\s*(?P<street>[^\n]{{3,60}}?)(?:{_JOINT})\s*"
+        r"(?:[A-Z]{1,2}[- ])?\d{4,6}\b ?[^\W\d][^\n]*"
+    ),
+)
+
+
+def sender_end(text: str) -> int:
+    """Return where the name ends in a sender's line, 0 in another line.
+
+    It stands above the window of DIN 5008 and the like: name, street, postcode and town in one line.
+    """
+    for pattern in _SENDERS:
+        found = pattern.fullmatch(text)
+        if (
+            found
+            and re.search(r"[^\W\d_]{3}", found["street"])
+            and not re.match(r"\W*\d+\W*$", found["street"])
+        ):
+            return found.end("name")
+    return 0
+
+
+def is_prose(text: str) -> bool:
+    """Return whether a line is a sentence or holds an amount or a date, not a town."""
+    return bool(re.search(r"\d[.,]\d\d\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}", text)) or len(text.split()) > 7
+
+
+@lru_cache(maxsize=2048)
+def marks_of(text: str) -> frozenset[str]:
+    """Return the kinds of what a company prints of itself that a line holds."""
+    return frozenset(kind for kind, pattern in MARKS.items() if pattern.search(text))
