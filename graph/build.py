@@ -186,7 +186,7 @@ def fallback(
                 return Command(update=update, goto=END)
         late = isinstance(error.error, TimedOut)
         kind = "out of time" if late else "fallback" if twin else "failed"
-        failed = note(name, kind, explain(error.error))
+        failed = note(name, kind, explain(error.error), failure=error.error)
         usage = add_usage(paid, update.get("usage", {}))
         update = update | {"notes": [*update.get("notes", []), failed], "usage": usage}
         watched(state, update)

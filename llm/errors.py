@@ -18,11 +18,13 @@ class CitegraphError(Exception):
     """Base of the errors that Citegraph raises; `str()` is safe to show (no secret, no stack trace).
 
     `calls` holds the model calls (`llm.budget.ModelCall`) that were made before it failed, so that usage
-    counts them too; `final` says that what could be retried was.
+    counts them too; `final` says that what could be retried was; `part` is the kind of the user's own part that
+    failed, which is not asked again in the same run.
     """
 
     calls: tuple[Any, ...] = ()
     final: bool = False
+    part: str = ""
 
 
 class Unavailable(CitegraphError):

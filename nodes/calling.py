@@ -122,9 +122,10 @@ def spent_on(calls: Sequence[ModelCall]) -> Json:
     return spent
 
 
-def note(step: str, kind: str, message: str) -> Json:
-    """Return a note for the reader of the answer."""
-    return {"step": step, "kind": kind, "message": message}
+def note(step: str, kind: str, message: str, *, failure: BaseException | None = None) -> Json:
+    """Return a note for the reader of the answer; one of a failure names the user's own part that failed, if one did."""
+    part = getattr(failure, "part", "")
+    return {"step": step, "kind": kind, "message": message} | ({"part": part} if part else {})
 
 
 class Stopwatch:

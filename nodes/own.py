@@ -30,7 +30,7 @@ STEPS: "Mapping[Kind, Step]" = {
 def own_part(services: "Services", kind: "Kind", state: State) -> "Part | None":
     """Return the user's part of a kind, None without one and when it has failed before in this run."""
     part = services.parts.get(kind)
-    if part is None or any(part.title in item["message"] for item in state.get("notes", [])):
+    if part is None or any(item.get("part") == kind for item in state.get("notes", [])):
         return None
     return part
 

@@ -37,7 +37,10 @@ async def rulings_of(
             said = await part.ask(VERDICT, ends - time.monotonic(), claim=claim, evidence=evidence)
         except CitegraphError as failure:
             line = f"the claims were judged by the built-in checks: {failure}"[:300]
-            return {}, {"usage": {"fallbacks": 1}, "notes": [note("verify", "fallback", line)]}
+            return {}, {
+                "usage": {"fallbacks": 1},
+                "notes": [note("verify", "fallback", line, failure=failure)],
+            }
         if said is not None:
             rulings[claim, evidence] = Judgement(said, f"judged {said} by {part.title}")
     return rulings, {}

@@ -15,7 +15,7 @@ from corpus.buckets import Bucket
 from corpus.links import Link
 from graph.context import Context
 from graph.state import Json, State
-from llm.errors import Rejected, Unavailable
+from llm.errors import Unavailable
 from llm.prompts import Material, Prompt
 from nodes.calling import ask_model, wants_model
 from nodes.degraded import without_metadata
@@ -115,7 +115,7 @@ class Route:
             if name in corpus.buckets and holds_filters(corpus.buckets[name], context)
         ]
         if not names:
-            raise Rejected(f"{part.title} named no bucket that this run may search")
+            raise part.rejected("named no bucket that this run may search")
         return {
             "routes": [
                 {"bucket": name, "score": round(1 / place, 3), "reason": OWN}

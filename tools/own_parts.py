@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from llm.errors import BadInput, Rejected, TimedOut
+from llm.errors import BadInput, CitegraphError, Rejected, TimedOut
 from llm.named import find_named
 from settings import Settings
 from tools.parts import PROTOCOLS, Kind, method_of, signature_of
@@ -74,6 +74,19 @@ class Part:
             TimedOut: it did not return within `seconds`.
             Rejected: it raised, or returned another shape; the message is safe to show.
         """
+        try:
+            return await self._asked(shape, seconds, offered)
+        except CitegraphError as error:
+            error.part = self.kind
+            raise
+
+    def rejected(self, said: str) -> Rejected:
+        """Return the error of a part that returned what cannot be used."""
+        error = Rejected(f"{self.title} {said}")
+        error.part = self.kind
+        return error
+
+    async def _asked(self, shape: TypeAdapter[T], seconds: float, offered: dict[str, Any]) -> T:
         if seconds <= 0:
             raise TimedOut(f"no time was left for {self.title}")
         self._given_up = [ended for ended in self._given_up if not ended.is_set()]
