@@ -1,15 +1,21 @@
 """The command `export`: the documents of a bucket that match filters, as CSV."""
 
+import asyncio
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cli.exits import ANSWERED
 from cli.terminal import say
 from llm.errors import BadInput
 from settings import load_settings
+
+if TYPE_CHECKING:
+    from corpus.filters import Filters
+    from settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +72,21 @@ def _rows(request: Request) -> Iterator[str]:
     filters = read_filters(buckets[request.bucket], request.filters, today=date.today())
     settings.home.mkdir(parents=True, exist_ok=True)
     if buckets[request.bucket].collection:
-        from tools.services import open_corpus
-
-        store = open_corpus(settings).annotations
-        for remark in store.remarks(request.bucket, [field.name for field in buckets[request.bucket].fields]):
-            say(remark)
-    else:
-        store = AnnotationStore(settings.sql_url, buckets)
+        return _own_rows(settings, request, filters)
+    store = AnnotationStore(settings.sql_url, buckets)
     return export_csv(store, request.bucket, filters, bom=request.excel)
+
+
+def _own_rows(settings: "Settings", request: Request, filters: "Filters") -> Iterator[str]:
+    """Yield the rows of a collection of one's own, after what is to be said of its values on stderr."""
+    from corpus.export import export_csv
+    from tools.services import open_corpus
+
+    corpus = open_corpus(settings)
+    try:
+        fields = [field.name for field in corpus.buckets[request.bucket].fields]
+        for remark in corpus.annotations.remarks(request.bucket, fields):
+            say(remark)
+        yield from export_csv(corpus.annotations, request.bucket, filters, bom=request.excel)
+    finally:
+        asyncio.run(corpus.index.close())

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from qdrant_client import QdrantClient
 
+from corpus.own_collection import OwnCollection
 from llm.errors import BadInput, Unavailable
 
 if TYPE_CHECKING:
-    from corpus.buckets import Collection
+    from corpus.buckets import Bucket, Collection
+    from llm.embeddings import Embedder
     from settings import Settings
 
 
@@ -40,6 +42,21 @@ class OwnClients:
         self._settings = settings
         self._open: dict[Path | None, QdrantClient] = {}
         self._lock = Lock()
+
+    def collections(self, buckets: Iterable[Bucket], embedder: Embedder) -> list[OwnCollection]:
+        """Return the collections of those buckets that are one; only whether a server is set is looked at.
+
+        Raises:
+            BadInput: one needs a server, and none is set.
+        """
+        found = []
+        for bucket in buckets:
+            if declared := bucket.collection:
+                on_server = declared.path is None
+                if on_server:
+                    self.client(declared)
+                found.append(OwnCollection(bucket, self.opener(declared), embedder, indexed=on_server))
+        return found
 
     def opener(self, declared: Collection) -> Callable[[], QdrantClient]:
         """Return what gives the client of a collection when it is asked for."""

@@ -176,7 +176,7 @@ class Mirror:
 
     def remarks(self, fields: Iterable[str]) -> list[str]:
         """Return sentences for an answer: when the values were read, and what of these fields could not be used."""
-        held = self._held
+        held = self._held or self.current()
         if held is None:
             return []
         said = [sentence for name in dict.fromkeys(fields) for sentence in (held.remarks or {}).get(name, ())]

@@ -89,18 +89,9 @@ def open_corpus(settings: Settings) -> Corpus:
     if not any(bucket.collection for bucket in buckets.values()):
         return corpus
     from corpus.own_clients import OwnClients
-    from corpus.own_collection import OwnCollection
 
     clients = OwnClients(settings)
-    own = []
-    for bucket in buckets.values():
-        if declared := bucket.collection:
-            if declared.path is None:
-                clients.client(declared)  # no server is set: said at once
-            own.append(
-                OwnCollection(bucket, clients.opener(declared), embedder, indexed=declared.path is None)
-            )
-    return with_collections(corpus, own, settings, clients)
+    return with_collections(corpus, clients.collections(buckets.values(), embedder), settings, clients)
 
 
 def with_collections(
