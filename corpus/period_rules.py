@@ -225,6 +225,23 @@ def _part(period: Period, part: int) -> Period:
     return Period(period.start.replace(day=first), period.start.replace(day=last))
 
 
+def _part_of_month(found: re.Match[str], read: ReadAs) -> Period:
+    """Read "the first week of May 2018" as its first seven days, the last as its last seven, and say so; halves too."""
+    month = month_span(_year(found["y"], read.today), month_number(found["m"]))
+    assert month.start is not None
+    assert month.end is not None
+    ordinal = found["o"].lower()
+    last = ordinal.startswith(("last", "letzte", "derni"))
+    if found["u"].lower() in ("week", "woche", "semaine"):
+        end = month.end.day if last else 7 * _ORDINALS[ordinal]
+        first = end - 6
+    else:
+        later = last or _ORDINALS[ordinal] > 1
+        first, end = (16, month.end.day) if later else (1, 15)
+    period = Period(month.start.replace(day=first), month.start.replace(day=end))
+    return replace(period, note=f"{found[0]} read as days {first} to {end} of the month")
+
+
 def recent_month(month: int, today: date) -> Period:
     """Return a month named without its year: the last one that has begun."""
     return month_span(today.year if month <= today.month else today.year - 1, month)
@@ -290,6 +307,11 @@ def period_rules() -> tuple[Rule, ...]:
         rule(
             rf"(?P<p>{alternatives(_PARTS)})[\s-]+(?:of\s+)?{month}{of}{year}",
             lambda f, r: _part(month_span(year_of(f, r), month_number(f["m"])), _PARTS[f["p"].lower()]),
+        ),
+        rule(
+            rf"(?P<o>last|letzte[nrs]?|dernière?|{alternatives(_ORDINALS)})\s+(?P<u>week|woche|semaine|half|hälfte|moitié|quinzaine)"
+            rf"(?:\s+(?:of|in|im|des|de|du))?\s+{month}{of}{year}",
+            _part_of_month,
         ),
         rule(rf"{month}{of}{year}", lambda f, r: month_span(year_of(f, r), month_number(f["m"]))),
         rule(rf"(?P<y>{_YEAR})[\s,-]+{month}", lambda f, r: month_span(year_of(f, r), month_number(f["m"]))),

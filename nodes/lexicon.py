@@ -41,7 +41,13 @@ NOT = re.compile(
     r"\b(?:not|never|aren(?:'|’)t|isn(?:'|’)t|weren(?:'|’)t|wasn(?:'|’)t|haven(?:'|’)t|nicht|kein\w*|pas|jamais)\b",
     re.IGNORECASE,
 )
-CHOICE = re.compile(r"\b(?:or|oder|ou)\b", re.IGNORECASE)
+CHOICE = re.compile(
+    r"\b(?:or|oder|ou)\b(?!\s+(?:more|less|fewer|higher|lower|greater|larger|bigger|smaller|longer|shorter|above|below|over|under"
+    r"|later|earlier|newer|older|better|mehr|weniger|höher|niedriger|größer|kleiner|länger|kürzer|früher|später|älter|neuer|darüber|darunter"
+    r"|plus|moins)\b)",
+    re.IGNORECASE,
+)
+"""Joins two sides of which one is asked for; "60 V or more" has one side."""
 COMPARATIVE = re.compile(
     r"\b(?:first|earlier|later|longer|shorter|more|less|fewer|higher|lower|bigger|larger|greater|smaller|cheaper|older|newer|sooner|faster|slower"
     r"|heavier|lighter|better|longest|shortest|highest|lowest|höher\w*|niedriger\w*|größer\w*|kleiner\w*|länger\w*|kürzer\w*|früher\w*|später\w*"
@@ -79,11 +85,15 @@ MAXIMUM = re.compile(rf"\b(?:{LARGEST}|maximum)\b", re.IGNORECASE)
 MINIMUM = re.compile(rf"\b(?:{SMALLEST}|minimum)\b", re.IGNORECASE)
 LATEST = re.compile(rf"\b(?:{NEWEST}|last|letzte[nrs]?|dernière?)\b", re.IGNORECASE)
 OLDEST = re.compile(rf"\b(?:{EARLIEST}|first|erste[nrs]?|première?)\b", re.IGNORECASE)
+COMPUTES = {"max": MAXIMUM, "min": MINIMUM, "average": AVERAGE, "count": COUNT, "sum": SUM}
+"""Words by the aggregate that they ask for."""
 NUMBERS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
     "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "sechs": 6, "sieben": 7, "acht": 8, "neun": 9, "zehn": 10,
     "deux": 2, "trois": 3, "quatre": 4, "cinq": 5, "dix": 10,
 }  # fmt: skip
+ORDERS = (MAXIMUM, MINIMUM, LATEST, OLDEST, re.compile(rf"\b(?:{'|'.join(NUMBERS)})\b", re.IGNORECASE))
+"""What an ordered list says of its order: "the three largest"."""
 SUPERLATIVE = re.compile(
     rf"\b(?:(?P<number>\d{{1,6}}|{'|'.join(NUMBERS)})\s+(?:\w+s\s+les\s+)?)?"
     rf"(?:(?P<newest>{NEWEST})|(?P<oldest>{EARLIEST})|(?P<largest>{LARGEST})|(?P<smallest>{SMALLEST}))\b",

@@ -35,6 +35,10 @@ _LESS = (
     "less|fewer|smaller|lower|cheaper|shorter|younger|newer|lighter|narrower|thinner|slower"
     "|weniger|kürzer|kleiner|niedriger|jünger|leichter|schmaler|dünner|langsamer"
 )
+COUNTED = re.compile(r"[ \t]+(?:[a-zà-ÿ]{3,}s|[A-ZÄÖÜ][a-zäöüß]{3,})\b")
+"""After a number without currency: what it counts ("at least 40 items", "mehr als 3 Seiten"), so it is no amount."""
+WEAK = frozenset({"of", "from", "ab", "von", "bis", "worth", "exactly"})
+"""Words that compare amounts, but as often name a date or a part."""
 OPERATORS: tuple[tuple[str, Operator], ...] = (
     (
         rf"at\s+least|from|minimum|(?:no|not|nicht)\s+(?:{_LESS})|>=|≥|mindestens|^ab$|au\s+moins|upwards",
@@ -96,6 +100,17 @@ def compared(question: str, start: int, end: int) -> tuple[Operator, int, int]:
     return (comparison(before["op"]), before.start(), end) if before else ("=", start, end)
 
 
+def comparisons(question: str) -> list[tuple[str, str]]:
+    """Return the words of each number that a question surely compares, and the number: ("over 60", "60")."""
+    found = []
+    for amount in find_amounts(question):
+        operator, begin, finish = compared(question, *amount.span)
+        if operator != "=" and question[begin : amount.span[0]].strip().lower() not in WEAK:
+            number = re.search(r"\d[\d.,]*", amount.text)
+            found.append((question[begin:finish].strip(), number[0].rstrip(".,") if number else amount.text))
+    return found
+
+
 def comparison(words: str) -> Operator:
     """Return the operator that comparison words mean; "=" when none is known."""
     for pattern, operator in OPERATORS:
@@ -132,22 +147,12 @@ def read_amounts(reader: Reader) -> None:
         plain = begin_at == start and finish == end
         if not reader.free(start, end) or (plain and amount.money.currency is None):
             continue
-        weak = reader.question[begin_at:start].strip().lower() in {
-            "of",
-            "from",
-            "ab",
-            "von",
-            "bis",
-            "worth",
-            "exactly",
-        }
+        weak = reader.question[begin_at:start].strip().lower() in WEAK
         unit = re.match(r"\s*[^\W\d_]+", reader.question[end:])
-        if amount.money.currency is None and (
-            weak
-            or (
-                unit and terms.bare(unit[0].strip()) not in terms.STOP_WORDS and not reader.free(end, end + 1)
-            )
-        ):
+        counted = COUNTED.match(reader.question, finish)
+        other = (unit and not reader.free(end, end + 1) and unit) or counted
+        counts = other and terms.bare(other[0].strip()) not in terms.STOP_WORDS
+        if amount.money.currency is None and (weak or counts):
             continue
         reader.add(amount_field(reader, start), operator, written_amount(amount, None), begin_at, finish)
         reader.use(begin_at, finish)

@@ -1,7 +1,6 @@
 """The statements that code writes about sets of documents: rows of a list, computed numbers, tables of groups."""
 
 import re
-import shlex
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
@@ -12,9 +11,10 @@ from corpus.query import DocumentQuery, run_query
 from graph.context import Context
 from graph.state import Json
 from nodes import lexicon
-from nodes.calling import note
 from nodes.cited_spans import CITED_INPUTS, cell, cite_values, value_spans
+from nodes.measures import comparisons
 from nodes.search import bucket_filters
+from nodes.set_notes import export_notes, unknown_notes
 from nodes.stored_filters import flat
 from tools.services import Corpus
 
@@ -23,9 +23,14 @@ MAX_COLUMNS = 6
 
 def compose_set(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Json:
     """Return the draft for a set of documents: a list with one line each, or a computed number; blocking."""
+    columns = row_columns(corpus.buckets[plan["buckets"][0]], plan)
     compute = plan["intent"] == "compute" and plan["aggregate"]["function"] != "none"
     draft = computed(corpus, plan, decision, context) if compute else listed(corpus, plan, decision, context)
-    return draft | {"notes": unknown_notes(corpus, plan, decision) + export_notes(plan)} | lost_negation(plan)
+    return (
+        draft
+        | {"notes": unknown_notes(corpus, plan, decision, columns) + export_notes(plan)}
+        | lost_conditions(plan)
+    )
 
 
 def set_rows(
@@ -127,84 +132,18 @@ def row_line(row: Json, columns: Sequence[str]) -> str:
     return f"- {shown or row['doc_id']} [{row['doc_id']}]"
 
 
-def lost_negation(plan: Json) -> Json:
-    """Return why the set is only partly what was asked when the question negates something that no condition holds."""
-    clauses = plan["per_bucket"][plan["buckets"][0]]["filters"]
-    negated = any(clause.get("operator") in {"!=", "not in", "missing"} for clause in clauses)
-    if negated or not lexicon.NOT.search(plan["queries"][0]):
+def lost_conditions(plan: Json) -> Json:
+    """Return why the set is only partly what was asked: it denies or compares something that no filter holds."""
+    question = plan["queries"][0]
+    clauses = list(flat(plan["per_bucket"][plan["buckets"][0]]["filters"]))
+    denied = any(clause.get("operator") in {"!=", "not in", "missing"} for clause in clauses)
+    lost = ["a negation of the question"] if lexicon.NOT.search(question) and not denied else []
+    held = " ".join(str(clause.get("raw", "")) for clause in clauses)
+    lost += [f"“{said}”" for said, number in comparisons(question) if number not in held]
+    if not lost:
         return {}
-    return {
-        "partial": "a negation of the question could not be turned into a condition, so the set is not narrowed by it"
-    }
-
-
-def export_notes(plan: Json) -> list[Json]:
-    """Return the command that writes the whole set as CSV, where the user chose the export."""
-    if not plan.get("export"):
-        return []
-    name = plan["buckets"][0]
-    filters = "".join(
-        f" --filter {shlex.quote(caller_form(clause))}"
-        for clause in plan["per_bucket"][name]["filters"]
-        if "field" in clause
-    )
-    return [
-        note(
-            "compose",
-            "export",
-            f"All of them as CSV: citegraph export --bucket {name}{filters} --out {name}.csv",
-        )
-    ]
-
-
-def caller_form(clause: Json) -> str:
-    """Return a clause as `--filter` takes it: "invoice_date between 2024-01-01; 2024-12-31"."""
-    value = clause.get("value")
-    if isinstance(value, dict):
-        value = " ".join(str(part) for part in value.values() if part)
-    if isinstance(value, list):
-        value = "; ".join(str(part) for part in value)
-    return f"{clause['field']} {clause['operator']} {'' if value is None else value}".strip()
-
-
-def unknown_notes(corpus: Corpus, plan: Json, decision: Json) -> list[Json]:
-    """Return what the set leaves out: documents that lack a condition's field, and words that became no condition."""
-    name = plan["buckets"][0]
-    notes = [
-        note(
-            "compose",
-            "unknown",
-            f"{count} more documents do not state their {field.replace('_', ' ')} and are not included.",
-        )
-        for field, count in corpus.annotations.unknown(name, bucket_filters(plan, name)).items()
-    ]
-    part = plan["per_bucket"][name]
-    made = counted_fields(plan)
-    asked = [*fields_used(part), *(made or row_columns(corpus.buckets[name], plan))]
-    notes += [note("compose", "values", said) for said in corpus.annotations.remarks(name, asked)]
-    checked = set(decision.get("described", []))
-    used = {word for field in fields_used(part) for word in field.split("_") if len(word) > 4}
-    unused = [
-        word
-        for word in part["terms"]
-        if len(word) > 2 and word not in checked and not any(word[:5] == other[:5] for other in used)
-    ]
-    if unused:
-        message = f"Not used as a condition, since no field holds it: {', '.join(unused)}."
-        notes.append(note("compose", "not applied", message))
-    return notes
-
-
-def counted_fields(plan: Json) -> list[str]:
-    """Return the fields that a computed number is made from, or grouped by."""
-    made = plan.get("aggregate") or {}
-    grouped = [name.partition(".")[0] for name in made.get("group_by") or ()]
-    return [name for name in (made.get("field"), *grouped) if name]
-
-
-def fields_used(part: Json) -> list[str]:
-    """Return the fields that a bucket's filters hold and those that are asked for: "renew" is said by `renewal_term`."""
-    return [*(clause["field"] for clause in flat(part["filters"])), *part["asked"]]
+    said = " and ".join(lost)
+    return {"partial": f"{said} could not be turned into a condition, so the set is not narrowed by it"}
 
 
 def table_row(row: Json, columns: Sequence[str]) -> list[Any]:

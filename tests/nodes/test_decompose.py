@@ -201,3 +201,16 @@ async def test_small_talk_is_believed_only_where_nothing_can_be_looked_up(
     gate = (await Decompose(modelled)(state, runtime())).get("gate", {})
     assert gate.get("reply") == expected
     assert gate.get("retrieve", True) is (expected is None)
+
+
+@pytest.mark.parametrize(
+    ("question", "intent"),
+    [
+        ("parts rated 60 V or more", "qa"),
+        ("Verträge mit einer Laufzeit von 3 Jahren oder länger", "qa"),
+        ("Which is older, the lease or the licence?", "compare"),
+        ("Was the first or the second invoice higher?", "compare"),
+    ],
+)
+def test_or_more_joins_no_sides(question: str, intent: str) -> None:
+    assert classify(question)[0] == intent

@@ -263,3 +263,33 @@ def test_a_word_that_names_a_filters_field_is_not_called_unused(corpus: Corpus) 
     ]
     said = [item["message"] for item in compose_set(corpus, plan, {}, NOW)["notes"]]
     assert "Not used as a condition, since no field holds it: automatically." in said
+
+
+@pytest.mark.parametrize(
+    ("question", "lost"),
+    [
+        ("List the invoices of 3 or more pages", "“3 or more”"),
+        ("List the invoices from Oudenveld with at least 40 items", "“at least 40”"),
+        ("List the invoices over 1,200 EUR", None),  # it is a filter
+        ("List the invoices from 2024", None),
+    ],
+)
+def test_a_comparison_that_no_filter_holds_leaves_the_set_partial(
+    corpus: Corpus, question: str, lost: str | None
+) -> None:
+    said = composed(corpus, question).get("partial")
+    tail = " could not be turned into a condition, so the set is not narrowed by it"
+    assert said == (lost and lost + tail)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the largest total of the invoices in 2024?",
+        "List the three largest invoices of 2024",
+        "What is the average total of the invoices per month?",
+    ],
+)
+def test_words_that_say_how_a_number_is_made_are_not_called_unused(corpus: Corpus, question: str) -> None:
+    said = [item["message"] for item in composed(corpus, question)["notes"]]
+    assert not [message for message in said if message.startswith("Not used as a condition")]
