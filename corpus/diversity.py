@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from corpus.index import indexed_text
+from corpus.encoding import indexed_text
 from corpus.types import Hit
 from llm.embeddings import Embedder
 

@@ -19,6 +19,7 @@ import qdrant_edge as edge
 from corpus.edge_filter import edge_filter
 from corpus.edge_query import query_of
 from corpus.edge_shard import DEFAULT_SIZES, INDEX_KINDS, Shard, Sizes, require_room, translated
+from corpus.encoding import NOTHING_READY, Encoded, encode_chunks, indexed_text
 from corpus.index import (
     DENSE,
     OWN_INDEXES,
@@ -30,8 +31,6 @@ from corpus.index import (
     SearchRequest,
     chunk_from,
     documents_condition,
-    encode_chunks,
-    indexed_text,
     legs,
     payload_of,
     similarity,
@@ -81,11 +80,15 @@ class EdgeIndex:
         await asyncio.to_thread(self._ensure, bucket)
 
     async def upsert(
-        self, bucket: str, chunks: Sequence[Chunk], metadata: Mapping[str, Mapping[str, Any]]
+        self,
+        bucket: str,
+        chunks: Sequence[Chunk],
+        metadata: Mapping[str, Mapping[str, Any]],
+        ready: Mapping[str, Encoded] = NOTHING_READY,
     ) -> None:
         """See `Index.upsert`."""
         if chunks:
-            await asyncio.to_thread(self._upsert, bucket, chunks, metadata)
+            await asyncio.to_thread(self._upsert, bucket, chunks, metadata, ready)
 
     async def set_metadata(self, bucket: str, metadata: Mapping[str, Mapping[str, Any]]) -> None:
         """See `Index.set_metadata`."""
@@ -241,7 +244,11 @@ class EdgeIndex:
             return self._open[bucket]
 
     def _upsert(
-        self, bucket: str, chunks: Sequence[Chunk], metadata: Mapping[str, Mapping[str, Any]]
+        self,
+        bucket: str,
+        chunks: Sequence[Chunk],
+        metadata: Mapping[str, Mapping[str, Any]],
+        ready: Mapping[str, Encoded],
     ) -> None:
         opened = self._opened(bucket)
         if opened is None:
@@ -250,7 +257,7 @@ class EdgeIndex:
         if record != opened.record:
             self._write_record(bucket, record)
             opened.record = record
-        dense, sparse = encode_chunks(chunks, self._embedder, opened.record)
+        dense, sparse = encode_chunks(chunks, self._embedder, opened.record, ready)
         points = [
             edge.Point(
                 chunk.chunk_id,

@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
 from typing import TYPE_CHECKING, Any
 
+from corpus.encoding import NOTHING_READY, Encoded
 from corpus.index import FilterJSON, SearchRequest
 from corpus.types import Chunk, Hit
 from llm.errors import CitegraphError, Rejected, Unavailable
@@ -112,11 +113,15 @@ class ProcessIndex:
         await self._ask("ensure", bucket)
 
     async def upsert(
-        self, bucket: str, chunks: Sequence[Chunk], metadata: Mapping[str, Mapping[str, Any]]
+        self,
+        bucket: str,
+        chunks: Sequence[Chunk],
+        metadata: Mapping[str, Mapping[str, Any]],
+        ready: Mapping[str, Encoded] = NOTHING_READY,
     ) -> None:
         """See `Index.upsert`."""
         wanted = {doc_id: dict(metadata[doc_id]) for doc_id in {c.doc_id for c in chunks} & set(metadata)}
-        await self._ask("upsert", bucket, list(chunks), wanted)
+        await self._ask("upsert", bucket, list(chunks), wanted, dict(ready))
 
     async def set_metadata(self, bucket: str, metadata: Mapping[str, Mapping[str, Any]]) -> None:
         """See `Index.set_metadata`."""

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 
 from corpus.access import LABELS_KEY
+from corpus.encoding import NOTHING_READY, Encoded, indexed_text
 from corpus.fields import fold
 from corpus.levels import LEVEL_KEY, chunks_of, joined, level_condition
 from corpus.sparse import SparseEncoder, SparseVector, mean_length
 from corpus.types import Chunk, Hit
-from llm.embeddings import Embedder, Vectors
+from llm.embeddings import Embedder
 from llm.errors import BadInput
 
 if TYPE_CHECKING:
@@ -91,9 +92,17 @@ class Index(Protocol):
         ...
 
     async def upsert(
-        self, bucket: str, chunks: Sequence[Chunk], metadata: Mapping[str, Mapping[str, Any]]
+        self,
+        bucket: str,
+        chunks: Sequence[Chunk],
+        metadata: Mapping[str, Mapping[str, Any]],
+        ready: Mapping[str, Encoded] = NOTHING_READY,
     ) -> None:
-        """Write chunks; `metadata` maps a document id to the payload of its declared fields."""
+        """Write chunks; `metadata` maps a document id to the payload of its declared fields.
+
+        Args:
+            ready: chunk id -> its vectors, as far as they were worked out already.
+        """
         ...
 
     async def set_metadata(self, bucket: str, metadata: Mapping[str, Mapping[str, Any]]) -> None:
@@ -302,23 +311,6 @@ def unlabelled(chunks: Sequence[Chunk], metadata: Mapping[str, Mapping[str, Any]
 
 
 SEEN_BY_ALL: FilterJSON = {"must": [{"is_empty": {"key": LABELS_KEY}}]}
-
-
-def encode_chunks(
-    chunks: Sequence[Chunk], embedder: Embedder, record: CollectionRecord
-) -> tuple[Vectors, list[SparseVector]]:
-    """Return the dense (n, d) and sparse vectors of chunks, their contexts included."""
-    texts = [indexed_text(chunk) for chunk in chunks]
-    encoder = record.encoder()
-    return embedder.embed_documents(texts), [encoder.document(text) for text in texts]
-
-
-def indexed_text(chunk: Chunk) -> str:
-    """Return the chunk's text with its context, or title, in front, unless it begins with it."""
-    context = chunk.context.strip() or chunk.title.strip()
-    if not context or context.casefold() in chunk.text[: 2 * len(context) + 200].casefold():
-        return chunk.text
-    return f"{context}\n{chunk.text}"
 
 
 _SELDOM = ("heads", "level", "covers", "summarised")

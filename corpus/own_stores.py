@@ -15,6 +15,7 @@ from sqlalchemy import ColumnElement
 from corpus.annotations import AnnotationStore, Order
 from corpus.buckets import Bucket
 from corpus.documents import DocumentRecord, DocumentStore
+from corpus.encoding import NOTHING_READY, Encoded
 from corpus.facets import Facet
 from corpus.fields import Value
 from corpus.filter_qdrant import to_qdrant
@@ -96,10 +97,14 @@ class OwnIndex:
         await self._written(bucket.name).ensure(bucket)
 
     async def upsert(
-        self, bucket: str, chunks: Sequence[Chunk], metadata: Mapping[str, Mapping[str, Any]]
+        self,
+        bucket: str,
+        chunks: Sequence[Chunk],
+        metadata: Mapping[str, Mapping[str, Any]],
+        ready: Mapping[str, Encoded] = NOTHING_READY,
     ) -> None:
         """See `Index.upsert`."""
-        await self._written(bucket).upsert(bucket, chunks, metadata)
+        await self._written(bucket).upsert(bucket, chunks, metadata, ready)
 
     async def set_metadata(self, bucket: str, metadata: Mapping[str, Mapping[str, Any]]) -> None:
         """See `Index.set_metadata`."""

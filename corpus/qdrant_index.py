@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
+from corpus.encoding import NOTHING_READY, Encoded, encode_chunks, indexed_text
 from corpus.index import (
     DENSE,
     OWN_INDEXES,
@@ -23,9 +24,7 @@ from corpus.index import (
     SearchRequest,
     chunk_from,
     documents_condition,
-    encode_chunks,
     identifier_condition,
-    indexed_text,
     legs,
     payload_of,
     similarity,
@@ -122,7 +121,11 @@ class QdrantIndex:
                 )
 
     async def upsert(
-        self, bucket: str, chunks: Sequence[Chunk], metadata: Mapping[str, Mapping[str, Any]]
+        self,
+        bucket: str,
+        chunks: Sequence[Chunk],
+        metadata: Mapping[str, Mapping[str, Any]],
+        ready: Mapping[str, Encoded] = NOTHING_READY,
     ) -> None:
         """See `Index.upsert`."""
         if not chunks:
@@ -135,7 +138,7 @@ class QdrantIndex:
             record = fresh
             await _translated(self._client.update_collection(self._name(bucket), metadata=record.as_json()))
             self._records[bucket] = record
-        dense, sparse = await asyncio.to_thread(encode_chunks, chunks, self._embedder, record)
+        dense, sparse = await asyncio.to_thread(encode_chunks, chunks, self._embedder, record, ready)
         points = [
             models.PointStruct(
                 id=chunk.chunk_id,

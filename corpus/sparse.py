@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 if TYPE_CHECKING:
     from qdrant_edge import Bm25
 
@@ -13,8 +15,8 @@ if TYPE_CHECKING:
 TERM_SATURATION = 1.2
 LENGTH_NORMALISATION = 0.75
 
-# Saturation this high leaves a term's weight equal to its count (to five digits).
-_UNSATURATED = 1e6
+# Saturation this high leaves a term's weight equal to its count.
+_UNSATURATED = 1e12
 
 _CODES = {
     "ar": "arabic",
@@ -41,7 +43,7 @@ _UNSEGMENTED = {"chinese", "japanese", "korean", "ko", "thai", "th"}
 
 
 class SparseVector(NamedTuple):
-    """Term ids and their weights."""
+    """Term ids and their weights, or how often each occurs."""
 
     indices: list[int]
     values: list[float]
@@ -59,19 +61,23 @@ class SparseEncoder:
         self.average_length = average_length
 
     @cached_property
-    def _documents(self) -> Bm25:
-        return _model(
-            self.language, k=TERM_SATURATION, b=LENGTH_NORMALISATION, avg_len=max(self.average_length, 1.0)
-        )
-
-    @cached_property
     def _counter(self) -> Bm25:
         return _model(self.language, k=_UNSATURATED, b=0.0)
 
     def document(self, text: str) -> SparseVector:
         """Return the term weights of an indexed text."""
-        vector = self._documents.embed_document(text)
-        return SparseVector(list(vector.indices), list(vector.values))
+        return self.weighted(self.query(text))
+
+    def weighted(self, counts: SparseVector) -> SparseVector:
+        """Return the term weights of an indexed text of which `query` gave the counts.
+
+        What depends on the collection, its average length, comes in here alone: the counts can be worked out
+        elsewhere. The same single-precision numbers as the engine's own BM25 gives.
+        """
+        found = np.asarray(counts.values, np.float64)
+        norm = 1 - LENGTH_NORMALISATION + LENGTH_NORMALISATION * found.sum() / max(self.average_length, 1.0)
+        weights = found * (TERM_SATURATION + 1) / (found + TERM_SATURATION * norm)
+        return SparseVector(counts.indices, weights.astype(np.float32).tolist())
 
     def query(self, text: str) -> SparseVector:
         """Return the term weights of a question: how often each term occurs in it.
@@ -84,8 +90,8 @@ class SparseEncoder:
 
 def mean_length(language: str, texts: Iterable[str]) -> float:
     """Return the mean number of indexed terms (stop words removed) of `texts`; 0.0 when there are none."""
-    counter = _model(language, k=_UNSATURATED, b=0.0)
-    lengths = [sum(counter.embed_document(text).values) for text in texts]
+    encoder = SparseEncoder(language, 0.0)
+    lengths = [sum(encoder.query(text).values) for text in texts]
     return round(sum(lengths) / len(lengths), 2) if lengths else 0.0
 
 

@@ -12,6 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from corpus.caching import CountCache, SearchCache
 from corpus.database import create_tables, open_database, translated
+from corpus.encoding import NOTHING_READY, Encoded
 from corpus.index import FilterJSON, Index, SearchRequest
 from corpus.types import Chunk, Hit
 
@@ -101,11 +102,15 @@ class VersionedIndex:
         await self.inner.ensure(bucket)
 
     async def upsert(
-        self, bucket: str, chunks: Sequence[Chunk], metadata: Mapping[str, Mapping[str, Any]]
+        self,
+        bucket: str,
+        chunks: Sequence[Chunk],
+        metadata: Mapping[str, Mapping[str, Any]],
+        ready: Mapping[str, Encoded] = NOTHING_READY,
     ) -> None:
         """See `Index.upsert`."""
         async with self._write(bucket) as inner:
-            await inner.upsert(bucket, chunks, metadata)
+            await inner.upsert(bucket, chunks, metadata, ready)
 
     async def set_metadata(self, bucket: str, metadata: Mapping[str, Mapping[str, Any]]) -> None:
         """See `Index.set_metadata`."""

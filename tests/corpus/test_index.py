@@ -13,9 +13,10 @@ from qdrant_client import AsyncQdrantClient
 from corpus.buckets import Bucket
 from corpus.edge_index import EdgeIndex
 from corpus.edge_shard import Shard, Sizes
+from corpus.encoding import encode, indexed_text
 from corpus.engine_process import ProcessIndex
 from corpus.fields import Field
-from corpus.index import OWN_INDEXES, Index, SearchRequest, indexed_text, load_index
+from corpus.index import OWN_INDEXES, Index, SearchRequest, load_index
 from corpus.qdrant_index import QdrantIndex
 from corpus.types import Chunk
 from llm.embeddings import StaticEmbedder, Vectors
@@ -230,6 +231,17 @@ class TestContract:
         (stored,) = await writable.retrieve("letters", [CHUNKS[0].chunk_id])
         assert stored.source_file == "moved.txt"
 
+    async def test_vectors_that_are_ready_are_taken(self, writable: Index) -> None:
+        first, second = CHUNKS[:2]
+        await writable.upsert(
+            "letters", [first], METADATA, {first.chunk_id: encode([second], STATIC, BUCKET.language)[0]}
+        )
+        for mode in ("keyword", "semantic"):
+            hits = await found(writable, indexed_text(second), mode=mode, limit=2)
+            assert set(hits) == {first.doc_id, second.doc_id}
+        for hit in await writable.search(SearchRequest("letters", indexed_text(second), "semantic", limit=2)):
+            assert hit.similarity == pytest.approx(1.0, abs=1e-5)
+
     async def test_metadata_can_change_alone(self, writable: Index) -> None:
         await writable.set_metadata("letters", {"cranes": {"sender": "painter"}})
         painter = {"must": [{"key": "meta.sender", "match": {"any": ["painter"]}}]}
@@ -312,14 +324,6 @@ class TestContract:
         await writable.ensure(BUCKET)
         await writable.upsert("letters", CHUNKS[:1], METADATA)
         assert await writable.count("letters") == 1
-
-
-def test_context_or_title_stand_before_the_text_once() -> None:
-    plain = replace(CHUNKS[0], title="", context="")
-    assert indexed_text(plain) == plain.text
-    assert indexed_text(replace(plain, title="Harbour")) == f"Harbour\n{plain.text}"
-    assert indexed_text(replace(plain, title="Harbour", context="Brest")) == f"Brest\n{plain.text}"
-    assert indexed_text(replace(plain, title="the anchors of the Ferry")) == plain.text
 
 
 class OtherModel:
