@@ -77,7 +77,7 @@ def chunk_document(
         first, last = page_at(document.pages, start), page_at(document.pages, end - 1)
         chunks.append(
             Chunk(
-                chunk_id=str(uuid5(_NAMESPACE, f"{document.doc_id}\n{start}\n{end}\n{content_hash}")),
+                chunk_id=chunk_id_of(document.doc_id, start, end, content_hash),
                 doc_id=document.doc_id,
                 bucket=document.bucket,
                 ordinal=len(chunks),
@@ -90,13 +90,21 @@ def chunk_document(
                 page_last=last.number if last else None,
                 identifiers=_identifiers(bucket, text),
                 title=document.title,
-                context=" | ".join(filter(None, [context or document.title, heads]))[:_CONTEXT]
-                if heads
-                else context,
+                context=context_within(context, document.title, heads),
                 heads=heads,
             )
         )
     return chunks
+
+
+def chunk_id_of(doc_id: str, start: int, end: int, content_hash: str) -> str:
+    """Return the id of a document's chunk."""
+    return str(uuid5(_NAMESPACE, f"{doc_id}\n{start}\n{end}\n{content_hash}"))
+
+
+def context_within(context: str, title: str, heads: str) -> str:
+    """Return what a chunk is indexed with beside its text, given the heads of the table that it begins inside of."""
+    return " | ".join(filter(None, [context or title, heads]))[:_CONTEXT] if heads else context
 
 
 def _heads(tables: Sequence[Table], start: int) -> str:

@@ -66,9 +66,11 @@ class Traits:
             yield key_of(bucket, f"band {band}", self.signature[band * width : (band + 1) * width])
 
 
-def traits_of(bucket: Bucket, document: Document, values: Mapping[str, Value]) -> Traits:
-    """Return what a document is recognised by."""
-    return Traits(signature_of(document.text), names_of(bucket, document, values))
+def traits_of(
+    bucket: Bucket, document: Document, values: Mapping[str, Value], signature: bytes = b""
+) -> Traits:
+    """Return what a document is recognised by; `signature` is that of its text where it is known already."""
+    return Traits(signature or signature_of(document.text), names_of(bucket, document, values))
 
 
 def names_of(

@@ -75,18 +75,22 @@ def _summary(placed: Chunk, text: str, level: Level) -> Chunk:
     sentences = [" ".join(found.group().split()) for found in _SENTENCE.finditer(text)]
     parts = [*headings[:_HEADINGS], *_central(list(dict.fromkeys(sentences)))]
     said = "\n".join(dict.fromkeys(parts))[:_LENGTH] or text[:_LENGTH]
-    digest = hashlib.sha256(said.encode()).hexdigest()
-    name = f"{placed.doc_id}\n{level}\n{placed.start}\n{placed.end}\n{digest}"
-    return replace(
+    summary = replace(
         placed,
-        chunk_id=str(uuid5(_NAMESPACE, name)),
         text=said,
-        content_hash=digest,
+        content_hash=hashlib.sha256(said.encode()).hexdigest(),
         identifiers=(),
         heads="",
         level=level,
         summarised=True,
     )
+    return replace(summary, chunk_id=summary_id_of(summary))
+
+
+def summary_id_of(summary: Chunk) -> str:
+    """Return the id of a document's summary."""
+    span = f"{summary.start}\n{summary.end}"
+    return str(uuid5(_NAMESPACE, f"{summary.doc_id}\n{summary.level}\n{span}\n{summary.content_hash}"))
 
 
 def _central(sentences: Sequence[str]) -> list[str]:

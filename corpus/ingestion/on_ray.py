@@ -1,4 +1,4 @@
-"""Reads files, and extracts their values, in the tasks of Ray Data, on this machine or on a cluster that sees the same files."""
+"""Reads files, and prepares what is to be written, in the tasks of Ray Data, here or on a cluster that sees the same files."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _unreachable(address: str) -> Unavailable:
 
 
 class RayReader:
-    """`FileReader` whose files are read, and their values extracted, by tasks.
+    """`FileReader` whose files are read, and whose documents are prepared, by tasks.
 
     Each works in a process of its own under the same limits.
     """

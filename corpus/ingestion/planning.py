@@ -11,18 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from corpus.buckets import show
-from corpus.chunking import RECIPE, chunk_document
+from corpus.chunking import RECIPE
 from corpus.coercion import to_json
 from corpus.document_parts import parts_digest
+from corpus.encoding import NOTHING_READY, Encoded
 from corpus.extraction.corrections import split_fitting
 from corpus.extraction.engine import extract_document
 from corpus.extraction.found import Extraction
 from corpus.extraction.settle import Settled, settle, typed_corrections
+from corpus.ingestion.points import PointRecipe, Points, context_of, placed, points_of
 from corpus.ingestion.report import BadValue, IngestReport, Skipped
 from corpus.ingestion.sources import is_absent, printable
 from corpus.sidecar import FILE_COLUMNS, Row, Sidecar
 from corpus.summaries import RECIPE as SUMMARY_RECIPE
-from corpus.summaries import SECTION_TOKENS, with_summaries
+from corpus.summaries import SECTION_TOKENS
 from corpus.types import Chunk, Document, file_of, part_path, safe_id
 
 if TYPE_CHECKING:
@@ -31,10 +33,10 @@ if TYPE_CHECKING:
     from corpus.documents import DocumentRecord
     from corpus.extraction.corrections import Correction
     from corpus.fields import Value
+    from corpus.ingestion.preparing import Prepared
     from corpus.ingestion.stores import IngestOptions, Stores
     from corpus.readers.protocol import Reading
 
-CONTEXT_LENGTH = 300
 NO_TEXT = "holds no text: nothing to read"
 
 
@@ -44,7 +46,8 @@ class Planned:
 
     `places` says where extracted values stand in the text; `extraction` is None when what is stored of it stays.
     `summaries` are points of the index too, for a long document only. `heir_of` is another document of
-    this text, whose corrections go over to this new one.
+    this text, whose corrections go over to this new one. `ready` are vectors of points, by chunk id, and `signature`
+    that of the text (b"" for none), as far as they were worked out where the file was read.
     """
 
     document: Document
@@ -55,6 +58,8 @@ class Planned:
     extraction: Extraction | None = None
     summaries: Sequence[Chunk] = ()
     heir_of: str | None = None
+    ready: Mapping[str, Encoded] = field(default_factory=dict)
+    signature: bytes = b""
 
     @property
     def points(self) -> list[Chunk]:
@@ -91,7 +96,7 @@ class Planner:
         self.bucket = bucket
         self.known = known
         self.seen: dict[str, str] = {}
-        self._prepared: Extraction | None = None
+        self._prepared: Prepared | None = None
         self._stores = stores
         self._options = options
         self._sidecar = sidecar
@@ -100,6 +105,7 @@ class Planner:
         self._labels: dict[str, tuple[str, ...]] | None = None
         self._given: list[Given] = []
         self._declaration = bucket.model_dump_json(include={"fields"})
+        self._points = PointRecipe(options.chunk_tokens, options.chunk_overlap, options.summaries_from)
         patterns = [(kind.name, kind.pattern) for kind in bucket.identifiers]
         self._recipe = [RECIPE, options.chunk_tokens, options.chunk_overlap, patterns]
         summaries = [SUMMARY_RECIPE, SECTION_TOKENS, options.summaries_from]
@@ -107,12 +113,12 @@ class Planner:
         self.recipe = _hash([bucket.model_dump_json(), self._recipe, summaries, given])
 
     def read(
-        self, path: Path, source: str, reading: Reading, prepared: Extraction | None = None
+        self, path: Path, source: str, reading: Reading, prepared: Prepared | None = None
     ) -> Planned | str | None:
         """Return what to write of a reading of a file, None when it is stored already, else why it is left out.
 
         Args:
-            prepared: what the bucket's rules find in it, when that is known already.
+            prepared: what was worked out of it where it was read.
         """
         if not reading.text.strip():
             return NO_TEXT
@@ -232,33 +238,41 @@ class Planner:
         context = context_of(self.bucket, document, values)
         index_hash = _hash([document.content_hash, document.source_file, context, *self._recipe_of(document)])
         annotation_hash = f"{values_hash}:{beside}"
-        chunks, summaries = None, list[Chunk]()
+        points, ready = None, NOTHING_READY
         if not settled or record is None or record.index_hash != index_hash:
-            chunks, summaries = self._points(document, context)
+            points, ready = self._pointed(document, context)
         elif record.annotation_hash == annotation_hash and not again:
             self.report.unchanged += 1
             return None
-        hashes = (index_hash, annotation_hash)
-        if found is None:
-            places = self._stored_places(document.doc_id)
-            return Planned(document, values, hashes, chunks, places, summaries=summaries)
-        return Planned(document, values, hashes, chunks, found.places, found.extraction, summaries, heir_of)
-
-    def _is_long(self, document: Document) -> bool:
-        least = self._options.summaries_from
-        return least > 0 and len(document.text) > least
+        return Planned(
+            document,
+            values,
+            (index_hash, annotation_hash),
+            list(points.chunks) if points else None,
+            found.places if found else self._stored_places(document.doc_id),
+            found.extraction if found else None,
+            points.summaries if points else (),
+            heir_of if found else None,
+            ready,
+            self._prepared.signature if self._prepared else b"",
+        )
 
     def _recipe_of(self, document: Document) -> list[object]:
         """Return what a document's points depend on beside its text, so that it is indexed again after a change."""
-        return [self._recipe, *([SUMMARY_RECIPE, SECTION_TOKENS] if self._is_long(document) else [])]
+        long = self._points.is_long(document)
+        return [self._recipe, *([SUMMARY_RECIPE, SECTION_TOKENS] if long else [])]
 
-    def _points(self, document: Document, context: str) -> tuple[list[Chunk], list[Chunk]]:
-        """Return a document's chunks and, when it is long, its summaries."""
-        tokens, overlap = self._options.chunk_tokens, self._options.chunk_overlap
-        chunks = chunk_document(document, self.bucket, tokens=tokens, overlap=overlap, context=context)
-        if not self._is_long(document):
-            return chunks, []
-        return with_summaries(document, chunks, self.bucket, context=context)
+    def _pointed(self, document: Document, context: str) -> tuple[Points, Mapping[str, Encoded]]:
+        """Return a document's points, and the vectors of those whose vectors were worked out where it was read."""
+        prepared = self._prepared
+        if prepared is None or prepared.points is None:
+            return points_of(self.bucket, document, context, self._points), NOTHING_READY
+        points = placed(prepared.points, self.bucket, document, context, self._points)
+        same = (prepared.points.context, prepared.points.title) == (context, document.title)
+        if not same or not prepared.vectors:
+            return points, NOTHING_READY
+        ids = (point.chunk_id for point in points.all)
+        return points, dict(zip(ids, prepared.vectors, strict=True))
 
     def _labels_for(self, doc_id: str) -> tuple[str, ...]:
         """Return the labels that a document gets: those of this ingest, else those that it has."""
@@ -300,7 +314,8 @@ class Planner:
         """Return the values of a row, or else those given before, with what is extracted and corrected."""
         given = self._given_before(document) if row is None else self.check_row(document.doc_id, row)
         if extraction is None and self._extracts(row, given):
-            extraction = self._prepared or extract_document(self.bucket, document)
+            known = self._prepared.extraction if self._prepared else None
+            extraction = known or extract_document(self.bucket, document)
         extraction = extraction or Extraction()
         settled = settle(self.bucket, document.text, given, extraction, {})
         if not corrections:
@@ -374,19 +389,6 @@ class Planner:
     def _elsewhere(self, doc_id: str) -> bool:
         record = self._stores.documents.record(doc_id) if doc_id not in self.known else None
         return record is not None and record.bucket != self.bucket.name
-
-
-def context_of(bucket: Bucket, document: Document, values: Mapping[str, Value]) -> str:
-    """Return the title and the names that a document is asked for by, for its chunks to be found with.
-
-    A clause deep in a contract names neither its parties nor its title; with this line in front the
-    first hit of a question for one document was the right one 5 to 10 times more in a hundred.
-    """
-    names = [document.title]
-    for name in (*bucket.title_fields, *bucket.entity_fields):
-        if name in values:
-            names.append(show(values[name]))
-    return " | ".join(dict.fromkeys(part for part in names if part))[:CONTEXT_LENGTH]
 
 
 def _hash(value: object) -> str:

@@ -30,7 +30,7 @@ from corpus.types import file_of
 if TYPE_CHECKING:
     from corpus.buckets import Bucket
     from corpus.documents import DocumentRecord, Status
-    from corpus.extraction.found import Extraction
+    from corpus.ingestion.preparing import Prepared
 
 
 async def ingest(
@@ -58,7 +58,7 @@ async def ingest(
     began = time.monotonic()
     reading = ReadOptions(language=bucket.language)
     sidecar = await asyncio.to_thread(Sidecar, annotations)
-    prepare = preparation(bucket, options, sidecar) if stores.extractions else None
+    prepare = preparation(bucket, options, sidecar, extracts=stores.extractions is not None)
     read = StepReader(reading, options.limits, prepare)
     async with _alone(bucket, stores, options), _readers(options, read) as readers:
         if not options.dry_run:
@@ -209,21 +209,21 @@ class _Run:
         await asyncio.to_thread(self._memory.write)
 
     async def _take(self, opened: _Opened, step: Step) -> None:
-        rest = zip_longest(step.readings, step.extractions)
+        rest = zip_longest(step.readings, step.prepared)
         # Exactly as many chunks a batch, however the readings came: the same files give the same index.
         while await asyncio.to_thread(self._plan, opened, rest):
             await self._flush()
 
-    def _plan(self, opened: _Opened, rest: Iterator[tuple[Reading | Unread, Extraction | None]]) -> bool:
+    def _plan(self, opened: _Opened, rest: Iterator[tuple[Reading | Unread, Prepared | None]]) -> bool:
         """Plan readings until the queue is long enough; returns whether it is."""
-        for reading, extraction in rest:
+        for reading, prepared in rest:
             opened.count += 1
             if isinstance(reading, Unread):
                 opened.problems.setdefault(reading.reason, []).append(reading.where)
                 opened.passing |= reading.passing
                 continue
             refused = self.planner.report.refused
-            planned = self.planner.read(opened.file.path, opened.file.source, reading, extraction)
+            planned = self.planner.read(opened.file.path, opened.file.source, reading, prepared)
             opened.notes += [(reading.part, note) for note in reading.notes]
             opened.told |= bool(reading.metadata) and self.planner.report.refused != refused
             if isinstance(planned, str):

@@ -74,6 +74,7 @@ class IngestOptions:
         workers: reading processes; None is one a processor, 0 reads in this process without limits.
         limits: what reading a file may cost.
         labels: put on every document that is read, in place of those it has; None keeps what each has.
+        embeddings: "static" or "minilm": the model of the index, for Ray's tasks; "" leaves vectors to the writer.
         ray: read in the tasks of Ray at this address; "" starts Ray here. None reads in worker processes of this
             machine.
     """
@@ -88,6 +89,7 @@ class IngestOptions:
     workers: int | None = None
     limits: Limits = field(default_factory=Limits)
     labels: tuple[str, ...] | None = None
+    embeddings: str = ""
     ray: str | None = None
 
 
@@ -110,4 +112,6 @@ def options_from(
         workers=settings.ingest_workers,
         limits=Limits(settings.ingest_seconds, settings.ingest_memory_mb, settings.ingest_file_mb),
         labels=None if labels is None else checked_labels(labels),
+        # An endpoint's key does not leave this machine; there is little to win either.
+        embeddings="" if settings.embeddings == "openai" else settings.embeddings,
     )

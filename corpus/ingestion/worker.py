@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from multiprocessing import connection, parent_process
 from pathlib import Path
 
-from corpus.extraction.found import Extraction
-from corpus.ingestion.preparing import Preparation
+from corpus.ingestion.preparing import Preparation, Prepared
 from corpus.ingestion.refusals import refusal
 from corpus.readers.protocol import MEGABYTE, Passing, Reading, ReadOptions, Unread
 from corpus.readers.registry import read_file
@@ -42,7 +41,7 @@ class Step:
     """Some readings of a file in order; the last step says whether the file was read to its end.
 
     Attributes:
-        extractions: of the readings, in their order, None where nothing was worked out; empty for none at all.
+        prepared: of the readings, in their order, None where nothing was worked out; empty for none at all.
         finished: no step follows.
         failure: why the file, or the rest of it, cannot be read; empty when it was read whole.
         lasting: whether the failure lies in the bytes of the file, so that another try would end alike.
@@ -51,7 +50,7 @@ class Step:
     readings: tuple[Reading | Unread, ...] = ()
     finished: bool = False
     failure: str = ""
-    extractions: tuple[Extraction | None, ...] = ()
+    prepared: tuple[Prepared | None, ...] = ()
     lasting: bool = False
 
     @property
@@ -101,7 +100,7 @@ class StepReader:
         if self.prepare is None or not fresh:
             return step
         found = [self.prepare(item) if isinstance(item, Reading) else None for item in step.readings]
-        return replace(step, extractions=tuple(found))
+        return replace(step, prepared=tuple(found))
 
 
 def _step(key: str, limits: Limits) -> Step:

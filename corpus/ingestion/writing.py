@@ -89,8 +89,10 @@ class Writer:
             changed = {doc_id: payloads[doc_id] for doc_id in relabelled}
             await index.set_metadata(self._bucket.name, changed)
         points = [point for item in batch for point in item.points]
+        ready = {name: vectors for item in batch for name, vectors in item.ready.items()}
         for begin in range(0, len(points), BATCH_CHUNKS):
-            await index.upsert(self._bucket.name, points[begin : begin + BATCH_CHUNKS], payloads)
+            some = points[begin : begin + BATCH_CHUNKS]
+            await index.upsert(self._bucket.name, some, payloads, ready)
         await asyncio.to_thread(documents.mark, ids, "done")
         self._report.chunks += sum(len(item.chunks or ()) for item in batch)
         self._report.changed += sum(doc_id in known for doc_id in ids)
@@ -98,7 +100,10 @@ class Writer:
 
     def _write_rows(self, batch: Sequence[Planned]) -> None:
         hashes = {item.document.doc_id: item.hashes for item in batch}
-        traits = {item.document.doc_id: traits_of(self._bucket, item.document, item.values) for item in batch}
+        traits = {
+            item.document.doc_id: traits_of(self._bucket, item.document, item.values, item.signature)
+            for item in batch
+        }
         documents = [item.document for item in batch]
         extracted = {item.document.doc_id: item.extraction for item in batch if item.extraction is not None}
         if self._stores.extractions is not None:

@@ -233,9 +233,9 @@ def contents(home: Path) -> dict[str, Any]:
     return asyncio.run(read())
 
 
-def points_of(index: EdgeIndex) -> dict[str, Any]:
+def points_of(index: EdgeIndex, bucket: str = BUCKET.name) -> dict[str, Any]:
     """Return the payload and the vectors of every point of the bucket, summaries included."""
-    opened = index._opened(BUCKET.name)
+    opened = index._opened(bucket)
     assert opened
     request = edge.ScrollRequest(limit=10_000, with_payload=True, with_vector=True)
     records, following = opened.shard.call(lambda handle: handle.scroll(request))

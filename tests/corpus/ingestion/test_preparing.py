@@ -1,7 +1,13 @@
-"""Values that are extracted where a file is read are those that the writer would find, and only new files have them."""
+"""What is worked out where a file is read is what the writer would find, and only new files have it."""
 
 import json
+import pickle
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import import_module
+from inspect import stack
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -12,14 +18,18 @@ from corpus.documents import DocumentStore
 from corpus.edge_index import EdgeIndex
 from corpus.extraction.found import Extraction
 from corpus.extraction.store import ExtractionStore
-from corpus.ingestion import planning, run
+from corpus.ingestion import planning, preparing, run
+from corpus.ingestion.pool import FileReader, InlineReader, ReadStep
 from corpus.ingestion.preparing import LONGEST, preparation
 from corpus.ingestion.run import ingest
 from corpus.ingestion.stores import DEFAULTS, IngestOptions, Stores
+from corpus.ingestion.worker import Limits
 from corpus.readers.protocol import Reading
 from corpus.sidecar import Sidecar
 from corpus.types import Document
 from llm.embeddings import StaticEmbedder
+from llm.errors import BadInput
+from tests.corpus.ingestion.killing import points_of
 
 BUCKET = load_buckets()["invoices"]
 STATIC = StaticEmbedder()
@@ -40,24 +50,37 @@ def write_invoices(folder: Path) -> None:
     (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
 
 
-async def left_by(home: Path, folder: Path, workers: int, *, again: bool = False) -> list[Any]:
+DRAW = Random(5)
+WORDS = "oak ash elm quay mast sail rope tar crane ferry buoy tide gull sand reef hull keel deck bolt nail".split()
+LONG = "\n\n".join(
+    f"# Part {part}\n\nThe goods of part {part} are {' '.join(DRAW.choices(WORDS, k=DRAW.randint(9, 40)))}."
+    for part in range(200)
+)
+TABLE = "Part;Weight\n" + "\n".join(f"P-{row};{row} kg" for row in range(600))
+
+
+async def left_by(home: Path, folder: Path, workers: int, *, again: bool = False, **given: Any) -> list[Any]:
     url = f"sqlite:///{home / 'citegraph.sqlite'}"
     index = EdgeIndex(home / "index", STATIC, weights=(1.0, 3.0))
     annotations = AnnotationStore(url, {BUCKET.name: BUCKET})
     stores = Stores(DocumentStore(url), annotations, index, ExtractionStore(url))
     try:
-        await ingest([folder], BUCKET, stores=stores, options=IngestOptions(workers=workers, reread=again))
+        options = IngestOptions(workers=workers, reread=again, **given)
+        rows = sorted(folder.parent.glob("rows-beside.csv"))
+        await ingest([folder], BUCKET, stores=stores, annotations=rows, options=options)
         assert stores.extractions
-        return [
+        rows = [
             (
                 doc_id,
                 annotations.get(doc_id),
                 annotations.get_sources(doc_id, BUCKET.name),
                 stores.extractions.get(doc_id),
                 await index.document_chunks(BUCKET.name, doc_id),
+                stores.documents.likeness([doc_id])[doc_id],
             )
             for doc_id in sorted(stores.documents.all_records(BUCKET.name))
         ]
+        return [*rows, points_of(index, BUCKET.name)]
     finally:
         await index.close()
 
@@ -68,9 +91,9 @@ async def test_prepared_values_are_those_of_the_writer(
 ) -> None:
     write_invoices(tmp_path / "in")
     with monkeypatch.context() as patch:
-        patch.setattr(run, "preparation", lambda *_: None)
+        patch.setattr(run, "preparation", lambda *_, **__: None)
         expected = await left_by(tmp_path / "writer", tmp_path / "in", workers)
-    assert len(expected) == 9
+    assert len(expected) == 10
     asked: list[Document] = []
 
     def extract(bucket: Bucket, document: Document) -> Extraction:
@@ -95,6 +118,54 @@ async def test_files_that_are_stored_are_left_to_the_writer(
     assert await left_by(tmp_path / "home", tmp_path / "in", 0, again=True) == expected
 
 
+@pytest.mark.parametrize(
+    ("extract", "rows"),
+    [("auto", ""), ("never", ""), ("auto", "file,invoice_number\n0.txt,ROW-7\nlong.md,ROW-8\n")],
+)
+async def test_prepared_points_are_those_of_the_writer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, extract: str, rows: str
+) -> None:
+    write_invoices(tmp_path / "in")
+    (tmp_path / "in" / "long.md").write_text(f"Invoice number: INV-L\n\n{LONG}")
+    (tmp_path / "in" / "table.csv").write_text(TABLE)
+    if rows:
+        (tmp_path / "rows-beside.csv").write_text(rows)
+    recipe = {"extract": extract, "summaries_from": 20_000, "chunk_tokens": 120, "chunk_overlap": 20}
+    expected = await left_by(tmp_path / "writer", tmp_path / "in", 0, **recipe)
+    assert len(expected[-1]) > 100
+
+    @asynccontextmanager
+    async def inline(address: str, read: ReadStep, limits: Limits) -> AsyncIterator[FileReader]:
+        yield InlineReader(lambda *given: pickle.loads(pickle.dumps(read(*given))))
+
+    monkeypatch.setattr("corpus.ingestion.on_ray.open_ray", inline)
+    written: list[str] = []
+    for name in (
+        "corpus.ingestion.planning.points_of",
+        "corpus.likeness.signature_of",
+        "corpus.encoding.encode",
+    ):
+        monkeypatch.setattr(name, noting(name, written))
+    found = await left_by(tmp_path / "ray", tmp_path / "in", 0, ray="", embeddings="static", **recipe)
+    assert found == expected
+    asked = {name.rpartition(".")[2] for name in written}
+    assert asked == ({"encode"} if rows else set()), "the writer only writes"
+
+
+def noting(name: str, written: list[str]) -> Any:
+    """Return a function that notes that the writer called it; a call by the reading side is not noted."""
+    module, _, attribute = name.rpartition(".")
+    real = getattr(import_module(module), attribute)
+
+    def call(*given: Any) -> Any:
+        by = {frame.function for frame in stack()}
+        if given[0] and "_indexed" not in by:
+            written.append(name)
+        return real(*given)
+
+    return call
+
+
 def test_what_is_not_prepared() -> None:
     text = "Invoice number: INV-7"
     prepare = preparation(BUCKET, DEFAULTS, Sidecar())
@@ -103,12 +174,30 @@ def test_what_is_not_prepared() -> None:
     assert every
     found = prepare(Reading(text))
     assert found
-    assert found.values["invoice_number"] == "INV-7"
+    assert found.extraction
+    assert found.extraction.values["invoice_number"] == "INV-7"
     annotated = Reading(text, metadata={"invoice_number": "INV-8"})
     assert prepare(annotated) is None
     assert every(annotated) == found
     assert prepare(Reading(text + " " * LONGEST)) is None
     assert preparation(BUCKET, IngestOptions(extract="never"), Sidecar()) is None
+    assert preparation(BUCKET, IngestOptions(extract="always"), Sidecar(), extracts=False) is None
+
+
+def test_a_machine_without_the_model_leaves_vectors_to_the_writer(monkeypatch: pytest.MonkeyPatch) -> None:
+    prepare = preparation(BUCKET, IngestOptions(ray="", embeddings="minilm"), Sidecar())
+    assert prepare
+
+    def missing() -> None:
+        raise BadInput("The MiniLM embeddings need onnxruntime.")
+
+    monkeypatch.setattr("llm.embeddings.MiniLMEmbedder", missing)
+    preparing._embedder.cache_clear()
+    found = prepare(Reading("Invoice number: INV-7"))
+    preparing._embedder.cache_clear()
+    assert found
+    assert found.points
+    assert (len(found.points.chunks), found.vectors) == (1, ())
 
 
 def test_rows_beside_the_documents_leave_it_to_the_writer(tmp_path: Path) -> None:
