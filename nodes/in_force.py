@@ -1,7 +1,7 @@
 """Which of several versions of a document is in force."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 
 from rapidfuzz import fuzz
@@ -15,21 +15,43 @@ CURRENT = re.compile(
     re.IGNORECASE,
 )
 
+FORMER = re.compile(
+    r"\b(?:previous(?:ly)?|former(?:ly)?|prior|earlier|older?|superseded|outdated|last\s+but\s+one|used\s+to\s+be"
+    r"|vorherige[nrms]?|vorige[nrms]?|frühere?[nrms]?|alte[nrms]?|bisherige[nrms]?|zuvor|précédente?s?|anciennes?|ancien|auparavant)\b"
+    r"|\b(?:before|vorher|avant)\s*[?.!]*$",
+    re.IGNORECASE,
+)
+ORIGINAL = re.compile(
+    r"\b(?:original(?:ly)?|initial(?:ly)?|first\s+version|ursprünglich\w*|initiale(?:ment)?|à\s+l['’]origine)\b",
+    re.IGNORECASE,
+)
+"""Words for a version that is no longer in force: the one before it, and the first of all."""
+
 
 def in_force(
     bucket: Bucket, tied: Sequence[Candidate], question: str, today: date
 ) -> tuple[list[Candidate], str]:
     """Return the versions that are in force among tied documents, and a line that says why.
 
-    A version that another one supersedes falls; where the question asks for the current one, the latest that has
-    taken effect stays.
+    A version that another one supersedes falls, unless the question asks for an earlier one; where it asks for the
+    current one, the latest that has taken effect stays.
     """
-    superseded = {old.doc_id for new in tied for old in tied if old is not new and replaces(bucket, new, old)}
+    before = {
+        new.doc_id: old for new in tied for old in tied if old is not new and replaces(bucket, new, old)
+    }
+    superseded = {old.doc_id for old in before.values()}
     kept = [item for item in tied if item.doc_id not in superseded]
     if superseded and len(kept) == 1:
+        [newest] = kept
+        earlier = _earlier(before, newest, question)
+        if earlier is not None:
+            said = (
+                f"{newest.doc_id} is in force; {earlier.doc_id}, an earlier version, was asked for and used."
+            )
+            return [earlier], said
         return (
             kept,
-            f"{kept[0].doc_id} replaces {', '.join(sorted(superseded))}; the version in force was used.",
+            f"{newest.doc_id} replaces {', '.join(sorted(superseded))}; the version in force was used.",
         )
     name = bucket.effective_field or bucket.main_date
     dated = [
@@ -43,6 +65,18 @@ def in_force(
             latest
         ], f"{latest.doc_id} is the latest of {len(kept)} versions ({latest.value(name)}) and was used."
     return kept, ""
+
+
+def _earlier(before: Mapping[str, Candidate], newest: Candidate, question: str) -> Candidate | None:
+    """Return the version before the newest, or the first of all, where the question asks for it."""
+    asks_first = ORIGINAL.search(question) is not None
+    if not asks_first and not FORMER.search(question):
+        return None
+    earlier, seen = before.get(newest.doc_id), {newest.doc_id}
+    while asks_first and earlier and earlier.doc_id in before and earlier.doc_id not in seen:
+        seen.add(earlier.doc_id)
+        earlier = before[earlier.doc_id]
+    return earlier
 
 
 SAME_TITLE = 80

@@ -54,6 +54,28 @@ def test_the_version_that_supersedes_is_in_force(corpus: Corpus) -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What was the cap before?", "p2"),
+        ("What was the previous cap?", "p2"),
+        ("Was war die ursprüngliche Obergrenze?", "p1"),
+        ("What is the cap for trips before 6 May?", "p3"),
+        ("What is the cap?", "p3"),
+    ],
+)
+def test_an_earlier_version_is_used_when_it_is_asked_for(
+    corpus: Corpus, question: str, expected: str
+) -> None:
+    versions = [
+        Candidate(f"p{n}", "generic", 1.0, f"Policy {n}", {"supersedes": f"Policy {n - 1}"} if n > 1 else {})
+        for n in (1, 2, 3)
+    ]
+    kept, why = in_force(corpus.buckets["generic"], versions, question, date(2025, 1, 1))
+    assert [item.doc_id for item in kept] == [expected]
+    assert why.startswith("p3 replaces p1, p2;" if expected == "p3" else f"p3 is in force; {expected},")
+
+
+@pytest.mark.parametrize(
     ("named", "title", "expected"),
     [
         ("policy", "Travel policy", False),
