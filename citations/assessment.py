@@ -379,7 +379,7 @@ def _check_slots(work: _Work) -> None:
         if rival is None:
             continue
         if slot.fact is not None:
-            if other >= 1.0 and same <= other - 1.0:
+            if other >= 1.0 and same <= other - 1.0 and not _is_labelled(slot, theirs, rival, work):
                 work.add(
                     "slot", f'where the claim has "{slot.text}" the source has "{rival.text}"', conflict=True
                 )
@@ -387,6 +387,30 @@ def _check_slots(work: _Work) -> None:
             work.add(
                 "slot", f'where the claim has "{slot.text}" the source has "{rival.text}"', conflict=True
             )
+
+
+def _is_labelled(slot: Slot, theirs: tuple[Slot, ...], rival: Slot, work: _Work) -> bool:
+    """Tell whether the claim names the label of its value, and not that of the rival.
+
+    "Total amount: 119" is said of "Total 119", not of "Net amount 100", though both speak of an amount.
+    """
+    if _label_of(rival) <= work.claim.stem_set:
+        return False
+    labels = (_label_of(item) for item in theirs if _same_filler(slot, item, work))
+    return any(label and label <= work.claim.stem_set for label in labels)
+
+
+def _label_of(slot: Slot) -> frozenset[str]:
+    """Return the content stems between a value and the one before it."""
+    label: set[str] = set()
+    for item in slot.left:
+        if isinstance(item, str):
+            label |= set() if item.startswith("~") else {item}
+        elif any(stem.startswith("#") for stem in item):
+            break
+        else:
+            label |= item
+    return frozenset(label)
 
 
 def _check_agents(work: _Work) -> None:

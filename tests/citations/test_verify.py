@@ -289,3 +289,24 @@ def test_a_unit_in_a_cell_of_its_own_is_a_unit() -> None:
     text = "Parameter | Symbol | Value | Unit\nCollector current | IC | 100 | mA\nWeight | G | 3 | g"
     (said,) = verify("The collector current is 100 mA [d].", [Evidence("d:0", "d", text)]).claims
     assert said.verdict == "supported"
+
+
+INVOICE = """Consulting services 2,000.00 EUR
+Net amount 2,000.00 EUR
+VAT 19% 380.00 EUR
+Total 2,380.00 EUR"""
+INVOICE_VALUES = (("net_amount", "2000.00 EUR"), ("total_amount", "2380.00 EUR"))
+
+
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [
+        ("Total amount: 2,380.00 EUR", "supported"),
+        ("Net amount: 2,000.00 EUR", "supported"),
+        ("Net amount: 2,380.00 EUR", "contradicted"),
+    ],
+)
+def test_a_value_is_held_against_its_own_label(claim: str, verdict: str) -> None:
+    # "Net amount" has more words of the claim than "Total", yet it is another thing.
+    evidence = [Evidence("e", "d", INVOICE, facts=INVOICE_VALUES)]
+    assert [item.verdict for item in verify(f"{claim} [d].", evidence).claims] == [verdict]
