@@ -193,7 +193,11 @@ def report_text(report: "IngestReport", *, dry_run: bool = False) -> str:
     if report.missing > report.deleted:
         lines.append(f"{report.missing:,} stored documents have no source any more (--prune removes them)")
     if report.unused_annotations:
-        lines.append(f"{report.unused_annotations:,} annotation rows belong to no document that was read")
+        more = ", …" if report.unused_annotations > len(report.unused_rows[:5]) else ""
+        lines.append(
+            f"{report.unused_annotations:,} annotation rows belong to no document that was read: "
+            f"{', '.join(report.unused_rows[:5])}{more}"
+        )
     lines += _section("skipped", [f"{item.path}: {item.reason}" for item in report.skipped])
     versions = [f"{item.doc_id} supersedes {item.supersedes}: {item.reason}" for item in report.versions]
     lines += _section("new versions", versions)

@@ -22,7 +22,7 @@ from corpus.extraction.settle import Settled, settle, typed_corrections
 from corpus.ingestion.points import PointRecipe, Points, context_of, placed, points_of
 from corpus.ingestion.report import BadValue, IngestReport, Skipped
 from corpus.ingestion.sources import is_absent, printable
-from corpus.sidecar import FILE_COLUMNS, Row, Sidecar
+from corpus.sidecar import FILE_COLUMNS, ID_COLUMNS, Row, Sidecar
 from corpus.summaries import RECIPE as SUMMARY_RECIPE
 from corpus.summaries import SECTION_TOKENS
 from corpus.types import Chunk, Document, file_of, part_path, safe_id
@@ -140,10 +140,11 @@ class Planner:
         if not len(self._sidecar) and not self._corrections:
             return []
         return [
-            given
-            for doc_id in doc_ids
-            for given in self._given_to(doc_id, self._sidecar.find(doc_id, self.known[doc_id].source_file))
+            given for doc_id in doc_ids for given in self._given_to(doc_id, self._row_of(self.known[doc_id]))
         ]
+
+    def _row_of(self, record: DocumentRecord) -> Row | None:
+        return self._sidecar.find(record.doc_id, record.source_file, record.source_path)
 
     def _given_to(self, doc_id: str, row: Row | None) -> list[Given]:
         corrections = self._corrections.get(doc_id, {})
@@ -158,6 +159,8 @@ class Planner:
         """Return the values of an annotation row; what is refused goes into the report."""
         values, problems = self.bucket.validate_row(row)
         for problem in problems:
+            if problem.column in {*ID_COLUMNS, *FILE_COLUMNS}:
+                continue
             if problem.reason == "unknown column":
                 self.report.unknown_columns[problem.column] += 1
             else:
@@ -169,7 +172,7 @@ class Planner:
         self, path: Path, source: str, reading: Reading, doc_id: str
     ) -> tuple[Document, Row | None]:
         file = reading.source_file if reading.doc_id else printable(Path(reading.part).name or path.name)
-        row = self._sidecar.find(reading.doc_id or doc_id, file)
+        row = self._sidecar.find(reading.doc_id or doc_id, file, part_path(source, reading.part))
         if row is not None:
             self.report.annotated += 1
         self._given += self._given_to(doc_id, row)

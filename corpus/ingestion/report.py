@@ -58,6 +58,7 @@ class IngestReport:
         missing: stored documents whose source is gone; removed (`deleted`) only when pruning.
         unknown_columns: annotation columns that the bucket does not declare, with their row counts.
         unused_annotations: annotation rows that belong to no document that was read.
+        unused_rows: what the first of them name, a document or a file.
         near_duplicates: of the documents that were written; they are kept.
         versions: documents that replace others; `supersedes` was set where the bucket declares it.
         notes: what should be known of files that were read, e.g. "named .txt, read as PDF".
@@ -76,6 +77,7 @@ class IngestReport:
     unknown_columns: Counter[str] = field(default_factory=Counter)
     annotated: int = 0
     unused_annotations: int = 0
+    unused_rows: list[str] = field(default_factory=list)
     near_duplicates: list[NearDuplicate] = field(default_factory=list)
     versions: list[NewVersion] = field(default_factory=list)
     notes: list[Skipped] = field(default_factory=list)

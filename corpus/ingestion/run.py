@@ -74,9 +74,11 @@ async def ingest(
         if lost:
             report.notes.append(Skipped(bucket.name, f"its index was empty: {lost:,} documents indexed anew"))
         sources = await asyncio.to_thread(find_sources, paths, annotations, report)
+        sidecar.meet(file.source for file in sources.files)
         await run.read(sources, readers, progress)
         await run.settle(sources, prune=options.prune)
-    report.unused_annotations = sidecar.unused
+    report.unused_annotations, report.unused_rows = sidecar.unused, sidecar.unused_names
+    report.notes += [Skipped(name, said) for name, said in sidecar.doubtful]
     report.seconds = time.monotonic() - began
     return report
 

@@ -191,10 +191,10 @@ async def test_annotations_are_joined_checked_and_counted(stores: Stores, folder
     ]
     rows.write_text("\n".join(map(json.dumps, lines)))
     table = folder / "more.csv"
-    table.write_text("\ufeffsource_file;sender;sent\nONE.txt;Chandler;1.2.2020\n", "utf-8")
+    table.write_text("\ufeffsource_file;sender;sent\nIN/ONE.txt;Chandler;1.2.2020\n", "utf-8")
     report = await ingest([folder], BUCKET, stores=stores, annotations=[rows, table])
-    # "ONE.txt" names both files of that name.
-    assert (report.new, report.annotated, report.unused_annotations) == (5, 4, 1)
+    assert (report.new, report.annotated, report.unused_annotations) == (5, 3, 1)
+    assert report.unused_rows == ["nobody"]
     assert report.unknown_columns == {"colour": 2}
     assert [(bad.doc_id, bad.column, bad.value) for bad in report.bad_values] == [
         ("two", "sent", "not a date")
@@ -204,7 +204,30 @@ async def test_annotations_are_joined_checked_and_counted(stores: Stores, folder
     assert record is not None
     assert (record.title, record.source_file) == ("Harbour master", "t.pdf")
     chandler = {"must": [{"key": "meta.sender", "match": {"value": "chandler"}}]}
-    assert await stores.index.count("letters", chandler) == 2
+    assert await stores.index.count("letters", chandler) == 1
+
+
+async def test_a_row_is_that_of_the_file_in_its_folder(stores: Stores, tmp_path: Path) -> None:
+    for year in (2024, 2025):
+        (tmp_path / f"{year}").mkdir()
+        (tmp_path / f"{year}" / "bill.txt").write_text(f"A bill of {year}.")
+        (tmp_path / f"{year}" / "note.txt").write_text(f"A note of {year}.")
+    table = tmp_path / "a.csv"
+    table.write_text("path,sender\n2024\\bill.txt,Pilot\n./2025/bill.txt,Chandler\nnote.txt,Smith\n")
+    report = await ingest([tmp_path], BUCKET, stores=stores, annotations=[table])
+    values = stores.annotations.values_of("letters", ["bill", "2025-bill", "note", "2025-note"])
+    assert {name: known.get("sender") for name, known in values.items() if "sender" in known} == {
+        "bill": "Pilot",
+        "2025-bill": "Chandler",
+    }
+    assert [(note.path, note.reason[:37]) for note in report.notes] == [
+        ("note.txt", "several files have this name, so that")
+    ]
+    assert (report.annotated, report.unused_annotations, report.unknown_columns) == (2, 1, {})
+    # The name alone tells as long as one file has it.
+    (tmp_path / "2024" / "note.txt").unlink()
+    report = await ingest([tmp_path], BUCKET, stores=stores, annotations=[table])
+    assert (report.annotated, report.notes) == (3, [])
 
 
 async def test_annotations_stay_when_an_ingest_has_none(stores: Stores, folder: Path) -> None:
