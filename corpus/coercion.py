@@ -10,8 +10,8 @@ from typing import Any
 
 from corpus.amounts import DIGITS, currency_code, parse_money, parse_number, parse_quantity, rounded
 from corpus.buckets import RESERVED, Bucket, Problem
+from corpus.calendar_periods import Period
 from corpus.fields import Field, Money, Quantity, Value, fold
-from corpus.period_rules import Period
 from corpus.periods import parse_period
 from llm.errors import BadInput
 

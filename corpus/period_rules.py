@@ -7,32 +7,22 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cache
 
+from corpus.calendar_periods import (
+    Period,
+    day_span,
+    full_year,
+    month_span,
+    months_span,
+    recent_month,
+    third_of,
+    week_span,
+    whole_unit,
+    year_span,
+    years_span,
+)
 from corpus.fields import DateOrder
 
 LANGUAGES = ("en", "de", "fr")
-
-
-@dataclass(frozen=True, slots=True)
-class Period:
-    """A run of days, both ends included; an end that is None is open.
-
-    Attributes:
-        text: the words that it was read from; `span`: their character offsets in the text searched.
-        bounded: whether a word such as "before" or "since" gave it an open end.
-        note: how an ambiguous date was read, else empty.
-    """
-
-    start: date | None
-    end: date | None
-    text: str = ""
-    span: tuple[int, int] = (0, 0)
-    bounded: bool = False
-    note: str = ""
-
-    @property
-    def is_day(self) -> bool:
-        """Return whether the period is one day."""
-        return self.start is not None and self.start == self.end
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,32 +31,6 @@ class ReadAs:
 
     today: date
     order: DateOrder
-
-
-def month_span(year: int, month: int) -> Period:
-    """Return a month of a year as a period."""
-    return Period(date(year, month, 1), date(year, month, monthrange(year, month)[1]))
-
-
-def months_span(year: int, first: int, count: int) -> Period:
-    """Return `count` months from month `first` of a year; months may run past December."""
-    start = date(year + (first - 1) // 12, (first - 1) % 12 + 1, 1)
-    last = first + count - 1
-    end = month_span(year + (last - 1) // 12, (last - 1) % 12 + 1).end
-    return Period(start, end)
-
-
-def year_span(year: int) -> Period:
-    """Return a year as a period."""
-    return Period(date(year, 1, 1), date(year, 12, 31))
-
-
-def full_year(year: int, today: date) -> int:
-    """Return a year in full; of two digits, the last such year that is at most 30 years ahead of today."""
-    if year >= 100:
-        return year
-    ahead = today.year + 30
-    return ahead - (ahead - year) % 100
 
 
 @cache
@@ -154,14 +118,6 @@ def month_number(text: str) -> int:
     return month_names()[text.lower().rstrip(".")]
 
 
-def day_span(year: int, month: int, day: int) -> Period | None:
-    """Return one day as a period, None when the calendar has no such day."""
-    try:
-        return Period(value := date(year, month, day), value)
-    except ValueError:
-        return None
-
-
 def _numeric(found: re.Match[str], read: ReadAs) -> Period | None:
     """Read "03/04/2018" by the declared order, or by the only order that makes a date."""
     first, second = int(found["a"]), int(found["b"])
@@ -178,21 +134,6 @@ def _numeric(found: re.Match[str], read: ReadAs) -> Period | None:
         note = f"{found[0]} read as {period.start.isoformat()} ({way} first)"
         return replace(period, note=note)
     return period
-
-
-def _shift(today: date, unit: str, count: int) -> date:
-    """Return the first day of the unit that lies `count` units from the one that holds today."""
-    if unit == "day":
-        return today + timedelta(days=count)
-    if unit == "week":
-        return today - timedelta(days=today.weekday()) + timedelta(weeks=count)
-    months = {"month": 1, "quarter": 3, "year": 12}[unit]
-    index = (today.year * 12 + today.month - 1) // months * months + count * months
-    return date(index // 12, index % 12 + 1, 1)
-
-
-def _whole(today: date, unit: str, count: int) -> Period:
-    return Period(_shift(today, unit, count), _shift(today, unit, count + 1) - timedelta(days=1))
 
 
 def _rolling(found: re.Match[str], read: ReadAs) -> Period | None:
@@ -214,17 +155,6 @@ def _rolling(found: re.Match[str], read: ReadAs) -> Period | None:
     return Period(date(year, month, day), read.today)
 
 
-def _part(period: Period, part: int) -> Period:
-    """Return the first, middle or last third of a month, or of a year (four months)."""
-    assert period.start is not None
-    assert period.end is not None
-    if (period.end - period.start).days > 40:
-        return months_span(period.start.year, 1 + 4 * part, 4)
-    first = (1, 11, 21)[part]
-    last = (10, 20, period.end.day)[part]
-    return Period(period.start.replace(day=first), period.start.replace(day=last))
-
-
 def _part_of_month(found: re.Match[str], read: ReadAs) -> Period:
     """Read "the first week of May 2018" as its first seven days, the last as its last seven, and say so; halves too."""
     month = month_span(_year(found["y"], read.today), month_number(found["m"]))
@@ -240,19 +170,6 @@ def _part_of_month(found: re.Match[str], read: ReadAs) -> Period:
         first, end = (16, month.end.day) if later else (1, 15)
     period = Period(month.start.replace(day=first), month.start.replace(day=end))
     return replace(period, note=f"{found[0]} read as days {first} to {end} of the month")
-
-
-def recent_month(month: int, today: date) -> Period:
-    """Return a month named without its year: the last one that has begun."""
-    return month_span(today.year if month <= today.month else today.year - 1, month)
-
-
-def _week(year: int, week: int) -> Period | None:
-    try:
-        start = date.fromisocalendar(year, week, 1)
-    except ValueError:
-        return None
-    return Period(start, start + timedelta(days=6))
 
 
 Rule = tuple[re.Pattern[str], Callable[[re.Match[str], ReadAs], Period | None]]
@@ -306,7 +223,7 @@ def period_rules() -> tuple[Rule, ...]:
         ),
         rule(
             rf"(?P<p>{alternatives(_PARTS)})[\s-]+(?:of\s+)?{month}{of}{year}",
-            lambda f, r: _part(month_span(year_of(f, r), month_number(f["m"])), _PARTS[f["p"].lower()]),
+            lambda f, r: third_of(month_span(year_of(f, r), month_number(f["m"])), _PARTS[f["p"].lower()]),
         ),
         rule(
             rf"(?P<o>last|letzte[nrs]?|dernière?|{alternatives(_ORDINALS)})\s+(?P<u>week|woche|semaine|half|hälfte|moitié|quinzaine)"
@@ -337,11 +254,11 @@ def period_rules() -> tuple[Rule, ...]:
         ),
         rule(
             rf"(?:calendar\s+week|week|kw|kalenderwoche|semaine)\s*(?P<w>\d{{1,2}}){of}{year}",
-            lambda f, r: _week(year_of(f, r), int(f["w"])),
+            lambda f, r: week_span(year_of(f, r), int(f["w"])),
         ),
         rule(
             rf"(?:the\s+)?(?P<p>{alternatives(_PARTS)})[\s-]+(?:of\s+)?(?:the\s+year\s+)?{year}",
-            lambda f, r: _part(year_span(year_of(f, r)), _PARTS[f["p"].lower()]),
+            lambda f, r: third_of(year_span(year_of(f, r)), _PARTS[f["p"].lower()]),
         ),
         rule(
             r"(?P<m>0?[1-9]|1[0-2])/(?P<y>(?:19|20)\d\d)", lambda f, r: month_span(int(f["y"]), int(f["m"]))
@@ -361,19 +278,19 @@ def period_rules() -> tuple[Rule, ...]:
         ),
         rule(
             rf"(?:{_LAST})\s+(?P<unit>{alternatives(_UNITS)})",
-            lambda f, r: _whole(r.today, _UNITS[f["unit"].lower()], -1),
+            lambda f, r: whole_unit(r.today, _UNITS[f["unit"].lower()], -1),
         ),
         rule(
             rf"(?:l['’]|la\s+|le\s+)(?P<unit>{alternatives(_UNITS)})\s+(?:derni(?:er|ère)|passée?)",
-            lambda f, r: _whole(r.today, _UNITS[f["unit"].lower()], -1),
+            lambda f, r: whole_unit(r.today, _UNITS[f["unit"].lower()], -1),
         ),
         rule(
             rf"(?:{_THIS})\s+(?P<unit>{alternatives(_UNITS)})",
-            lambda f, r: _whole(r.today, _UNITS[f["unit"].lower()], 0),
+            lambda f, r: whole_unit(r.today, _UNITS[f["unit"].lower()], 0),
         ),
         rule(
             rf"(?:{_NEXT})\s+(?P<unit>{alternatives(_UNITS)})",
-            lambda f, r: _whole(r.today, _UNITS[f["unit"].lower()], 1),
+            lambda f, r: whole_unit(r.today, _UNITS[f["unit"].lower()], 1),
         ),
         rule(r"today|heute|aujourd['’]hui", lambda f, r: Period(r.today, r.today)),
         rule(
@@ -388,7 +305,7 @@ def period_rules() -> tuple[Rule, ...]:
         ),
         rule(
             rf"(?<![$€£#:/-])(?P<y>{_YEAR})\s?[-–/]\s?(?P<z>{_YEAR}|\d\d)(?![-–/.:]?\d)",
-            lambda f, r: _years(int(f["y"]), int(f["z"])),
+            lambda f, r: years_span(int(f["y"]), int(f["z"])),
         ),
         rule(
             rf"(?<![$€£#:/-])(?<!\d,)(?P<y>{_YEAR})(?![\d/:%]|[.,]\d|-\d|\s?{_NOT_A_YEAR})",
@@ -401,11 +318,6 @@ def period_rules() -> tuple[Rule, ...]:
             _named_month,
         ),
     )
-
-
-def _years(first: int, last: int) -> Period | None:
-    last = last if last >= 100 else first // 100 * 100 + last
-    return Period(date(first, 1, 1), date(last, 12, 31), bounded=True) if first < last else None
 
 
 def _named_month(found: re.Match[str], read: ReadAs) -> Period | None:

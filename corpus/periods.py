@@ -5,21 +5,9 @@ from dataclasses import replace
 from datetime import date, timedelta
 from functools import cache
 
+from corpus.calendar_periods import Period, day_span, month_span, months_span, recent_month, year_span
 from corpus.fields import DateOrder
-from corpus.period_rules import (
-    LANGUAGES,
-    Period,
-    ReadAs,
-    alternatives,
-    day_span,
-    month_names,
-    month_number,
-    month_span,
-    months_span,
-    period_rules,
-    recent_month,
-    year_span,
-)
+from corpus.period_rules import LANGUAGES, ReadAs, alternatives, month_names, month_number, period_rules
 from llm.errors import BadInput
 
 _BEFORE = r"before|earlier than|prior to|older than|vor(?: dem)?|avant(?: le)?"

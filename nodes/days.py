@@ -3,10 +3,10 @@
 import re
 from collections.abc import Sequence
 
+from corpus.calendar_periods import Period
 from corpus.fields import Field
 from corpus.filters import Clause, Group, Operator
 from corpus.links import Link
-from corpus.period_rules import Period
 from corpus.periods import find_periods
 from nodes import lexicon
 from nodes.phrases import find_phrase

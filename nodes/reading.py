@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from corpus.buckets import Bucket
+from corpus.calendar_periods import Period
 from corpus.filters import Clause, Group, Operator
-from corpus.period_rules import Period
 
 
 @dataclass(frozen=True, slots=True)
