@@ -340,8 +340,8 @@ class OwnAnnotations(AnnotationStore):
 
     def remarks(self, bucket: str, fields: Sequence[str]) -> list[str]:
         """See `AnnotationStore.remarks`."""
-        own = self._own.get(bucket)
-        return own.mirror.remarks(fields) if own and own.mirror else super().remarks(bucket, fields)
+        mirror = self.mirror(bucket)  # none where the bucket is hidden from the principal
+        return mirror.remarks(fields) if mirror else super().remarks(bucket, fields)
 
     def condition(self, bucket: str, filters: Filters) -> ColumnElement[bool]:
         """See `AnnotationStore.condition`.

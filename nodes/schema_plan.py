@@ -18,7 +18,7 @@ from nodes.calling import ask_model, note, wants_model
 from nodes.chains import leads_on, part_of, parts_apart
 from nodes.clauses import read_question
 from nodes.degraded import SAID, has_metadata, without_metadata
-from nodes.groups import read_groups
+from nodes.groups import read_groups, top_group
 from nodes.intents import compared_names, settle_intent
 from nodes.model_plan import PROMPT, SETS, SearchPlan, adopt, conditions_shown, draft_shown, open_points
 from nodes.narrowing import named_documents, narrow
@@ -187,6 +187,8 @@ def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Json]) 
             else {"function": "sum" if bucket.main_amount else "count", "field": bucket.main_amount}
         )
         intent, aggregate = "compute", wanted | {"group_by": groups}
+    top = None if intent == "compare" else top_group(bucket, question)
+    intent, aggregate = ("compute", top) if top else (intent, aggregate)
     order = superlative(bucket, question)
     if intent == "qa" and order and lead["noun"] and not lead["named"]:
         intent = "list"

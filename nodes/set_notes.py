@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from graph.state import Json
 from nodes import lexicon
 from nodes.calling import note
-from nodes.groups import UNITS
+from nodes.groups import TOP_WORDS, UNITS
 from nodes.search import bucket_filters
 from nodes.stored_filters import flat
 from tools.services import Corpus
@@ -65,6 +65,7 @@ def computing_words(plan: Json) -> list[re.Pattern[str]]:
     made = plan.get("aggregate") or {}
     words = [pattern for function, pattern in lexicon.COMPUTES.items() if function == made.get("function")]
     words += lexicon.ORDERS if plan.get("order_by") else ()
+    words += TOP_WORDS if made.get("top") else ()
     units = [name.partition(".")[2] for name in made.get("group_by") or ()]
     return words + [re.compile(rf"{UNITS[unit]}(?!\w)", re.IGNORECASE) for unit in units if unit in UNITS]
 

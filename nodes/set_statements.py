@@ -176,6 +176,10 @@ def computed(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Js
     name = plan["buckets"][0]
     function, field = plan["aggregate"]["function"], plan["aggregate"]["field"]
     ids = document_ids(corpus, plan, decision)
+    if plan["aggregate"].get("top"):
+        from nodes.top_groups import top_groups
+
+        return top_groups(corpus, plan, ids, chosen(plan, decision))
     if plan["aggregate"].get("group_by"):
         return grouped(corpus, plan, ids, chosen(plan, decision))
     if function == "count":

@@ -165,6 +165,10 @@ async def test_who_may_see_the_bucket_sees_all_of_it(tmp_path: Path) -> None:
     assert await seen.index.count("manuals") == 3
     other = services.seen_by(Principal("bo", frozenset({"letters"}), frozenset()), whole)
     assert other.documents.get("manuals:pump-2023.pdf") is None
+    assert (other.documents.count(), other.documents.named("pump")) == (0, [])
+    assert other.annotations.get("manuals:pump-2023.pdf") is None
+    assert other.annotations.remarks("manuals", ["year"]) == []
+    assert len(seen.annotations.remarks("manuals", ["year"])) == 1
     assert await other.index.count("manuals") == 0
 
 

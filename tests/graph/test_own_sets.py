@@ -377,3 +377,20 @@ def test_a_server_is_read_page_by_page_and_needs_no_payload_index(
         {"sum_total": {"amount": "5050.5", "currency": "EUR"}},
         {"sum_total": {"amount": "99", "currency": "USD"}},
     ]
+
+
+async def test_the_group_with_the_most_is_named_a_currency_each_with_its_documents(tmp_path: Path) -> None:
+    tied = bill("D-1", "Dorn AG", "2023-01-01", 99.0, "USD")
+    answer = await ask(
+        tmp_path, opened(tmp_path, holding([*BILLS, *tied])), "Which vendor billed us the most?"
+    )
+    assert answer.status == "answered"
+    assert answer.text.splitlines()[:3] == [
+        "ACME GmbH: sum of total 5,050.50 EUR [bills:A-1.pdf] [bills:A-2.pdf] [bills:A-3.pdf].",
+        "ACME GmbH: sum of total 99.00 USD [bills:A-4.pdf].",
+        "Dorn AG: sum of total 99.00 USD [bills:D-1.pdf].",
+    ]
+    assert [note.kind for note in answer.notes] == ["values"]
+    counted = await ask(tmp_path, opened(tmp_path, holding(BILLS)), "Who sent the most invoices in 2023?")
+    assert counted.text == "ACME GmbH: 3 documents [bills:A-1.pdf] [bills:A-2.pdf] [bills:A-4.pdf]."
+    assert {one.doc_id for one in counted.citations} == {"bills:A-1.pdf", "bills:A-2.pdf", "bills:A-4.pdf"}
