@@ -67,6 +67,15 @@ COLUMN_HEAD = re.compile(
     rf"\W*(?:{_HEADS})(?:\W+(?:{_HEADS}|of|de|du|goods|ht|ttc|eur|no|nr|\W|\d+))*\W*", re.IGNORECASE
 )
 """A head of a column of the invoice's items, or of their sum."""
+COUNTRY = re.compile(
+    r"\W*(?:france|frankreich|germany|deutschland|allemagne|alemania|[oö]sterreich|austria|schweiz|suisse|svizzera|switzerland|ital(?:y|ia|ien)|spain"
+    r"|espa[nñ]a|spanien|espagne|portugal|belgi(?:um|que|[eë]|en)|nederland|(?:the\s)?netherlands|niederlande|luxemb(?:o?u)rg|ireland|irland|united\sk?ingdom"
+    r"|u\.?k\.?|great\sbritain|england|scotland|wales|u\.?s\.?a?\.?|united\sstates(?:\sof\samerica)?|canada|m[eé]xico|bra[sz]il|poland|polska|polen"
+    r"|czech\srepublic|[cč]esk[aá]\srepublika|tschechien|slovakia|slovensko|hungary|magyarorsz[aá]g|rom[aâ]nia|bulgaria|croatia|hrvatska|slovenija"
+    r"|denmark|danmark|sweden|sverige|norway|norge|finland|suomi|india|china|japan|singapore|malaysia|australia|new\szealand|south\safrica|t[uü]rk(?:ey|iye))\W*",
+    re.IGNORECASE,
+)
+"""A country alone, the last line of an address."""
 MEASURE = re.compile(
     r"[\W_]*(?:[A-Z]{3}\s?)?[-−]?[$€£¥]?\s?\d[\d.,'’ /:-]*(?:\s?(?:[$€£¥%]|[A-Za-zł]{1,3}))?\W*"
 )

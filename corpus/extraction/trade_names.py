@@ -11,6 +11,7 @@ from corpus.extraction.heads import is_name
 from corpus.extraction.trade_cells import Cell
 from corpus.extraction.trade_lines import (
     COLUMN_HEAD,
+    COUNTRY,
     HEADING,
     NUMBERED,
     SALUTATION,
@@ -68,6 +69,7 @@ def _no_party(text: str) -> bool:
         or text.startswith("(")
         or not re.search(r"[^\W\d_]{2}", text)
         or COLUMN_HEAD.fullmatch(text)
+        or COUNTRY.fullmatch(text)
         or (HEADING.fullmatch(text) and not has_form(text))
         or NUMBERED.match(text)
         or STREET.fullmatch(text)
@@ -133,7 +135,12 @@ def _legal_span(text: str) -> tuple[int, int] | None:
             between = text[earlier.end : later.start]
             if (text[earlier.start].islower() and earlier.text not in _INSIDE) or ":" in between:
                 first = later
+        while first is not found[place] and text[first.start].islower() and first.text in _INSIDE:
+            first = found[found.index(first) + 1]
         more = _MORE_FORM.match(text, last.end)
+        if re.search(r"\s[-–—]\s", text[before.end : token.start]):
+            # "Lumen - SAS au capital ...": the form is told of the name, it is no part of it.
+            return first.start, before.end
         dot = text[last.end : last.end + 1] == "." and (
             last.text in _SHORT or "." in text[last.start : last.end]
         )

@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 
 from corpus.extraction.trade_names import has_form
 from corpus.extraction.trade_page import Page, Pieces
-from corpus.extraction.trade_signs import Sign, signs
+from corpus.extraction.trade_signs import Sign, foot_signs, signs
 from corpus.names import parse_name
 
 _MOST = (0.75, 0.85, 0.9)
 """Confidence that a name reaches for which one, two, or more kinds of signs speak."""
+TELLING = frozenset(("label", "sender", "registered", "imprint", "site", "said"))
+"""Kinds of signs that tell a seller from whoever else a page may begin with."""
 CLOSE = 1.5
 """A rival for which nearly as much speaks makes a name less sure."""
 
@@ -48,6 +50,11 @@ class _Party:
                 mine[kind] = max(counts, mine.get(kind, 0.0))
 
     @property
+    def start(self) -> int:
+        """Return where the name begins."""
+        return self.pieces[0][0]
+
+    @property
     def sells(self) -> float:
         """Return what speaks for the seller, less what speaks against it; either may head an address."""
         return sum(self.seller.values()) - sum(
@@ -61,32 +68,40 @@ class _Party:
         Either may head the page, and both may print a tax number.
         """
         return sum(self.buyer.values()) - sum(
-            counts for kind, counts in self.seller.items() if kind not in ("head", "registered")
+            counts for kind, counts in self.seller.items() if kind not in ("top", "head", "registered")
         )
 
 
 def find_trade_parties(text: str) -> tuple[Named | None, Named | None]:
-    """Return the seller's and the buyer's name, None for one that nothing speaks for."""
-    page = Page(text[: (text.find("\f") if "\f" in text else len(text))])
+    """Return the seller's and the buyer's name, None for one that nothing speaks for.
+
+    The first page names both; where nothing but its head speaks for a seller, the foot of the last page is asked too.
+    """
+    first, _, others = text.partition("\f")
+    page = Page(first)
     parties = _merged(page, signs(page))
+    if others.strip() and not any(party.seller.keys() & TELLING and party.sells >= 1.0 for party in parties):
+        last = text.rstrip("\f \n").rfind("\f") + 1
+        # Blanks before the last page keep its offsets those of the whole text.
+        foot = Page(" " * last + text[last:])
+        parties += _merged(foot, foot_signs(foot))
     _doubt_heads(parties)
-    sellers = sorted(parties, key=lambda party: (-party.sells, party.pieces))
-    seller = sellers[0] if sellers and sellers[0].sells >= 1.0 else None
-    others = sorted(
-        (party for party in parties if not (seller and _alike(party, seller))),
-        key=lambda party: (-party.buys, party.pieces),
-    )
+    seller = max(parties, key=lambda party: (party.sells, -party.start), default=None)
+    seller = seller if seller and seller.sells >= 1.0 else None
+    rest = [party for party in parties if not (seller and _alike(party, seller))]
     if seller and "head" not in seller.seller:
-        for party in others:
+        for party in rest:
             if set(party.seller) == {"head"} and has_form(party.text):
                 party.buyer["head"] = 1.2
-    buyer = max(others, key=lambda party: party.buys, default=None)
+    buyer = max(rest, key=lambda party: (party.buys, -party.start), default=None)
     buyer = buyer if buyer and buyer.buys > 0 else None
     return (
-        _named(seller, seller.sells, seller.seller, (party.sells for party in sellers[1:]))
+        _named(seller, seller.sells, seller.seller, [party.sells for party in parties if party is not seller])
         if seller
         else None,
-        _named(buyer, buyer.buys, buyer.buyer, (party.buys for party in others[1:])) if buyer else None,
+        _named(buyer, buyer.buys, buyer.buyer, [party.buys for party in rest if party is not buyer])
+        if buyer
+        else None,
     )
 
 
@@ -101,7 +116,11 @@ def _doubt_heads(parties: list[_Party]) -> None:
     """Count the head of the page less where nothing but an address follows it, and another name has marks of a company."""
     if any("label" not in party.buyer and party.seller.keys() & {"registered", "reach"} for party in parties):
         for party in parties:
-            if set(party.seller) == {"head"} and "address" in party.buyer:
+            if (
+                "head" in party.seller
+                and party.seller.keys() <= {"first", "head"}
+                and "address" in party.buyer
+            ):
                 party.seller["head"] /= 2
 
 
@@ -154,9 +173,9 @@ def _named(party: _Party, score: float, kinds: dict[str, float], rivals: Iterabl
 
     The head of a page that nothing else speaks for is as sure as whoever read it says (`_headed` doubles that).
     """
-    most = _MOST[min(len(kinds), len(_MOST)) - 1]
+    most = _MOST[max(0, min(len(kinds.keys() - {"top"}), len(_MOST)) - 1)]
     confidence = min(most, 0.42 + 0.1 * score)
-    against = max((rival for rival in rivals), default=0.0)
+    against = max(rivals, default=0.0)
     if against > 0 and score - against < CLOSE:
         confidence -= 0.05
     head = (

@@ -17,6 +17,8 @@ from corpus.names import parse_name, plain
 
 NEAR = 3
 """Lines around a name in which a registration speaks of it."""
+TOP = 3
+"""Lines that are the top of a page."""
 _SAID: Mapping[str, tuple[float, float]] = {
     "seller": (8.0, 0.0),
     "buyer": (0.0, 8.0),
@@ -50,6 +52,7 @@ def signs(page: Page) -> Iterator[Sign]:
     head = next(_headed(page), None)
     if head:
         yield head
+    yield from _first(page, head)
     yield from _senders(page)
     yield from _addressed(page, head)
     yield from _labelled(page)
@@ -58,19 +61,34 @@ def signs(page: Page) -> Iterator[Sign]:
     yield from _sited(page, webs)
 
 
+def foot_signs(page: Page) -> Iterator[Sign]:
+    """Yield what speaks for the companies that a page prints with their registration, as the foot of a last page does."""
+    return (
+        sign for sign in _registered(page) if sign.kind in ("registered", "imprint") and sign.seller >= 2.0
+    )
+
+
+def _first(page: Page, head: Sign | None) -> Iterator[Sign]:
+    """Yield the first name of the page, when another one heads it: whoever writes comes first, on most pages."""
+    for cell in page.cells:
+        if cell.line >= TOP:
+            return
+        if (name := name_in(cell)) and not page.role(cell) and not greets(cell.text):
+            if head is None or head.cell is not cell:
+                yield Sign(cell, (name,), "top", seller=0.7)
+            return
+
+
 def _headed(page: Page) -> Iterator[Sign]:
     """Yield the name that heads the page."""
     top = find_organization(page.text)
-    held = [
-        cell
-        for cell in page.cells
-        if top and cell.start < top[1] and cell.end > top[0] and not cell.text.endswith(":")
-    ]
+    over = [cell for cell in page.cells if top and cell.start < top[1] and cell.end > top[0]]
+    held = [cell for cell in over if not cell.says and not cell.text.endswith(":")]
     if top and held:
         first = held[0]
-        pieces = (
-            tuple(_lines_of(page.text, *top[:2])) if first.start <= top[0] else ((first.start, first.end),)
-        )
+        sender = next((end for cell, end in page.senders if cell is first), len(first.text))
+        whole = first is over[0] and sender == len(first.text)
+        pieces = tuple(_lines_of(page.text, *top[:2])) if whole else ((first.start, first.start + sender),)
         yield Sign(first, pieces, "head", seller=2.0 * top[2])
 
 
@@ -157,7 +175,9 @@ def _over(head: Cell, top: Cell, page: Page) -> bool:
 
 def _party_lines(block: Sequence[Cell]) -> tuple[list[Cell], bool]:
     """Return the lines of an address from the one that may name the party on, and whether it is greeted ("Herrn")."""
-    lines = [cell for cell in block[:-1] if not NUMBERED.match(cell.text) and not cell.says]
+    over = [place for place, cell in enumerate(block[:-1]) if _ends_above(cell)]
+    lines = block[over[-1] + 1 : -1] if over and any(map(name_in, block[over[-1] + 1 : -1])) else block[:-1]
+    lines = [cell for cell in lines if not NUMBERED.match(cell.text) and not cell.says]
     greeted = [place for place, cell in enumerate(lines) if greets(cell.text) == len(cell.text)]
     lines = lines[greeted[-1] + 1 :] if greeted else lines
     while lines[1:] and (
@@ -165,6 +185,11 @@ def _party_lines(block: Sequence[Cell]) -> tuple[list[Cell], bool]:
     ):
         lines = lines[1:]
     return lines, bool(greeted or (lines and greets(lines[0].text)))
+
+
+def _ends_above(cell: Cell) -> bool:
+    """Return whether what stands above an address ends with a line: a heading, or a label with its value."""
+    return bool(HEADING.fullmatch(cell.text) or re.search(r"[^\W\d]:\s", cell.text)) and name_in(cell) is None
 
 
 def _text(cell: Cell, span: tuple[int, int]) -> str:
@@ -190,7 +215,8 @@ def _block_marks(page: Page, block: Sequence[Cell], top: Cell) -> frozenset[str]
         column = [cell for cell in page.lines.get(number, ()) if aligned(cell, top, 6)]
         if not column:
             continue
-        if blank(last, column[0]) > step or HEADING.fullmatch(column[0].text):
+        apart = blank(last, column[0]) - step
+        if apart > 1 or (apart == 1 and not marks_of(column[0].text)) or HEADING.fullmatch(column[0].text):
             break
         last = column[0]
         around.append(last)

@@ -34,7 +34,7 @@ _SELLER = _words(
     verkoper | leverancier | afzender | sprzedawca | dostawca | wystawca | fornecedor | emitente | prestador | dodavatel | dodávateľ | prodávající
     predávajúci | s[aä]lj(?:are|aren) | leverant[oö]r | selger | s[æa]lger | leverand[oø]r | udsteder | utsteder | avsender | afsender | myyj[aä]
     toimittaja | laskuttaja | furnizor | v[aâ]nz[aă]tor | elad[oó] | sz[aá]ll[ií]t[oó] | prodavatelj | izdajatelj | prodajalec | sat[ıi]c[ıi]
-    verkauft von | verkauf und versand durch | ausgestellt (?:von|durch) | rechnungsaussteller\\w* | paid to | payment to | shipper | exporter
+    verkauft von | verkauf und versand durch | ausgestellt (?:von|durch) | rechnungsaussteller\\w* | paid to | payment to | exporter | shipper exporter
     pay to | issued (?:on behalf of [^\\n]{2,60} )?by | supplied by | provided by
     """
 )
@@ -60,7 +60,7 @@ _ELSEWHERE = _words(
     service address | installation address | l['’]installation | adresse de l['’]installation | afleveradres | bezorgadres | verzendadres
     exp[eé]di[eé]e? [aà] | leveransadress | leveringsadresse | toimitusosoite | miejsce dostawy | dodac[ií] adresa | konečn[yý] p[rř][ií]jemce
     leveringsadres | direcci[oó]n de (?:env[ií]o|entrega) | indirizzo di (?:consegna|spedizione) | luogo di consegna | destinazione
-    abweichende\\w* \\w+ | bank\\w* | zahlungsempf[aä]nger\\w* | payee
+    abweichende\\w* \\w*(?:adresse|anschrift|empf[aä]nger) | bank\\w* | zahlungsempf[aä]nger\\w* | payee
     """
 )
 _GUEST = _words(
@@ -83,15 +83,20 @@ _NAME_ROW = (
 )
 """What stands before the name in the rows of a form."""
 
+_ABOUT = (
+    r"(?:(?:informationen|angaben|informations?|info|details?|daten|data|dados|datos|dati|dane|gegevens|donn[eé]es|coordonn[eé]es|your|our|ihre?|unsere?|the)"
+    r"\s+(?:(?:zum|zur|des|der|of|about|on|the|do|del|della|van|de|du|over|sur)\s+(?:the\s|l['’])?)?)?"
+)
+"""What may stand before the word for a party in its label: "Informationen zum Verkäufer"."""
 _LABEL = re.compile(
     "|".join(
         [
             *(rf"(?P<{said}_>(?:{words})\s?:)" for said, words in _BARE.items()),
-            rf"(?P<elsewhere>\W*(?:{_ELSEWHERE}){_TAIL}\W*)",
-            rf"(?P<seller>\W*(?:{_SELLER}){_TAIL}\W*)",
-            rf"(?P<buyer>\W*(?:{_BUYER}){_TAIL}\W*)",
-            rf"(?P<guest>\W*(?:{_GUEST}){_TAIL}\W*)",
-            rf"(?P<paid>\W*(?:{_PAID}){_TAIL}\W*)",
+            rf"(?P<elsewhere>\W*{_ABOUT}(?:{_ELSEWHERE}){_TAIL}\W*)",
+            rf"(?P<seller>\W*{_ABOUT}(?:{_SELLER}){_TAIL}\W*)",
+            rf"(?P<buyer>\W*{_ABOUT}(?:{_BUYER}){_TAIL}\W*)",
+            rf"(?P<guest>\W*{_ABOUT}(?:{_GUEST}){_TAIL}\W*)",
+            rf"(?P<paid>\W*{_ABOUT}(?:{_PAID}){_TAIL}\W*)",
         ]
     ),
     re.IGNORECASE,

@@ -133,3 +133,14 @@ LAYOUTS: dict[str, dict[str, str]] = yaml.safe_load(
 def test_the_parties_of_invoices_from_many_countries(layout: str) -> None:
     printed = LAYOUTS[layout]
     assert names(printed["text"]) == (printed["seller"], printed["buyer"])
+
+
+def test_the_foot_of_the_last_page_names_the_company_where_the_first_has_only_a_brand() -> None:
+    first = "Sparkle\nInvoice 12\nMs Ada Quist\n4 Lake Road\nDerby DE1 2AB\nTotal 12.00\n"
+    last = (
+        "Terms\nLumentra Trading Ltd - Registered in England No. 1122334. Registered office: 4 Mill Street\n"
+    )
+    seller, buyer = find_trade_parties(f"{first}\fMore items\n\f{last}")
+    assert seller is not None
+    assert (seller.text, buyer and buyer.text) == ("Lumentra Trading Ltd", "Ada Quist")
+    assert f"{first}\fMore items\n\f{last}"[slice(*seller.pieces[0])] == "Lumentra Trading Ltd"
