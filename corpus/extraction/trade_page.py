@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from corpus.extraction.heads import is_name
@@ -28,6 +29,8 @@ REACH = 4
 COLUMN = 3
 """Characters by which the lines of one column begin apart."""
 
+_DIGITS = re.compile(r"\d\w?\s?\d")
+"""What each postcode holds."""
 Pieces = tuple[tuple[int, int], ...]
 """Spans of a name, one a line that it runs over."""
 
@@ -42,12 +45,11 @@ class Page:
         for cell in self.cells:
             self.lines.setdefault(cell.line, []).append(cell)
         self.labels = [cell for cell in self.cells if cell.says]
-        self.towns = [
-            cell for cell in self.cells if POSTCODE.fullmatch(cell.text) and not is_prose(cell.text)
-        ]
+        numbered = [cell for cell in self.cells if not cell.says and _DIGITS.search(cell.text)]
+        self.towns = [cell for cell in numbered if POSTCODE.fullmatch(cell.text) and not is_prose(cell.text)]
         self.senders = [
             (cell, end)
-            for cell in self.cells
+            for cell in numbered
             if (end := sender_end(cell.text))
             and is_name(cell.text[:end])
             and not STREET.fullmatch(cell.text[:end])

@@ -53,3 +53,14 @@ def test_a_span_over_two_pieces_is_cut_to_the_first() -> None:
 def test_a_text_without_layouts_has_no_look() -> None:
     assert laid_out(TEXT, ()) is None
     assert laid_out(TEXT, (Layout(1, 10, 10),)) is None
+
+
+def test_a_text_of_several_lines_is_placed_as_far_as_they_follow_each_other() -> None:
+    look = laid_out(TEXT, LAYOUTS)
+    assert look is not None
+    net, total, amount = (
+        (at := look.text.index(words), at + len(words)) for words in ("Net", "Total", "1,00 EUR")
+    )
+    assert look.span_of((total, net)) == (0, len("Total\nNet"))
+    assert look.span_of((net, amount)) == (TEXT.index("Net"), TEXT.index("Net") + 3)
+    assert look.span_of(()) is None

@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from corpus.buckets import load_buckets
+from corpus.extraction.engine import extract_document
 from corpus.extraction.trade_parties import Named, find_trade_parties
+from corpus.types import Document
 
 
 def names(text: str) -> tuple[str | None, str | None]:
@@ -144,3 +147,11 @@ def test_the_foot_of_the_last_page_names_the_company_where_the_first_has_only_a_
     assert seller is not None
     assert (seller.text, buyer and buyer.text) == ("Lumentra Trading Ltd", "Ada Quist")
     assert f"{first}\fMore items\n\f{last}"[slice(*seller.pieces[0])] == "Lumentra Trading Ltd"
+
+
+def test_a_name_over_two_lines_is_one_value_with_the_place_of_both() -> None:
+    text = LAYOUTS["form_wrap2"]["text"]
+    found = extract_document(load_buckets()["invoices"], Document("d", "invoices", text, "d", ""))
+    best = found.fields["vendor_name"].best
+    assert best.value == LAYOUTS["form_wrap2"]["seller"]
+    assert text[best.start : best.end] == "Kuratorium für Waldarbeit\nund Forsttechnik e.V."
