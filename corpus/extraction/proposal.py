@@ -29,6 +29,8 @@ ROLES = ("main_date", "main_amount", "effective_field", "supersedes_field", "rev
 _CODE = re.compile(
     r"(?<![\w/.-])(?=[A-Z0-9./-]*\d)(?=[A-Z0-9./-]*[A-Z])[A-Z0-9]+(?:[-/.][A-Z0-9]+)+(?![\w/-])"
 )
+_MEASURE = re.compile(r"\d+(?:\.\d+)?[A-Z]{0,2}(?:[-/]\d+(?:\.\d+)?[A-Z]{0,2})?")
+"""A number with a unit, or a range of them ("3.3V", "2.7V-5.5V"), looks like a code."""
 _LANGUAGES = {
     "de": frozenset(
         "der die und das ist von mit nicht für auf bei dem den des ein eine nach wird oder sind".split()
@@ -248,6 +250,8 @@ def _identifiers(examples: Sequence[Example], like: Known | None, names: set[str
     shapes: dict[str, dict[str, str]] = defaultdict(dict)
     for example in examples:
         for found in _CODE.finditer(example.text):
+            if _MEASURE.fullmatch(found[0]):
+                continue
             shapes[_shape(found[0])].setdefault(example.name, found[0])
     least = max(2, MIN_SHARE * len(examples))
     common = sorted(

@@ -123,6 +123,11 @@ def is_typed(value: str) -> bool:
     return _is_amount(value) or is_day(value) or bool(_CODE.fullmatch(value) or _MEASURE.fullmatch(value))
 
 
+def is_code(value: str) -> bool:
+    """Return whether a value is one word with a digit, as codes are."""
+    return bool(_CODE.fullmatch(value))
+
+
 _DAY = Field(name="day", type="date", description="")
 
 
