@@ -10,11 +10,16 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
 
+import numpy as np
+
 from corpus.fields import fold
 from corpus.types import Chunk, Document, Table, page_at
 from llm.embeddings import static_tokenizer
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from tokenizers import Encoding
+
     from corpus.buckets import Bucket
 
 DEFAULT_TOKENS = 900
@@ -25,6 +30,8 @@ RECIPE = 1
 _NAMESPACE = UUID("5b0d0e0c-6f3c-5d0a-9d0a-0c1f7e7f3a11")
 # A byte-pair merge over a whole book as one word takes long; pieces of this size do not.
 _PIECE = 20_000
+# Pieces that are encoded at once; those of a longer text are let go again.
+_PIECES_AT_ONCE = 64
 # Characters of a chunk's context, column heads included.
 _CONTEXT = 600
 # A seam may cost at most this share of a chunk.
@@ -174,17 +181,30 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 class _TokenStarts:
     """The character offset of each token's start, never decreasing.
 
-    An offset is looked up when it is asked for: few are, and a list of all takes as long as the tokenizer.
+    An offset is looked up when it is asked for: few are, and a list of all takes as long as the tokenizer. Of a very
+    long text they are listed all the same: encodings take 200 bytes a token, 4 GB for a table of a million rows.
     """
 
     def __init__(self, text: str) -> None:
         pieces = list(_pieces(text))
-        self._encodings = static_tokenizer().encode_batch(
-            [text[start:end] for start, end in pieces], add_special_tokens=False
-        )
+        self._encodings: list[Encoding] = []
+        self._places: list[NDArray[np.uint16]] = []
+        counts: list[int] = []
+        for begin in range(0, len(pieces), _PIECES_AT_ONCE):
+            encodings = static_tokenizer().encode_batch(
+                [text[start:end] for start, end in pieces[begin : begin + _PIECES_AT_ONCE]],
+                add_special_tokens=False,
+            )
+            counts += map(len, encodings)
+            if len(pieces) <= _PIECES_AT_ONCE:
+                self._encodings = encodings
+            else:
+                self._places += (
+                    np.array([start for start, _ in item.offsets], np.uint16) for item in encodings
+                )
         self._starts = [start for start, _ in pieces]
         # How many tokens stand before each piece, then how many there are.
-        self._before = list(accumulate(map(len, self._encodings), initial=0))
+        self._before = list(accumulate(counts, initial=0))
 
     def __len__(self) -> int:
         return self._before[-1]
@@ -193,6 +213,8 @@ class _TokenStarts:
         if not 0 <= number < len(self):
             raise IndexError(number)
         piece = bisect_right(self._before, number) - 1
+        if self._places:
+            return self._starts[piece] + int(self._places[piece][number - self._before[piece]])
         place = self._encodings[piece].token_to_chars(number - self._before[piece])
         assert place is not None  # as it is for tokens that the tokenizer adds
         return self._starts[piece] + place[0]

@@ -155,3 +155,11 @@ def test_rows_of_a_long_table_carry_its_column_heads() -> None:
         assert chunk.text.startswith("bolt")
     named = chunk_document(listed, BUCKET, tokens=200, overlap=0, context="List | Acme")
     assert {chunk.context for chunk in named} == {"List | Acme", "List | Acme | Prices | Part Price"}
+
+
+def test_a_very_long_text_is_cut_as_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "\n".join(f"Row {row};Ünits {row * 7};{'oak ' * (row % 9)}" for row in range(6_000))
+    expected = chunk_document(document(text), BUCKET, tokens=700)
+    monkeypatch.setattr("corpus.chunking._PIECES_AT_ONCE", 2)
+    assert chunk_document(document(text), BUCKET, tokens=700) == expected
+    assert len(expected) > 20
