@@ -330,12 +330,20 @@ def propose(
     sample: Annotated[
         int, typer.Option("--sample", min=1, help="Read at most this many documents, spread over the folder.")
     ] = 200,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            help="Who names the fields: model (default when there is one) or rules.",
+            show_default=False,
+        ),
+    ] = None,
     quiet: Quiet = False,
 ) -> None:
     """Propose a bucket's declaration from example documents, with the rate at which each field was found."""
-    from cli.propose import run
+    from cli.propose import named_by, run
 
-    raise typer.Exit(run(folder, name=name, out=out, sample=sample, quiet=quiet))
+    raise typer.Exit(run(folder, name=name, out=out, sample=sample, by=named_by(by), quiet=quiet))
 
 
 @bucket_app.command("check")

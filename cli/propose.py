@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from cli.exits import ANSWERED
 from cli.terminal import Progress, progress, say, write
@@ -14,9 +14,12 @@ from llm.errors import BadInput
 from settings import Settings, load_settings
 
 if TYPE_CHECKING:
+    from corpus.buckets import Bucket
     from corpus.extraction.label_pairs import Example
     from corpus.extraction.proposal import Proposal
+    from llm.chat import ChatModels
 
+By = Literal["rules", "model"]
 SAMPLE = 200
 """Documents that a proposal is made from."""
 
@@ -36,21 +39,25 @@ def run(
     name: str | None = None,
     out: Path | None = None,
     sample: int = SAMPLE,
+    by: By | None = None,
     quiet: bool = False,
 ) -> int:
     """Print or write the proposed declaration as YAML, each field with the rate at which it was found.
 
+    Args:
+        by: who names the fields; None: the model of step `extract`, when there is one.
+
     Raises:
-        BadInput: the folder holds nothing that can be read, or `out` is there already.
+        BadInput: the folder holds nothing that can be read, `out` is there already, or no model is configured.
     """
     from corpus.buckets import load_buckets
-    from corpus.extraction.proposal import propose
 
     if out is not None and out.exists():
         raise BadInput(f"{out} is there already; name another file with --out.")
     if out is not None and not out.absolute().parent.is_dir():
         raise BadInput(f"{out}: there is no folder {out.parent}.")
     settings = load_settings()
+    models = _models(settings, by)
     with progress("propose", quiet=quiet) as show:
         read = asyncio.run(_read(folder, sample, settings, show))
     if not read.examples:
@@ -58,7 +65,7 @@ def run(
             f"{folder}: no document could be read" + (f" ({read.skipped[0]})." if read.skipped else ".")
         )
     known = [bucket for bucket in load_buckets(settings.buckets_dir).values() if not bucket.collection]
-    proposal = propose(name or _bucket_name(folder), read.examples, known)
+    proposal = _proposed(name or _bucket_name(folder), read.examples, known, models)
     text = declaration(proposal, _head(proposal, read))
     if out is None:
         write(text)
@@ -69,6 +76,44 @@ def run(
             f"Look it through, put it in a folder that CITEGRAPH_BUCKETS names, then `citegraph bucket check {out}`."
         )
     return ANSWERED
+
+
+def named_by(text: str | None) -> By | None:
+    """Return who names the fields, as `--by` says.
+
+    Raises:
+        BadInput: it is neither rules nor model.
+    """
+    match text:
+        case None | "rules" | "model":
+            return text
+    raise BadInput(f"--by {text}: it is rules or model.")
+
+
+def _models(settings: Settings, by: By | None) -> "ChatModels | None":
+    """Return the models that name the fields, None when the labels do."""
+    if by == "rules":
+        return None
+    from llm.chat import ChatModels
+
+    models = ChatModels(settings)
+    if models.configured("extract"):
+        return models
+    if by == "model":
+        raise BadInput("No model is configured: set CITEGRAPH_MODEL, or use --by rules.")
+    return None
+
+
+def _proposed(
+    name: str, examples: "Sequence[Example]", known: "Sequence[Bucket]", models: "ChatModels | None"
+) -> "Proposal":
+    if models is None:
+        from corpus.extraction.proposal import propose
+
+        return propose(name, examples, known)
+    from corpus.extraction.naming import propose_named
+
+    return asyncio.run(propose_named(name, examples, known, models))
 
 
 async def _read(folder: Path, sample: int, settings: Settings, show: Progress | None) -> _Read:
@@ -148,6 +193,7 @@ def _head(proposal: "Proposal", read: _Read) -> list[str]:
             f"They are like those of bucket {proposal.like}: its fields that they fill come first, with their rules."
         )
         head.append(f"When these are enough, ingest with --bucket {proposal.like} instead.")
+    head += proposal.notes
     head += [f"Not read: {line}" for line in read.skipped[:10]]
     return [*head, *([f"... and {len(read.skipped) - 10:,} more"] if read.skipped[10:] else [])]
 

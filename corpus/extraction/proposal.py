@@ -20,6 +20,9 @@ MIN_SHARE = 0.2
 """Share of the documents in which a label has to stand to be proposed as a field."""
 FILLED = 0.5
 """Part of the documents with its label in which a field's rules have to find a value for it to be kept."""
+LEAST_FILLED = MIN_SHARE * FILLED
+"""Share of the documents of which a field's rules have to find a value."""
+RESERVED = frozenset(("text", "id", "doc_id", "bucket", "file", "source_file"))
 SAME_VALUES = 0.7
 """Share of a label's values that another field has too, above which it is that field."""
 MAX_FIELDS = 24
@@ -50,12 +53,30 @@ class Proposal:
     Attributes:
         rates: field -> share of the documents of which an ingest would store a value.
         like: the declared bucket that the documents are like, whose fields were taken over; None without one.
+        notes: what its reader should know of how it came about.
     """
 
     bucket: Bucket
     rates: Mapping[str, float]
     documents: int
     like: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What documents like these may be asked for, before it is a declaration.
+
+    Attributes:
+        taken: fields of the declared bucket that the documents are `like`.
+        own: fields of the labels that stand in the documents, those in most documents first.
+    """
+
+    name: str
+    examples: Sequence[Example]
+    like: Known | None
+    taken: Sequence[Mapping[str, Any]]
+    own: Sequence[Mapping[str, Any]]
 
 
 def propose(name: str, examples: Sequence[Example], known: Sequence[Bucket] = ()) -> Proposal:
@@ -70,6 +91,11 @@ def propose(name: str, examples: Sequence[Example], known: Sequence[Bucket] = ()
     Raises:
         BadInput: there is no document to learn from, or the name cannot be a bucket's.
     """
+    return declared(draft(name, examples, known))
+
+
+def draft(name: str, examples: Sequence[Example], known: Sequence[Bucket] = ()) -> Draft:
+    """Return the fields that documents like these have; arguments and errors as of `propose`."""
     if not examples:
         raise BadInput("There is no document to learn from.")
     least = max(2, MIN_SHARE * len(examples)) if len(examples) > 2 else 1
@@ -78,18 +104,28 @@ def propose(name: str, examples: Sequence[Example], known: Sequence[Bucket] = ()
         [item.model_dump(mode="json", exclude_defaults=True) for item in like.fields(least)] if like else []
     )
     taken = taken[:MAX_FIELDS]
-    own = _own_fields(examples, least, like, {item["name"] for item in taken})[: MAX_FIELDS - len(taken)]
-    fields = [*taken, *own]
-    if "title" not in {item["name"] for item in fields} and not taken and _titled(examples):
+    own = _own_fields(examples, least, like, {item["name"] for item in taken})
+    return Draft(name, examples, like, taken, own[: MAX_FIELDS - len(taken)])
+
+
+def declared(draft: Draft) -> Proposal:
+    """Return the declaration of a draft, without the fields that its own rules hardly fill.
+
+    Raises:
+        BadInput: there is no field, or the name cannot be a bucket's.
+    """
+    examples, like = draft.examples, draft.like
+    fields = [*draft.taken, *draft.own]
+    if "title" not in {item["name"] for item in fields} and not draft.taken and _titled(examples):
         fields.insert(0, _title_field())
     if not fields:
         raise BadInput("No label stands in enough of these documents; write the fields by hand.")
-    bucket = _declared(name, examples, fields, like)
-    rates = _rates(bucket, examples)
-    weak = {item["name"] for item in own if rates[item["name"]] < MIN_SHARE * FILLED}
+    bucket = _declared(draft.name, examples, fields, like)
+    rates = rates_of(bucket, examples)
+    weak = {item["name"] for item in draft.own if rates[item["name"]] < LEAST_FILLED}
     if weak and len(weak) < len(fields):
         fields = [item for item in fields if item["name"] not in weak]
-        bucket = _declared(name, examples, fields, like)
+        bucket = _declared(draft.name, examples, fields, like)
     kept = {item.name: rates[item.name] for item in bucket.fields}
     return Proposal(bucket, kept, len(examples), like.bucket.name if like else None)
 
@@ -102,8 +138,7 @@ def _own_fields(
     kept = [
         (slug, found)
         for slug, found in seen
-        if slug not in ("text", "id", "doc_id", "bucket", "file", "source_file")
-        and not (like and _is_known(slug, found, like, taken))
+        if slug not in RESERVED and not (like and _is_known(slug, found, like, taken))
     ]
     return [_field(slug, found) for slug, found in _distinct(kept)]
 
@@ -284,8 +319,9 @@ def _run(piece: str) -> str:
     return rf"{kind}{{{len(piece)}}}" if len(piece) < 3 else rf"{kind}{{3,{max(6, len(piece))}}}"
 
 
-def _rates(bucket: Bucket, examples: Sequence[Example]) -> dict[str, float]:
+def rates_of(bucket: Bucket, examples: Sequence[Example]) -> dict[str, float]:
+    """Return field -> share of the examples of which an ingest would store a value."""
     counts: Counter[str] = Counter()
     for example in examples:
         counts.update(values_in(bucket, example).keys())
-    return {declared.name: counts[declared.name] / len(examples) for declared in bucket.fields}
+    return {item.name: counts[item.name] / len(examples) for item in bucket.fields}

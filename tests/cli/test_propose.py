@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from corpus.buckets import load_bucket
+from llm.scripted import scripted
 from tests.cli.conftest import Run
 
 
@@ -48,6 +49,38 @@ def test_a_proposal_is_a_declaration_that_works(
     assert "older-1,1.txt,2024-02-04,N-3,3.5 kg" in run("export", "-b", "notes").out
     answer = json.loads(run("ask", "Which notes weigh more than 3 kg?", "-b", "notes", "--json", "-q").out)
     assert sorted(answer["documents"]) == ["2", "older-1", "older-2"]
+
+
+def test_a_model_names_the_fields_when_there_is_one(
+    run: Run, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "No model is configured" in run("bucket", "propose", notes, "--by", "model", "-q").err
+    assert "rules or model" in run("bucket", "propose", notes, "--by", "guess", "-q").err
+    number = {
+        "name": "note_number",
+        "kind": "code",
+        "unit": "",
+        "description": "What names it.",
+        "labels": ["Note No"],
+    }
+    ghost = {"name": "ghost", "kind": "date", "unit": "", "description": "", "labels": ["Seen on"]}
+    models, script = scripted([{"fields": [number, ghost], "noise": ["made"]}])
+    monkeypatch.setattr("llm.chat.ChatModels", lambda _: models)
+    plain = run("bucket", "propose", notes, "--by", "rules", "-q").out
+    assert "- name: made " in plain
+    assert script.calls == []
+    said = run("bucket", "propose", notes, "-q").out
+    assert said.splitlines()[1:4] == [
+        "# A language model named 1 of the fields; the rates are those of the rules.",
+        "# Dropped ghost: its labels stand in no document.",
+        "# Left out as no fields: made.",
+    ]
+    out = tmp_path / "named.yaml"
+    out.write_text(said)
+    assert {field.name: field.description for field in load_bucket(out).fields} == {
+        "note_number": "What names it.",
+        "weight": "Weight, as the documents print it.",
+    }
 
 
 def test_a_sample_is_spread_over_the_folder(run: Run, notes: Path) -> None:

@@ -153,3 +153,19 @@ def test_the_language_of_most_documents() -> None:
         for n in range(3)
     ]
     assert propose("stoffe", german).bucket.language == "de"
+
+
+def test_conditions_and_boilerplate_are_no_fields() -> None:
+    parts = "oak ash elm fir yew".split()
+    examples = [
+        Example(
+            f"{part}.txt",
+            f"Part No: X-{number}7\nVCC = {number}V, all inputs open\nAugust {2001 + number}\nParkstrasse 1\n"
+            f"Keeper: This module keeps the {part} of all users\nStep: one\nStep: two\nStep: {part}\n"
+            f"Supply 3.3V-5.{number}V and 4.7K\n",
+        )
+        for number, part in enumerate(parts, 1)
+    ]
+    proposal = propose("parts", examples)
+    assert set(proposal.rates) - {"title"} == {"part_no"}
+    assert [kind.examples for kind in proposal.bucket.identifiers] == [("X-17", "X-27", "X-37")]
