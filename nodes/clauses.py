@@ -15,6 +15,7 @@ from nodes.days import read_periods, settle_periods
 from nodes.measures import read_amounts, read_sizes
 from nodes.named_values import read_mentions
 from nodes.phrases import find_phrase
+from nodes.plain_numbers import read_numbers
 from nodes.reading import Reader, Reading
 from tools.scope import filtered_fields
 
@@ -27,6 +28,7 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
     periods = read_periods(reader, whole_dates=True, names=names)
     read_mentions(reader, names)
     read_sizes(reader)
+    read_numbers(reader)
     periods += read_periods(reader, whole_dates=False)
     settle_periods(reader)
     read_amounts(reader)
