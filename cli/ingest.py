@@ -4,7 +4,7 @@ import asyncio
 import json
 import signal
 import threading
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -83,8 +83,11 @@ def run(request: Request, *, as_json: bool = False, quiet: bool = False) -> int:
     if request.report and not request.report.parent.is_dir():
         raise BadInput(f"--report {request.report}: there is no folder {request.report.parent}.")
     try:
-        with ends_on_sigterm(), progress(f"ingest {request.bucket}", quiet=quiet or as_json) as show:
-            report = asyncio.run(
+        with (
+            ends_on_sigterm() as run_work,
+            progress(f"ingest {request.bucket}", quiet=quiet or as_json) as show,
+        ):
+            report = run_work(
                 _closing(Services(trusted=True), lambda services: ingest_into(services, request, show))
             )
     except (KeyboardInterrupt, Unavailable):
@@ -101,30 +104,58 @@ def run(request: Request, *, as_json: bool = False, quiet: bool = False) -> int:
 
 def run_reembed(bucket: str, *, quiet: bool = False) -> int:
     """Build the index of a bucket anew and print how many documents it holds."""
-    with ends_on_sigterm(), progress(f"reembed {bucket}", quiet=quiet) as show:
-        count = asyncio.run(
-            _closing(Services(trusted=True), lambda services: _reembed(services, bucket, show))
-        )
+    with ends_on_sigterm() as run_work, progress(f"reembed {bucket}", quiet=quiet) as show:
+        count = run_work(_closing(Services(trusted=True), lambda services: _reembed(services, bucket, show)))
     write(f"{bucket}: {count:,} documents indexed anew")
     return ANSWERED
 
 
+class _RunWork:
+    """Runs a coroutine to its end, or until it is stopped; then its stores are closed and KeyboardInterrupt is raised."""
+
+    def __init__(self) -> None:
+        self._task: asyncio.Task[Any] | None = None
+        self._stopped = False
+
+    def __call__(self, work: Coroutine[Any, Any, T]) -> T:
+        try:
+            return asyncio.run(self._watched(work))
+        except asyncio.CancelledError:
+            if self._stopped:
+                raise KeyboardInterrupt from None
+            raise
+
+    async def _watched(self, work: Coroutine[Any, Any, T]) -> T:
+        self._task = asyncio.current_task()
+        return await work
+
+    def stop(self) -> None:
+        """Cancel the work, from a signal handler."""
+        if self._task is None:
+            raise KeyboardInterrupt
+        self._stopped = True
+        # An exception raised here would end a step of the loop somewhere in its middle.
+        self._task.get_loop().call_soon_threadsafe(self._task.cancel)
+
+
 @contextmanager
-def ends_on_sigterm() -> Iterator[None]:
+def ends_on_sigterm() -> Iterator[_RunWork]:
     """Let SIGTERM end the work in the way of Ctrl-C: closed stores, and a word about how to go on."""
+    run_work = _RunWork()
 
     def stop(*_: object) -> None:
         # A shell has what it runs in the background ignore SIGINT.
         if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-            raise KeyboardInterrupt
-        signal.raise_signal(signal.SIGINT)
+            run_work.stop()
+        else:
+            signal.raise_signal(signal.SIGINT)
 
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield run_work
         return
     before = signal.signal(signal.SIGTERM, stop)
     try:
-        yield
+        yield run_work
     finally:
         signal.signal(signal.SIGTERM, before)
 

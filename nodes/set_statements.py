@@ -14,6 +14,7 @@ from nodes import lexicon
 from nodes.cited_spans import CITED_INPUTS, cell, cite_values, value_spans
 from nodes.measures import comparisons
 from nodes.search import bucket_filters
+from nodes.set_copies import copies_notes
 from nodes.set_notes import export_notes, unknown_notes
 from nodes.stored_filters import flat
 from tools.services import Corpus
@@ -23,12 +24,15 @@ MAX_COLUMNS = 6
 
 def compose_set(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Json:
     """Return the draft for a set of documents: a list with one line each, or a computed number; blocking."""
-    columns = row_columns(corpus.buckets[plan["buckets"][0]], plan)
+    bucket = corpus.buckets[plan["buckets"][0]]
+    columns = row_columns(bucket, plan)
     compute = plan["intent"] == "compute" and plan["aggregate"]["function"] != "none"
     draft = computed(corpus, plan, decision, context) if compute else listed(corpus, plan, decision, context)
+    counts_each = not compute or plan["aggregate"]["function"] not in {"min", "max"}
+    copies = copies_notes(corpus, bucket, draft["documents"]) if counts_each else []
     return (
         draft
-        | {"notes": unknown_notes(corpus, plan, decision, columns) + export_notes(plan)}
+        | {"notes": copies + unknown_notes(corpus, plan, decision, columns) + export_notes(plan)}
         | lost_conditions(plan)
     )
 
