@@ -1,17 +1,22 @@
 """Where a document prints a value: the span to cite for it."""
 
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from citations.types import Claim
 from corpus.buckets import Bucket, show
 from corpus.fields import Money
-from corpus.types import Document
+from corpus.types import Document, page_at
 from graph.state import Json
 from nodes.extract import locate
 from nodes.phrases import find_phrase
 from tools.services import Corpus
 
 CITED_INPUTS = 100
+LONGEST = 500
+"""Characters of a quote that shows several values."""
 
 
 def cell(value: Any) -> str:
@@ -47,6 +52,35 @@ def cite_values(corpus: Corpus, bucket: Bucket, document: Document, values: Json
                 start, end = (labelled or lines)[0]
                 return {"doc": document.doc_id, "start": start, "end": end}
     return {"doc": document.doc_id, "start": 0, "end": min(len(document.text), 200)}
+
+
+def with_own_value(claim: Claim, cited: Sequence[Json], documents: Mapping[str, Document]) -> Claim:
+    """Return a claim whose quote shows all its numbers, as far as the span shows them that compose took it from.
+
+    Verification quotes where most of a claim stands; a row's total may stand further down. Where one quote would grow
+    over `LONGEST` characters, it is that of compose alone.
+    """
+    document = documents.get(claim.doc_id)
+    lacking = _numbers(claim.text) - _numbers(claim.quote)
+    if document is None or not claim.quote or not lacking:
+        return claim
+    for item in cited:
+        if item["doc"] != claim.doc_id or not lacking & _numbers(document.text[item["start"] : item["end"]]):
+            continue
+        start, end = min(claim.quote_start, item["start"]), max(claim.quote_end, item["end"])
+        if end - start > LONGEST:
+            start, end = item["start"], item["end"]
+        page = page_at(document.pages, start)
+        quote = document.text[start:end]
+        return replace(
+            claim, quote=quote, quote_start=start, quote_end=end, page=page.number if page else claim.page
+        )
+    return claim
+
+
+def _numbers(text: str) -> set[str]:
+    """Return the digits of each number of a text: "1,190.00" and "1.190,00" are one."""
+    return {re.sub(r"\D", "", number) for number in re.findall(r"\d[\d.,]*", text)}
 
 
 def every_place(text: str, form: str) -> list[tuple[int, int]]:

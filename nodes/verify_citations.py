@@ -35,6 +35,7 @@ from nodes.amend import (
     written,
 )
 from nodes.calling import Stopwatch, note, wants_model
+from nodes.cited_spans import with_own_value
 from nodes.degraded import corpus_of
 from nodes.hand_corrected import notes_of, remarks_on, with_remarks
 from nodes.judge_claims import judge_cases
@@ -220,11 +221,29 @@ def gather_evidence(
         if document is None:
             continue
         wide = place < len(state.get("draft", {}).get("cited", []))
-        begin, stop = (
-            (max(0, start - AROUND), min(len(document.text), end + AROUND)) if wide else (start, end)
-        )
+        begin, stop = with_surroundings(document.text, start, end) if wide else (start, end)
         evidence.setdefault((doc_id, begin, stop), as_evidence(document, begin, stop, values.get(doc_id, {})))
     return list(evidence.values()), documents
+
+
+def with_surroundings(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a span with some `AROUND` characters before and after it, to the ends of their lines.
+
+    Of a long line it ends between two words: half a number is another number.
+    """
+    begin, stop = max(0, start - AROUND), min(len(text), end + AROUND)
+    least, most = max(0, begin - AROUND), min(len(text), stop + AROUND)
+    before = max(text.rfind(mark, least, begin) for mark in "\n\f") + 1
+    if before or not least:
+        begin = before
+    while 0 < begin < start and not text[begin - 1].isspace():
+        begin += 1
+    after = [place for mark in "\n\f" if (place := text.find(mark, stop, most)) >= 0]
+    if after or most == len(text):
+        stop = min(after, default=most)
+    while end < stop < len(text) and not text[stop].isspace():
+        stop -= 1
+    return begin, stop
 
 
 def known_values(corpus: Corpus, documents: Sequence[Document]) -> dict[str, dict[str, Value]]:
@@ -266,7 +285,7 @@ def conclude(
         treatment=treatment,
         question=state.get("question", ""),
     )
-    claims = list(report.claims)
+    claims = [with_own_value(claim, draft.get("cited", []), checked.documents) for claim in report.claims]
     citations, places = resolve_all(checked.documents, text, claims, evidence, draft.get("cited", []))
     nothing = not any(claim.verdict in BACKED for claim in claims)
     unanswerable = bool(draft.get("unanswerable")) or (nothing and not draft.get("documents"))

@@ -20,6 +20,7 @@ from nodes.verify_citations import (
     resolve,
     resolve_all,
     unique,
+    with_surroundings,
 )
 from tests.nodes.conftest import runtime
 from tools.services import Corpus, Services
@@ -197,3 +198,21 @@ def test_turns_are_kept_and_notes_said_once() -> None:
     assert [turn["question"] for turn in update["turns"]] == ["1", "2", "3", "4", "5", "q"]
     line = {"step": "a", "kind": "b", "message": "c"}
     assert unique([line, line | {"kind": "d"}, dict(line)]) == [line, line | {"kind": "d"}]
+
+
+def test_what_is_looked_at_beside_a_span_ends_with_a_line_or_a_word() -> None:
+    line = (
+        "Net 11,000.00 EUR\n"
+        + "x" * 110
+        + "\nTotal 12,000.00 EUR\n"
+        + "y" * 100
+        + "\nPaid 13,000.00 EUR\nEnd"
+    )
+    start = line.index("Total")
+    begin, stop = with_surroundings(line, start, start + 5)
+    assert (line[:begin], line[stop:]) == ("", "\nEnd")
+    words = "word " * 200
+    begin, stop = with_surroundings(words, 503, 507)
+    assert (words[begin - 1], words[stop]) == (" ", " ")
+    assert with_surroundings("x" * 1000, 500, 510) == (500, 510)
+    assert with_surroundings("short", 1, 3) == (0, 5)
