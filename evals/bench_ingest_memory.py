@@ -26,12 +26,16 @@ PAUSE = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What was seen at a moment: seconds since the beginning, stored documents, megabytes, CPU seconds."""
+    """What was seen at a moment: seconds since the beginning, stored documents, megabytes, CPU seconds.
+
+    `own` are the megabytes of the process that writes, without its readers.
+    """
 
     seconds: float
     documents: int
     megabytes: float
     cpu: float
+    own: float = 0.0
 
 
 def main() -> None:
@@ -60,7 +64,9 @@ def watched(child: "subprocess.Popen[str]", database: Path) -> "list[Sample]":
     while child.poll() is None:
         used = usage(child.pid)
         if used.megabytes:
-            samples.append(Sample(time.monotonic() - began, stored(database), used.megabytes, used.cpu))
+            samples.append(
+                Sample(time.monotonic() - began, stored(database), used.megabytes, used.cpu, used.own)
+            )
             line = samples[-1]
             print(f"{line.seconds:8.0f} s {line.documents:9,} {line.megabytes:6.0f} MB", file=sys.stderr)
         time.sleep(PAUSE)
@@ -79,7 +85,7 @@ def stored(database: Path) -> int:
 
 def table(samples: "list[Sample]", count: int) -> "list[str]":
     """Return a line for each tenth of the documents: the most memory since the line before, and seconds."""
-    lines = ["documents   memory   most since the line before   seconds   CPU seconds"]
+    lines = ["documents   memory  of it the writer   most since the line before   seconds   CPU seconds"]
     seen = 0
     for tenth in range(1, TENTHS + 1):
         end = next(
@@ -89,7 +95,7 @@ def table(samples: "list[Sample]", count: int) -> "list[str]":
             break
         here, most = samples[end], max(one.megabytes for one in samples[seen : end + 1])
         lines.append(
-            f"{here.documents:9,} {here.megabytes:5.0f} MB {most:25.0f} MB {here.seconds:9.0f} {here.cpu:13.0f}"
+            f"{here.documents:9,} {here.megabytes:5.0f} MB {here.own:14.0f} MB {most:25.0f} MB {here.seconds:9.0f} {here.cpu:13.0f}"
         )
         seen = end
     return lines

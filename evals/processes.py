@@ -7,10 +7,14 @@ import psutil
 
 @dataclass(frozen=True)
 class Usage:
-    """What a process and its descendants use: megabytes, shared pages counted once, and seconds of CPU since they began."""
+    """What a process and its descendants use: megabytes, shared pages counted once, and seconds of CPU since they began.
+
+    `own` are the megabytes of the process alone.
+    """
 
     megabytes: float = 0.0
     cpu: float = 0.0
+    own: float = 0.0
 
 
 def usage(pid: int) -> Usage:
@@ -20,12 +24,14 @@ def usage(pid: int) -> Usage:
         processes = [top, *top.children(recursive=True)]
     except psutil.NoSuchProcess:
         return Usage()
-    memory = cpu = 0.0
+    memory = cpu = own = 0.0
     for process in processes:
         try:
             full, times = process.memory_full_info(), process.cpu_times()
         except (psutil.NoSuchProcess, psutil.AccessDenied):
             continue
-        memory += getattr(full, "pss", full.rss)
+        used = getattr(full, "pss", full.rss)
+        memory += used
+        own += used if process is top else 0
         cpu += times.user + times.system
-    return Usage(memory / 1e6, cpu)
+    return Usage(memory / 1e6, cpu, own / 1e6)

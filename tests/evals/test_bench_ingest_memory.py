@@ -10,14 +10,14 @@ from evals.bench_ingest_memory import Sample, stored, table, watched
 
 
 def test_a_line_says_the_most_memory_since_the_one_before() -> None:
-    samples = [Sample(0.0, 0, 0.0, 0.0), Sample(1.0, 4, 90.0, 1.0), Sample(2.0, 12, 70.0, 2.0)]
+    samples = [Sample(0.0, 0, 0.0, 0.0), Sample(1.0, 4, 90.0, 1.0), Sample(2.0, 12, 70.0, 2.0, 65.0)]
     samples += [Sample(3.0, 19, 60.0, 3.0), Sample(4.0, 40, 50.0, 4.0)]
     _head, *lines = table(samples, 100)
     assert [line.split() for line in lines] == [
-        ["12", "70", "MB", "90", "MB", "2", "2"],
-        ["40", "50", "MB", "70", "MB", "4", "4"],
-        ["40", "50", "MB", "50", "MB", "4", "4"],
-        ["40", "50", "MB", "50", "MB", "4", "4"],
+        ["12", "70", "MB", "65", "MB", "90", "MB", "2", "2"],
+        ["40", "50", "MB", "0", "MB", "70", "MB", "4", "4"],
+        ["40", "50", "MB", "0", "MB", "50", "MB", "4", "4"],
+        ["40", "50", "MB", "0", "MB", "50", "MB", "4", "4"],
     ]
 
 
@@ -33,5 +33,5 @@ def test_documents_are_counted_while_another_writes(tmp_path: Path) -> None:
 def test_a_process_is_sampled_until_it_ends(tmp_path: Path) -> None:
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(0.5)"], text=True)
     samples = watched(child, tmp_path / "none.sqlite")
-    assert samples[-1].megabytes > 0
+    assert samples[-1].megabytes == samples[-1].own > 0
     assert child.returncode == 0
