@@ -12,6 +12,7 @@ from corpus.linking import ValueLinker
 from graph.context import Context
 from nodes import lexicon
 from nodes.days import read_periods, settle_periods
+from nodes.lacking import read_lacking
 from nodes.measures import read_amounts, read_sizes
 from nodes.named_values import read_mentions
 from nodes.phrases import find_phrase
@@ -27,6 +28,7 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
     names = linker.find_mentions(bucket.name, question)
     periods = read_periods(reader, whole_dates=True, names=names)
     read_mentions(reader, names)
+    read_lacking(reader)
     read_sizes(reader)
     read_numbers(reader)
     periods += read_periods(reader, whole_dates=False)

@@ -20,6 +20,7 @@ from nodes.clauses import read_question
 from nodes.degraded import SAID, has_metadata, without_metadata
 from nodes.groups import read_groups, top_group
 from nodes.intents import compared_names, settle_intent
+from nodes.lacking import lacks
 from nodes.model_plan import PROMPT, SETS, SearchPlan, adopt, conditions_shown, draft_shown, open_points
 from nodes.narrowing import named_documents, narrow
 from nodes.part_plans import bucket_plan, plan_part, plan_sides
@@ -189,6 +190,8 @@ def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Json]) 
         intent, aggregate = "compute", wanted | {"group_by": groups}
     top = None if intent == "compare" else top_group(bucket, question)
     intent, aggregate = ("compute", top) if top else (intent, aggregate)
+    if lacks(lead["filters"], aggregate["field"]):
+        intent, aggregate = "list", {"function": "none", "field": None}
     order = superlative(bucket, question)
     if intent == "qa" and order and lead["noun"] and not lead["named"]:
         intent = "list"

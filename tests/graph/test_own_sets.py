@@ -394,3 +394,9 @@ async def test_the_group_with_the_most_is_named_a_currency_each_with_its_documen
     counted = await ask(tmp_path, opened(tmp_path, holding(BILLS)), "Who sent the most invoices in 2023?")
     assert counted.text == "ACME GmbH: 3 documents [bills:A-1.pdf] [bills:A-2.pdf] [bills:A-4.pdf]."
     assert {one.doc_id for one in counted.citations} == {"bills:A-1.pdf", "bills:A-2.pdf", "bills:A-4.pdf"}
+
+
+async def test_documents_without_a_value_are_listed_and_not_summed(tmp_path: Path) -> None:
+    corpus = opened(tmp_path, holding([*BILLS, *bill("N-1", "Dorn AG", "2023-08-08", None)]))
+    answer = await ask(tmp_path, corpus, "Which invoices have no total?")
+    assert answer.text == "1 document in bills:\n- Dorn AG, N-1, 2023-08-08 [bills:N-1.pdf]"
