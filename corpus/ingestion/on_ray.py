@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from corpus.ingestion.pool import FileReader, ReadStep
     from corpus.ingestion.worker import Limits
 
-FILES_A_TASK = 16
+FILES_A_TASK, MOST_A_TASK, TASKS = 16, 64, 64
+"""A task starts a process of its own, a third of a second: of many files it takes more, as long as there are 64 tasks."""
 PATIENCE = 5.0
 """Seconds for a first connection."""
 _END = object()
@@ -115,12 +116,18 @@ class RayReader:
             {"place": place, "path": os.fsencode(file), "fresh": file in fresh}
             for place, file in enumerate(files)
         ]
-        dataset = ray.data.from_items(items, override_num_blocks=max(1, len(items) // FILES_A_TASK))
+        size = files_a_task(len(items))
+        dataset = ray.data.from_items(items, override_num_blocks=max(1, len(items) // size))
         task: Any = _steps
         steps = dataset.map_batches(
-            task, batch_size=FILES_A_TASK, fn_kwargs={"read": self._read, "limits": self._limits}
+            task, batch_size=size, fn_kwargs={"read": self._read, "limits": self._limits}
         )
         return iter(steps.iter_rows())
+
+
+def files_a_task(count: int) -> int:
+    """Return how many of so many files one task reads."""
+    return max(FILES_A_TASK, min(MOST_A_TASK, count // TASKS))
 
 
 def _steps(batch: Mapping[str, Any], *, read: ReadStep, limits: Limits) -> Iterator[dict[str, list[Any]]]:

@@ -15,7 +15,7 @@ from corpus.buckets import load_buckets
 from corpus.documents import DocumentStore
 from corpus.edge_index import EdgeIndex
 from corpus.extraction.store import ExtractionStore
-from corpus.ingestion.on_ray import open_ray
+from corpus.ingestion.on_ray import files_a_task, open_ray
 from corpus.ingestion.run import ingest
 from corpus.ingestion.stores import IngestOptions, Stores
 from corpus.ingestion.worker import Limits, Step
@@ -104,6 +104,10 @@ async def test_without_ray_the_command_that_installs_it_is_named(monkeypatch: py
     with pytest.raises(BadInput, match=r"pip install 'citegraph\[ray\]'"):
         async with open_ray("", never, Limits()):
             pass
+
+
+def test_a_task_reads_more_of_many_files() -> None:
+    assert [files_a_task(count) for count in (1, 1_000, 2_048, 100_000)] == [16, 16, 32, 64]
 
 
 def test_an_engine_that_nobody_knows_is_refused() -> None:
