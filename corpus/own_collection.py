@@ -331,7 +331,8 @@ class OwnCollection:
         page = page_of(self.declared, metadata)
         found = self.bucket.find_identifiers(text)
         return Chunk(
-            chunk_id=str(point_id),
+            # Other collections count their points from 1 too.
+            chunk_id=f"{self.bucket.name}:#{point_id}",
             doc_id=doc_id,
             bucket=self.bucket.name,
             ordinal=0,

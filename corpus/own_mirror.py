@@ -321,7 +321,7 @@ def whole(doc_id: str) -> str:
 
 def _placed(chunk: Chunk, document: HeldDocument | None) -> Chunk:
     for ordinal, span in enumerate(document.spans if document else ()):
-        if str(span.point) == chunk.chunk_id and span.end - span.start == len(chunk.text):
+        if str(span.point) == chunk.chunk_id.rpartition("#")[2] and span.end - span.start == len(chunk.text):
             assert document is not None
             return replace(
                 chunk,

@@ -69,7 +69,7 @@ class OwnIndex:
         own = self._own.get(bucket)
         if own is None:
             return await self.inner.retrieve(bucket, chunk_ids)
-        ids = [int(one) if one.isdecimal() else one for one in chunk_ids]
+        ids = [point_of(one) for one in chunk_ids]
         return await asyncio.to_thread(lambda: placed(own, own.chunks(ids)))
 
     async def count(self, bucket: str, filter_json: FilterJSON | None = None) -> int:

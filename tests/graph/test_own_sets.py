@@ -17,6 +17,7 @@ from corpus.filters import Clause
 from corpus.index import SearchRequest
 from corpus.own_clients import connect_own
 from corpus.own_collection import OwnCollection
+from corpus.search import search_buckets
 from graph.answer import Answer
 from graph.context import Context
 from graph.session import Session
@@ -400,3 +401,25 @@ async def test_documents_without_a_value_are_listed_and_not_summed(tmp_path: Pat
     corpus = opened(tmp_path, holding([*BILLS, *bill("N-1", "Dorn AG", "2023-08-08", None)]))
     answer = await ask(tmp_path, corpus, "Which invoices have no total?")
     assert answer.text == "1 document in bills:\n- Dorn AG, N-1, 2023-08-08 [bills:N-1.pdf]"
+
+
+async def test_points_of_two_collections_with_the_same_ids_are_two_hits(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, **SETTINGS)
+    own = [
+        OwnCollection(
+            bills_bucket(name=name),
+            holding([(f"The {name} pump is red.", {})]),
+            StaticEmbedder(),
+            indexed=False,
+        )
+        for name in ("bills", "others")
+    ]
+    buckets = {one.bucket.name: one.bucket for one in own}
+    corpus = with_collections(replace(open_corpus(settings), buckets=buckets), own, settings)
+    found = await search_buckets(
+        corpus.index, [SearchRequest(name, "pump", mode="semantic") for name in buckets]
+    )
+    assert {hit.chunk.doc_id for hit in found.hits} == {"bills:#1", "others:#1"}
+    kept = [await corpus.index.retrieve(hit.chunk.bucket, [hit.chunk.chunk_id]) for hit in found.hits]
+    assert [chunks[0].text for chunks in kept] == [hit.chunk.text for hit in found.hits]
+    await corpus.index.close()
