@@ -15,6 +15,8 @@ from llm.errors import BadInput
 
 _DAMAGED = "the picture is damaged or cut off: get it again"
 _KINDS = {name: f"image/{name.lower()}" for name in ("PNG", "JPEG", "TIFF", "GIF", "BMP", "WEBP")}
+# Pixels of the longer side of A4 at 300 dpi, for which Tesseract is made.
+_A4, _MOST_ENLARGED = 3508, 1.5
 # Their frames are those of a film.
 _FILMS = frozenset({"GIF", "WEBP", "PNG"})
 
@@ -38,7 +40,7 @@ class PictureReader:
             is_film = frames > 1 and picture.format in _FILMS
             for number in range(1 if is_film else frames):
                 page = upright(picture, number)
-                text, lines = recognition.recognised(page, options.language)
+                text, lines = recognition.recognised(page, options.language, enlarge=_enlarged(page))
                 moved = tuple(Line(line.start + start, line.end + start, line.box) for line in lines)
                 layouts.append(Layout(number + 1, page.width, page.height, moved, recognised=True))
                 texts.append(text)
@@ -47,6 +49,12 @@ class PictureReader:
             raise BadInput("OCR found no text in the picture: scan it again, upright and at 300 dpi")
         notes = ("a film: its first picture alone was read",) if is_film else ()
         yield Reading(PAGE_BREAK.join(texts), joined_pages(texts), kind, layouts=tuple(layouts), notes=notes)
+
+
+def _enlarged(picture: Any) -> float:
+    """Return how far a photograph is enlarged: a page of A4 at 300 dpi has so many pixels, a camera often fewer."""
+    longer = float(max(picture.width, picture.height))
+    return min(_MOST_ENLARGED, max(1.0, _A4 / longer))
 
 
 def opened_picture(path: Path) -> Any:

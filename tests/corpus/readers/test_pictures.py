@@ -8,7 +8,7 @@ import pytest
 
 from corpus.page_images import boxes_of, page_image
 from corpus.readers import recognition
-from corpus.readers.protocol import Reading, ReadOptions, Unread
+from corpus.readers.protocol import Passing, Reading, ReadOptions, Unread
 from corpus.readers.registry import read_file
 from corpus.types import Page
 from llm.errors import BadInput
@@ -148,3 +148,60 @@ def test_of_a_film_the_first_picture_is_read(tmp_path: Path) -> None:
     reading = only(tmp_path / "a.gif")
     assert reading.text == "First page"
     assert reading.notes == ("a film: its first picture alone was read",)
+
+
+@needs_tesseract
+@pytest.mark.parametrize("turn", [90, 180])
+def test_a_page_on_its_side_is_read_where_it_lies(tmp_path: Path, turn: int) -> None:
+    said = [
+        "Nordwind Bakery",
+        "Invoice number 4711",
+        "Total due 12.50 EUR",
+        *["Thank you for your order, and come again"] * 9,
+    ]
+    picture(said, (1000, 2400)).rotate(turn, expand=True).save(tmp_path / "a.png")
+    reading = only(tmp_path / "a.png")
+    assert "Total due 12.50 EUR" in reading.text
+    at = reading.text.index("Total due")
+    (box,) = boxes_of(reading.layouts[0], at, at + len("Total due 12.50 EUR"))
+    if turn == 90:  # what was right is up
+        assert (210 < box.left < box.right < 300, box.bottom) == (True, pytest.approx(940, abs=12))
+    else:
+        assert (2100 < box.top < box.bottom < 2200, box.right) == (True, pytest.approx(940, abs=12))
+
+
+def words(*said: tuple[str, float]) -> dict[str, list[object]]:
+    row: dict[str, list[object]] = {"text": [text for text, _ in said], "conf": [sure for _, sure in said]}
+    for name in ("left", "top", "width", "height", "block_num", "par_num", "line_num"):
+        row[name] = [30 for _ in said]
+    return row
+
+
+@pytest.mark.parametrize(
+    ("enlarge", "unsure", "asked", "taken"),
+    [
+        (1.0, 0, [(3, 100)], "page"),
+        (1.5, 0, [(3, 150), (6, 150)], "block"),
+        (1.0, 40, [(3, 100), (1, 100)], "page"),
+        (1.5, 10, [(3, 150), (6, 150)], "page"),  # the second way fails
+    ],
+)
+def test_of_several_ways_the_surest_is_taken(
+    monkeypatch: pytest.MonkeyPatch, enlarge: float, unsure: float, asked: list[tuple[int, int]], taken: str
+) -> None:
+    from PIL import Image
+
+    ways = {3: words(("page", 80 - unsure)), 6: words(("block", 95), ("x", 45)), 1: words(("side", 30))}
+    seen: list[tuple[int, int]] = []
+
+    def data(shown: Image.Image, code: str, layout: int) -> dict[str, list[object]]:
+        seen.append((layout, shown.width))
+        if layout == 6 and unsure:
+            raise Passing("OCR failed")
+        return ways[layout]
+
+    monkeypatch.setattr(recognition, "installed", lambda: frozenset({"eng", "osd"}))
+    monkeypatch.setattr(recognition, "_data", data)
+    text, lines = recognition.recognised(Image.new("L", (100, 100)), "en", enlarge=enlarge)
+    assert (seen, text.split()[0]) == (asked, taken)
+    assert lines[0].box.left == pytest.approx(30 / enlarge)
