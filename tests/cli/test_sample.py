@@ -141,7 +141,7 @@ def test_ingest_reports_everything(run: Run, tmp_path: Path, monkeypatch: pytest
     folder.mkdir()
     shutil.copy(SAMPLE / "invoices" / "larut-receipt-0314.txt", folder)
     (folder / "empty.txt").write_text(" \n")
-    (folder / "image.bmp").write_bytes(b"BM")
+    (folder / "image.bmp").write_bytes(b"BM\0\0\1\2")
     notes = tmp_path / "annotations.csv"
     notes.write_text("file,vendor_name,invoice_date,shelf\nlarut-receipt-0314.txt,Larut,not a date,A3\n")
     arguments = ("ingest", folder, "--bucket", "invoices", "--annotations", notes)
