@@ -19,13 +19,14 @@ from corpus.extraction.corrections import split_fitting
 from corpus.extraction.engine import extract_document
 from corpus.extraction.found import Extraction
 from corpus.extraction.settle import Settled, settle, typed_corrections
+from corpus.ingestion.document_ids import DocumentIds, text_hash
 from corpus.ingestion.points import PointRecipe, Points, context_of, placed, points_of
 from corpus.ingestion.report import BadValue, IngestReport, Skipped
-from corpus.ingestion.sources import is_absent, printable
+from corpus.ingestion.sources import printable
 from corpus.sidecar import FILE_COLUMNS, ID_COLUMNS, Row, Sidecar
 from corpus.summaries import RECIPE as SUMMARY_RECIPE
 from corpus.summaries import SECTION_TOKENS
-from corpus.types import Chunk, Document, file_of, part_path, safe_id
+from corpus.types import Chunk, Document, part_path, safe_id
 
 if TYPE_CHECKING:
     from corpus.annotation_tables import Source as Place
@@ -101,7 +102,7 @@ class Planner:
         self._options = options
         self._sidecar = sidecar
         self._corrections = stores.extractions.corrected.of_bucket(bucket.name) if stores.extractions else {}
-        self._ids = {record.source_path: doc_id for doc_id, record in known.items()}
+        self._doc_ids = DocumentIds(known, self.seen, bucket.name, stores.documents)
         self._labels: dict[str, tuple[str, ...]] | None = None
         self._given: list[Given] = []
         self._declaration = bucket.model_dump_json(include={"fields"})
@@ -122,7 +123,7 @@ class Planner:
         """
         if not reading.text.strip():
             return NO_TEXT
-        doc_id = safe_id(reading.doc_id) if reading.doc_id else self._reading_id(path, source, reading.part)
+        doc_id = safe_id(reading.doc_id) if reading.doc_id else self._doc_ids.of(path, source, reading)
         if doc_id in self.seen:
             return f"doc_id already read from {Path(self.seen[doc_id]).name}"
         self.seen[doc_id] = source
@@ -185,7 +186,7 @@ class Planner:
             bucket=self.bucket.name,
             text=reading.text,
             source_file=file,
-            content_hash=hashlib.sha256(reading.text.encode()).hexdigest(),
+            content_hash=text_hash(reading.text),
             title=reading.title,
             media_type=reading.media_type,
             pages=reading.pages,
@@ -368,30 +369,6 @@ class Planner:
         if found is None or found.supersedes != show(stored[field]):
             return stored
         return {name: value for name, value in stored.items() if name != field}
-
-    def _reading_id(self, path: Path, source: str, part: str) -> str:
-        """Return the id of a file's document, or of one of its parts, which carries the file's name too."""
-        named = path.with_name(f"{path.stem}-{Path(part).name}") if part else path
-        return self._file_id(named, part_path(source, part))
-
-    def _file_id(self, path: Path, source: str) -> str:
-        """Return the id of a file's document: the one that it has, else its name, made unique."""
-        if source in self._ids:
-            return self._ids[source]
-        short = hashlib.sha256(source.encode()).hexdigest()[:8]
-        folder, stem, name = printable(path.parent.name), printable(path.stem), printable(path.name)
-        names = [stem, f"{folder}-{stem}", f"{folder}-{name}", f"{stem}-{short}"]
-        for name in map(safe_id, names):
-            record = self.known.get(name)
-            # A stored document whose file is gone was moved here.
-            free = record is None or is_absent(file_of(record.source_path))
-            if free and name not in self.seen and not self._elsewhere(name):
-                return name
-        return safe_id(names[-1])
-
-    def _elsewhere(self, doc_id: str) -> bool:
-        record = self._stores.documents.record(doc_id) if doc_id not in self.known else None
-        return record is not None and record.bucket != self.bucket.name
 
 
 def _hash(value: object) -> str:

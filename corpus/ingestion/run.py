@@ -259,10 +259,11 @@ class _Run:
         report = self.planner.report
         gone = await asyncio.to_thread(self._gone, sources)
         report.missing = len(gone)
-        if self._dry_run:
-            return
         removing = [doc_id for doc_id, status in self._left_by_a_kill() if status == "removing"]
         removed = sorted({*removing, *(gone if prune else ())})
+        if self._dry_run:
+            report.deleted = len(removed)
+            return
         await remove_documents(removed, report.bucket, stores=self._stores)
         report.deleted = len(removed)
         await self._complete(set(removed))

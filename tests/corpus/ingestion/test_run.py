@@ -176,6 +176,38 @@ async def test_a_moved_file_keeps_its_document(stores: Stores, folder: Path) -> 
     assert record.source_path == str((folder / "inner" / "two.md").resolve())
 
 
+async def test_a_renamed_file_keeps_its_document(stores: Stores, folder: Path) -> None:
+    table = folder.parent / "a.csv"
+    table.write_text("doc_id,sender\none,Chandler\n")
+    await ingest([folder], BUCKET, stores=stores, annotations=[table])
+    (folder / "one.txt").rename(folder / "harbour of Brest.txt")
+    (folder / "copy.txt").write_text((folder / "inner" / "one.txt").read_text())
+    dry = await ingest([folder], BUCKET, stores=stores, options=IngestOptions(dry_run=True))
+    report = await ingest([folder], BUCKET, stores=stores)
+    assert numbers(dry) == numbers(report) == (1, 1, 4, 0, 0)
+    record = stores.documents.record("one")
+    assert record is not None
+    assert record.source_path == str((folder / "harbour of Brest.txt").resolve())
+    assert stores.annotations.get("one") == {"sender": "Chandler", "place": "Brest"}
+    # A copy beside its original is another document.
+    assert sorted(stores.documents.all_records("letters")) == [
+        "copy",
+        "four",
+        "inner-one",
+        "one",
+        "three",
+        "two",
+    ]
+
+
+async def test_a_dry_run_counts_what_pruning_would_remove(stores: Stores, folder: Path) -> None:
+    await ingest([folder], BUCKET, stores=stores)
+    (folder / "one.txt").unlink()
+    for options in (IngestOptions(prune=True, dry_run=True), IngestOptions(prune=True)):
+        report = await ingest([folder], BUCKET, stores=stores, options=options)
+        assert numbers(report) == (0, 0, 4, 1, 1)
+
+
 async def test_annotations_are_joined_checked_and_counted(stores: Stores, folder: Path) -> None:
     rows = folder / "annotations.jsonl"
     lines = [
