@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _MATHS = "{http://schemas.openxmlformats.org/officeDocument/2006/math}t"
+_ANCHOR = "{http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing}anchor"
+_HEX = re.compile(r"[0-9A-Fa-f]{6}")
+# The least level of a colour's channels that nobody sees on white paper.
+_WHITE = 0xF0
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 # Wrappers around blocks and runs: content controls, insertions, moves to here, fields, links, tags.
 _DELETED = frozenset({f"{W}del", f"{W}moveFrom"})
@@ -49,9 +54,38 @@ def _pieces(element: Any) -> Iterator[str]:
 
 
 def is_hidden(run: Any) -> bool:
-    """Return whether a run's own format hides it."""
-    mark = run.find(f"{W}rPr/{W}vanish")
-    return mark is not None and mark.get(f"{W}val") not in {"0", "false"}
+    """Return whether a run's own format hides it: as hidden text, by a size of a point, or as white on white."""
+    form = run.find(f"{W}rPr")
+    if form is None:
+        return False
+    mark = form.find(f"{W}vanish")
+    if mark is not None and mark.get(f"{W}val") not in {"0", "false"}:
+        return True
+    # Sizes count half points.
+    size = form.find(f"{W}sz")
+    if size is not None and size.get(f"{W}val") in {"0", "1", "2"}:
+        return True
+    colour = form.find(f"{W}color")
+    return colour is not None and _is_white(colour.get(f"{W}val")) and _is_on_paper(run, form)
+
+
+def _is_white(colour: str | None) -> bool:
+    return bool(_HEX.fullmatch(colour or "")) and min(bytes.fromhex(colour or "")) >= _WHITE
+
+
+def _is_on_paper(run: Any, form: Any) -> bool:
+    """Return whether nothing darker can lie behind a run: no shade, table, text box, picture or page colour."""
+    if form.find(f"{W}shd") is not None or form.find(f"{W}highlight") is not None:
+        return False
+    for parent in run.iterancestors():
+        if parent.tag in {f"{W}tbl", _BOX, f"{W}hdr", f"{W}ftr"}:
+            return False
+        if parent.tag == f"{W}p" and parent.find(f"{W}pPr/{W}shd") is not None:
+            return False
+        if parent.tag == f"{W}body":
+            behind = (anchor.get("behindDoc") in {"1", "true"} for anchor in parent.iter(_ANCHOR))
+            return not any(behind) and parent.getparent().find(f"{W}background") is None
+    return False
 
 
 def boxes_of(paragraph: Any) -> Iterator[Any]:

@@ -131,3 +131,45 @@ def test_tables_with_spans_heads_and_tables_inside(tmp_path: Path) -> None:
         reading.text == "Item | Price |\nItem | EUR | USD\nBolt | a | b\nNut | c | d\n\nOuter | in, side;\n\n"
     )
     assert [found.header for found in reading.tables] == [2, 0]
+
+
+def formed(form: str, text: str = "unseen") -> str:
+    return f"<w:r><w:rPr>{form}</w:rPr><w:t>{text}</w:t></w:r>"
+
+
+WHITE = formed("<w:color w:val='FFFFFF'/>")
+BEHIND = (
+    "<w:r><w:drawing><wp:anchor xmlns:wp='http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing' "
+    "behindDoc='1'/></w:drawing></w:r>"
+)
+
+
+@pytest.mark.parametrize(
+    ("block", "is_read"),
+    [
+        (f"<w:p {W}>{WHITE}</w:p>", False),
+        (f"<w:p {W}>" + formed("<w:color w:val='F4F4f8'/>") + "</w:p>", False),
+        (f"<w:p {W}>" + formed("<w:sz w:val='2'/>") + "</w:p>", False),
+        (f"<w:p {W}>" + formed("<w:sz w:val='16'/><w:color w:val='auto'/>") + "</w:p>", True),
+        (f"<w:p {W}>" + formed("<w:color w:val='999999'/>") + "</w:p>", True),
+        (f"<w:p {W}>" + formed("<w:color w:val='FFFFFF'/><w:highlight w:val='black'/>") + "</w:p>", True),
+        (f"<w:p {W}>" + formed("<w:color w:val='FFFFFF'/><w:shd w:fill='000000'/>") + "</w:p>", True),
+        (f"<w:p {W}><w:pPr><w:shd w:fill='000000'/></w:pPr>{WHITE}</w:p>", True),
+        (f"<w:tbl {W}><w:tr><w:tc><w:p>{WHITE}</w:p></w:tc></w:tr></w:tbl>", True),
+        (f"<w:p {W}>{BEHIND}{WHITE}</w:p>", True),
+    ],
+)
+def test_white_on_white_and_specks_are_left_out(tmp_path: Path, block: str, is_read: bool) -> None:
+    document = docx.Document()
+    document.element.body.insert(0, parse_xml(block))
+    document.add_paragraph("Seen")
+    reading = saved(document, tmp_path / "a.docx")
+    assert ("unseen" in reading.text, "Seen" in reading.text) == (is_read, True)
+    assert reading.notes == (() if is_read else ("has hidden text: left out",))
+
+
+def test_white_text_on_a_coloured_page_is_read(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.element.insert(0, parse_xml(f"<w:background {W} w:color='000000'/>"))
+    document.element.body.insert(0, parse_xml(f"<w:p {W}>{WHITE}</w:p>"))
+    assert saved(document, tmp_path / "a.docx").text == "unseen\n\n"
