@@ -27,12 +27,14 @@ _INSIDE = CONNECTORS | words(
 """Words in lower case that a name may hold."""
 _SHORT = words("inc ltd co corp bhd sdn pte pty pvt lda ltda cia")
 """Legal forms that end with a dot; behind others it ends a sentence."""
+BULLET = re.compile(r"(?<=\w\w\w)\.?\s+[|•·●∙■]\s")
+"""What parts a name from what is said of it in the same line."""
 _NUMBER_AFTER = re.compile(r"\s*\([^()]*\d{3}[^()]*\)\W*$")
 """A company's number in brackets behind its name."""
 _AFTER_FORM = re.compile(
     r"\s[-–|(·•]|,|;|\s+(?:au\s+capital|mit\s+sitz|hr[ab]\b|with\s+registered|de\s+c\.?v)", re.IGNORECASE
 )
-_MORE_FORM = re.compile(r"(?:,?\s(?:de\s(?:c\.?v|r\.?l)\.?|&\sco\.?(?:\s?kg)?|mbb))+", re.IGNORECASE)
+_MORE_FORM = re.compile(r"\.?(?:,?\s(?:de\s(?:c\.?v|r\.?l)\.?|&\sco\.?(?:\s?kg)?|mbb))+", re.IGNORECASE)
 
 
 def greets(text: str) -> int:
@@ -49,6 +51,7 @@ def name_in(cell: Cell) -> tuple[int, int] | None:
 
 @lru_cache(maxsize=2048)
 def _name_span(text: str) -> tuple[int, int] | None:
+    text = BULLET.split(text, maxsplit=1)[0]
     if _no_party(text) or re.match(r"[^\w\s(]{2}", text) or not is_name(text):
         return None
     lead = greets(text)

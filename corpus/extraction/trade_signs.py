@@ -9,8 +9,8 @@ from functools import cached_property
 
 from corpus.extraction.heads import find_organization, is_name
 from corpus.extraction.trade_cells import Cell, aligned, blank
-from corpus.extraction.trade_lines import BANK, HEADING, IN_CARE, NUMBERED, STREET, marks_of
-from corpus.extraction.trade_names import greets, legal_name, name_in, no_party
+from corpus.extraction.trade_lines import BANK, HEADING, IN_CARE, NUMBERED, STREET, is_prose, marks_of
+from corpus.extraction.trade_names import BULLET, greets, legal_name, name_in, no_party
 from corpus.extraction.trade_page import BLOCK, Page, Pieces
 from corpus.extraction.trade_words import is_name_row, said_name
 from corpus.names import parse_name, plain
@@ -86,10 +86,16 @@ def _headed(page: Page) -> Iterator[Sign]:
     held = [cell for cell in over if not cell.says and not cell.text.endswith(":")]
     if top and held:
         first = held[0]
-        sender = next((end for cell, end in page.senders if cell is first), len(first.text))
-        whole = first is over[0] and sender == len(first.text)
-        pieces = tuple(_lines_of(page.text, *top[:2])) if whole else ((first.start, first.start + sender),)
-        yield Sign(first, pieces, "head", seller=2.0 * top[2])
+        pieces: Pieces = tuple(_lines_of(page.text, *top[:2]))
+        if first is not over[0]:
+            pieces = ((first.start, first.end),)
+        sender = next((end for cell, end in page.senders if cell is first), 0)
+        if sender:
+            pieces = ((first.start, first.start + sender),)
+        elif is_prose(first.text) or BULLET.search(first.text):
+            pieces = tuple(span for span in (legal_name(first) or name_in(first),) if span)
+        if pieces:
+            yield Sign(first, pieces, "head", seller=2.0 * top[2])
 
 
 def _lines_of(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -100,7 +106,7 @@ def _lines_of(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def _senders(page: Page) -> Iterator[Sign]:
     for cell, end in page.senders:
-        yield Sign(cell, ((cell.start, cell.start + end),), "sender", seller=4.0)
+        yield Sign(cell, ((cell.start, cell.start + end),), "sender", seller=5.0)
 
 
 def _labelled(page: Page) -> Iterator[Sign]:
@@ -123,9 +129,9 @@ def _named_by(page: Page, label: Cell) -> Iterator[tuple[Pieces, Cell]]:
     for cell in ordered:
         if pieces := page.whole(cell, under=label.says):
             yield pieces, cell
-    for cell in ordered[:1]:
+    for cell in [cell for cell in ordered if not cell.says][:1]:
         # Under a label a name may end like a street does ("School No. 4").
-        if STREET.fullmatch(cell.text) and is_name(cell.text) and cell.text[0].isalpha() and not cell.says:
+        if STREET.fullmatch(cell.text) and is_name(cell.text) and cell.text[0].isalpha():
             yield ((cell.start, cell.end),), cell
 
 
@@ -180,6 +186,9 @@ def _party_lines(block: Sequence[Cell]) -> tuple[list[Cell], bool]:
     lines = [cell for cell in lines if not NUMBERED.match(cell.text) and not cell.says]
     greeted = [place for place, cell in enumerate(lines) if greets(cell.text) == len(cell.text)]
     lines = lines[greeted[-1] + 1 :] if greeted else lines
+    if len(lines) > 1 and lines[0].line == 0 and greets(lines[1].text) and not IN_CARE.match(lines[1].text):
+        # The first line of the page, above "Ms Jane Roe", is of whoever writes to her.
+        lines = lines[1:]
     while lines[1:] and (
         (span := name_in(lines[0])) is None or re.search(r"\d{3}|:\s", _text(lines[0], span))
     ):
