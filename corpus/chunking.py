@@ -30,8 +30,8 @@ RECIPE = 1
 _NAMESPACE = UUID("5b0d0e0c-6f3c-5d0a-9d0a-0c1f7e7f3a11")
 # A byte-pair merge over a whole book as one word takes long; pieces of this size do not.
 _PIECE = 20_000
-# Pieces that are encoded at once; those of a longer text are let go again.
-_PIECES_AT_ONCE = 64
+# Up to so many pieces are encoded at once and kept; those of a longer text are let go again, a few at a time.
+_PIECES_KEPT, _PIECES_AT_ONCE = 64, 8
 # Characters of a chunk's context, column heads included.
 _CONTEXT = 600
 # A seam may cost at most this share of a chunk.
@@ -190,13 +190,15 @@ class _TokenStarts:
         self._encodings: list[Encoding] = []
         self._places: list[NDArray[np.uint16]] = []
         counts: list[int] = []
-        for begin in range(0, len(pieces), _PIECES_AT_ONCE):
+        kept = len(pieces) <= _PIECES_KEPT
+        at_once = max(1, len(pieces)) if kept else _PIECES_AT_ONCE
+        for begin in range(0, len(pieces), at_once):
             encodings = static_tokenizer().encode_batch(
-                [text[start:end] for start, end in pieces[begin : begin + _PIECES_AT_ONCE]],
+                [text[start:end] for start, end in pieces[begin : begin + at_once]],
                 add_special_tokens=False,
             )
             counts += map(len, encodings)
-            if len(pieces) <= _PIECES_AT_ONCE:
+            if kept:
                 self._encodings = encodings
             else:
                 self._places += (

@@ -43,7 +43,9 @@ def with_summaries(
     `covers` chunks that begin in the section.
     """
     starts = [chunk.start for chunk in chunks]
-    sections = chunk_document(document, bucket, tokens=SECTION_TOKENS, overlap=0, context=context)
+    # No summary carries identifiers: they are not looked for.
+    plain = bucket.model_copy(update={"identifiers": ()})
+    sections = chunk_document(document, plain, tokens=SECTION_TOKENS, overlap=0, context=context)
     summaries = []
     for section in sections:
         first, after = bisect_left(starts, section.start), bisect_left(starts, section.end)

@@ -160,6 +160,6 @@ def test_rows_of_a_long_table_carry_its_column_heads() -> None:
 def test_a_very_long_text_is_cut_as_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "\n".join(f"Row {row};Ünits {row * 7};{'oak ' * (row % 9)}" for row in range(6_000))
     expected = chunk_document(document(text), BUCKET, tokens=700)
-    monkeypatch.setattr("corpus.chunking._PIECES_AT_ONCE", 2)
+    monkeypatch.setattr("corpus.chunking._PIECES_KEPT", 3)
     assert chunk_document(document(text), BUCKET, tokens=700) == expected
     assert len(expected) > 20
