@@ -43,6 +43,7 @@ _DECLARED = {
     "application/vnd.oasis.opendocument.spreadsheet-template": ".ots",
     "application/vnd.oasis.opendocument.presentation": ".odp",
     "application/vnd.oasis.opendocument.presentation-template": ".otp",
+    "application/vnd.oasis.opendocument.graphics": ".odg",
     "application/epub+zip": ".epub",
 }
 # The line before a message of a mailbox, and the first head after it.

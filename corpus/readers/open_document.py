@@ -6,7 +6,7 @@ import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from corpus.readers.draft import Draft
 from corpus.readers.number_formats import plain
@@ -36,36 +36,61 @@ _MOST_BYTES = 512 * 1024 * 1024
 
 
 class OdfReader:
-    """Headings, lists, tables, text boxes, notes and comments of a text; a sheet or slide is a page.
+    """Headings, lists, tables, text boxes, notes and comments of a text; a sheet, slide or drawing is a page.
 
     No library: odfpy has had no release since 2020, and gives a slower tree of the same XML.
     """
 
-    suffixes: tuple[str, ...] = (".odt", ".ott", ".ods", ".ots", ".odp", ".otp")
+    suffixes: tuple[str, ...] = (".odt", ".ott", ".ods", ".ots", ".odp", ".otp", ".odg")
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Reading | Unread]:
         """See `Reader.read`."""
-        content, meta, kind = _parts(path)
+        parts = _parts(path)
+        content = parts.content
         body = content.find(f"{_OFFICE}body")
         if body is None or not len(body):
             raise BadInput("the OpenDocument file is empty: open it in LibreOffice and save it again")
         draft = Draft()
         walk = _Walk(draft, _hidden_styles(content))
+        is_text, is_sheets = (body[0].tag == f"{_OFFICE}{name}" for name in ("text", "spreadsheet"))
+        for header in parts.margins("header") if is_text else ():
+            walk.blocks(header)
         walk.blocks(body[0])
+        for footer in parts.margins("footer") if is_text else ():
+            walk.blocks(footer)
         text, pages, tables = draft.finished()
-        title = meta.findtext(f".//{_DC}title") if meta is not None else ""
+        title = parts.meta.findtext(f".//{_DC}title") if parts.meta is not None else ""
         yield Reading(
-            text if text.strip() else "",
+            text if text.strip() and (tables or not is_sheets) else "",
             pages,
-            kind,
+            parts.kind,
             " ".join((title or "").split()),
             tables=tables,
             notes=tuple(walk.notes(tracked=content.find(f".//{_TEXT}tracked-changes") is not None)),
         )
 
 
-def _parts(path: Path) -> tuple[Any, Any, str]:
-    """Return the trees of the content and of the properties (None when there are none), and the media type."""
+class _Parts(NamedTuple):
+    """The trees of a file's XML, None of those that it lacks, and its media type."""
+
+    content: Any
+    styles: Any
+    meta: Any
+    kind: str
+
+    def margins(self, kind: str) -> Iterator[Any]:
+        """Yield the headers or footers that differ: a letterhead names the sender."""
+        seen: set[str] = set()
+        for margin in (
+            self.styles.iter(f"{_STYLE}{kind}", f"{_STYLE}{kind}-first") if self.styles is not None else ()
+        ):
+            said = " ".join(" ".join(margin.itertext()).split())
+            if said and said not in seen:
+                seen.add(said)
+                yield margin
+
+
+def _parts(path: Path) -> _Parts:
     from lxml import etree
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=True)
@@ -78,14 +103,16 @@ def _parts(path: Path) -> tuple[Any, Any, str]:
                 raise BadInput("the OpenDocument file needs a password: save it without one")
             if archive.getinfo("content.xml").file_size > _MOST_BYTES:
                 raise BadInput("the OpenDocument file holds too much: split it")
-            content = etree.fromstring(archive.read("content.xml"), parser)
-            meta = etree.fromstring(archive.read("meta.xml"), parser) if "meta.xml" in names else None
+            content, styles, meta = (
+                etree.fromstring(archive.read(name), parser) if name in names else None
+                for name in ("content.xml", "styles.xml", "meta.xml")
+            )
             kind = archive.read("mimetype").decode("ascii", "replace").strip() if "mimetype" in names else ""
     except (zipfile.BadZipFile, KeyError, etree.XMLSyntaxError) as error:
         raise BadInput(
             "the OpenDocument file is damaged: open it in LibreOffice and save it again"
         ) from error
-    return content, meta, kind or "application/vnd.oasis.opendocument.text"
+    return _Parts(content, styles, meta, kind or "application/vnd.oasis.opendocument.text")
 
 
 def _hidden_styles(content: Any) -> frozenset[str]:

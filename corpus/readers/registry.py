@@ -57,7 +57,6 @@ _READERS: tuple[Reader, ...] = (
 _NEWER = {
     ".xlsb": ".xlsx",
     ".xlt": ".xlsx",
-    ".odg": ".pdf",
     ".pages": ".docx",
     ".numbers": ".xlsx",
     ".key": ".pptx",

@@ -20,14 +20,15 @@ SPACES = " ".join(
         ("presentation", "presentation"),
     )
 )
-KINDS = {"odt": "text", "ods": "spreadsheet", "odp": "presentation"}
+KINDS = {"odt": "text", "ods": "spreadsheet", "odp": "presentation", "odg": "drawing"}
 
 
 def made(path: Path, body: str, styles: str = "", title: str = "") -> Path:
     kind = KINDS[path.suffix[1:]]
     dc = 'xmlns:dc="http://purl.org/dc/elements/1.1/"'
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("mimetype", f"application/vnd.oasis.opendocument.{kind}")
+        declared = kind.replace("drawing", "graphics")
+        archive.writestr("mimetype", f"application/vnd.oasis.opendocument.{declared}")
         archive.writestr(
             "content.xml",
             f"<office:document-content {SPACES} {dc}><office:automatic-styles>{styles}</office:automatic-styles>"
@@ -123,6 +124,27 @@ def test_slides(tmp_path: Path) -> None:
     reading = only(made(tmp_path / "a.odp", body, styles))
     assert reading.text == "Aims\n\nGrow\n\nSay it\n\n\fA\n\n"
     assert reading.notes == ("hidden parts were read too: slide 2",)
+
+
+def test_drawings_and_empty_sheets(tmp_path: Path) -> None:
+    body = "<draw:page><draw:custom-shape><text:p>Valve</text:p></draw:custom-shape></draw:page>"
+    (reading,) = read_file(made(tmp_path / "a.odg", body))
+    assert isinstance(reading, Reading)
+    assert (reading.text, len(reading.pages)) == ("Valve\n\n", 1)
+    assert only(made(tmp_path / "a.ods", '<table:table table:name="Plan"/>')).text == ""
+
+
+def test_a_letterhead_is_read_once(tmp_path: Path) -> None:
+    path = made(tmp_path / "a.odt", "<text:p>Dear Ada</text:p>")
+    page = (
+        "<style:master-page><style:header><text:p>Nordwind Ltd</text:p></style:header>"
+        "<style:footer><text:p>Page 1</text:p></style:footer></style:master-page>"
+    )
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(
+            "styles.xml", f"<office:document-styles {SPACES}>{page}{page}</office:document-styles>"
+        )
+    assert only(path).text == "Nordwind Ltd\n\nDear Ada\n\nPage 1\n\n"
 
 
 def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
