@@ -26,9 +26,12 @@ _WITHIN = 0.8
 _SCAN = 0.6
 # Share of the rows and of the columns of pixels in which writing leaves ink; a rule leaves it in few rows.
 _WRITTEN = 0.35
-_MOST_PAIRS = 2_000_000
+# A poster may be 200 inches wide, and hold as many texts as shapes.
+_MOST_PAIRS, _MOST_PIXELS = 2_000_000, 16_000_000
 # Pixels a point of the pictures that are compared, and of one that shows only whether there is ink.
 _CLOSE, _ROUGH = 1.5, 1.0
+# Points that are drawn on each side of the texts.
+_BESIDE = 10
 _UNKNOWN = (-1_000, -1_000, -1_000)
 
 Numbers = NDArray[np.float64]
@@ -122,12 +125,20 @@ class _Look:
         self.is_scan = pictured >= _SCAN * self._width * self._height
         self._spots = {number: place.box(*drawn.boxes[number]) for number in numbers}
         lefts, tops, rights, bottoms = zip(*self._spots.values(), strict=True)
-        self._left, self._top = max(0, int(min(lefts)) - 2), max(0, int(min(tops)) - 2)
-        self._right, self._bottom = min(self._width, max(rights) + 2), min(self._height, max(bottoms) + 2)
+        # Of a text that touches the edge at least a few points are drawn.
+        self._left = max(0, min(int(min(lefts)) - _BESIDE, int(self._width) - 4))
+        self._top = max(0, min(int(min(tops)) - _BESIDE, int(self._height) - 4))
+        self._right = min(self._width, max(self._left + 4, max(rights) + _BESIDE))
+        self._bottom = min(self._height, max(self._top + 4, max(bottoms) + _BESIDE))
+
+    def _fitting(self, scale: float) -> float:
+        area = float(self._right - self._left) * (self._bottom - self._top)
+        return min(scale, math.sqrt(_MOST_PIXELS / max(1.0, area)))
 
     def pixels(self, scale: float, without: Iterable[int] = ()) -> Levels:
         """Return that part in grey, rows from the top, as it is without the texts of some numbers."""
         texts = [self._texts[number] for number in without]
+        scale = self._fitting(scale)
         beside = (self._left, self._height - self._bottom, self._width - self._right, self._top)
         _activate(texts, active=False)
         try:
@@ -136,9 +147,29 @@ class _Look:
         finally:
             _activate(texts, active=True)
 
-    def cut(self, pixels: Levels, number: int, scale: float) -> Levels:
-        """Return the piece of `pixels` in which a text stands."""
+    def is_written(self, bare: Levels, number: int) -> bool:
+        """Return whether something like writing stands where a text does, or beside it on a scan.
+
+        An OCR may put its words half a line beside those of the picture.
+        """
+        left, top, right, bottom = self._spots[number]
+        beside = (bottom - top) / 2 if self.is_scan else 0.0
+        pixels = self.cut(bare, number, _ROUGH, beside=beside)
+        if not pixels.size:
+            return False
+        ink = np.abs(pixels - np.median(pixels)) >= _SEEN
+        scale = self._fitting(_ROUGH)
+        rows, columns = ink.any(axis=1).sum(), ink.any(axis=0).sum()
+        return bool(
+            rows >= _WRITTEN * scale * (bottom - top) and columns >= _WRITTEN * scale * (right - left)
+        )
+
+    def cut(self, pixels: Levels, number: int, scale: float, *, beside: float = 0.0) -> Levels:
+        """Return the piece of `pixels` in which a text stands, with so many points on each side."""
+        scale = self._fitting(scale)
         left, top, right, bottom = (side * scale for side in self._spots[number])
+        beside *= scale
+        left, top, right, bottom = left - beside, top - beside, right + beside, bottom + beside
         # Whole pixels are cut off, rounded up.
         x, y = math.ceil(self._left * scale), math.ceil(self._top * scale)
         return pixels[max(0, int(top) - y) : int(bottom) + 1 - y, max(0, int(left) - x) : int(right) + 1 - x]
@@ -158,16 +189,8 @@ def _unseen(page: Any, place: Placer, drawn: Drawn, doubted: Sequence[int]) -> l
                 (layer if look.is_scan else hidden).append(number)
     if layer:
         bare = look.pixels(_ROUGH, range(len(drawn.texts)))
-        hidden += [number for number in layer if not _is_written(look.cut(bare, number, _ROUGH))]
+        hidden += [number for number in layer if not look.is_written(bare, number)]
     return hidden
-
-
-def _is_written(pixels: Levels) -> bool:
-    """Return whether something like writing stands in a part of a picture."""
-    if not pixels.size:
-        return False
-    ink = np.abs(pixels - np.median(pixels)) >= _SEEN
-    return bool(ink.any(axis=1).mean() >= _WRITTEN and ink.any(axis=0).mean() >= _WRITTEN)
 
 
 def _activate(texts: Sequence[Any], *, active: bool) -> None:

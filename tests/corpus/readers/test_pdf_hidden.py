@@ -147,6 +147,10 @@ def test_in_a_form_too(tmp_path: Path) -> None:
             id="OCR over a scan",
         ),
         pytest.param(
+            [lambda d: d.drawImage(scan(HEAD, (SECRET, 40, 95)), 0, 0, 400, 300), text(mode=3)],
+            id="OCR half a line beside",
+        ),
+        pytest.param(
             [text(), lambda d: d.drawImage(scan(HEAD, (SECRET, 40, 89)), 0, 0, 400, 300)],
             id="OCR beneath a scan",
         ),
@@ -239,6 +243,25 @@ def test_a_hidden_note_is_not_read(tmp_path: Path) -> None:
     (reading,) = read_file(tmp_path / "b.pdf")
     assert isinstance(reading, Reading)
     assert reading.text == "Invoice 12\nSeen"
+
+
+@pytest.mark.parametrize("place", [(399.6, 200), (40, 299.7), (-99.5, 150), (40, -8.6)])
+def test_what_only_touches_the_page_breaks_nothing(tmp_path: Path, place: tuple[float, float]) -> None:
+    reading = read(tmp_path / "a.pdf", painted(1, text(x=place[0], y=place[1])))
+    assert reading.text == "Invoice 12"
+
+
+def test_a_poster_is_looked_at_with_fewer_pixels(tmp_path: Path) -> None:
+    drawing = Canvas(str(tmp_path / "a.pdf"), pagesize=(14_000, 14_000))
+    drawing.setFont("Helvetica", 400)
+    drawing.drawString(100, 13_000, "Invoice 12")
+    painted(1, text(x=9_000, y=200, size=400), text(x=100, y=13_500, size=400))(drawing)
+    painted(0.2, lambda d: d.rect(8_000, 6_000, 5_000, 900, fill=1))(drawing)
+    painted(1, text("Due in May", x=8_100, y=6_200, size=400))(drawing)
+    drawing.save()
+    (reading,) = read_file(tmp_path / "a.pdf")
+    assert isinstance(reading, Reading)
+    assert reading.text.splitlines() == ["Invoice 12", "Due in May"]
 
 
 def test_what_a_crop_cuts_off_is_not_read(tmp_path: Path) -> None:
