@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Column, MetaData, String, Table, Text, and_, delete, insert, select
+from sqlalchemy import Column, MetaData, String, Table, Text, and_, delete, insert, inspect, select
 
 from corpus.annotation_tables import Annotation
 from corpus.database import batches, create_tables, execute_all, open_database, translated
@@ -20,7 +20,7 @@ from corpus.filter_sql import condition_sql
 from corpus.one_writer import writing_alone
 from corpus.own_reading import OwnDocument, Span
 from corpus.types import Chunk
-from llm.errors import CitegraphError, Unavailable
+from llm.errors import BadInput, CitegraphError, Unavailable
 
 if TYPE_CHECKING:
     from corpus.annotation_writing import AnnotationWrites
@@ -277,6 +277,11 @@ class Mirror:
         known = self._annotations.run(select(_documents.c.doc_id, _documents.c.digest).where(mine))
         digests: dict[str, str] = {row.doc_id: row.digest for row in known}
         stored = set(self._annotations.run(select(rows.c.doc_id)).scalars())
+        if ingested := sum(not doc_id.startswith(f"{name}:") for doc_id in stored):
+            raise BadInput(
+                f"Bucket {name!r} holds {ingested:,} documents that were ingested: declare the collection as a bucket "
+                "of another name, or remove them first."
+            )
         changed = [
             document
             for doc_id, document in documents.items()
@@ -297,6 +302,20 @@ class Mirror:
                 insert(_mirrors).values(bucket=name, held=json.dumps(asdict(held))),
             ],
         )
+
+
+def forget_mirrors(annotations: AnnotationWrites) -> None:
+    """Forget what was read of collections whose buckets hold ingested documents now."""
+    if not translated(lambda: inspect(annotations.engine).has_table(_mirrors.name)):
+        return
+    for name in annotations.run(select(_mirrors.c.bucket)).scalars().all():
+        bucket = annotations.buckets.get(name)
+        if bucket is None or bucket.collection:
+            continue
+        mine = _documents.c.bucket == name
+        annotations.delete(name, annotations.run(select(_documents.c.doc_id).where(mine)).scalars().all())
+        gone = (delete(table).where(table.c.bucket == name) for table in (_documents, _mirrors))
+        execute_all(annotations.engine, gone)
 
 
 def held_documents(sql_url: str) -> dict[str, int]:

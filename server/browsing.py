@@ -140,6 +140,7 @@ async def page(
             pages = len(document.pages)
             raise Refused(404, f"The document has {pages} pages." if pages else "The document has no pages.")
         if format == "png":
+            needs_file(document)
             layout = corpus.documents.layout(doc_id, page)
             return drawn_page(document.source_path, page, layout, (start or 0, end or 0))
         layout = corpus.documents.layout(doc_id, page)
@@ -178,6 +179,7 @@ async def file(server: Server, who: Who, doc_id: DocumentId) -> FileResponse:
 
     def work(corpus: Corpus) -> tuple[Path, str]:
         document = known_document(corpus, doc_id)
+        needs_file(document)
         path = Path(document.source_path)
         # A file with several documents may hold some that this principal may not see.
         if PART in document.source_path or not server.services.open().documents.alone(document.source_path):
@@ -265,6 +267,16 @@ def known_document(corpus: Corpus, doc_id: str) -> Document:
     if found is None:
         raise Refused(404, f"There is no document {doc_id[:200]!r}.")
     return found
+
+
+def needs_file(document: Document) -> None:
+    """Refuse to show the file of a document that was read from none, as the points of an own collection are.
+
+    Raises:
+        Refused: 404.
+    """
+    if not document.source_path:
+        raise Refused(404, "The file of this document is not kept here; only its text can be shown.")
 
 
 def _summary(corpus: Corpus, bucket: Bucket) -> BucketSummary:

@@ -65,6 +65,7 @@ def open_corpus(settings: Settings) -> Corpus:
     from corpus.extraction.store import ExtractionStore
     from corpus.index import load_index
     from corpus.linking import ValueLinker
+    from corpus.own_mirror import forget_mirrors
     from corpus.rerank import load_reranker
     from corpus.versions import IndexVersions, VersionedIndex
     from llm.embeddings import load_embedder
@@ -72,6 +73,7 @@ def open_corpus(settings: Settings) -> Corpus:
     settings.home.mkdir(parents=True, exist_ok=True)
     buckets = load_buckets(settings.buckets_dir)
     annotations = AnnotationStore(settings.sql_url, buckets)
+    forget_mirrors(annotations)
     embedder = load_embedder(settings)
     versions = IndexVersions(settings.sql_url)
     corpus = Corpus(

@@ -423,3 +423,23 @@ async def test_points_of_two_collections_with_the_same_ids_are_two_hits(tmp_path
     kept = [await corpus.index.retrieve(hit.chunk.bucket, [hit.chunk.chunk_id]) for hit in found.hits]
     assert [chunks[0].text for chunks in kept] == [hit.chunk.text for hit in found.hits]
     await corpus.index.close()
+
+
+def test_a_bucket_that_is_no_collection_any_more_holds_nothing_of_it(tmp_path: Path) -> None:
+    assert opened(tmp_path, holding(BILLS)).annotations.count("bills") == 5
+    folder = tmp_path / "declared"
+    folder.mkdir()
+    data = bills_bucket().model_dump(mode="json", exclude_unset=True)
+    del data["collection"]
+    (folder / "bills.yaml").write_text(json.dumps(data), "utf-8")
+    corpus = open_corpus(Settings(home=tmp_path, buckets_dir=folder, **SETTINGS))
+    assert corpus.annotations.count("bills") == 0
+    assert corpus.linker.link("bills", "ACME") == []
+
+
+def test_a_bucket_with_ingested_documents_does_not_become_a_collection(tmp_path: Path) -> None:
+    corpus = opened(tmp_path, holding(BILLS))
+    corpus.annotations.put("bills", [("ours.pdf", {"vendor": "Ours"})])
+    with pytest.raises(BadInput, match="holds 1 documents that were ingested"):
+        corpus.annotations.count("bills")
+    assert corpus.annotations.get("ours.pdf") == {"vendor": "Ours"}
