@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from cli.annotated import (
     Row,
@@ -29,6 +29,7 @@ from cli.review_file import (
     review_table,
     write_table,
 )
+from cli.rules_or_model import By
 from cli.terminal import Progress, progress, say, write
 from llm.errors import BadInput
 from tools.services import Corpus, Services
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     from corpus.buckets import Bucket
     from corpus.extraction.editing import Change, Editor
     from corpus.ingestion.annotating import Extractor
-
-By = Literal["rules", "model"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +69,6 @@ class Request:
     below: float = 0.7
     limit: int = 100
     offset: int = 0
-
-
-def rerun_by(text: str | None) -> By | None:
-    """Return what `--rerun` names.
-
-    Raises:
-        BadInput: it is neither rules nor model.
-    """
-    match text:
-        case None | "rules" | "model":
-            return text
-    raise BadInput(f"--rerun {text}: it is rules or model.")
 
 
 def run(request: Request, *, as_json: bool = False, quiet: bool = False) -> int:

@@ -290,7 +290,8 @@ def annotate(  # noqa: PLR0913, PLR0917
     quiet: Quiet = False,
 ) -> None:
     """Show what was extracted from a document, or list what to review in a bucket; correct, or extract again."""
-    from cli.annotate import Request, rerun_by, run
+    from cli.annotate import Request, run
+    from cli.rules_or_model import rules_or_model
 
     request = Request(
         document=document,
@@ -306,7 +307,7 @@ def annotate(  # noqa: PLR0913, PLR0917
         out=out,
         table=table,
         fields=fields or [],
-        rerun=rerun_by(rerun),
+        rerun=rules_or_model("--rerun", rerun),
         below=below,
         limit=limit,
         offset=offset,
@@ -341,9 +342,11 @@ def propose(
     quiet: Quiet = False,
 ) -> None:
     """Propose a bucket's declaration from example documents, with the rate at which each field was found."""
-    from cli.propose import named_by, run
+    from cli.propose import run
+    from cli.rules_or_model import rules_or_model
 
-    raise typer.Exit(run(folder, name=name, out=out, sample=sample, by=named_by(by), quiet=quiet))
+    by_whom = rules_or_model("--by", by)
+    raise typer.Exit(run(folder, name=name, out=out, sample=sample, by=by_whom, quiet=quiet))
 
 
 @bucket_app.command("check")

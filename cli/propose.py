@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from cli.exits import ANSWERED
+from cli.rules_or_model import By
 from cli.terminal import Progress, progress, say, write
 from llm.errors import BadInput
 from settings import Settings, load_settings
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from corpus.extraction.proposal import Proposal
     from llm.chat import ChatModels
 
-By = Literal["rules", "model"]
 SAMPLE = 200
 """Documents that a proposal is made from."""
 
@@ -76,18 +76,6 @@ def run(
             f"Look it through, put it in a folder that CITEGRAPH_BUCKETS names, then `citegraph bucket check {out}`."
         )
     return ANSWERED
-
-
-def named_by(text: str | None) -> By | None:
-    """Return who names the fields, as `--by` says.
-
-    Raises:
-        BadInput: it is neither rules nor model.
-    """
-    match text:
-        case None | "rules" | "model":
-            return text
-    raise BadInput(f"--by {text}: it is rules or model.")
 
 
 def _models(settings: Settings, by: By | None) -> "ChatModels | None":
