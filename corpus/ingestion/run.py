@@ -229,7 +229,7 @@ class _Run:
             opened.notes += [(reading.part, note) for note in reading.notes]
             opened.told |= bool(reading.metadata) and self.planner.report.refused != refused
             if isinstance(planned, str):
-                opened.problems.setdefault(planned, []).append(reading.doc_id)
+                opened.problems.setdefault(planned, []).append(reading.doc_id or reading.part)
                 # Whether an id is taken depends on other files too.
                 opened.passing |= planned != NO_TEXT
                 continue

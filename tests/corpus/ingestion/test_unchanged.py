@@ -205,6 +205,19 @@ async def test_bad_luck_with_a_part_is_tried_again(
     assert (report.new, report.skipped, opened) == (1, [], ["all.zip"])
 
 
+async def test_a_part_without_text_is_named(folder: Path, stores: Stores, opened: list[str]) -> None:
+    with zipfile.ZipFile(folder / "all.zip", "w") as archive:
+        archive.writestr("in.txt", "Inside the archive.")
+        archive.writestr("blank.txt", " ")
+    for read in (["all.zip", "one.txt", "rows.jsonl"], []):
+        opened.clear()
+        report = await again(folder, stores)
+        assert report.skipped == [
+            Skipped(str(folder / "all.zip"), "blank.txt: holds no text: nothing to read")
+        ]
+        assert opened == read
+
+
 def test_notes_of_an_earlier_version_are_read(tmp_path: Path) -> None:
     engine = create_engine(f"sqlite:///{tmp_path / 'a.sqlite'}")
     files = SourceFiles(engine)
