@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
@@ -80,8 +81,8 @@ def run(request: Request, *, as_json: bool = False, quiet: bool = False) -> int:
     Raises:
         BadInput: the bucket is unknown, an annotation file cannot be read, or the report cannot be written.
     """
-    if request.report and not request.report.parent.is_dir():
-        raise BadInput(f"--report {request.report}: there is no folder {request.report.parent}.")
+    if request.report:
+        _check_report(request.report)
     try:
         with (
             ends_on_sigterm() as run_work,
@@ -100,6 +101,14 @@ def run(request: Request, *, as_json: bool = False, quiet: bool = False) -> int:
     if not report.documents:
         return FAILED
     return NOT_ANSWERED if request.strict and (report.skipped or report.bad_values) else ANSWERED
+
+
+def _check_report(path: Path) -> None:
+    """Raise `BadInput` when a report cannot be written: not only after hours of reading."""
+    if not path.parent.is_dir():
+        raise BadInput(f"--report {path}: there is no folder {path.parent}.")
+    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise BadInput(f"--report {path}: it cannot be written: name a file in a folder of yours.")
 
 
 def run_reembed(bucket: str, *, quiet: bool = False) -> int:

@@ -54,6 +54,8 @@ def test_exit_codes(folder: Path) -> None:
     assert run(Request([folder / "empty.txt"], "generic", strict=True), quiet=True) == 5
     with pytest.raises(BadInput, match="there is no folder"):
         run(Request([folder], "generic", report=folder / "no" / "report.json"), quiet=True)
+    with pytest.raises(BadInput, match="cannot be written"):
+        run(Request([folder], "generic", report=folder), quiet=True)
 
 
 def test_versions_and_near_duplicates_are_shown() -> None:
