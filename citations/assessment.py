@@ -379,7 +379,7 @@ def _check_slots(work: _Work) -> None:
         if rival is None:
             continue
         if slot.fact is not None:
-            if other >= 1.0 and same <= other - 1.0 and not _is_labelled(slot, theirs, rival, work):
+            if other >= 1.0 and same <= other - 1.0 and not (other < 2.0 and _is_another(slot, rival, work)):
                 work.add(
                     "slot", f'where the claim has "{slot.text}" the source has "{rival.text}"', conflict=True
                 )
@@ -389,15 +389,12 @@ def _check_slots(work: _Work) -> None:
             )
 
 
-def _is_labelled(slot: Slot, theirs: tuple[Slot, ...], rival: Slot, work: _Work) -> bool:
-    """Tell whether the claim names the label of its value, and not that of the rival.
+def _is_another(slot: Slot, rival: Slot, work: _Work) -> bool:
+    """Tell whether the labels of two values name two things: the claim lacks a word of the rival's, and the other way.
 
-    "Total amount: 119" is said of "Total 119", not of "Net amount 100", though both speak of an amount.
+    "Total amount: 119" is not said of "Net amount 100", though both speak of an amount.
     """
-    if _label_of(rival) <= work.claim.stem_set:
-        return False
-    labels = (_label_of(item) for item in theirs if _same_filler(slot, item, work))
-    return any(label and label <= work.claim.stem_set for label in labels)
+    return bool(_label_of(rival) - work.claim.stem_set and _label_of(slot) - _label_of(rival))
 
 
 def _label_of(slot: Slot) -> frozenset[str]:

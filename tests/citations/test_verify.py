@@ -294,7 +294,8 @@ def test_a_unit_in_a_cell_of_its_own_is_a_unit() -> None:
 INVOICE = """Consulting services 2,000.00 EUR
 Net amount 2,000.00 EUR
 VAT 19% 380.00 EUR
-Total 2,380.00 EUR"""
+Total 2,380.00 EUR
+Please pay the total of 2,390.00 EUR by June."""
 INVOICE_VALUES = (("net_amount", "2000.00 EUR"), ("total_amount", "2380.00 EUR"))
 
 
@@ -303,6 +304,7 @@ INVOICE_VALUES = (("net_amount", "2000.00 EUR"), ("total_amount", "2380.00 EUR")
     [
         ("Total amount: 2,380.00 EUR", "supported"),
         ("Net amount: 2,000.00 EUR", "supported"),
+        ("Total amount: 2,390.00 EUR", "supported"),
         ("Net amount: 2,380.00 EUR", "contradicted"),
     ],
 )
