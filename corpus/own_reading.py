@@ -8,10 +8,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from corpus.buckets import show
 from corpus.fields import Field, Money, Quantity, Value, fold
+from corpus.own_order import EDGE, in_order
 from corpus.types import Page, safe_id
 
 if TYPE_CHECKING:
@@ -117,15 +119,24 @@ class _Row(NamedTuple):
     foreign: frozenset[str]
 
 
+class _Place(NamedTuple):
+    """Where a point stands among those of its document: by page and `start_index`, else by the edges of its text."""
+
+    order: tuple[bool, int, float, int]
+    point: str | int
+    length: int
+    page: int | None
+    label: str | None
+    edges: tuple[str, str]
+
+
 @dataclass(slots=True)
 class _Points:
     """The points of one document, as they come."""
 
     source_file: str
     title: str
-    places: list[tuple[tuple[bool, int, float, int], str | int, int, int | None, str | None]] = field(
-        default_factory=list
-    )
+    places: list[_Place] = field(default_factory=list)
     rows: dict[str, _Row] = field(default_factory=dict)
 
 
@@ -158,8 +169,10 @@ class Reading:
             held = self._documents[doc_id] = _Points(source, str(metadata.get("title") or ""))
         page, label = page_of(declared, metadata), metadata.get("page_label")
         # Points without a page come first: a place before the first page has none, so that none is guessed.
-        order = (page is not None, page or 0, _number(metadata.get("start_index")), len(held.places))
-        held.places.append((order, point, len(text), page, str(label) if label else None))
+        start = metadata.get("start_index")
+        order = (page is not None, page or 0, _number(start), len(held.places))
+        edges = (text[:EDGE], text[-EDGE:]) if start is None else ("", "")
+        held.places.append(_Place(order, point, len(text), page, str(label) if label else None, edges))
         given = {key: metadata[key] for key in metadata if self._bucket.field(key)}
         key = json.dumps(given, sort_keys=True, default=str)
         held.rows[key] = (
@@ -232,9 +245,14 @@ class Reading:
 
 def _spans(held: _Points) -> Iterator[Span]:
     start = 0
-    for _, point, length, page, label in sorted(held.places, key=lambda place: place[0]):
-        yield Span(point, start, start + length, page, label)
-        start += length + len(BETWEEN)
+    for _, group in groupby(
+        sorted(held.places, key=lambda place: place.order), lambda place: place.order[:3]
+    ):
+        places = list(group)
+        for number in in_order([place.edges for place in places]):
+            place = places[number]
+            yield Span(place.point, start, start + place.length, place.page, place.label)
+            start += place.length + len(BETWEEN)
 
 
 def pages_of(spans: Sequence[Span]) -> tuple[Page, ...]:
