@@ -16,7 +16,7 @@ from llm.errors import BadInput
 
 DPI = 300
 _MOST_PIXELS = 40_000_000
-_SECONDS = 120
+_SECONDS, _SECONDS_AGAIN = 120, 30
 # Below this mean confidence a page may lie on its side: Tesseract then finds out how, where it has the data for it.
 _UNSURE, _HALF = 70, 50
 _TURNED = "osd"
@@ -101,17 +101,17 @@ def recognised(picture: Any, code: str, *, enlarge: float = 1.0) -> tuple[str, l
         size = (round(picture.width * scale), round(picture.height * scale))
         picture = picture.resize(size, Resampling.LANCZOS)
     best = _words(_data(picture, code, _PAGE), scale)
-    others = [_BLOCK] if enlarge > 1 else []
-    if best and _TURNED in installed() and _gain(best) < (_UNSURE - _HALF) * _letters(best):
-        others.append(_ANY_WAY)
-    for layout in others:
-        # What was read already is not lost when another way fails.
+    is_sure = _gain(best) >= (_UNSURE - _HALF) * _letters(best)
+    other = _BLOCK if is_sure and enlarge > 1 else None if is_sure or _TURNED not in installed() else _ANY_WAY
+    if other is not None:
+        # What was read already is not lost when the other way fails.
         with contextlib.suppress(Passing):
-            best = max(best, _words(_data(picture, code, layout), scale), key=_gain)
+            again = _words(_data(picture, code, other, seconds=_SECONDS_AGAIN), scale)
+            best = max(best, again, key=_gain)
     return _joined(best)
 
 
-def _data(picture: Any, code: str, layout: int) -> dict[str, list[Any]]:
+def _data(picture: Any, code: str, layout: int, *, seconds: float = _SECONDS) -> dict[str, list[Any]]:
     import pytesseract
 
     try:
@@ -119,12 +119,12 @@ def _data(picture: Any, code: str, layout: int) -> dict[str, list[Any]]:
             picture,
             lang=languages(code),
             config=f"--psm {layout} --dpi {DPI}",
-            timeout=_SECONDS,
+            timeout=seconds,
             output_type=pytesseract.Output.DICT,
         )
     except (pytesseract.TesseractError, RuntimeError) as error:
         slow = "timeout" in str(error).lower()
-        raise Passing(f"OCR {f'took longer than {_SECONDS} s' if slow else 'failed'}") from error
+        raise Passing(f"OCR {f'took longer than {seconds:g} s' if slow else 'failed'}") from error
     return data
 
 

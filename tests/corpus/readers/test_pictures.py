@@ -151,23 +151,15 @@ def test_of_a_film_the_first_picture_is_read(tmp_path: Path) -> None:
 
 
 @needs_tesseract
-@pytest.mark.parametrize("turn", [90, 180])
-def test_a_page_on_its_side_is_read_where_it_lies(tmp_path: Path, turn: int) -> None:
-    said = [
-        "Nordwind Bakery",
-        "Invoice number 4711",
-        "Total due 12.50 EUR",
-        *["Thank you for your order, and come again"] * 9,
-    ]
-    picture(said, (1000, 2400)).rotate(turn, expand=True).save(tmp_path / "a.png")
+def test_a_page_on_its_side_is_read_where_it_lies(tmp_path: Path) -> None:
+    said = ["Nordwind Bakery", "Invoice number 4711", "Total due 12.50 EUR", "Thank you for your order"]
+    picture(said, (1000, 500)).rotate(90, expand=True).save(tmp_path / "a.png")
     reading = only(tmp_path / "a.png")
     assert "Total due 12.50 EUR" in reading.text
     at = reading.text.index("Total due")
     (box,) = boxes_of(reading.layouts[0], at, at + len("Total due 12.50 EUR"))
-    if turn == 90:  # what was right is up
-        assert (210 < box.left < box.right < 300, box.bottom) == (True, pytest.approx(940, abs=12))
-    else:
-        assert (2100 < box.top < box.bottom < 2200, box.right) == (True, pytest.approx(940, abs=12))
+    # What was right is up.
+    assert (210 < box.left < box.right < 300, box.bottom) == (True, pytest.approx(940, abs=12))
 
 
 def words(*said: tuple[str, float]) -> dict[str, list[object]]:
@@ -194,7 +186,7 @@ def test_of_several_ways_the_surest_is_taken(
     ways = {3: words(("page", 80 - unsure)), 6: words(("block", 95), ("x", 45)), 1: words(("side", 30))}
     seen: list[tuple[int, int]] = []
 
-    def data(shown: Image.Image, code: str, layout: int) -> dict[str, list[object]]:
+    def data(shown: Image.Image, code: str, layout: int, **_: float) -> dict[str, list[object]]:
         seen.append((layout, shown.width))
         if layout == 6 and unsure:
             raise Passing("OCR failed")
