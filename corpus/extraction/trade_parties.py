@@ -160,10 +160,7 @@ def _around(page: Page, party: _Party, parties: Iterable[_Party]) -> _Party | No
 def _fuller(core: tuple[str, ...], parties: dict[tuple[str, ...], _Party]) -> _Party | None:
     """Return the company whose name begins with a brand, which takes over what speaks for it."""
     for longer, full in parties.items():
-        if len(longer) <= len(core):
-            continue
-        begins = longer[: len(core)] == core and has_form(full.text)
-        if begins:
+        if len(longer) > len(core) and longer[: len(core)] == core and has_form(full.text):
             return full
     return None
 
@@ -171,16 +168,16 @@ def _fuller(core: tuple[str, ...], parties: dict[tuple[str, ...], _Party]) -> _P
 def _named(party: _Party, score: float, kinds: dict[str, float], rivals: Iterable[float]) -> Named:
     """Return a name with its confidence: more when signs of several kinds agree, less when a rival comes close.
 
-    The head of a page that nothing else speaks for is as sure as whoever read it says (`_headed` doubles that).
+    The head of a page that names nobody else is as sure as whoever read it says (`_headed` doubles that); beside
+    other names it is one sign.
     """
     most = _MOST[max(0, min(len(kinds.keys() - {"top"}), len(_MOST)) - 1)]
     confidence = min(most, 0.42 + 0.1 * score)
     against = max(rivals, default=0.0)
     if against > 0 and score - against < CLOSE:
         confidence -= 0.05
-    head = (
-        party.seller.get("head", 0.0) / 2 - 0.1 * (sum(party.seller.values()) - party.sells)
-        if kinds is party.seller
-        else 0.0
-    )
+    head = 0.0
+    if kinds is party.seller:
+        head = party.seller.get("head", 0.0) / 2 - 0.1 * (sum(party.seller.values()) - party.sells)
+        head = min(head, _MOST[0]) if against > 0 else head
     return Named(party.pieces, party.text, round(max(confidence, head), 2))
