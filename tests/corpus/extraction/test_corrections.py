@@ -255,11 +255,11 @@ async def test_a_renamed_file_keeps_its_corrections(folder: Path, invoices: Buck
     (folder / "slip.txt").rename(folder / "paid.txt")
     options = IngestOptions(workers=0, prune=True)
     await ingest([folder], invoices, stores=stores, options=options)
-    assert (stores.annotations.get("paid") or {})["total_amount"] == Money(Decimal(50), "GBP")
+    assert (stores.annotations.get("slip") or {})["total_amount"] == Money(Decimal(50), "GBP")
     again = await ingest([folder], invoices, stores=stores, options=options)
     assert (again.unchanged, again.changed) == (1, 0)
     assert stores.extractions is not None
-    assert [edit.raw for edit in stores.extractions.corrected.history("paid")] == ["50 GBP"]
+    assert [edit.raw for edit in stores.extractions.corrected.history("slip")] == ["50 GBP"]
     # So does a copy beside it: the same text says the same.
     (folder / "copy.txt").write_text(SLIP)
     await ingest([folder], invoices, stores=stores, options=options)
