@@ -97,7 +97,7 @@ def tokens(text: str) -> list[Token]:
         elif piece != "&":
             written = text[match.start() : match.end()].lower()
             found.append(Token(piece, match.start(), match.end(), depth > 0, written=written))
-    return list(_join_initials(_join_apostrophes(found, lower), lower))
+    return _join_forms(list(_join_initials(_join_apostrophes(found, lower), lower)))
 
 
 def _join_apostrophes(found: list[Token], lower: str) -> list[Token]:
@@ -111,6 +111,45 @@ def _join_apostrophes(found: list[Token], lower: str) -> list[Token]:
             joined[-1] = Token(text, last.start, token.end, last.bracketed, stem, written=text)
         else:
             joined.append(token)
+    return joined
+
+
+_WRITTEN_OUT = {
+    tuple(plain(words).split()): form
+    for form, written in {
+        "gmbh": "Gesellschaft mit beschränkter Haftung", "ag": "Aktiengesellschaft", "kg": "Kommanditgesellschaft",
+        "ohg": "offene Handelsgesellschaft", "gbr": "Gesellschaft bürgerlichen Rechts", "eg": "eingetragene Genossenschaft",
+        "llc": "limited liability company", "plc": "public limited company", "ltd": "private limited company",
+        "sa": "société anonyme|spółka akcyjna|sociedad anónima|sociedade anónima", "sarl": "société à responsabilité limitée",
+        "sas": "société par actions simplifiée", "spa": "società per azioni", "srl": "società a responsabilità limitata",
+        "sl": "sociedad limitada|sociedad de responsabilidad limitada", "spzoo": "spółka z ograniczoną odpowiedzialnością|sp zoo",
+        "bv": "besloten vennootschap", "nv": "naamloze vennootschap", "ab": "aktiebolag", "as": "aksjeselskap|aktieselskab",
+        "oy": "osakeyhtiö", "sro": "společnost s ručením omezeným", "kft": "korlátolt felelősségű társaság",
+    }.items()
+    for words in written.split("|")
+}  # fmt: skip
+"""Legal forms as registers write them out, by the words of each."""
+_LENGTHS: dict[str, list[int]] = {}
+for _words in sorted(_WRITTEN_OUT, key=len, reverse=True):
+    _LENGTHS.setdefault(_words[0], []).append(len(_words))
+
+
+def _join_forms(found: list[Token]) -> list[Token]:
+    """Join the words of a legal form that is written out to the one that is short for it."""
+    joined: list[Token] = []
+    at = 0
+    while at < len(found):
+        for length in _LENGTHS.get(found[at].text, ()) if at else ():  # a name does not begin with one
+            run = found[at : at + length]
+            form = _WRITTEN_OUT.get(tuple(token.text for token in run))
+            if form:
+                said = " ".join(token.written for token in run)
+                joined.append(Token(form, run[0].start, run[-1].end, run[0].bracketed, written=said))
+                at += length
+                break
+        else:
+            joined.append(found[at])
+            at += 1
     return joined
 
 

@@ -36,10 +36,32 @@ _NO_NAME = re.compile(
 )
 
 
+_MOST_WORDS = 7
+_SPEAKS = re.compile(
+    r"\b(?:your?|us|our|please|ihre?[nrms]?|sie|bitte|votre|vous|notre|su|usted)\b", re.IGNORECASE
+)
+"""A long line that speaks to the reader is a sentence."""
 _HEADING = re.compile(
     r"\b(?:tax\s+invoice|invoice|receipt|rechnung|facture|cash\s+bill|cash\s+sales?|gutschrift|credit\s+note|bill\s+to)\b",
     re.IGNORECASE,
 )
+
+
+_NAMED_HEADING = re.compile(
+    r"(?P<name>[A-ZÀ-ÖØ-Þ][\w&.'’-]*(?:\s[A-ZÀ-ÖØ-Þ&][\w&.'’-]*){0,4})\s(?:invoice|bill|receipt|rechnung|facture|factuur|factura|fattura)"
+    r"(?:\s(?:summary|statement))?",
+    re.IGNORECASE,
+)
+"""The heading of a company that names itself there: "Northwind Utilities Invoice"."""
+_KINDS = frozenset(
+    """
+    tax simplified cash official sales sale guest original commercial proforma pro forma final partial credit
+    vat gst purchase duplicate copy customer electronic recurring monthly paid self billed interim deposit corrected correction
+    dine dining table takeaway away payment delivery consolidated summary detailed this your the an of for and e hotel fee
+    progress sample test member standard pos no number non void reprint
+    """.split()
+)
+"""Words before "invoice" that say which kind it is."""
 
 
 def head_lines(text: str, count: int = HEAD_LINES) -> Iterator[tuple[int, int]]:
@@ -77,7 +99,19 @@ def find_organization(text: str) -> tuple[int, int, float] | None:
         start, end = above[place]
         if any(token.text in _BUSINESS for token in tokens(text[start:end])):
             return _begin(text, above[: place + 1]), _joined(text, above[place : place + 2]), 0.75
-    return (*above[names[0]], 0.55) if names else None
+    headed = (found for start, end in lines if (found := _headed(text, start, end)))
+    return next(headed, None) or ((*above[names[0]], 0.55) if names else None)
+
+
+def _headed(text: str, start: int, end: int) -> tuple[int, int, float] | None:
+    """Return the name in a heading such as "Northwind Utilities Tax Invoice"."""
+    found = _NAMED_HEADING.fullmatch(text, start, end)
+    words = tokens(found["name"]) if found else []
+    while words and words[-1].text in _KINDS:
+        words.pop()
+    if not words or all(word.text in _KINDS or word.text in ("service", "services") for word in words):
+        return None
+    return start, start + words[-1].end, 0.6
 
 
 def _cells_of(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -93,6 +127,7 @@ def is_name(line: str) -> bool:
         and sum(map(str.isdigit, line)) <= sum(map(str.isalpha, line))
         and not _NO_NAME.search(line)
         and not date_pattern().search(line)
+        and (len(line.split()) <= _MOST_WORDS or _SPEAKS.search(line) is None)
     )
 
 

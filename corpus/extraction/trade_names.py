@@ -155,7 +155,7 @@ def _legal_span(text: str) -> tuple[int, int] | None:
 def _is_form(text: str, found: Sequence[Token], place: int) -> bool:
     """Return whether a token is a legal form here: one that is no word, or one in capitals or with dots that ends a name."""
     token = found[place]
-    if token.text in CLEAR_FORMS:
+    if token.text in CLEAR_FORMS or " " in token.written:  # so it is when it is written out
         return True
     dotted = "." in text[token.start : token.end]
     ends = place == len(found) - 1 or bool(

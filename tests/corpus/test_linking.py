@@ -189,6 +189,21 @@ def test_names_have_a_core_qualifiers_and_a_legal_form():
     assert [token.text for token in tokens("C W Koh's")] == ["cw", "kohs"]
 
 
+@pytest.mark.parametrize(
+    ("written", "short"),
+    [
+        ("Fabryka Mebli Spółka z ograniczoną odpowiedzialnością", "Fabryka Mebli Sp. z o.o."),
+        ("Huta Nowa spółka akcyjna", "Huta Nowa S.A."),
+        ("Muster Gesellschaft mit beschränkter Haftung", "Muster GmbH"),
+        ("Northbridge Limited Liability Company", "Northbridge LLC"),
+        ("Boulangerie Petit, société à responsabilité limitée", "Boulangerie Petit SARL"),
+    ],
+)
+def test_a_legal_form_that_is_written_out_is_the_short_one(written: str, short: str) -> None:
+    assert parse_name(written) == parse_name(short)
+    assert parse_name("Aktiengesellschaft").core == ("aktiengesellschaft",)
+
+
 def test_a_name_with_two_letters_swapped_is_the_same_name(linker, tmp_path):
     store = AnnotationStore(f"sqlite:///{tmp_path / 'swapped.sqlite'}", load_buckets())
     names = ["Tallinga International Ltd", "Tallniga Ltd", "Tallinda Ltd", "Orchard Bakeries"]

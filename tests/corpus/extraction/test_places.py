@@ -119,6 +119,11 @@ def test_a_label_inside_a_sentence_counts_in_prose_only() -> None:
         ("3 180048\nOAK PETROL TRADING\nCOMPANY NO: 1234\nRECEIPT\n", "OAK PETROL TRADING"),
         ("TEL: 03-123\nGREEN FERN\nTAX INVOICE\nBILL TO: OTHER GMBH\n", "GREEN FERN"),
         ("9 SPEEDY SHOP S/B (519537-X)\nLOT 1, JALAN 2\nINVOICE NO: 3\n", "9 SPEEDY SHOP S/B"),
+        (
+            "Northwind Cloud Hosting Tax Invoice\nWrite to us about your plan or bill at any time of day\n",
+            "Northwind Cloud Hosting",
+        ),
+        ("Amber Web Services Invoice\n12345\n", "Amber Web Services"),
     ],
 )
 def test_the_organisation_that_heads_a_document(text: str, name: str) -> None:
@@ -134,8 +139,16 @@ def test_the_head_of_a_page_is_read_cell_by_cell() -> None:
     assert text[found[0] : found[1]] == "ELM CO. (M) BHD"
 
 
-def test_no_organisation_in_a_head_of_numbers() -> None:
-    assert find_organization("12345\nTel: 99\n") is None
+@pytest.mark.parametrize(
+    "text",
+    [
+        "12345\nTel: 99\n",
+        "Service Invoice\n12345\n",  # a kind of invoice is nobody
+        "Tax Invoice\nPlease write to us about your plan or bill at any time\n",  # nor is a sentence
+    ],
+)
+def test_no_organisation_in_a_head_without_names(text: str) -> None:
+    assert find_organization(text) is None
 
 
 def test_a_title_is_short_and_no_exhibit() -> None:
