@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from citations.assessment import Assessment, Passage, Problem, assess
 from citations.facts import hard_facts
+from citations.field_values import exchanged
 from citations.matching import View, view
 from citations.pool import Pool, Window, build_pool, index_stems, windows
 from citations.tokens import Span, content_stems, stem, word_list
@@ -102,11 +103,19 @@ def examine(
         least: lexical score below which a window is not worth a look.
     """
     findings = [
-        Finding(w, assess(query.view, passage_of(pool, w), query.weights))
+        Finding(w, _held_to_fields(pool, w, query, assess(query.view, passage_of(pool, w), query.weights)))
         for w in windows(pool, query.roots, evidence, limit)
         if w.score >= least
     ]
     return sorted(findings, key=_rank)
+
+
+def _held_to_fields(pool: Pool, window: Window, query: Query, assessment: Assessment) -> Assessment:
+    """Return an assessment that also knows of a number which the document has in another field than the claim names."""
+    said = exchanged(query.view, pool.document(pool.evidence[window.evidence].doc_id).numbers)
+    if not said:
+        return assessment
+    return replace(assessment, problems=(*assessment.problems, Problem("value", said, conflict=True)))
 
 
 # A sentence joins the others when it says at least a tenth of the claim that they do not say.

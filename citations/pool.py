@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from citations.facts import Fact, hard_facts, uses_comma_decimals
+from citations.field_values import numbers_of
 from citations.tokens import Span, content_stem, content_stems, is_content, sentence_spans, stem, words
 from citations.types import Evidence
 
@@ -61,6 +62,7 @@ class Gathered:
         self.known = frozenset(
             content_stems(re.sub(r"[_\W]+", " ", doc_id)) + content_stems(annotations.replace("_", " "))
         )
+        self.numbers = numbers_of(dict(pair for e in spans for pair in e.facts))
         self.vocabulary = frozenset(stem(w) for w in set(words(self.text)) if is_content(w))
         self._spans = spans
         self._facts: tuple[Fact, ...] | None = None

@@ -1,0 +1,49 @@
+"""Numbers of a claim held against the fields in which a document has them: the net amount may not be called the total."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from citations.facts import Fact, hard_facts
+from citations.matching import View, facts_agree
+from citations.tokens import content_stems
+
+
+@dataclass(frozen=True, slots=True)
+class FieldNumber:
+    """A field's number, and the stems of the field's name."""
+
+    name: str
+    stems: frozenset[str]
+    fact: Fact
+
+
+def numbers_of(annotations: Mapping[str, str]) -> tuple[FieldNumber, ...]:
+    """Return the fields whose values are one number each, with their unit or currency."""
+    found = []
+    for name, value in annotations.items():
+        facts = hard_facts(value, False)
+        if len(facts) == 1 and facts[0].kind == "number":
+            said = name.replace("_", " ")
+            found.append(FieldNumber(said, frozenset(content_stems(said)), facts[0]))
+    return tuple(found)
+
+
+def exchanged(claim: View, numbers: Sequence[FieldNumber]) -> str:
+    """Return how the claim gives one field's number to another field that it names, "" when it does not."""
+    if len(numbers) < 2:
+        return ""
+    for fact in claim.facts:
+        if fact.kind != "number":
+            continue
+        holders = [item for item in numbers if facts_agree(fact, item.fact, "")]
+        for other in numbers:
+            if holders and other not in holders and all(_names(claim, other, item) for item in holders):
+                value = " ".join(fact.text.split()).rstrip(".")
+                return f'"{value}" is the {holders[0].name}; the {other.name} is {other.fact.text}'
+    return ""
+
+
+def _names(claim: View, other: FieldNumber, holder: FieldNumber) -> bool:
+    """Return whether a claim speaks of one field and not of another."""
+    own = (other.stems - holder.stems) or other.stems
+    return own <= claim.stem_set and not (holder.stems - other.stems) & claim.stem_set
