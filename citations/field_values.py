@@ -28,16 +28,28 @@ def numbers_of(annotations: Mapping[str, str]) -> tuple[FieldNumber, ...]:
     return tuple(found)
 
 
-def exchanged(claim: View, numbers: Sequence[FieldNumber]) -> str:
-    """Return how the claim gives one field's number to another field that it names, "" when it does not."""
-    if len(numbers) < 2:
+_DOCUMENTS = frozenset(
+    content_stems("invoice receipt bill document contract agreement lease datasheet certificate")
+)
+
+
+def exchanged(claim: View, numbers: Sequence[FieldNumber], known: frozenset[str]) -> str:
+    """Return how the claim gives one field's number to another field that it names, "" when it does not.
+
+    Only of a claim that says nothing else: in "VAT on the net amount is 380.00" another word names the field.
+
+    Args:
+        known: stems of the document's id and of its fields, names and values.
+    """
+    if not claim.stem_set <= known | _DOCUMENTS:
         return ""
-    for fact in claim.facts:
-        if fact.kind != "number":
-            continue
+    stated = [fact for fact in claim.facts if fact.kind == "number"]
+    # A field whose own number the claim gives is named for that one.
+    others = [item for item in numbers if not any(facts_agree(fact, item.fact, "") for fact in stated)]
+    for fact in stated if others else ():
         holders = [item for item in numbers if facts_agree(fact, item.fact, "")]
-        for other in numbers:
-            if holders and other not in holders and all(_names(claim, other, item) for item in holders):
+        for other in others:
+            if holders and all(_names(claim, other, item) for item in holders):
                 value = " ".join(fact.text.split()).rstrip(".")
                 return f'"{value}" is the {holders[0].name}; the {other.name} is {other.fact.text}'
     return ""

@@ -112,7 +112,8 @@ def examine(
 
 def _held_to_fields(pool: Pool, window: Window, query: Query, assessment: Assessment) -> Assessment:
     """Return an assessment that also knows of a number which the document has in another field than the claim names."""
-    said = exchanged(query.view, pool.document(pool.evidence[window.evidence].doc_id).numbers)
+    document = pool.document(pool.evidence[window.evidence].doc_id)
+    said = exchanged(query.view, document.numbers, document.known) if document.numbers else ""
     if not said:
         return assessment
     return replace(assessment, problems=(*assessment.problems, Problem("value", said, conflict=True)))

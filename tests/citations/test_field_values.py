@@ -8,7 +8,7 @@ from citations.verify import verify
 INVOICE = Evidence(
     "c1",
     "E-1",
-    "ELM TRADING LTD\nInvoice E-1\n2,000.00\n380.00\n2,380.00\n",
+    "ELM TRADING LTD\nInvoice E-1\n2,000.00\nVAT 380.00\n2,380.00\n",
     facts=(("net_amount", "2,000.00 EUR"), ("tax_amount", "380.00 EUR"), ("total_amount", "2,380.00 EUR")),
 )
 LEASE = Evidence("c2", "L-1", "Lease of Elm House.", facts=(("term", "5 years"), ("renewal_term", "2 years")))
@@ -24,6 +24,8 @@ LEASE = Evidence("c2", "L-1", "Lease of Elm House.", facts=(("term", "5 years"),
         ("The net amount is 2,380.00 EUR", "contradicted", None),
         ("The total amount is 2,380.00 EUR", "supported", None),
         ("The net amount is 2,000.00 EUR and the total amount is 2,380.00 EUR", "supported", None),
+        ("VAT on the net amount is 380.00 EUR", "supported", None),
+        ("The invoice totals EUR 2,380.00, of which EUR 380.00 is VAT", "supported", None),
     ],
 )  # fmt: skip
 def test_an_amount_belongs_to_its_field(claim: str, verdict: str, reason: str | None) -> None:
