@@ -33,16 +33,19 @@ _DOCUMENTS = frozenset(
 )
 
 
-def exchanged(claim: View, numbers: Sequence[FieldNumber], known: frozenset[str]) -> str:
-    """Return how the claim gives one field's number to another field that it names, "" when it does not.
+def says_only_values(claim: View, known: frozenset[str]) -> bool:
+    """Return whether a claim speaks of the document and its fields alone.
 
-    Only of a claim that says nothing else: in "VAT on the net amount is 380.00" another word names the field.
+    Another does not name its field for sure: in "VAT on the net amount is 380.00" it is "VAT" that does.
 
     Args:
         known: stems of the document's id and of its fields, names and values.
     """
-    if not claim.stem_set <= known | _DOCUMENTS:
-        return ""
+    return claim.stem_set <= known | _DOCUMENTS
+
+
+def exchanged(claim: View, numbers: Sequence[FieldNumber]) -> str:
+    """Return how the claim gives one field's number to another field that it names, "" when it does not."""
     stated = [fact for fact in claim.facts if fact.kind == "number"]
     # A field whose own number the claim gives is named for that one.
     others = [item for item in numbers if not any(facts_agree(fact, item.fact, "") for fact in stated)]

@@ -7,7 +7,7 @@ from itertools import accumulate
 
 from citations.assessment import Assessment, Passage, Problem, assess
 from citations.facts import hard_facts
-from citations.field_values import exchanged
+from citations.field_values import exchanged, says_only_values
 from citations.matching import View, view
 from citations.pool import Pool, Window, build_pool, index_stems, windows
 from citations.tokens import Span, content_stems, stem, word_list
@@ -113,7 +113,7 @@ def examine(
 def _held_to_fields(pool: Pool, window: Window, query: Query, assessment: Assessment) -> Assessment:
     """Return an assessment that also knows of a number which the document has in another field than the claim names."""
     document = pool.document(pool.evidence[window.evidence].doc_id)
-    said = exchanged(query.view, document.numbers, document.known) if document.numbers else ""
+    said = exchanged(query.view, document.numbers) if says_only_values(query.view, document.known) else ""
     if not said:
         return assessment
     return replace(assessment, problems=(*assessment.problems, Problem("value", said, conflict=True)))

@@ -4,10 +4,10 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from citations.facts import Fact, hard_facts, uses_comma_decimals
-from citations.field_values import numbers_of
+from citations.field_values import FieldNumber, numbers_of
 from citations.tokens import Span, content_stem, content_stems, is_content, sentence_spans, stem, words
 from citations.types import Evidence
 
@@ -62,10 +62,14 @@ class Gathered:
         self.known = frozenset(
             content_stems(re.sub(r"[_\W]+", " ", doc_id)) + content_stems(annotations.replace("_", " "))
         )
-        self.numbers = numbers_of(dict(pair for e in spans for pair in e.facts))
         self.vocabulary = frozenset(stem(w) for w in set(words(self.text)) if is_content(w))
         self._spans = spans
         self._facts: tuple[Fact, ...] | None = None
+
+    @cached_property
+    def numbers(self) -> tuple[FieldNumber, ...]:
+        """Return the document's fields whose values are one number each."""
+        return numbers_of(dict(pair for e in self._spans for pair in e.facts))
 
     def facts(self) -> tuple[Fact, ...]:
         """Return the hard facts of the document's evidence and annotations."""

@@ -37,6 +37,8 @@ _LESS = (
 )
 COUNTED = re.compile(r"[ \t]+(?:[a-zà-ÿ]{3,}s|[A-ZÄÖÜ][a-zäöüß]{3,})\b")
 """After a number without currency: what it counts ("at least 40 items", "mehr als 3 Seiten"), so it is no amount."""
+RANGE = re.compile(r"(?:between|zwischen|entre|from|von|de)\s+$", re.IGNORECASE)
+"""Before the first of two numbers that bound a range."""
 WEAK = frozenset({"of", "from", "ab", "von", "bis", "worth", "exactly"})
 """Words that compare amounts, but as often name a date or a part."""
 OPERATORS: tuple[tuple[str, Operator], ...] = (
@@ -127,9 +129,7 @@ def read_amounts(reader: Reader) -> None:
     pair = range_of(reader.question, amounts)
     if pair:
         low, high = pair
-        begin = re.search(
-            r"(?:between|zwischen|entre|from|von|de)\s+$", reader.question[: low.span[0]], re.IGNORECASE
-        )
+        begin = RANGE.search(reader.question[: low.span[0]])
         start = begin.start() if begin else low.span[0]
         currency = high.money.currency or low.money.currency
         declared = amount_field(reader, start)

@@ -5,7 +5,7 @@ import re
 from corpus.amounts import Amount, find_amounts
 from corpus.fields import Field
 from corpus.filters import Operator
-from nodes.measures import compared, range_of
+from nodes.measures import RANGE, compared, range_of
 from nodes.phrases import find_phrase
 from nodes.reading import Reader
 
@@ -14,7 +14,6 @@ _JOINS = re.compile(
     re.IGNORECASE,
 )
 """Between a field's word and its number, or what compares it."""
-_RANGE = re.compile(r"(?:between|zwischen|entre|from|von|de)\s+$", re.IGNORECASE)
 _UNIT = re.compile(r"\s?(?:%|[^\W\d_]{1,3}(?!\w))")
 """After a number: a percentage or a unit makes it another thing, unless it is a word of the question."""
 _SMALL_WORDS = re.compile(
@@ -39,7 +38,7 @@ def _read_beside(reader: Reader, declared: Field, begin: int, end: int) -> None:
     free = [amount for amount in find_amounts(question) if _is_plain(reader, amount)]
     if pair := range_of(question, free):
         low, high = pair
-        lead = _RANGE.search(question[: low.span[0]])
+        lead = RANGE.search(question[: low.span[0]])
         start = lead.start() if lead else low.span[0]
         if _joined(question, begin, end, start, high.span[1]):
             values = [_value(declared, low), _value(declared, high)]

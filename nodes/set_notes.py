@@ -34,13 +34,14 @@ def unknown_notes(corpus: Corpus, plan: Json, decision: Json, columns: Sequence[
     notes += [note("compose", "values", said) for said in corpus.annotations.remarks(name, asked)]
     checked = set(decision.get("described", []))
     used = {word for field in fields_used(part) for word in field.split("_") if len(word) > 4}
+    computing = computing_words(plan)
     unused = [
         word
         for word in part["terms"]
         if len(word) > 2
         and word not in checked
         and not any(word[:5] == other[:5] for other in used)
-        and not any(pattern.search(word) for pattern in computing_words(plan))
+        and not any(pattern.search(word) for pattern in computing)
     ]
     if unused:
         message = f"Not used as a condition, since no field holds it: {', '.join(unused)}."

@@ -85,7 +85,6 @@ def find_trade_parties(text: str) -> tuple[Named | None, Named | None]:
         # Blanks before the last page keep its offsets those of the whole text.
         foot = Page(" " * last + text[last:])
         parties += _merged(foot, foot_signs(foot))
-    _doubt_heads(parties)
     seller = max(parties, key=lambda party: (party.sells, -party.start), default=None)
     seller = seller if seller and seller.sells >= 1.0 else None
     rest = [party for party in parties if not (seller and _alike(party, seller))]
@@ -110,18 +109,6 @@ def _alike(one: _Party, other: _Party) -> bool:
     first, second = parse_name(one.text).core, parse_name(other.text).core
     shorter = min(len(first), len(second))
     return first[:shorter] == second[:shorter]
-
-
-def _doubt_heads(parties: list[_Party]) -> None:
-    """Count the head of the page less where nothing but an address follows it, and another name has marks of a company."""
-    if any("label" not in party.buyer and party.seller.keys() & {"registered", "reach"} for party in parties):
-        for party in parties:
-            if (
-                "head" in party.seller
-                and party.seller.keys() <= {"first", "head"}
-                and "address" in party.buyer
-            ):
-                party.seller["head"] /= 2
 
 
 def _merged(page: Page, found: Iterable[Sign]) -> list[_Party]:

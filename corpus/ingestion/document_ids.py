@@ -44,7 +44,7 @@ class DocumentIds:
     def _renamed(self, place: str, text: str) -> str | None:
         """Return the stored document of this text whose file is gone."""
         ending = Path(place).suffix.lower()
-        for record in self._of_text.get(text_hash(text), ()) if self._of_text else ():
+        for record in self._of_text.get(text_hash(text), ()):
             same = record.doc_id not in self._seen and Path(record.source_path).suffix.lower() == ending
             if same and is_absent(file_of(record.source_path)):
                 return record.doc_id

@@ -155,3 +155,18 @@ def test_a_name_over_two_lines_is_one_value_with_the_place_of_both() -> None:
     best = found.fields["vendor_name"].best
     assert best.value == LAYOUTS["form_wrap2"]["seller"]
     assert text[best.start : best.end] == "Kuratorium für Waldarbeit\nund Forsttechnik e.V."
+
+
+def test_the_address_in_the_window_is_the_buyers_whatever_address_comes_first() -> None:
+    text = """Depot Nord
+Hafenweg 9
+20457 Hamburg
+
+Ulmenhof GmbH - Ring 4 - 50667 Köln
+Mia Kern
+Lindenweg 3
+10115 Berlin
+
+Rechnung 17
+"""
+    assert names(text) == ("Ulmenhof GmbH", "Mia Kern")
