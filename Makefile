@@ -96,13 +96,13 @@ serve: $(VENV)/.runtime
 ARCHIVE_HOME := $(CURDIR)/.citegraph/archive
 .PHONY: archive
 archive: $(VENV)/.dev
-	@CITEGRAPH_HOME=$(ARCHIVE_HOME) $(PY) -m evals.archive $(ARCHIVE)
+	@CITEGRAPH_HOME=$(ARCHIVE_HOME) $(PY) -m benches.documents.archive $(ARCHIVE)
 
 eval: $(VENV)/.dev
 	@CITEGRAPH_HOME=$(ARCHIVE_HOME) $(BIN)/citegraph eval $(QUESTIONS) --mode $(MODE)
 
 bench: $(VENV)/.dev
-	@$(PY) -m evals.bench
+	@$(PY) -m benches.bench
 
 # Every model step under every fault, over HTTP: prints the matrix. STEPS="compose verify" takes only these.
 faults: $(VENV)/.dev
@@ -124,32 +124,32 @@ test-local-model: $(VENV)/.dev
 .PHONY: test-ray
 test-ray: $(VENV)/.dev
 	@$(PIP) install -c constraints.txt -e '.[ray]'
-	@$(PY) -m pytest -m ray tests/corpus/ingestion/test_on_ray.py
+	@$(PY) -m pytest -m ray tests/citegraph/corpus/ingestion/test_on_ray.py
 
 # 10,000 generated filters on SQLite, Qdrant and plain Python; a million annotation rows.
 bench-filters: $(VENV)/.dev
-	@$(PY) -m evals.bench_filters
+	@$(PY) -m benches.bench_filters
 
 bench-rows: $(VENV)/.dev
-	@$(PY) -m evals.bench_rows
+	@$(PY) -m benches.bench_rows
 
 # The archive's PDF files, each in its bucket: pages per second beside a plain script.
 bench-ingest: $(VENV)/.dev
-	@$(PY) -m evals.bench_ingest --archive $(ARCHIVE)
+	@$(PY) -m benches.documents.bench_ingest --archive $(ARCHIVE)
 
 # Memory over 100,000 generated documents of mixed format and length (DOCUMENTS=20000 for fewer).
 bench-ingest-memory: $(VENV)/.dev
-	@$(PY) -m evals.bench_ingest_memory --documents $(or $(DOCUMENTS),100000)
+	@$(PY) -m benches.documents.bench_ingest_memory --documents $(or $(DOCUMENTS),100000)
 
 # A server of its own on CITEGRAPH_HOME: 50 users for 2 minutes, who pause 7 s in the mean, then without pauses.
 # LOAD="--users 1 --think 0 --ingest 10000" ingests meanwhile.
 .PHONY: load
 load: $(VENV)/.dev
-	@$(PY) -m evals.load $(QUESTIONS) $(LOAD)
+	@$(PY) -m benches.load $(QUESTIONS) $(LOAD)
 
 # kill -9 at 50 points of an ingest; the tests take 4.
 soak: $(VENV)/.dev
-	@CITEGRAPH_KILLS=50 $(PY) -m pytest tests/corpus/ingestion/test_killing.py
+	@CITEGRAPH_KILLS=50 $(PY) -m pytest tests/citegraph/corpus/ingestion/test_killing.py
 
 # The MiniLM embedding model for CITEGRAPH_EMBEDDINGS=minilm or CITEGRAPH_RERANKER=minilm.
 minilm: $(VENV)/.runtime

@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from citegraph.errors import BadInput
+from citegraph.run.services import Corpus, Services
 from cli.annotated import (
     Row,
     correction_rows,
@@ -31,13 +33,11 @@ from cli.review_file import (
 )
 from cli.rules_or_model import By
 from cli.terminal import Progress, progress, say, write
-from llm.errors import BadInput
-from tools.services import Corpus, Services
 
 if TYPE_CHECKING:
-    from corpus.buckets import Bucket
-    from corpus.extraction.editing import Change, Editor
-    from corpus.ingestion.annotating import Extractor
+    from citegraph.corpus.ingestion.annotating import Extractor
+    from citegraph.corpus.records.extracted.editing import Change, Editor
+    from citegraph.corpus.schema.bucket import Bucket
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ async def _run(request: Request, show: Progress | None, *, as_json: bool) -> str
 
 def _meant(corpus: Corpus, request: Request) -> "tuple[Bucket, str | None]":
     """Return the bucket and the document, if one is named, that a request is about."""
-    from tools.search import known_bucket
+    from tools.search_tools import known_bucket
 
     if request.document is None:
         if request.bucket is None:
@@ -134,8 +134,8 @@ async def _change(
     show: Progress | None,
 ) -> None:
     """Make the corrections and extract again, as far as the request asks for either."""
-    from corpus.ingestion.annotating import Again, reannotate
-    from corpus.ingestion.stores import IngestOptions, Stores
+    from citegraph.corpus.ingestion.annotating import Again, reannotate
+    from citegraph.corpus.ingestion.ingest_options import IngestOptions, Stores
 
     bucket, doc_id = meant
     assert corpus.extractions is not None
@@ -163,7 +163,7 @@ async def _change(
 
 
 def _editor(corpus: Corpus, bucket: "Bucket", request: Request) -> "Editor":
-    from corpus.extraction.editing import Editor
+    from citegraph.corpus.records.extracted.editing import Editor
 
     assert corpus.extractions is not None
     return Editor(bucket, corpus.documents, corpus.annotations, corpus.extractions, request.by or _user())
@@ -188,7 +188,7 @@ def _changes(bucket: "Bucket", doc_id: str | None, request: Request) -> "list[Ch
     Raises:
         BadInput: no document is named, a correction has no value, or a table cannot be read.
     """
-    from corpus.extraction.editing import Change
+    from citegraph.corpus.records.extracted.editing import Change
 
     asked = [*request.corrections, *request.absent, *request.accept, *request.undo]
     if asked and doc_id is None:
@@ -226,10 +226,10 @@ def _values(bucket: "Bucket", corrections: Sequence[str]) -> list[tuple[str, str
 
 
 def _by_model(services: Services, bucket: "Bucket") -> "Extractor":
-    from corpus.extraction.by_model import ModelExtractor
-    from corpus.extraction.engine import extract_document
-    from corpus.extraction.found import Extraction
-    from corpus.types import Document
+    from citegraph.corpus.extraction.by_model import ModelExtractor
+    from citegraph.corpus.extraction.engine import extract_document
+    from citegraph.corpus.records.extracted.found import Extraction
+    from citegraph.corpus.schema.document import Document
 
     if not services.chat.configured("extract"):
         raise BadInput("No model is configured: set CITEGRAPH_MODEL, or use --rerun rules.")
@@ -261,7 +261,7 @@ def _shown(corpus: Corpus, bucket: "Bucket", doc_id: str | None, request: Reques
 
 
 def _review(corpus: Corpus, bucket: "Bucket", request: Request, as_json: bool) -> str:
-    from corpus.extraction.review import ReviewList
+    from citegraph.corpus.records.extracted.review_list import ReviewList
 
     lists = ReviewList(Services().settings.sql_url)
     page = lists.page(

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
-from tools.services import Corpus
+from citegraph.run.services import Corpus
 
 if TYPE_CHECKING:
-    from corpus.buckets import Bucket
-    from corpus.extraction.corrections import Correction, Edit
-    from corpus.extraction.review import ReviewItem
-    from corpus.extraction.store import Found
+    from citegraph.corpus.records.extracted.corrections import Correction, Edit
+    from citegraph.corpus.records.extracted.extraction_store import Found
+    from citegraph.corpus.records.extracted.review_list import ReviewItem
+    from citegraph.corpus.schema.bucket import Bucket
 
 Row = dict[str, Any]
 QUOTED = 60
@@ -19,7 +19,7 @@ QUOTED = 60
 
 def document_rows(corpus: Corpus, bucket: "Bucket", doc_id: str) -> list[Row]:
     """Return a document's values, one a row: corrected, extracted, given and derived, and what contradicts them."""
-    from corpus.coercion import to_json
+    from citegraph.corpus.schema.values import to_json
 
     assert corpus.extractions is not None
     values = corpus.annotations.get(doc_id, bucket.name) or {}
@@ -88,7 +88,7 @@ def correction_rows(corpus: Corpus, bucket: "Bucket", doc_id: str | None = None)
 
 
 def _correction_row(bucket: "Bucket", item: "Correction", record: Any, values: Mapping[str, Any]) -> Row:
-    from corpus.extraction.settle import corrected_field, typed_corrections
+    from citegraph.corpus.records.extracted.settle import corrected_field, typed_corrections
 
     typed = typed_corrections(bucket, {item.field: item.raw})
     declared = corrected_field(bucket, item.field)
@@ -121,7 +121,7 @@ def _correction_row(bucket: "Bucket", item: "Correction", record: Any, values: M
 
 
 def _same(first: Any, second: Any) -> bool:
-    from corpus.extraction.engine import same
+    from citegraph.corpus.extraction.engine import same
 
     return first is not None and second is not None and same(first) == same(second)
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from graph.answer import Answer, AppliedFilter, Citation, Clarification, Table
+from citegraph.run.answer_types import Answer, AppliedFilter, Citation, Clarification, Table
 
 MARKER = re.compile(r"\[([^\[\]\n]{1,300})\]")
 QUOTE = 200

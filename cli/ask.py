@@ -5,13 +5,13 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from citegraph.errors import BadInput
+from citegraph.run.answer_types import Answer, Clarification
+from citegraph.run.context import Context
 from cli.answer_text import answer_text, chosen_reply, clarification_text
 from cli.exits import BY_STATUS
 from cli.options import check_scope
 from cli.terminal import Steps, interactive, make_steps, say, write
-from graph.answer import Answer, Clarification
-from graph.context import Context
-from llm.errors import BadInput
 
 if TYPE_CHECKING:
     from graph.session import Session
@@ -54,9 +54,9 @@ def shown(answer: Answer) -> str:
 
 def nothing_ingested() -> bool:
     """Tell whether the stores of this process hold no document at all."""
+    from citegraph.corpus.schema.bucket import load_buckets
+    from citegraph.settings import load_settings
     from cli.buckets import document_counts
-    from corpus.buckets import load_buckets
-    from settings import load_settings
 
     settings = load_settings()
     return not any(document_counts(settings, load_buckets(settings.buckets_dir)).values())
@@ -75,12 +75,12 @@ def _complete(request: Request) -> Request:
 
 
 async def _run(request: Request, context: Context, steps: Steps, *, may_ask: bool) -> Answer:
+    from citegraph.run.services import Services
     from graph.session import open_session
-    from tools.services import Services
 
     services = Services(trusted=True)
     if context.buckets or context.filters:
-        from corpus.buckets import load_buckets
+        from citegraph.corpus.schema.bucket import load_buckets
 
         check_scope(context, load_buckets(services.settings.buckets_dir))
     async with open_session(services) as session:

@@ -3,13 +3,13 @@
 import json
 from typing import TYPE_CHECKING, Any
 
+from citegraph.settings import load_settings
 from cli.exits import ANSWERED
 from cli.terminal import write
-from settings import load_settings
 
 if TYPE_CHECKING:
-    from corpus.buckets import Bucket
-    from settings import Settings
+    from citegraph.corpus.schema.bucket import Bucket
+    from citegraph.settings import Settings
 
 EXAMPLES = 5
 """Stored values shown for each field."""
@@ -21,8 +21,8 @@ def run(name: str | None, *, as_json: bool = False) -> int:
     Raises:
         BadInput: there is no such bucket, or a declaration is invalid.
     """
-    from corpus.buckets import load_buckets
-    from llm.errors import BadInput
+    from citegraph.corpus.schema.bucket import load_buckets
+    from citegraph.errors import BadInput
 
     settings = load_settings()
     buckets = load_buckets(settings.buckets_dir)
@@ -49,12 +49,12 @@ def document_counts(settings: "Settings", buckets: "dict[str, Bucket]") -> dict[
     """Return the documents of each bucket, of an own collection those last read; a home without a database has none, and none is made."""
     if settings.database_url is None and not (settings.home / "citegraph.sqlite").exists():
         return dict.fromkeys(buckets, 0)
-    from corpus.documents import DocumentStore
+    from citegraph.corpus.records.documents import DocumentStore
 
     store = DocumentStore(settings.sql_url)
     counts = {name: store.count(name) for name in buckets}
     if any(bucket.collection for bucket in buckets.values()):
-        from corpus.own_mirror import held_documents
+        from citegraph.corpus.foreign.mirror import held_documents
 
         held = held_documents(settings.sql_url)
         counts |= {name: held.get(name, 0) for name, bucket in buckets.items() if bucket.collection}
@@ -63,7 +63,7 @@ def document_counts(settings: "Settings", buckets: "dict[str, Bucket]") -> dict[
 
 def _frequent(settings: "Settings", buckets: "dict[str, Bucket]", name: str) -> dict[str, list[list[Any]]]:
     """Return the most frequent stored values of a bucket's fields with their document counts."""
-    from corpus.annotations import AnnotationStore
+    from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
 
     facets = AnnotationStore(settings.sql_url, buckets).facets(name, limit=EXAMPLES)
     return {field: [[facet.label, facet.count] for facet in found] for field, found in facets.items()}

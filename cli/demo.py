@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import buckets
+from citegraph.run.services import Services
+from citegraph.settings import load_settings
 from cli.answer_text import answer_text, chosen_reply, clarification_text
 from cli.exits import ANSWERED, BY_STATUS
 from cli.ingest import Request, ingest_into
 from cli.terminal import make_steps, progress, say, write
-from settings import load_settings
-from tools.services import Services
 
 if TYPE_CHECKING:
+    from citegraph.run.answer_types import Answer
     from cli.terminal import Steps
-    from graph.answer import Answer
     from graph.session import Session
 
 SAMPLE = Path(buckets.__file__).parent / "sample"

@@ -12,13 +12,13 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from citegraph.errors import BadInput, CitegraphError, Unavailable
 from cli.exits import ANSWERED, FAILED
 from cli.terminal import write
-from llm.errors import BadInput, CitegraphError, Unavailable
 
 if TYPE_CHECKING:
-    from corpus.buckets import Bucket
-    from settings import Settings
+    from citegraph.corpus.schema.bucket import Bucket
+    from citegraph.settings import Settings
 
 T = TypeVar("T")
 Status = Literal["ok", "warning", "failed"]
@@ -62,7 +62,7 @@ def examine() -> Iterator[Check]:
     from pydantic import ValidationError
     from pydantic_settings import SettingsError
 
-    from settings import load_settings
+    from citegraph.settings import load_settings
 
     yield versions()
     try:
@@ -178,7 +178,7 @@ def disk(settings: "Settings") -> Check:
 
 def recognition() -> Check:
     """Look for Tesseract and its languages: without them scans are named as skipped."""
-    from corpus.readers.recognition import installed, missing
+    from citegraph.corpus.readers.images.recognition import installed, missing
 
     lacks = missing()
     if lacks:
@@ -232,14 +232,14 @@ def keys(settings: "Settings") -> Check:
 
 def buckets(settings: "Settings") -> Check:
     """Read the bucket declarations."""
-    from corpus.buckets import load_buckets
+    from citegraph.corpus.schema.bucket import load_buckets
 
     return Check("buckets", "ok", ", ".join(load_buckets(settings.buckets_dir)))
 
 
 def parts(settings: "Settings") -> Check:
     """Load the parts of the user's own and name them."""
-    from tools.own_parts import load_parts
+    from citegraph.run.replacements import load_parts
 
     named = [f"{part.kind} {part.path}" for part in load_parts(settings).values()]
     return Check("parts", "ok", ", ".join(named) or "none of your own")
@@ -252,7 +252,7 @@ def _empty(settings: "Settings") -> bool:
 
 def store(settings: "Settings") -> Check:
     """Count the documents."""
-    from corpus.documents import DocumentStore
+    from citegraph.corpus.records.documents import DocumentStore
 
     if _empty(settings):
         return Check("store", "warning", "no document yet", "citegraph ingest PATH --bucket NAME")
@@ -262,9 +262,9 @@ def store(settings: "Settings") -> Check:
 
 async def index(settings: "Settings") -> Check:
     """Open the index of each bucket with the embedding model of the settings, and ask both."""
-    from corpus.buckets import load_buckets
-    from corpus.index import load_index
-    from llm.embeddings import load_embedder
+    from citegraph.corpus.index.index_protocol import load_index
+    from citegraph.corpus.schema.bucket import load_buckets
+    from citegraph.llm.embeddings import load_embedder
 
     embedder = await asyncio.to_thread(load_embedder, settings)
     await asyncio.to_thread(embedder.embed_query, "ready?")
@@ -285,10 +285,10 @@ async def index(settings: "Settings") -> Check:
 
 def collections(settings: "Settings") -> Iterator[Check]:
     """Search each collection of one's own, by which its name, vectors and payload are looked at."""
-    from corpus.buckets import load_buckets
-    from corpus.index import SearchRequest
-    from corpus.own_clients import OwnClients
-    from llm.embeddings import load_embedder
+    from citegraph.corpus.foreign.foreign_clients import OwnClients
+    from citegraph.corpus.index.index_protocol import SearchRequest
+    from citegraph.corpus.schema.bucket import load_buckets
+    from citegraph.llm.embeddings import load_embedder
 
     try:
         declared = [one for one in load_buckets(settings.buckets_dir).values() if one.collection]
@@ -312,8 +312,8 @@ async def model(settings: "Settings") -> Check:
     """Make one tiny call of each model that a step is configured with."""
     from langchain_core.messages import HumanMessage
 
-    from llm.budget import CallBudget
-    from llm.chat import STEPS, Call, ChatModels, text
+    from citegraph.llm.budget import CallBudget
+    from citegraph.llm.chat import STEPS, Call, ChatModels, text
 
     models = ChatModels(settings)
     specs = {(spec.base_url, spec.model): step for step in STEPS if (spec := models.spec(step)).model}
@@ -332,8 +332,8 @@ async def model(settings: "Settings") -> Check:
 
 async def reranker(settings: "Settings") -> Check:
     """Let the second stage order nothing much; the chat model's ones were asked above."""
-    from corpus.rerank import load_reranker
-    from corpus.types import Chunk, Hit
+    from citegraph.corpus.index.rerankers import load_reranker
+    from citegraph.corpus.schema.document import Chunk, Hit
 
     found = await asyncio.to_thread(load_reranker, settings)
     if "reranker" in settings.parts:

@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from citegraph.errors import BadInput
+from citegraph.run.services import Services
 from cli.exits import ANSWERED, FAILED
 from cli.terminal import progress, say, write
 from evals.question_files import Question, read_questions
 from evals.questions import is_question_set, keep_in, run_questions
 from evals.scoring import MEASURES, Outcome, misses, summarise
-from llm.errors import BadInput
-from tools.services import Services
 
 if TYPE_CHECKING:
     from langsmith import Client
 
-    from graph.context import Context
+    from citegraph.run.context import Context
 
 MODES = ("graph", "loop", "single")
 """The search graph, the single-loop agent, and the graph in a single pass."""
@@ -101,8 +101,8 @@ def run(request: Request, context: "Context", *, as_json: bool, quiet: bool) -> 
 
 
 def _upload(client: "Client", paths: Sequence[Path], by_mode: dict[str, list[Outcome]]) -> None:
+    from citegraph.settings import load_settings
     from evals.experiments import upload
-    from settings import load_settings
 
     name = "-".join(dict.fromkeys(path.stem for path in paths))[:60]
     experiments = upload(client, name, by_mode, with_text=load_settings().trace_text)
@@ -202,8 +202,8 @@ async def _in_mode(
 
 async def _retrieval(folder: Path, limit: int | None) -> dict[str, Any]:
     """Return the measures of a retrieval set: those of the default search, and of each mode under "modes"."""
+    from citegraph.settings import load_settings
     from evals.retrieval import evaluate, load_retrieval_set
-    from settings import load_settings
 
     try:
         import ir_measures  # noqa: F401

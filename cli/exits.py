@@ -3,7 +3,7 @@
 import sys
 import traceback
 
-from llm.errors import BadInput, CitegraphError
+from citegraph.errors import BadInput, CitegraphError
 
 ANSWERED = 0
 USAGE = 2
@@ -34,7 +34,7 @@ def report(error: BaseException) -> int:
 
 def _debugging() -> bool:
     """Tell whether the trace is wanted; settings that cannot be read want none."""
-    from settings import load_settings
+    from citegraph.settings import load_settings
 
     try:
         return load_settings().debug

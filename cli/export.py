@@ -8,14 +8,14 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from citegraph.errors import BadInput
+from citegraph.settings import load_settings
 from cli.exits import ANSWERED
 from cli.terminal import say
-from llm.errors import BadInput
-from settings import load_settings
 
 if TYPE_CHECKING:
-    from corpus.filters import Filters
-    from settings import Settings
+    from citegraph.corpus.filters.clause import Filters
+    from citegraph.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +60,10 @@ def run(request: Request) -> int:
 
 
 def _rows(request: Request) -> Iterator[str]:
-    from corpus.annotations import AnnotationStore
-    from corpus.buckets import load_buckets
-    from corpus.export import export_csv
-    from corpus.filter_checks import read_filters
+    from citegraph.corpus.filters.checks import read_filters
+    from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
+    from citegraph.corpus.records.csv_rows import export_csv
+    from citegraph.corpus.schema.bucket import load_buckets
 
     settings = load_settings()
     buckets = load_buckets(settings.buckets_dir)
@@ -79,8 +79,8 @@ def _rows(request: Request) -> Iterator[str]:
 
 def _own_rows(settings: "Settings", request: Request, filters: "Filters") -> Iterator[str]:
     """Yield the rows of a collection of one's own, after what is to be said of its values on stderr."""
-    from corpus.export import export_csv
-    from tools.services import open_corpus
+    from citegraph.corpus.records.csv_rows import export_csv
+    from citegraph.run.services import open_corpus
 
     corpus = open_corpus(settings)
     try:

@@ -11,15 +11,15 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from citegraph.errors import BadInput, Unavailable
+from citegraph.run.services import Services
 from cli.exits import ANSWERED, FAILED, NOT_ANSWERED
 from cli.terminal import Progress, progress, say, write
-from llm.errors import BadInput, Unavailable
-from tools.services import Services
 
 if TYPE_CHECKING:
-    from corpus.buckets import Bucket
-    from corpus.ingestion.report import IngestReport
-    from corpus.ingestion.stores import Extract, Stores
+    from citegraph.corpus.ingestion.ingest_options import Extract, Stores
+    from citegraph.corpus.ingestion.report import IngestReport
+    from citegraph.corpus.schema.bucket import Bucket
 
 SHOWN = 20
 """Skipped files and bad values that the report lists."""
@@ -171,8 +171,8 @@ def ends_on_sigterm() -> Iterator[_RunWork]:
 
 async def ingest_into(services: Services, request: Request, show: Progress | None = None) -> "IngestReport":
     """Ingest into the stores of `services`, with the chunk sizes of its settings."""
-    from corpus.ingestion.run import ingest
-    from corpus.ingestion.stores import options_from
+    from citegraph.corpus.ingestion.ingest_options import options_from
+    from citegraph.corpus.ingestion.pipeline import ingest
 
     bucket, stores = await _stores(services, request.bucket)
     return await ingest(
@@ -192,16 +192,16 @@ async def ingest_into(services: Services, request: Request, show: Progress | Non
 
 
 async def _reembed(services: Services, name: str, show: Progress | None) -> int:
-    from corpus.ingestion.run import reembed
-    from corpus.ingestion.stores import options_from
+    from citegraph.corpus.ingestion.ingest_options import options_from
+    from citegraph.corpus.ingestion.pipeline import reembed
 
     bucket, stores = await _stores(services, name)
     return await reembed(bucket, stores=stores, options=options_from(services.settings), progress=show)
 
 
 async def _stores(services: Services, name: str) -> "tuple[Bucket, Stores]":
-    from corpus.ingestion.stores import Stores
-    from tools.search import known_bucket
+    from citegraph.corpus.ingestion.ingest_options import Stores
+    from tools.search_tools import known_bucket
 
     corpus = await services.corpus()
     stores = Stores(corpus.documents, corpus.annotations, corpus.index, corpus.extractions)

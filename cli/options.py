@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from graph.context import Context
-from llm.errors import BadInput
+from citegraph.errors import BadInput
+from citegraph.run.context import Context
 
 if TYPE_CHECKING:
-    from corpus.buckets import Bucket
+    from citegraph.corpus.schema.bucket import Bucket
 
 BOUNDS = {"minimum": ">= {}", "exclusiveMinimum": "> {}", "maximum": "<= {}", "exclusiveMaximum": "< {}"}
 
@@ -75,8 +75,8 @@ def check_scope(context: Context, buckets: "dict[str, Bucket]") -> None:
     Raises:
         BadInput: the message says which bucket or filter, and what there is instead.
     """
-    from corpus.filter_checks import check
-    from corpus.filters import FilterProblem, parse_clause
+    from citegraph.corpus.filters.checks import check
+    from citegraph.corpus.filters.clause import FilterProblem, parse_clause
 
     for name in context.buckets:
         if name not in buckets:

@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from citegraph.errors import BadInput
+from citegraph.settings import Settings, load_settings
 from cli.exits import ANSWERED
 from cli.rules_or_model import By
 from cli.terminal import Progress, progress, say, write
-from llm.errors import BadInput
-from settings import Settings, load_settings
 
 if TYPE_CHECKING:
-    from corpus.buckets import Bucket
-    from corpus.extraction.label_pairs import Example
-    from corpus.extraction.proposal import Proposal
-    from llm.chat import ChatModels
+    from citegraph.corpus.extraction.labelled.label_pairs import Example
+    from citegraph.corpus.extraction.proposal import Proposal
+    from citegraph.corpus.schema.bucket import Bucket
+    from citegraph.llm.chat import ChatModels
 
 SAMPLE = 200
 """Documents that a proposal is made from."""
@@ -50,7 +50,7 @@ def run(
     Raises:
         BadInput: the folder holds nothing that can be read, `out` is there already, or no model is configured.
     """
-    from corpus.buckets import load_buckets
+    from citegraph.corpus.schema.bucket import load_buckets
 
     if out is not None and out.exists():
         raise BadInput(f"{out} is there already; name another file with --out.")
@@ -82,7 +82,7 @@ def _models(settings: Settings, by: By | None) -> "ChatModels | None":
     """Return the models that name the fields, None when the labels do."""
     if by == "rules":
         return None
-    from llm.chat import ChatModels
+    from citegraph.llm.chat import ChatModels
 
     models = ChatModels(settings)
     if models.configured("extract"):
@@ -96,23 +96,23 @@ def _proposed(
     name: str, examples: "Sequence[Example]", known: "Sequence[Bucket]", models: "ChatModels | None"
 ) -> "Proposal":
     if models is None:
-        from corpus.extraction.proposal import propose
+        from citegraph.corpus.extraction.proposal import propose
 
         return propose(name, examples, known)
-    from corpus.extraction.naming import propose_named
+    from citegraph.corpus.extraction.naming import propose_named
 
     return asyncio.run(propose_named(name, examples, known, models))
 
 
 async def _read(folder: Path, sample: int, settings: Settings, show: Progress | None) -> _Read:
     """Read a sample of a folder's files, spread over all of them, as an ingest reads them."""
-    from corpus.extraction.label_pairs import Example
-    from corpus.ingestion.pool import open_readers
-    from corpus.ingestion.report import IngestReport
-    from corpus.ingestion.sources import find_sources
-    from corpus.ingestion.stores import options_from
-    from corpus.ingestion.worker import StepReader
-    from corpus.readers.protocol import Reading, ReadOptions
+    from citegraph.corpus.extraction.labelled.label_pairs import Example
+    from citegraph.corpus.ingestion.ingest_options import options_from
+    from citegraph.corpus.ingestion.report import IngestReport
+    from citegraph.corpus.ingestion.sources import find_sources
+    from citegraph.corpus.ingestion.worker import StepReader
+    from citegraph.corpus.ingestion.worker_pool import open_readers
+    from citegraph.corpus.readers.protocol import Reading, ReadOptions
 
     report = IngestReport("")
     files = [file.path for file in find_sources([folder], [], report).files]
@@ -153,7 +153,7 @@ def check(path: Path) -> int:
     Raises:
         BadInput: it cannot; the message begins with "file.yaml:line:".
     """
-    from corpus.buckets import load_bucket, load_buckets
+    from citegraph.corpus.schema.bucket import load_bucket, load_buckets
 
     if path.is_dir():
         buckets = list(load_buckets(path).values())

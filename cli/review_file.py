@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from citegraph.errors import BadInput
 from cli.annotated import Row, shown
-from llm.errors import BadInput
 
 if TYPE_CHECKING:
-    from corpus.extraction.editing import Change
+    from citegraph.corpus.records.extracted.editing import Change
 
 COLUMNS = ("doc_id", "file", "field", "value", "certainty", "page", "quote", "others", "correction", "note")
 HISTORY_COLUMNS = ("at", "by", "doc_id", "field", "action", "value", "instead_of", "note")
@@ -82,7 +82,7 @@ def write_table(path: Path, rows: Sequence[Row], columns: Sequence[str] = COLUMN
     Raises:
         BadInput: another ending, or the file cannot be written.
     """
-    from corpus.export import BOM, safe_cell
+    from citegraph.corpus.records.csv_rows import BOM, safe_cell
 
     kind = path.suffix.lower()
     if kind not in {".csv", ".jsonl"}:
@@ -106,8 +106,8 @@ def read_table(path: Path) -> "Iterator[Change]":
     Raises:
         BadInput: the file cannot be read, or a row names no document or field.
     """
-    from corpus.extraction.editing import Change
-    from corpus.sidecar import table_rows
+    from citegraph.corpus.ingestion.annotation_files import table_rows
+    from citegraph.corpus.records.extracted.editing import Change
 
     for number, row in enumerate(table_rows(path), 1):
         where = f"{path.name}, row {number}"
@@ -126,5 +126,5 @@ def _cell(row: Mapping[str, Any], name: str) -> str:
     if isinstance(value, list | dict):
         return json.dumps(value, ensure_ascii=False)
     text = "" if value is None else str(value).strip()
-    # The apostrophe before what a spreadsheet could run as a formula; see `corpus.export.safe_cell`.
+    # The apostrophe before what a spreadsheet could run as a formula; see `citegraph.corpus.records.csv_rows.safe_cell`.
     return text[1:] if text[:2] in ("'=", "'+", "'-", "'@", "'|", "'%") else text

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from llm.errors import BadInput
+from citegraph.errors import BadInput
 
 By = Literal["rules", "model"]
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from citegraph.errors import BadInput
 from cli.exits import ANSWERED
 from cli.terminal import say, write
-from llm.errors import BadInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class KeyRequest:
 def run(host: str, port: int) -> int:
     """Serve the API and the page until a signal comes."""
     # By name: the server and the command line stand side by side, neither imports the other.
-    import_module("server.serve").serve(host, port)
+    import_module("server.listening").serve(host, port)
     return ANSWERED
 
 

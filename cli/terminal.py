@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from graph.events import Event
+    from citegraph.run.events import Event
 
 Progress = Callable[[int, int, str], None]
 PLAIN_SECONDS = 5.0

@@ -5,10 +5,10 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from citations.types import Claim, Report
+from citegraph.citations.verdicts import Claim, Report
+from citegraph.errors import BadInput
 from cli.exits import ANSWERED, NOT_ANSWERED
 from cli.terminal import write
-from llm.errors import BadInput
 
 BACKED = frozenset({"supported", "derived"})
 
@@ -19,8 +19,8 @@ def run(answer: Path, evidence: Path, *, as_json: bool = False) -> int:
     Raises:
         BadInput: the answer or the evidence cannot be read.
     """
-    from citations.evidence import load_evidence
-    from citations.verify import verify
+    from citegraph.citations.cited_evidence import load_evidence
+    from citegraph.citations.verifier import verify
 
     try:
         text = (

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
 
-from citations.claims import split_claims
-from citations.findings import support
-from citations.types import Evidence
-from llm.embeddings import StaticEmbedder
-from llm.errors import BadInput
+from citegraph.citations.claims import split_claims
+from citegraph.citations.findings import support
+from citegraph.citations.verdicts import Evidence
+from citegraph.errors import BadInput
+from citegraph.llm.embeddings import StaticEmbedder
 
 Scores = NDArray[np.float64]
 Labels = NDArray[np.int64]

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from citegraph.errors import BadInput, Unavailable
 from evals.question_files import Question
 from evals.scoring import Outcome
-from llm.errors import BadInput, Unavailable
 
 if TYPE_CHECKING:
     from langsmith import Client

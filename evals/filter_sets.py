@@ -9,14 +9,14 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from corpus.annotations import AnnotationStore
-from corpus.buckets import Bucket
-from corpus.fields import Field, fold
-from corpus.filter_checks import check_filters
-from corpus.filters import Clause, Filters
-from corpus.linking import ValueLinker
-from llm.errors import BadInput
-from nodes.clauses import read_question
+from citegraph.corpus.filters.checks import check_filters
+from citegraph.corpus.filters.clause import Clause, Filters
+from citegraph.corpus.linking.linker import ValueLinker
+from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.corpus.schema.field import Field, fold
+from citegraph.errors import BadInput
+from citegraph.question.clauses import read_question
 
 QUESTIONS = "queries_with_filters.jsonl"
 OUTLETS = "allowed_sources.json"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from llm.errors import BadInput
+from citegraph.errors import BadInput
 
 
 @dataclass(frozen=True, slots=True)

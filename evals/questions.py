@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
+from citegraph.run.answer_types import Answer
 from evals.question_files import Question
 from evals.scoring import Outcome, count_bad_citations, misses, score
-from graph.answer import Answer
 
 if TYPE_CHECKING:
-    from corpus.documents import DocumentStore
-    from graph.context import Context
+    from citegraph.corpus.records.documents import DocumentStore
+    from citegraph.run.context import Context
 
 Progress = Callable[[int, int, str], None]
 

@@ -14,16 +14,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from corpus.buckets import Bucket
-from corpus.chunking import chunk_document
-from corpus.edge_index import EdgeIndex
-from corpus.index import Index, Mode, SearchRequest
-from corpus.rerank import Reranker, load_reranker
-from corpus.search import search_buckets
-from corpus.types import Chunk, Document
-from llm.embeddings import load_embedder
-from llm.errors import BadInput
-from settings import Settings, load_settings
+from citegraph.corpus.index.edge.edge_index import EdgeIndex
+from citegraph.corpus.index.index_protocol import Index, Mode, SearchRequest
+from citegraph.corpus.index.rerankers import Reranker, load_reranker
+from citegraph.corpus.index.searcher import search_buckets
+from citegraph.corpus.ingestion.chunking import chunk_document
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.corpus.schema.document import Chunk, Document
+from citegraph.errors import BadInput
+from citegraph.llm.embeddings import load_embedder
+from citegraph.settings import Settings, load_settings
 
 DEPTH = 100
 BATCH = 256

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evals.matching import share_contained
+from citegraph.run.answer_types import Answer, Citation
+from evals.answer_matching import share_contained
 from evals.question_files import Question
-from graph.answer import Answer, Citation
 
 MEASURES = (
     "routing",

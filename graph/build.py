@@ -10,15 +10,18 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from graph.context import Context
-from graph.node_cache import policy
-from graph.policies import RETRY, attempts
+from citegraph.errors import CitegraphError, TimedOut
+from citegraph.run.budgets import RETRY, attempts
+from citegraph.run.context import Context
+from citegraph.run.model_calls import Stopwatch, note, spent_on
+from citegraph.run.node_cache import policy
+from citegraph.run.observing import Observer
+from citegraph.run.services import Services
+from citegraph.run.state import Input, Output, SearchTask, State, add_usage
+from citegraph.run.telling import told
+from graph.langsmith import Watched, guard, observe, seen_of, tell
 from graph.routes import after_decompose, after_gate, after_verify, at_once, plan_edge, review_edge
-from graph.spans import export
-from graph.state import Input, Output, SearchTask, State, add_usage
-from graph.tracing import Watched, guard, observe, seen_of, tell
-from llm.errors import CitegraphError, TimedOut
-from nodes.calling import Stopwatch, note, spent_on
+from graph.step_spans import export
 from nodes.clarify import Clarify
 from nodes.compose import Compose
 from nodes.decompose import Decompose
@@ -29,10 +32,7 @@ from nodes.rewrite import Rewrite
 from nodes.route import Route
 from nodes.schema_plan import SchemaPlan
 from nodes.search import Search
-from nodes.telling import told
 from nodes.verify_citations import VerifyCitations, finish
-from tools.observing import Observer
-from tools.services import Services
 
 Mode = Literal["agentic", "single"]
 Graph = StateGraph[State, Context, Input, Output]

@@ -7,7 +7,7 @@ from langchain_core.runnables.graph import Edge
 from langchain_core.runnables.graph import Graph as Drawing
 from langgraph.graph.state import CompiledStateGraph
 
-from graph.context import Context
+from citegraph.run.context import Context
 
 HIDDEN = "__error_handler__"
 """Prefix of LangGraph's error handler nodes: one beside each node, tied to nothing in a drawing."""

@@ -4,18 +4,18 @@ from typing import Any
 
 from langgraph.graph import END, START, StateGraph
 
+from citegraph.run.context import Context
+from citegraph.run.services import Services
+from citegraph.run.state import Input, Output, State
 from graph.build import Graph, add_step
-from graph.context import Context
+from graph.langsmith import guard
 from graph.routes import after_agent, after_gate, after_verify, at_once
-from graph.spans import export
-from graph.state import Input, Output, State
-from graph.tracing import guard
+from graph.step_spans import export
 from nodes.agent import Agent
 from nodes.compose import Compose
 from nodes.gate import Gate
-from nodes.tool_calls import Tools
+from nodes.tools import Tools
 from nodes.verify_citations import VerifyCitations
-from tools.services import Services
 
 TARGETS = {"call": "tools", "done": "verify_citations", "write": "compose"}
 

@@ -1,11 +1,11 @@
 """The served graphs. Importing this module opens nothing: stores and models are opened by the first run."""
 
+from citegraph.run.node_cache import node_cache
+from citegraph.run.observing import Relay
+from citegraph.run.services import Services
 from graph.build import build
 from graph.draw import drawable
 from graph.loop import build_loop
-from graph.node_cache import node_cache
-from tools.observing import Relay
-from tools.services import Services
 
 watched = Relay()
 """Hears of every step of the served graphs; the HTTP routes beside them count and log what it passes on."""

@@ -6,7 +6,7 @@ from typing import Literal, TypeVar
 
 from langgraph.types import Send
 
-from graph.state import SearchTask, State
+from citegraph.run.state import SearchTask, State
 
 T = TypeVar("T")
 

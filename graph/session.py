@@ -17,21 +17,21 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import RunControl
 from langgraph.types import Command
 
-from corpus.access import Principal
-from graph.answer import Answer, Clarification, Note, Usage
+from citegraph.corpus.records.access import Principal
+from citegraph.errors import BadInput, CitegraphError, Unavailable
+from citegraph.run.answer_types import Answer, Clarification, Note, Usage
+from citegraph.run.budgets import loop_limit, recursion_limit
+from citegraph.run.context import Context
+from citegraph.run.events import Event, StepEvent, correction, token
+from citegraph.run.node_cache import node_cache
+from citegraph.run.observing import StepSeen
+from citegraph.run.principal import USER_KEY, user_of
+from citegraph.run.services import Services
+from citegraph.run.state import Json
 from graph.build import build
-from graph.context import Context
-from graph.events import Event, StepEvent, correction, token
+from graph.langsmith import observe, settle
 from graph.loop import build_loop
-from graph.node_cache import node_cache
-from graph.policies import loop_limit, recursion_limit
-from graph.spans import RunSpan, run_span
-from graph.state import Json
-from graph.tracing import observe, settle
-from llm.errors import BadInput, CitegraphError, Unavailable
-from tools.observing import StepSeen
-from tools.principal import USER_KEY, user_of
-from tools.services import Services
+from graph.step_spans import RunSpan, run_span
 
 OnEvent = Callable[[Event], None]
 BROKEN = "The run broke off."

@@ -1,1 +1,1 @@
-"""One verb a module: each node with its prompt, its schema and its deterministic twin."""
+"""One file a node: the node with its prompt and the schema that parses the reply."""

@@ -13,23 +13,23 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from graph.context import Context
-from graph.policies import llm_calls_left, model_budget_spent, seconds_left, tool_calls_left
-from graph.state import Json, State
-from llm.errors import Unavailable
-from llm.strict import strict_schema
-from nodes.calling import Stopwatch, budget_of, note, spent_on
+from citegraph.answer.query_drafts import plan_of, proven
+from citegraph.errors import Unavailable
+from citegraph.evidence.shown import known_fields
+from citegraph.llm.strict import strict_schema
+from citegraph.run.budgets import llm_calls_left, model_budget_spent, seconds_left, tool_calls_left
+from citegraph.run.context import Context
+from citegraph.run.model_calls import Stopwatch, budget_of, note, spent_on
+from citegraph.run.services import Corpus, Services
+from citegraph.run.state import Json, State
+from citegraph.run.telling import told
 from nodes.prune import hydrate
-from nodes.query_drafts import plan_of, proven
 from nodes.rule_pass import rule_pass
-from nodes.shown import known_fields
-from nodes.telling import told
-from nodes.tool_calls import agent_tools, run_scope, shown_result
+from nodes.tools import agent_tools, run_scope, shown_result
 from tools.scope import Scope
-from tools.services import Corpus, Services
 
 if TYPE_CHECKING:
-    from llm.budget import ModelCall
+    from citegraph.llm.budget import ModelCall
 
 PROMPT_VERSION = "agent-2"
 PROMPT = """You answer questions over document collections, from what your tools return and nothing else.
@@ -96,8 +96,8 @@ class Agent:
 
     async def ask(self, state: State, context: Context) -> dict[str, Any]:
         """Return the update of one turn of the model."""
-        from llm.chat import Call, text
-        from llm.retry import patiently
+        from citegraph.llm.chat import Call, text
+        from citegraph.llm.retry import patiently
 
         watch = Stopwatch("agent")
         corpus = await self.services.corpus()

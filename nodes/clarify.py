@@ -6,9 +6,9 @@ from typing import Any
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from graph.context import Context
-from graph.state import Json, State
-from nodes.calling import note
+from citegraph.run.context import Context
+from citegraph.run.model_calls import note
+from citegraph.run.state import Json, State
 
 DECLINED = frozenset(
     {"no", "none", "cancel", "skip", "stop", "never mind", "nein", "abbrechen", "non", "annuler", "n/a", ""}

@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 from langgraph.runtime import Runtime
 from pydantic import StringConstraints, TypeAdapter
 
-from graph.context import Context
-from graph.policies import llm_calls_left, model_budget_spent, spent
-from graph.state import Json, State
-from llm.prompts import Material, Prompt
-from nodes.calling import Stopwatch, assemble, budget_of, note, spent_on, wants_model
-from nodes.conflicts import with_conflicts
-from nodes.degraded import corpus_of
-from nodes.own import ask_part, own_part
+from citegraph.answer.conflicts import with_conflicts
+from citegraph.answer.set_statements import compose_set
+from citegraph.answer.statements import compose_passages, nothing_text
+from citegraph.evidence.shown import QUALITY, filters_shown, passages, replies_shown, search_quality
+from citegraph.llm.prompts import Material, Prompt
+from citegraph.run.asking_parts import ask_part, own_part
+from citegraph.run.budgets import llm_calls_left, model_budget_spent, spent
+from citegraph.run.context import Context
+from citegraph.run.degraded import corpus_of
+from citegraph.run.model_calls import Stopwatch, assemble, budget_of, note, spent_on, wants_model
+from citegraph.run.services import Corpus, Services
+from citegraph.run.state import Json, State
+from citegraph.run.telling import Write, speak, told
 from nodes.prune import hydrate
-from nodes.set_statements import compose_set
-from nodes.shown import QUALITY, filters_shown, passages, replies_shown, search_quality
-from nodes.statements import compose_passages, nothing_text
-from nodes.telling import Write, speak, told
-from tools.services import Corpus, Services
 
 if TYPE_CHECKING:
-    from tools.own_parts import Part
+    from citegraph.run.replacements import Part
 
 PROMPT = Prompt(
     "compose",
@@ -74,9 +74,9 @@ class Compose:
 
     async def write(self, state: State, context: Context, tell: Write) -> dict[str, Any]:
         """Ask the model for the answer's text, and tell it as it comes."""
-        from llm.chat import Call
-        from llm.retry import patiently
-        from llm.streaming import stream
+        from citegraph.llm.chat import Call
+        from citegraph.llm.retry import patiently
+        from citegraph.llm.streaming import stream
 
         watch = Stopwatch("compose")
         corpus = await self.services.corpus()

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any, Literal
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from corpus import terms
-from corpus.filters import Operator
-from graph.context import Context
-from graph.state import Json, State
-from llm.prompts import Material, Prompt
-from nodes import lexicon
-from nodes.calling import ask_model, note, wants_model
+from citegraph.corpus.filters.clause import Operator
+from citegraph.evidence.shown import turns_shown
+from citegraph.language import terms
+from citegraph.llm.prompts import Material, Prompt
+from citegraph.question import cues
+from citegraph.run.asking_parts import ask_part, own_part
+from citegraph.run.context import Context
+from citegraph.run.model_calls import ask_model, note, wants_model
+from citegraph.run.services import Corpus, Services
+from citegraph.run.state import Json, State
 from nodes.gate import GREETED
-from nodes.own import ask_part, own_part
 from nodes.rewrite import clean
 from nodes.route import named
-from nodes.shown import turns_shown
-from tools.services import Corpus, Services
 
 if TYPE_CHECKING:
-    from tools.own_parts import Part
+    from citegraph.run.replacements import Part
 
 Intent = Literal["qa", "list", "summarize", "compare", "compute"]
 Aggregate = Literal["none", "count", "sum", "average", "min", "max"]
@@ -257,30 +257,30 @@ def decompose(question: str) -> Json:
 
 def classify(question: str) -> tuple[Intent, str]:
     """Return the intent and the aggregate ("none" unless the question computes one)."""
-    if lexicon.SUMMARIZE.search(question):
+    if cues.SUMMARIZE.search(question):
         return "summarize", "none"
     aggregate = aggregate_of(question)
-    chooses = lexicon.CHOICE.search(question) and lexicon.COMPARATIVE.search(question)
-    if chooses or (lexicon.COMPARE.search(question) and aggregate in {"none", "max", "min"}):
+    chooses = cues.CHOICE.search(question) and cues.COMPARATIVE.search(question)
+    if chooses or (cues.COMPARE.search(question) and aggregate in {"none", "max", "min"}):
         return "compare", "none"
     if aggregate != "none":
         return "compute", aggregate
-    if lexicon.LIST.search(question):
+    if cues.LIST.search(question):
         return "list", "none"
     return "qa", "none"
 
 
 def aggregate_of(question: str) -> str:
     """Return the aggregate that the question's words ask for; `schema_plan` checks it against the schema."""
-    if lexicon.AVERAGE.search(question):
+    if cues.AVERAGE.search(question):
         return "average"
-    if lexicon.COUNT.search(question):
+    if cues.COUNT.search(question):
         return "count"
-    if lexicon.MAXIMUM.search(question):
+    if cues.MAXIMUM.search(question):
         return "max"
-    if lexicon.MINIMUM.search(question):
+    if cues.MINIMUM.search(question):
         return "min"
-    if lexicon.SUM.search(question):
+    if cues.SUM.search(question):
         return "sum"
     return "none"
 

@@ -13,13 +13,13 @@ from typing import Any
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
-from corpus import terms
-from corpus.amounts import parse_number
-from graph.context import Context
-from graph.node_cache import run_key
-from graph.state import STATE_VERSION, Json, State
-from nodes import lexicon
-from tools.services import Services
+from citegraph.language import terms
+from citegraph.language.amounts import parse_number
+from citegraph.question import cues
+from citegraph.run.context import Context
+from citegraph.run.node_cache import run_key
+from citegraph.run.services import Services
+from citegraph.run.state import STATE_VERSION, Json, State
 
 MAX_QUESTION = 8_000
 PERCENT = re.compile(r"(\d[\d.,]*)\s*(?:%|percent|prozent)\s*(?:of|von|de)\s*(\d[\d.,]*)", re.IGNORECASE)
@@ -148,7 +148,7 @@ def fresh_question(asked: str, context: Context) -> dict[str, Any]:
 
 def judge(question: str, buckets: list[str]) -> Json:
     """Return `{"retrieve": bool, "reason", "reply"}`; `reply` is set when no document is needed."""
-    rest = lexicon.THANKS.sub(" ", lexicon.GREETING.sub(" ", question))
+    rest = cues.THANKS.sub(" ", cues.GREETING.sub(" ", question))
     small_talk = rest != question
     left = [
         word
@@ -159,9 +159,9 @@ def judge(question: str, buckets: list[str]) -> Json:
         return {
             "retrieve": False,
             "reason": "small talk",
-            "reply": THANKED if lexicon.THANKS.search(question) else GREETED,
+            "reply": THANKED if cues.THANKS.search(question) else GREETED,
         }
-    if lexicon.CAPABILITY.search(question) and not re.search(r"\d", question):
+    if cues.CAPABILITY.search(question) and not re.search(r"\d", question):
         reply = CAPABILITIES.format(buckets=", ".join(buckets))
         return {"retrieve": False, "reason": "capabilities", "reply": reply}
     result = arithmetic(question)
@@ -176,7 +176,7 @@ def judge(question: str, buckets: list[str]) -> Json:
 
 def arithmetic(question: str) -> str | None:
     """Return the value of a plain calculation ("17% of 2340", "(3+4)*2"), or None when it is not one."""
-    body = lexicon.FILLER.sub(" ", ASKING.sub("", question)).strip(" ?=.!")
+    body = cues.FILLER.sub(" ", ASKING.sub("", question)).strip(" ?=.!")
     percent = PERCENT.fullmatch(body)
     try:
         if percent:

@@ -7,16 +7,16 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from citations.orders import without_orders
-from corpus import terms
-from corpus.types import Chunk
-from graph.context import Context
-from graph.state import Json, State
-from nodes.calling import Stopwatch, note
-from nodes.chains import parts_apart
-from nodes.rerank import model_form, rerank_evidence
-from nodes.stored_filters import printed
-from tools.services import Corpus, Services
+from citegraph.citations.orders import without_orders
+from citegraph.corpus.schema.document import Chunk
+from citegraph.evidence.reranking import model_form, rerank_evidence
+from citegraph.language import terms
+from citegraph.plan.chains import parts_apart
+from citegraph.plan.stored_filters import printed
+from citegraph.run.context import Context
+from citegraph.run.model_calls import Stopwatch, note
+from citegraph.run.services import Corpus, Services
+from citegraph.run.state import Json, State
 
 CHARACTERS_PER_TOKEN = 4
 MAX_EVIDENCE = 24

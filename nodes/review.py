@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from langgraph.runtime import Runtime
 
-from graph.context import Context
-from graph.state import Json, State
-from nodes.calling import Stopwatch, ask_model, wants_model
-from nodes.candidates import find_candidates
-from nodes.chains import leads_on
-from nodes.model_review import (
+from citegraph.evidence.candidates import find_candidates
+from citegraph.evidence.review_passages import review_passages
+from citegraph.evidence.review_sets import review_set
+from citegraph.evidence.reviewed_by_model import (
     PROMPT,
     REVIEWED,
     ReviewDecision,
@@ -19,17 +17,19 @@ from nodes.model_review import (
     judged,
     review_material,
 )
-from nodes.own import ask_part, own_part
-from nodes.review_passages import review_passages
-from nodes.review_sets import review_set
+from citegraph.evidence.shown import memory
+from citegraph.evidence.widening import enough, vacant
+from citegraph.plan.chains import leads_on
+from citegraph.question.sides import beside
+from citegraph.run.asking_parts import ask_part, own_part
+from citegraph.run.context import Context
+from citegraph.run.model_calls import Stopwatch, ask_model, wants_model
+from citegraph.run.services import Corpus, Services
+from citegraph.run.state import Json, State
 from nodes.search import lost_searches
-from nodes.shown import memory
-from nodes.sides import beside
-from nodes.widening import enough, vacant
-from tools.services import Corpus, Services
 
 if TYPE_CHECKING:
-    from tools.own_parts import Part
+    from citegraph.run.replacements import Part
 
 
 @dataclass(frozen=True)

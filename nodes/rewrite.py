@@ -9,16 +9,16 @@ from typing import Annotated, Any
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
 
-from corpus import terms
-from corpus.periods import find_periods
-from graph.context import Context
-from graph.state import Json, State
-from llm.prompts import Material, Prompt
-from nodes import lexicon
-from nodes.calling import ask_model, wants_model
-from nodes.own import ask_part, own_part
-from nodes.shown import turns_shown
-from tools.services import Corpus, Services
+from citegraph.evidence.shown import turns_shown
+from citegraph.language import terms
+from citegraph.language.periods import find_periods
+from citegraph.llm.prompts import Material, Prompt
+from citegraph.question import cues
+from citegraph.run.asking_parts import ask_part, own_part
+from citegraph.run.context import Context
+from citegraph.run.model_calls import ask_model, wants_model
+from citegraph.run.services import Corpus, Services
+from citegraph.run.state import Json, State
 
 PROMPT = Prompt(
     "rewrite",
@@ -102,7 +102,7 @@ class Rewrite:
 
 def clean(question: str) -> str:
     """Return the question without greetings and filler; the original when nothing would be left."""
-    text = lexicon.FILLER.sub(" ", lexicon.GREETING.sub("", question))
+    text = cues.FILLER.sub(" ", cues.GREETING.sub("", question))
     text = re.sub(r"\s+([?.!,])", r"\1", re.sub(r"\s{2,}", " ", text)).strip(" ,;")
     text = re.sub(r"^[,.;:!\s]+", "", text)
     return text or question.strip()
@@ -110,15 +110,15 @@ def clean(question: str) -> str:
 
 def is_follow_up(question: str) -> bool:
     """Tell whether a question leans on the turn before: a lead-in, a pronoun, or only a few words."""
-    if lexicon.FOLLOW_UP.search(question):
+    if cues.FOLLOW_UP.search(question):
         return True
     few = len(terms.content_words(question)) <= 4
-    return few and bool(lexicon.POSSESSIVE.search(question) or re.search(r"\bones?\b", question))
+    return few and bool(cues.POSSESSIVE.search(question) or re.search(r"\bones?\b", question))
 
 
 def only_period(question: str, today: date) -> bool:
     """Tell whether a follow-up names another period and nothing else ("and for 2022?")."""
-    rest = lexicon.LEAD_IN.sub("", question)
+    rest = cues.LEAD_IN.sub("", question)
     periods = find_periods(rest, today=today)
     for period in reversed(periods):
         rest = rest[: period.span[0]] + " " + rest[period.span[1] :]
@@ -132,7 +132,7 @@ def merge(corpus: Corpus, turn: Json, question: str, today: date) -> str:
     the rest of the last question stays. `turn` holds `question` and `mentions` (names with their spans).
     """
     previous, names = turn["question"], [mention["text"] for mention in turn.get("mentions", [])]
-    rest = lexicon.LEAD_IN.sub("", question).strip(" ?.!,")
+    rest = cues.LEAD_IN.sub("", question).strip(" ?.!,")
     merged = previous
     for period in reversed(find_periods(rest, today=today)):
         start, end = period.span
@@ -149,7 +149,7 @@ def merge(corpus: Corpus, turn: Json, question: str, today: date) -> str:
     if not left:
         return str(merged)
     if AGGREGATE.search(rest):
-        return f"{rest} {lexicon.COUNT.sub(' ', previous)}"
+        return f"{rest} {cues.COUNT.sub(' ', previous)}"
     linked = [
         link for bucket in turn.get("buckets", []) for link in corpus.linker.find_mentions(bucket, rest)
     ]
@@ -158,12 +158,12 @@ def merge(corpus: Corpus, turn: Json, question: str, today: date) -> str:
         for index, name in enumerate(names):
             merged = merged.replace(name, swapped if index == 0 else " ")
         return re.sub(r"\s{2,}", " ", merged) if names else f"{merged} {swapped}"
-    if lexicon.NEGATION.search(question) or re.search(
+    if cues.NEGATION.search(question) or re.search(
         r"\b(?:only|just|nur|over|under|above|below|more|less)\b", question, re.IGNORECASE
     ):
-        return f"{previous.rstrip(' ?.!')} {lexicon.LEAD_IN.sub('', question)}"
+        return f"{previous.rstrip(' ?.!')} {cues.LEAD_IN.sub('', question)}"
     subject = " ".join(names) or " ".join(terms.content_words(previous))
-    return f"{lexicon.POSSESSIVE.sub(' ', rest).strip()} {subject}"
+    return f"{cues.POSSESSIVE.sub(' ', rest).strip()} {subject}"
 
 
 AGGREGATE = re.compile(

@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, Any
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from corpus import terms
-from corpus.buckets import Bucket
-from corpus.links import Link
-from graph.context import Context
-from graph.state import Json, State
-from llm.errors import Unavailable
-from llm.prompts import Material, Prompt
-from nodes.calling import ask_model, wants_model
-from nodes.degraded import without_metadata
-from nodes.own import ask_part, own_part
-from nodes.phrases import find_phrase
-from nodes.probe import Probe, probe_buckets
-from tools.search import known_bucket
-from tools.services import Corpus, Services
+from citegraph.corpus.linking.links import Link
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.errors import Unavailable
+from citegraph.language import terms
+from citegraph.llm.prompts import Material, Prompt
+from citegraph.plan.probe import Probe, probe_buckets
+from citegraph.question.phrases import find_phrase
+from citegraph.run.asking_parts import ask_part, own_part
+from citegraph.run.context import Context
+from citegraph.run.degraded import without_metadata
+from citegraph.run.model_calls import ask_model, wants_model
+from citegraph.run.services import Corpus, Services
+from citegraph.run.state import Json, State
+from tools.search_tools import known_bucket
 
 if TYPE_CHECKING:
-    from tools.own_parts import Part
+    from citegraph.run.replacements import Part
 
 PROMPT = Prompt(
     "route",

@@ -5,18 +5,18 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from graph.context import Context
-from graph.policies import seconds_left
-from graph.state import Json, State, add_usage
+from citegraph.evidence.reranking import NOT_RERANKED
+from citegraph.run.budgets import seconds_left
+from citegraph.run.context import Context
+from citegraph.run.services import Services
+from citegraph.run.state import Json, State, add_usage
 from nodes.decompose import Decompose
 from nodes.prune import Prune
-from nodes.rerank import NOT_RERANKED
 from nodes.review import Review
 from nodes.rewrite import Rewrite
 from nodes.route import Route
 from nodes.schema_plan import SchemaPlan
 from nodes.search import run_call
-from tools.services import Services
 
 
 async def rule_pass(services: Services, state: State, context: Context) -> Json:

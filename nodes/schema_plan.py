@@ -6,28 +6,36 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from corpus.filter_checks import check_filters
-from corpus.filters import Clause, Filters, Group, parse_clause
-from graph.context import Context
-from graph.policies import tool_calls_left
-from graph.state import Json, State
-from llm.errors import BadInput, Unavailable
-from llm.prompts import Material
-from nodes import lexicon
-from nodes.calling import ask_model, note, wants_model
-from nodes.chains import leads_on, part_of, parts_apart
-from nodes.clauses import read_question
-from nodes.degraded import SAID, has_metadata, without_metadata
-from nodes.groups import read_groups, top_group
-from nodes.intents import compared_names, settle_intent
-from nodes.lacking import lacks
-from nodes.model_plan import PROMPT, SETS, SearchPlan, adopt, conditions_shown, draft_shown, open_points
-from nodes.narrowing import named_documents, narrow
-from nodes.part_plans import bucket_plan, plan_part, plan_sides
-from nodes.replies import apply_reply, as_left, edit_plan
-from nodes.sides import beside
-from nodes.superlatives import superlative
-from tools.services import Corpus, Services
+from citegraph.corpus.filters.checks import check_filters
+from citegraph.corpus.filters.clause import Clause, Filters, Group, parse_clause
+from citegraph.errors import BadInput, Unavailable
+from citegraph.llm.prompts import Material
+from citegraph.plan.chains import leads_on, part_of, parts_apart
+from citegraph.plan.edits import apply_reply, as_left, edit_plan
+from citegraph.plan.narrowing import named_documents, narrow
+from citegraph.plan.per_bucket import bucket_plan, plan_part, plan_sides
+from citegraph.plan.planned_by_model import (
+    PROMPT,
+    SETS,
+    SearchPlan,
+    adopt,
+    conditions_shown,
+    draft_shown,
+    open_points,
+)
+from citegraph.question import cues
+from citegraph.question.clauses import read_question
+from citegraph.question.groups import read_groups, top_group
+from citegraph.question.intent import compared_names, settle_intent
+from citegraph.question.missing import lacks
+from citegraph.question.sides import beside
+from citegraph.question.superlatives import superlative
+from citegraph.run.budgets import tool_calls_left
+from citegraph.run.context import Context
+from citegraph.run.degraded import SAID, has_metadata, without_metadata
+from citegraph.run.model_calls import ask_model, note, wants_model
+from citegraph.run.services import Corpus, Services
+from citegraph.run.state import Json, State
 
 
 @dataclass(frozen=True)
@@ -103,10 +111,10 @@ def asks_for_a_set(corpus: Corpus, plan: Json, state: State) -> bool:
     """
     intent, question = state["decomposition"]["intent"], state["question"]
     amounts = any(corpus.buckets[name].main_amount for name in plan["buckets"])
-    words = [lexicon.COUNT, lexicon.SUM, lexicon.AVERAGE]
-    words += [lexicon.MAXIMUM, lexicon.MINIMUM, lexicon.LATEST, lexicon.OLDEST] if amounts else []
+    words = [cues.COUNT, cues.SUM, cues.AVERAGE]
+    words += [cues.MAXIMUM, cues.MINIMUM, cues.LATEST, cues.OLDEST] if amounts else []
     computes = intent == "compute" and any(pattern.search(question) for pattern in words)
-    return computes or (intent == "list" and bool(lexicon.LIST.search(question)))
+    return computes or (intent == "list" and bool(cues.LIST.search(question)))
 
 
 def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Json, list[Json]]:
@@ -181,7 +189,7 @@ def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Json]) 
     bucket = corpus.buckets[best[0]]
     intent, aggregate = settle_intent(bucket, question, decomposition, lead)
     groups = read_groups(bucket, question) or compared_names(bucket, question, intent, lead)
-    if groups and (intent == "compute" or lexicon.SUM.search(question) or lexicon.COUNT.search(question)):
+    if groups and (intent == "compute" or cues.SUM.search(question) or cues.COUNT.search(question)):
         wanted = (
             aggregate
             if aggregate["function"] != "none"

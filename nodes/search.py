@@ -7,21 +7,21 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from corpus.filters import Filters, Group
-from corpus.model_rerank import DEPTH
-from corpus.search import SearchFailure
-from corpus.terms import TermWeights, term_weights
-from corpus.types import Hit
-from graph.context import Context
-from graph.events import ToolEvent
-from graph.state import Json, SearchTask
-from llm.errors import CitegraphError, TimedOut
-from nodes.calling import Stopwatch, note
-from nodes.expand import merged_by_rank, other_wordings, wants_wordings
-from nodes.rerank import NOT_RERANKED, model_form
-from tools.metadata import document_metadata
-from tools.search import PassageQuery, search_passages, typed_filters
-from tools.services import Corpus, Services
+from citegraph.corpus.filters.clause import Filters, Group
+from citegraph.corpus.index.model_rerank import DEPTH
+from citegraph.corpus.index.searcher import SearchFailure
+from citegraph.corpus.schema.document import Hit
+from citegraph.errors import CitegraphError, TimedOut
+from citegraph.evidence.expansion import merged_by_rank, other_wordings, wants_wordings
+from citegraph.evidence.reranking import NOT_RERANKED, model_form
+from citegraph.language.terms import TermWeights, term_weights
+from citegraph.run.context import Context
+from citegraph.run.events import ToolEvent
+from citegraph.run.model_calls import Stopwatch, note
+from citegraph.run.services import Corpus, Services
+from citegraph.run.state import Json, SearchTask
+from tools.document_metadata import document_metadata
+from tools.search_tools import PassageQuery, search_passages, typed_filters
 
 
 @dataclass(frozen=True)

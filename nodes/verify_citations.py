@@ -9,23 +9,7 @@ from typing import Any, cast
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.runtime import Runtime
 
-from citations.claims import find_markers
-from citations.cues import compares
-from citations.judging import Rulings, objected, stated_cases, verify_undecided
-from citations.orders import AFTER, unbacked, without_orders
-from citations.repair import Treatment
-from citations.resolve import cite
-from citations.types import Claim, Evidence, Report
-from citations.verify import verify
-from corpus.buckets import show
-from corpus.fields import Value
-from corpus.terms import content_words
-from corpus.types import Chunk, Document
-from graph.answer import Answer, AnswerClaim, AppliedFilter, Citation, Note, Table, Usage
-from graph.context import Context
-from graph.policies import llm_calls_left, seconds_left
-from graph.state import Json, State, add_usage
-from nodes.amend import (
+from citegraph.answer.after_check import (
     BACKED,
     HANDED_OVER,
     amended,
@@ -34,21 +18,37 @@ from nodes.amend import (
     rows_of_the_database,
     written,
 )
-from nodes.calling import Stopwatch, note, wants_model
-from nodes.cited_spans import with_own_value
-from nodes.degraded import corpus_of
-from nodes.hand_corrected import notes_of, remarks_on, with_remarks
-from nodes.judge_claims import judge_cases
-from nodes.own import own_part
-from nodes.own_verifier import rulings_of
+from citegraph.answer.cited_spans import with_own_value
+from citegraph.answer.corrected_by_hand import notes_of, remarks_on, with_remarks
+from citegraph.answer.judge_claims import judge_cases
+from citegraph.answer.replaced_verifier import rulings_of
+from citegraph.answer.statements import derivations_of
+from citegraph.citations.claims import find_markers
+from citegraph.citations.judging import Rulings, objected, stated_cases, verify_undecided
+from citegraph.citations.orders import AFTER, unbacked, without_orders
+from citegraph.citations.repair import Treatment
+from citegraph.citations.resolve import cite
+from citegraph.citations.verdicts import Claim, Evidence, Report
+from citegraph.citations.verifier import verify
+from citegraph.corpus.schema.bucket import show
+from citegraph.corpus.schema.document import Chunk, Document
+from citegraph.corpus.schema.field import Value
+from citegraph.evidence.shown import search_quality
+from citegraph.language.claim_cues import compares
+from citegraph.language.terms import content_words
+from citegraph.plan.edits import APPLIED
+from citegraph.plan.stored_filters import printed
+from citegraph.run.answer_types import Answer, AnswerClaim, AppliedFilter, Citation, Note, Table, Usage
+from citegraph.run.asking_parts import own_part
+from citegraph.run.budgets import llm_calls_left, seconds_left
+from citegraph.run.context import Context
+from citegraph.run.degraded import corpus_of
+from citegraph.run.model_calls import Stopwatch, note, wants_model
+from citegraph.run.services import Corpus, Services
+from citegraph.run.state import Json, State, add_usage
+from citegraph.run.telling import told
 from nodes.prune import hydrate
-from nodes.replies import APPLIED
 from nodes.search import bucket_filters, lost_searches
-from nodes.shown import search_quality
-from nodes.statements import derivations_of
-from nodes.stored_filters import printed
-from nodes.telling import told
-from tools.services import Corpus, Services
 
 AROUND = 120
 """Characters of context around a cited span that verification may look at."""

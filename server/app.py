@@ -6,13 +6,13 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI
 
+from citegraph.run.services import Services
 from server import asking, browsing, health, ingesting, threads_routes
 from server.bodies import BoundedBodies
 from server.metrics import Counted, Metrics
 from server.page_files import PageFiles
 from server.problems import RESPONSES, Refused, add_handlers
 from server.running import opened, opened_inside
-from tools.services import Services
 
 PAGE = Path(__file__).parent / "page"
 """Folder of the web page, served at / when it is there."""

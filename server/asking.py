@@ -11,8 +11,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from sse_starlette import EventSourceResponse
 
-from graph.answer import Answer
-from graph.events import Event
+from citegraph.run.answer_types import Answer
+from citegraph.run.events import Event
 from server.problems import RESPONSES, Refused
 from server.running import RunningAlone, ServerAlone, Who
 from server.schemas import Ask, Reply, Resume, ThreadId

@@ -13,10 +13,10 @@ import jwt
 from langgraph_sdk import Auth
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from corpus.access import OWNER, Principal
-from llm.errors import BadInput
-from settings import Settings, load_settings
-from tools.principal import user_of
+from citegraph.corpus.records.access import OWNER, Principal
+from citegraph.errors import BadInput
+from citegraph.run.principal import user_of
+from citegraph.settings import Settings, load_settings
 
 SHORTEST_SECRET = 32
 """Bytes of an HS256 secret at least (RFC 7518, 3.2)."""
@@ -142,7 +142,7 @@ OWNED = "owner"
 
 @auth.authenticate
 async def authenticate(headers: dict[Any, Any]) -> Auth.types.MinimalUserDict:
-    """Return the principal of a request as LangGraph's user; runs read it with `tools.principal`."""
+    """Return the principal of a request as LangGraph's user; runs read it with `citegraph.run.principal`."""
     given = {_text(name).casefold(): _text(value) for name, value in headers.items()}
     try:
         settings = await asyncio.to_thread(process_settings)

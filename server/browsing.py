@@ -12,11 +12,12 @@ from fastapi import APIRouter, Query, Response
 from fastapi import Path as InPath
 from fastapi.responses import FileResponse, StreamingResponse
 
-from corpus.access import Principal
-from corpus.buckets import Bucket, show
-from corpus.export import export_csv
-from corpus.filter_checks import read_filters
-from corpus.types import PART, Document
+from citegraph.corpus.filters.checks import read_filters
+from citegraph.corpus.records.access import Principal
+from citegraph.corpus.records.csv_rows import export_csv
+from citegraph.corpus.schema.bucket import Bucket, show
+from citegraph.corpus.schema.document import PART, Document
+from citegraph.run.services import Corpus
 from server.drawing import drawn_page, shares_of
 from server.problems import RESPONSES, Refused
 from server.running import Running, Server, Who
@@ -29,7 +30,6 @@ from server.schemas import (
     DocumentText,
     PageText,
 )
-from tools.services import Corpus
 
 T = TypeVar("T")
 router = APIRouter(responses=RESPONSES)
@@ -253,7 +253,10 @@ def declared_bucket(corpus: Corpus, name: str) -> Bucket:
         Refused: 404, there is none of that name.
     """
     if name not in corpus.buckets:
-        raise Refused(404, f"There is no bucket {name[:41]!r}; the buckets are {', '.join(corpus.buckets)}.")
+        raise Refused(
+            404,
+            f"There is no bucket {name[:41]!r}; the buckets are {', '.join(corpus.buckets)}.",
+        )
     return corpus.buckets[name]
 
 

@@ -2,8 +2,8 @@
 
 import io
 
-from corpus.page_images import boxes_of, page_image
-from corpus.types import Layout
+from citegraph.corpus.readers.pdf.page_images import boxes_of, page_image
+from citegraph.corpus.schema.document import Layout
 
 SCALE = 2.0
 """Pixels a unit of the layout's boxes; the drawing makes large pages smaller."""

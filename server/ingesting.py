@@ -13,12 +13,12 @@ from fastapi import APIRouter, Form, Request, Response, UploadFile
 from fastapi.responses import JSONResponse
 from sse_starlette import EventSourceResponse
 
-from corpus.access import Principal
-from corpus.ingestion.report import IngestReport
-from corpus.ingestion.run import ingest
-from corpus.ingestion.stores import Stores, options_from
-from corpus.ingestion.writing import remove_documents
-from llm.errors import CitegraphError
+from citegraph.corpus.ingestion.ingest_options import Stores, options_from
+from citegraph.corpus.ingestion.pipeline import ingest
+from citegraph.corpus.ingestion.report import IngestReport
+from citegraph.corpus.ingestion.writing import remove_documents
+from citegraph.corpus.records.access import Principal
+from citegraph.errors import CitegraphError
 from server.asking import STREAM, wants_events
 from server.browsing import DocumentId, declared_bucket, known_document, reading
 from server.problems import RESPONSES, Refused, status_of

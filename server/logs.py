@@ -3,8 +3,8 @@
 import logging
 from typing import Any
 
-from settings import Settings
-from tools.observing import StepSeen
+from citegraph.run.observing import StepSeen
+from citegraph.settings import Settings
 
 log = logging.getLogger("citegraph")
 TEXT = "%(asctime)s %(levelname)s %(name)s %(message)s"

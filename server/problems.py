@@ -10,8 +10,8 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
+from citegraph.errors import BadInput, CitegraphError, TimedOut, Unavailable
 from graph.session import NothingPending, UnknownThread, WrongInterrupt
-from llm.errors import BadInput, CitegraphError, TimedOut, Unavailable
 from server.auth import Unauthenticated
 
 MEDIA_TYPE = "application/problem+json"

@@ -13,15 +13,15 @@ from limits import RateLimitItem, parse
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
-from corpus.access import Principal
+from citegraph.corpus.records.access import Principal
+from citegraph.run.services import Corpus, Services
+from citegraph.settings import Settings, load_settings
 from graph.session import Session, open_session
 from server.auth import Credentials
 from server.logs import RunLog
 from server.metrics import Metrics
 from server.problems import Refused
 from server.threads import ThreadBook
-from settings import Settings, load_settings
-from tools.services import Corpus, Services
 
 
 @dataclass

@@ -1,12 +1,12 @@
-"""What goes over HTTP, beside `graph.answer.Answer`: requests with their bounds, and lists."""
+"""What goes over HTTP, beside `citegraph.run.answer_types.Answer`: requests with their bounds, and lists."""
 
 import json
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from graph.answer import Clarification
-from graph.context import Context
+from citegraph.run.answer_types import Clarification
+from citegraph.run.context import Context
 
 LONGEST_QUESTION = 4000
 

@@ -19,7 +19,7 @@ from sqlalchemy import (
     update,
 )
 
-from corpus.database import create_tables, open_database, translated
+from citegraph.corpus.records.database import create_tables, open_database, translated
 from graph.session import UnknownThread
 
 TITLE = 200

@@ -14,9 +14,9 @@ from hypothesis import settings
 os.environ["LANGGRAPH_STRICT_MSGPACK"] = "true"
 
 if TYPE_CHECKING:
-    from settings import Settings
+    from citegraph.run.services import Corpus, Services
+    from citegraph.settings import Settings
     from tests.langsmith_server import Kept
-    from tools.services import Corpus, Services
 
 # The same examples in every CI run; at a desk each run looks at new ones.
 settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)
@@ -36,7 +36,7 @@ def pytest_runtest_setup() -> None:
 @pytest.fixture(autouse=True, scope="session")
 def _own_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Take no setting from the shell or from `.env`: no key, no model, a home of the tests' own."""
-    from settings import Settings
+    from citegraph.settings import Settings
 
     with pytest.MonkeyPatch.context() as patch:
         for name in list(os.environ):
@@ -50,8 +50,8 @@ def _own_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
 @pytest.fixture(scope="session")
 def sample_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a home into which the sample corpus was ingested once; tests read it and leave it as it is."""
+    from citegraph.run.services import Services
     from cli.demo import ingest_sample
-    from tools.services import Services
 
     home = tmp_path_factory.mktemp("sample")
 
@@ -69,7 +69,7 @@ def sample_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def sample_services(sample_home: Path) -> "Iterator[Services]":
     """Return services over the sample corpus, closed after the test."""
-    from tools.services import Services
+    from citegraph.run.services import Services
 
     services = Services(_embedded(sample_home))
     yield services
@@ -79,7 +79,7 @@ def sample_services(sample_home: Path) -> "Iterator[Services]":
 @pytest.fixture(scope="module")
 def services(sample_home: Path) -> "Iterator[Services]":
     """Give services over the sample without any model, so that the twins answer; opened once a module."""
-    from tools.services import Services
+    from citegraph.run.services import Services
 
     opened = Services(_embedded(sample_home))
     yield opened
@@ -118,6 +118,6 @@ def langsmith(monkeypatch: pytest.MonkeyPatch) -> "Iterator[Kept]":
 
 def _embedded(home: Path) -> "Settings":
     """Return settings of the embedded stores in a home, though a Qdrant server may be set for other tests."""
-    from settings import load_settings
+    from citegraph.settings import load_settings
 
     return load_settings().model_copy(update={"home": home, "qdrant_url": None, "database_url": None})

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from settings import Settings
+from citegraph.settings import Settings
 
 ROOT = Path(__file__).parent.parent
 

@@ -9,8 +9,8 @@ import pytest
 import typer.main
 from typer.testing import CliRunner
 
-from cli.main import app
-from settings import Settings
+from citegraph.settings import Settings
+from cli.commands import app
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -90,8 +90,8 @@ def test_no_file_names_a_machine() -> None:
 
 
 def test_the_page_on_ingestion_names_every_format_and_limit() -> None:
-    from corpus.ingestion.worker import Limits
-    from corpus.readers.registry import _READERS
+    from citegraph.corpus.ingestion.worker import Limits
+    from citegraph.corpus.readers.registry import _READERS
 
     page = (ROOT / "docs" / "ingestion.md").read_text("utf-8")
     formats = page.partition("## What is done again")[0]

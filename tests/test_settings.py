@@ -1,4 +1,4 @@
-"""`.env.example` and `settings.py` hold the same variables, and nothing else reads the environment."""
+"""`.env.example` and `citegraph/settings.py` hold the same variables, and nothing else reads the environment."""
 
 import ast
 import re
@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from settings import Settings
+from citegraph.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / ".env.example"
-# The archive's folder is a matter of measuring, not of running: see evals/citations.py.
+# The archive's folder is a matter of measuring, not of running: see benches/citation_bench.py.
 MEASURING = {"CITEGRAPH_CORPORA"}
 
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from corpus.filters import Clause, Filters, Group
-from llm.errors import BadInput
+from citegraph.corpus.filters.clause import Clause, Filters, Group
+from citegraph.errors import BadInput
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from typing import Any
 import pypdfium2
 import pytest
 
-from corpus.buckets import load_buckets
-from evals.make_sample_pdfs import SAMPLE, SOURCES, render, split_source, targets
+from benches.make_sample_pdfs import SAMPLE, SOURCES, render, split_source, targets
+from citegraph.corpus.schema.bucket import load_buckets
 
 BUCKETS = ("certificates", "contracts", "datasheets", "generic", "invoices")
 SUFFIXES = {".md", ".pdf", ".txt"}

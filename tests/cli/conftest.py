@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import graph.session
-from cli.main import main
-from graph.answer import Answer
-from graph.context import Context
-from graph.events import Event
+from citegraph.run.answer_types import Answer
+from citegraph.run.context import Context
+from citegraph.run.events import Event
+from cli.commands import main
 from graph.session import NothingPending, UnknownThread
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from citegraph.corpus.index.edge.edge_index import EdgeIndex
+from citegraph.corpus.ingestion.annotation_files import table_rows
+from citegraph.corpus.records.extracted.editing import Change
+from citegraph.errors import BadInput
+from citegraph.llm.embeddings import StaticEmbedder
 from cli.review_file import COLUMNS, HISTORY_COLUMNS, read_table, write_table
-from corpus.edge_index import EdgeIndex
-from corpus.extraction.editing import Change
-from corpus.sidecar import table_rows
-from llm.embeddings import StaticEmbedder
-from llm.errors import BadInput
 from tests.cli.conftest import Run
 
 SLIP = "ELM TRADING LTD\nTAX INVOICE\nInvoice No: E-77   Date: 14/03/2024\nTotal: GBP 48.00\n"

@@ -2,8 +2,8 @@
 
 import pytest
 
+from citegraph.run.answer_types import Answer, AnswerClaim, Citation, Clarification, Option, Table
 from cli.answer_text import answer_text, chosen_reply, numbered, source_line
-from graph.answer import Answer, AnswerClaim, Citation, Clarification, Option, Table
 
 
 def citation(doc_id: str, start: int = 0, quote: str = "a quote") -> Citation:

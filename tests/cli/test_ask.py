@@ -7,10 +7,19 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from citegraph.errors import Unavailable
+from citegraph.run.answer_types import (
+    Answer,
+    AppliedFilter,
+    Citation,
+    Clarification,
+    Note,
+    Option,
+    Table,
+    Usage,
+)
+from citegraph.run.events import Event, correction, token
 from cli.terminal import LiveSteps
-from graph.answer import Answer, AppliedFilter, Citation, Clarification, Note, Option, Table, Usage
-from graph.events import Event, correction, token
-from llm.errors import Unavailable
 from tests.cli.conftest import Run, ScriptedSession
 
 CITED = Citation(

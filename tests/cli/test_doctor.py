@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from citegraph.corpus.readers.images import recognition
 from cli import doctor
-from corpus.readers import recognition
+from tests.citegraph.llm.endpoint import KEY, Endpoint, Http, said
 from tests.cli.conftest import Run
-from tests.llm.endpoint import KEY, Endpoint, Http, said
 
 
 def checks(run: Run, code: int) -> dict[str, dict[str, Any]]:

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from citegraph.corpus.ingestion.report import IngestReport, NearDuplicate, NewVersion
+from citegraph.errors import BadInput
 from cli.ingest import Request, report_text, run
 from cli.terminal import progress
-from corpus.ingestion.report import IngestReport, NearDuplicate, NewVersion
-from llm.errors import BadInput
 
 ROOT = Path(__file__).parents[2]
-COMMAND = [sys.executable, "-m", "cli.main", "ingest"]
+COMMAND = [sys.executable, "-m", "cli.commands", "ingest"]
 
 
 @pytest.fixture
@@ -90,9 +90,9 @@ def test_plain_progress_has_rate_and_time_left(
 
 HOLDER = """
 import asyncio, sys
-from corpus.buckets import load_buckets
-from corpus.edge_index import EdgeIndex
-from llm.embeddings import StaticEmbedder
+from citegraph.corpus.schema.bucket import load_buckets
+from citegraph.corpus.index.edge.edge_index import EdgeIndex
+from citegraph.llm.embeddings import StaticEmbedder
 from pathlib import Path
 
 async def main():

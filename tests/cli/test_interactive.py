@@ -16,7 +16,7 @@ def terminal(in_sample: Path) -> "pexpect.spawn[str]":
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "200", "PYTHONPATH": str(ROOT)}
     child = pexpect.spawn(
         sys.executable,
-        ["-m", "cli.main", "ask", QUESTION],
+        ["-m", "cli.commands", "ask", QUESTION],
         env=environment,
         encoding="utf-8",
         timeout=60,

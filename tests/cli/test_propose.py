@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from corpus.buckets import load_bucket
-from llm.scripted import scripted
+from citegraph.corpus.schema.bucket import load_bucket
+from citegraph.llm.scripted import scripted
 from tests.cli.conftest import Run
 
 
@@ -65,7 +65,7 @@ def test_a_model_names_the_fields_when_there_is_one(
     }
     ghost = {"name": "ghost", "kind": "date", "unit": "", "description": "", "labels": ["Seen on"]}
     models, script = scripted([{"fields": [number, ghost], "noise": ["made"]}])
-    monkeypatch.setattr("llm.chat.ChatModels", lambda _: models)
+    monkeypatch.setattr("citegraph.llm.chat.ChatModels", lambda _: models)
     plain = run("bucket", "propose", notes, "--by", "rules", "-q").out
     assert "- name: made " in plain
     assert script.calls == []

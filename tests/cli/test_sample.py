@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from citegraph.errors import Unavailable
+from citegraph.run.answer_types import Answer
 from cli import export
 from cli.demo import SAMPLE
 from evals.scoring import MEASURES
-from graph.answer import Answer
-from llm.errors import Unavailable
 from tests.cli.conftest import Run
 
 pytestmark = pytest.mark.usefixtures("in_sample")

@@ -15,7 +15,7 @@ HEAVY = (
 )
 SCRIPT = """
 import sys
-from cli.main import main
+from cli.commands import main
 try:
     main(["--help"])
 except SystemExit as ended:
@@ -34,7 +34,7 @@ def test_help_imports_nothing_heavy() -> None:
 
 def test_an_error_of_the_command_itself_has_no_trace() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "cli.main", "ingest", "."],
+        [sys.executable, "-m", "cli.commands", "ingest", "."],
         capture_output=True,
         text=True,
         timeout=60,

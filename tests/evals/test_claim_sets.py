@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benches.citation_bench import corpora
+from citegraph.errors import BadInput
 from evals import claim_sets
-from evals.citations import corpora
-from llm.errors import BadInput
 
 SENTENCES = [
     "The harbour of Ostrel was dredged to 14 metres in 1987.",

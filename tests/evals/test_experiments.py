@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from citegraph.errors import BadInput, Unavailable
+from citegraph.run.answer_types import Answer, Citation
 from evals.experiments import open_client, upload
 from evals.question_files import Question
 from evals.scoring import Outcome, score
-from graph.answer import Answer, Citation
-from llm.errors import BadInput, Unavailable
 from tests.langsmith_server import KEY, Kept, langsmith_server
 
 SECRET = "the rent of the harbour is 1,250 EUR"

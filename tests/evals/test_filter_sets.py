@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from citegraph.errors import BadInput
 from evals.filter_sets import is_filter_set, miss_causes, plan_filters, score_filter_set
-from llm.errors import BadInput
 
 OUTLETS = ["The Harbour Post", "Inland Gazette | Markets Today", "Fathom"]
 ROWS = [

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from corpus.documents import DocumentStore
-from corpus.types import Document
+from citegraph.corpus.records.documents import DocumentStore
+from citegraph.corpus.schema.document import Document
+from citegraph.errors import BadInput
+from citegraph.run.answer_types import Answer, Citation, Clarification
+from citegraph.run.context import Context
 from evals.question_files import Gold, Question, read_questions
 from evals.questions import is_question_set, keep_in, run_questions
-from graph.answer import Answer, Citation, Clarification
-from graph.context import Context
-from llm.errors import BadInput
 
 ROW = {
     "id": "t-1",

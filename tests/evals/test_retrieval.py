@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from citegraph.errors import BadInput
+from citegraph.settings import Settings
 from evals.retrieval import evaluate, is_retrieval_set, load_retrieval_set, main, measured
-from llm.errors import BadInput
-from settings import Settings
 
 
 @pytest.fixture

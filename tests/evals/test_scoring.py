@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from citegraph.run.answer_types import Answer, Citation, Clarification, Table, Usage
 from evals.question_files import Gold, Question
 from evals.scoring import (
     Outcome,
@@ -17,7 +18,6 @@ from evals.scoring import (
     shown_documents,
     summarise,
 )
-from graph.answer import Answer, Citation, Clarification, Table, Usage
 
 
 def citation(doc_id: str, start: int = 0, quote: str = "abc", page: int | None = None) -> Citation:

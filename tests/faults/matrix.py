@@ -20,18 +20,18 @@ from typing import Any
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import SecretStr
 
-from evals.bench import fill
-from evals.steady import ENOUGH, ONE_HOP, Example, decomposition, planned
-from graph.answer import Answer
+from benches.bench import fill
+from benches.steady import ENOUGH, ONE_HOP, Example, decomposition, planned
+from citegraph.llm.chat import STEPS, ChatModels
+from citegraph.run.answer_types import Answer
+from citegraph.run.budgets import loop_limit, recursion_limit
+from citegraph.run.context import Context
+from citegraph.run.services import Services
+from citegraph.settings import Settings
 from graph.build import build
-from graph.context import Context
 from graph.loop import build_loop
-from graph.policies import loop_limit, recursion_limit
-from llm.chat import STEPS, ChatModels
-from settings import Settings
+from tests.citegraph.llm.endpoint import KEY
 from tests.faults.proxy import FAULTS, NONE, Fault, FaultProxy, Upstream
-from tests.llm.endpoint import KEY
-from tools.services import Services
 
 FAULTED_TIMEOUT = 0.3
 """Seconds that the faulted step waits for its model."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 
-from tests.llm.endpoint import KEY, Endpoint, Http, Sse, pieces, said
+from tests.citegraph.llm.endpoint import KEY, Endpoint, Http, Sse, pieces, said
 
 Body = dict[str, Any]
 LEAK = f"Bearer {KEY} sent with: Traceback (most recent call last): File 'model.py', line 7"

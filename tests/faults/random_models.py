@@ -11,22 +11,22 @@ from unittest.mock import patch
 from langchain_core.messages import AIMessage, BaseMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-import llm.retry
-from graph.answer import Answer
-from graph.context import Context
+import citegraph.llm.retry
+from citegraph.answer.judge_claims import Ruling
+from citegraph.errors import Rejected, TimedOut, Unavailable
+from citegraph.evidence.expansion import Wordings
+from citegraph.evidence.reranking import RerankScores
+from citegraph.llm.scripted import Script, scripted
+from citegraph.llm.strict import strict_schema
+from citegraph.run.answer_types import Answer
+from citegraph.run.context import Context
+from citegraph.run.services import Services
 from graph.session import Session
-from llm.errors import Rejected, TimedOut, Unavailable
-from llm.scripted import Script, scripted
-from llm.strict import strict_schema
 from nodes.decompose import Decomposition
-from nodes.expand import Wordings
-from nodes.judge_claims import Ruling
-from nodes.rerank import RerankScores
 from nodes.review import ReviewDecision
 from nodes.rewrite import Rewriting
 from nodes.route import Routing
 from nodes.schema_plan import SearchPlan
-from tools.services import Services
 
 Mode = Literal["agent", "tool_loop", "single"]
 MODES: tuple[Mode, ...] = ("agent", "tool_loop", "single")
@@ -93,7 +93,7 @@ def made_up_time(clock: Clock) -> Iterator[None]:
     with (
         patch("time.time", lambda: wall() + clock.ahead),
         patch("time.monotonic", lambda: steady() + clock.ahead),
-        patch.object(llm.retry, "PAUSE", 0.001),
+        patch.object(citegraph.llm.retry, "PAUSE", 0.001),
     ):
         yield
 

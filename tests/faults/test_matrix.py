@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from citegraph.run.services import Services
 from tests.faults.matrix import SCENARIOS, Matrix, Scenario
 from tests.faults.proxy import FAULTS
-from tools.services import Services
 
 EVERY = 3
 """Each step meets every third fault, each time another third: `make faults` runs the full product."""

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from citegraph.run.services import Services
 from tests.faults.random_models import MODES, Mode, broken, run
-from tools.services import Services
 
 EXAMPLES = int(os.environ.get("RANDOM_MODELS", "15"))
 """Random models a graph; `make chaos` takes 1,000."""

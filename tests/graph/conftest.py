@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from citegraph.llm.chat import ChatModels
+from citegraph.run.services import Services
 from graph.session import Session, sqlite_saver
-from llm.chat import ChatModels
-from tools.services import Services
 
 OpenSession = Callable[..., AbstractAsyncContextManager[Session]]
 

@@ -6,10 +6,10 @@ from typing import Any
 from langchain_qdrant import QdrantVectorStore, RetrievalMode
 from qdrant_client import QdrantClient, models
 
-from corpus.buckets import Bucket, Collection
-from corpus.fields import Field
-from corpus.own_collection import _Dense, _Sparse
-from llm.embeddings import StaticEmbedder
+from citegraph.corpus.foreign.foreign_collection import _Dense, _Sparse
+from citegraph.corpus.schema.bucket import Bucket, Collection
+from citegraph.corpus.schema.field import Field
+from citegraph.llm.embeddings import StaticEmbedder
 
 Row = dict[str, Any]
 

@@ -14,23 +14,23 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from sqlalchemy import select
 
+from citegraph.corpus.filters.clause import Clause
+from citegraph.corpus.index.index_protocol import SearchRequest
+from citegraph.corpus.records.access import NOBODY, OWNER, Principal
+from citegraph.corpus.records.csv_rows import export_csv
+from citegraph.corpus.records.querying.document_query import Aggregate, DocumentQuery, run_query
+from citegraph.errors import BadInput
+from citegraph.evidence.evidence_sets import find_by_evidence
+from citegraph.run.context import Context
+from citegraph.run.principal import USER_KEY, user_of
+from citegraph.run.services import Corpus, Services
+from citegraph.settings import load_settings
 from cli.demo import SAMPLE
 from cli.ingest import Request, ingest_into
-from corpus.access import NOBODY, OWNER, Principal
-from corpus.export import export_csv
-from corpus.filters import Clause
-from corpus.index import SearchRequest
-from corpus.query import Aggregate, DocumentQuery, run_query
-from graph.context import Context
 from graph.session import Session
-from llm.errors import BadInput
-from nodes.evidence_sets import find_by_evidence
-from settings import load_settings
-from tools.metadata import metadata_tools
-from tools.principal import USER_KEY, user_of
-from tools.query import query_tools
-from tools.search import search_tools
-from tools.services import Corpus, Services
+from tools.document_metadata import metadata_tools
+from tools.query_documents import query_tools
+from tools.search_tools import search_tools
 
 SEEN = Principal(
     "ana", frozenset({"invoices", "contracts", "datasheets", "certificates"}), frozenset({"staff"})

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from graph.answer import Answer
-from graph.context import Context
+from citegraph.run.answer_types import Answer
+from citegraph.run.context import Context
+from citegraph.run.services import Corpus
 from graph.session import Session
-from tools.services import Corpus
 
 SAMPLE = Path(__file__).parents[2] / "buckets" / "sample"
 QUESTIONS = [json.loads(line) for line in (SAMPLE / "questions.jsonl").read_text("utf-8").splitlines()]

@@ -11,16 +11,16 @@ from uuid import uuid4
 import pytest
 from langchain_core.messages import BaseMessage
 
-from corpus.index import Index, SearchRequest
-from corpus.types import Chunk, Hit
-from graph.context import Context
-from graph.policies import recursion_limit
+from citegraph.corpus.index.index_protocol import Index, SearchRequest
+from citegraph.corpus.schema.document import Chunk, Hit
+from citegraph.errors import Rejected
+from citegraph.llm.chat import ChatModels
+from citegraph.llm.scripted import Script, scripted
+from citegraph.run.budgets import recursion_limit
+from citegraph.run.context import Context
+from citegraph.run.services import Corpus
 from graph.session import Session
-from llm.chat import ChatModels
-from llm.errors import Rejected
-from llm.scripted import Script, scripted
 from tests.graph.conftest import OpenSession
-from tools.services import Corpus
 
 QUESTION = "What is the maximum collector-emitter voltage VCEO of the NV2N517?"
 TOPICS = (

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from corpus.versions import VersionedIndex
+from citegraph.corpus.records.versions import VersionedIndex
+from citegraph.run.services import Corpus
 from tests.graph.conftest import OpenSession
-from tools.services import Corpus
 
 QUESTION = "What is the maximum collector-emitter voltage VCEO of the NV2N517?"
 

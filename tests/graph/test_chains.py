@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from langchain_core.messages import BaseMessage
 
-from graph.answer import Answer
-from graph.context import Context
-from llm.errors import Rejected
-from llm.scripted import Script, scripted
+from citegraph.errors import Rejected
+from citegraph.llm.scripted import Script, scripted
+from citegraph.run.answer_types import Answer
+from citegraph.run.context import Context
+from citegraph.run.services import Corpus
 from tests.graph.conftest import OpenSession
 from tests.graph.test_answers import check_citations
 from tests.nodes.test_model_prompts import decomposed
-from tools.services import Corpus
 
 CHAIN = "What collector current may the transistor carry that ECN-0072 introduces?"
 IN_2024 = {

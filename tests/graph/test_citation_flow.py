@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 from langchain_core.messages import BaseMessage
 
-from graph.answer import Answer
-from graph.context import Context
+from citegraph.errors import Rejected, Unavailable
+from citegraph.llm.scripted import Script, scripted
+from citegraph.run.answer_types import Answer
+from citegraph.run.context import Context
+from citegraph.run.services import Corpus
 from graph.session import Session
-from llm.errors import Rejected, Unavailable
-from llm.scripted import Script, scripted
 from tests.graph.conftest import OpenSession
 from tests.graph.test_answers import check_citations
-from tools.services import Corpus
 
 QUESTION = "What is the maximum collector-emitter voltage VCEO of the NV2N517?"
 RIGHT = "The collector-emitter voltage VCEO of the NV2N517 is 45 V at most [nv2n517]."

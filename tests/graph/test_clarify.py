@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from langchain_core.messages import HumanMessage
 
-from graph.answer import Answer
-from graph.context import Context
+from citegraph.run.answer_types import Answer
+from citegraph.run.context import Context
+from citegraph.run.services import Services
+from citegraph.settings import load_settings
 from graph.session import NothingPending, Session, UnknownThread, WrongInterrupt
 from graph.session import open_session as fresh_session
-from settings import load_settings
 from tests.graph.conftest import OpenSession
-from tools.services import Services
 
 QUESTION = "What is the total of the Cobaltine invoice?"
 """Five invoices of Cobaltine fit equally well."""

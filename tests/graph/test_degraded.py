@@ -6,15 +6,15 @@ from typing import Any, NoReturn
 
 import pytest
 
-from corpus.index import SearchRequest
-from corpus.types import Hit
-from graph.answer import Answer
-from graph.context import Context
-from llm.errors import Rejected, Unavailable
-from llm.scripted import scripted
+from citegraph.corpus.index.index_protocol import SearchRequest
+from citegraph.corpus.schema.document import Hit
+from citegraph.errors import Rejected, Unavailable
+from citegraph.llm.scripted import scripted
+from citegraph.run.answer_types import Answer
+from citegraph.run.context import Context
+from citegraph.run.services import Corpus
 from tests.graph.conftest import OpenSession
 from tests.graph.test_answers import check_citations
-from tools.services import Corpus
 
 QUESTION = "What is the maximum collector-emitter voltage VCEO of the NV2N517?"
 REASON = "the endpoint answered 503"

@@ -11,18 +11,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, BaseMessage
 
-from graph.answer import Answer
-from graph.context import Context
+from citegraph.errors import Rejected, Unavailable
+from citegraph.llm.scripted import Script, scripted
+from citegraph.run.answer_types import Answer
+from citegraph.run.budgets import loop_limit
+from citegraph.run.context import Context
+from citegraph.run.services import Corpus, Services
 from graph.main import tool_loop
-from graph.policies import loop_limit
 from graph.session import Session, sqlite_saver
-from llm.errors import Rejected, Unavailable
-from llm.scripted import Script, scripted
 from nodes.agent import NO_MODEL, ONE_PASS
 from tests.graph.test_answers import check_citations
 from tests.graph.test_citation_flow import QUESTION, RIGHT, WRONG
 from tests.graph.test_streaming import EVENTS, texts
-from tools.services import Corpus, Services
 
 FIND = {"bucket": "datasheets", "query": "NV2N517 collector-emitter voltage VCEO"}
 SUM: dict[str, Any] = {

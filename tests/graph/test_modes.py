@@ -5,13 +5,13 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage
 
-from graph.context import Context
+from citegraph.llm.scripted import scripted
+from citegraph.run.context import Context
+from citegraph.run.services import Services
 from graph.session import Session, sqlite_saver
-from llm.scripted import scripted
 from tests.graph.conftest import OpenSession
 from tests.graph.test_citation_flow import QUESTION, RIGHT, WRONG, writing
 from tests.graph.test_streaming import AMBIGUOUS
-from tools.services import Services
 
 SINGLE = Context(mode="single")
 

@@ -9,23 +9,23 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from qdrant_client import QdrantClient, models
 
-from corpus.access import Principal
-from corpus.buckets import Bucket, Collection
-from corpus.fields import Field
-from corpus.filters import Clause
-from corpus.index import SearchRequest
-from corpus.own_clients import connect_own
-from corpus.own_collection import OwnCollection
-from corpus.search import search_buckets
-from graph.context import Context
+from citegraph.corpus.filters.clause import Clause
+from citegraph.corpus.foreign.foreign_clients import connect_own
+from citegraph.corpus.foreign.foreign_collection import OwnCollection
+from citegraph.corpus.index.index_protocol import SearchRequest
+from citegraph.corpus.index.searcher import search_buckets
+from citegraph.corpus.records.access import Principal
+from citegraph.corpus.schema.bucket import Bucket, Collection
+from citegraph.corpus.schema.field import Field
+from citegraph.errors import BadInput, Unavailable
+from citegraph.llm.embeddings import StaticEmbedder
+from citegraph.run.context import Context
+from citegraph.run.services import Corpus, Services, open_corpus, with_collections
+from citegraph.settings import Settings
 from graph.session import Session
-from llm.embeddings import StaticEmbedder
-from llm.errors import BadInput, Unavailable
-from settings import Settings
 from tests.graph.own_invoices import write_points
 from tests.qdrant_server import served
-from tools.search import PassageQuery, kept_searches, search_passages
-from tools.services import Corpus, Services, open_corpus, with_collections
+from tools.search_tools import PassageQuery, kept_searches, search_passages
 
 Mode = Literal["dense", "sparse", "hybrid"]
 TEXTS = [

@@ -10,25 +10,25 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from qdrant_client import QdrantClient
 
-from corpus import own_mirror
-from corpus.aggregates import Aggregate
-from corpus.fields import Field
-from corpus.filters import Clause
-from corpus.index import SearchRequest
-from corpus.own_clients import connect_own
-from corpus.own_collection import OwnCollection
-from corpus.search import search_buckets
-from graph.answer import Answer
-from graph.context import Context
+from citegraph.corpus.filters.clause import Clause
+from citegraph.corpus.foreign import mirror
+from citegraph.corpus.foreign.foreign_clients import connect_own
+from citegraph.corpus.foreign.foreign_collection import OwnCollection
+from citegraph.corpus.index.index_protocol import SearchRequest
+from citegraph.corpus.index.searcher import search_buckets
+from citegraph.corpus.records.querying.aggregates import Aggregate
+from citegraph.corpus.schema.field import Field
+from citegraph.errors import BadInput, Unavailable
+from citegraph.llm.embeddings import StaticEmbedder
+from citegraph.run.answer_types import Answer
+from citegraph.run.context import Context
+from citegraph.run.services import Corpus, Services, open_corpus, with_collections
+from citegraph.settings import Settings
 from graph.session import Session
-from llm.embeddings import StaticEmbedder
-from llm.errors import BadInput, Unavailable
-from settings import Settings
 from tests.graph.own_invoices import BILLS, FIELDS, Row, bill, bills_bucket, write_folder, write_points
 from tests.qdrant_server import served
-from tools.query import QueryInput, query_documents
-from tools.search import FilterClause
-from tools.services import Corpus, Services, open_corpus, with_collections
+from tools.query_documents import QueryInput, query_documents
+from tools.search_tools import FilterClause
 
 SETTINGS: dict[str, Any] = {"embeddings": "static", "reranker": "none"}
 
@@ -36,7 +36,7 @@ SETTINGS: dict[str, Any] = {"embeddings": "static", "reranker": "none"}
 @pytest.fixture(autouse=True)
 def always_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no time pass between a change of a collection and its being seen."""
-    monkeypatch.setattr(own_mirror, "CHECKED", 0.0)
+    monkeypatch.setattr(mirror, "CHECKED", 0.0)
 
 
 def opened(
@@ -176,7 +176,7 @@ OTHERWISE = [
 def test_a_search_and_a_list_agree_however_a_value_is_stored(
     row: Row, clause: Clause, tmp_path: Path
 ) -> None:
-    from corpus.filter_qdrant import to_qdrant
+    from citegraph.corpus.filters.qdrant_filter import to_qdrant
 
     (text, held), other = (
         bill("A-1", "ACME GmbH", "2023-02-01", 1250.0)[0],
@@ -259,8 +259,8 @@ def test_what_is_added_changed_and_removed_is_seen(tmp_path: Path, monkeypatch: 
     client.delete("theirs", [1, 2])
     assert corpus.annotations.document_ids("bills")[0] == "bills:A-2.pdf"
     client.set_payload("theirs", {"total": 801.0}, [3, 4], key="metadata")
-    monkeypatch.setattr(own_mirror, "LEAST", 0.0)
-    monkeypatch.setattr(own_mirror, "SHARE", 0.0)
+    monkeypatch.setattr(mirror, "LEAST", 0.0)
+    monkeypatch.setattr(mirror, "SHARE", 0.0)
     values = corpus.annotations.rows("bills", fields=["total"], limit=1)
     assert str(values[0]["total"].amount) == "801"
 
@@ -293,7 +293,7 @@ async def test_a_hit_is_a_place_in_its_document(tmp_path: Path) -> None:
 def test_a_collection_too_large_for_a_question_says_how_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(own_mirror, "MOST", 9)
+    monkeypatch.setattr(mirror, "MOST", 9)
     client = holding(BILLS)
     corpus = opened(tmp_path, client)
     asked = QueryInput(bucket="bills", select=["vendor"])
@@ -303,8 +303,8 @@ def test_a_collection_too_large_for_a_question_says_how_it_is_read(
     assert corpus.annotations.count("bills", acme) == 8  # points, as they are counted without a reading
     assert corpus.annotations.facets("bills") == {}
     assert corpus.documents.get("bills:A-1.pdf#1") is not None
-    mirror = corpus.annotations.mirror("bills")  # type: ignore[attr-defined]
-    assert mirror.read().documents == 5
+    kept = corpus.annotations.mirror("bills")  # type: ignore[attr-defined]
+    assert kept.read().documents == 5
     write_points(client, bill("D-1", "Dorn AG", "2023-01-01", 5.0))
     found = query_documents(corpus, asked)
     assert len(found["rows"]) == 5
@@ -355,7 +355,7 @@ async def test_an_empty_collection_and_one_that_is_dropped(tmp_path: Path) -> No
 def test_a_server_is_read_page_by_page_and_needs_no_payload_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("corpus.own_collection.PAGE", 3)
+    monkeypatch.setattr("citegraph.corpus.foreign.foreign_collection.PAGE", 3)
     with served(holding(BILLS, vector="text")) as (url, asked):
         client = connect_own(Settings(qdrant_url=url))
         corpus = opened(tmp_path, client, indexed=True, vector="text")
@@ -371,7 +371,7 @@ def test_a_server_is_read_page_by_page_and_needs_no_payload_index(
         own = corpus.annotations.mirror("bills").collection  # type: ignore[attr-defined]
         chosen = {"must": [{"key": "meta.vendor", "match": {"value": "brandt kg"}}]}
         assert own.count(chosen) == 2
-        monkeypatch.setattr(own_mirror, "FILTERED", 1)
+        monkeypatch.setattr(mirror, "FILTERED", 1)
         with pytest.raises(BadInput, match=r"no payload index of kind 'keyword' on 'metadata\.seller'"):
             own.count(chosen)
     assert found["rows"] == [

@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from corpus.access import Principal
-from graph.answer import Answer
-from graph.context import Context
+from citegraph.corpus.records.access import Principal
+from citegraph.llm.scripted import scripted
+from citegraph.run.answer_types import Answer
+from citegraph.run.asking_parts import STEPS
+from citegraph.run.context import Context
+from citegraph.run.part_kinds import PROTOCOLS, Kind
+from citegraph.run.replaced_search import MOST
+from citegraph.run.services import Corpus, Services
 from graph.session import Session
-from llm.scripted import scripted
-from nodes.own import STEPS
 from tests import parts_of_users
 from tests.graph.test_answers import check_citations
 from tests.parts_of_users import HERE
-from tools.own_search import MOST
-from tools.parts import PROTOCOLS, Kind
-from tools.services import Corpus, Services
 
 QUESTION = "What is the maximum collector-emitter voltage VCEO of the NV2N517?"
 RIGHT = "The collector-emitter voltage VCEO of the NV2N517 is 45 V at most [nv2n517]."

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
+from citegraph.run.part_kinds import PROTOCOLS, method_of
+from citegraph.run.replacements import load_parts
+from citegraph.run.services import Services
 from graph.session import Session
-from tools.own_parts import load_parts
-from tools.parts import PROTOCOLS, method_of
-from tools.services import Services
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8").partition("## Parts of your own")[2].partition("\n## ")[0]
@@ -103,7 +103,7 @@ def test_the_guides_table_and_message_are_those_of_the_protocols(
     module = ModuleType("my_parts")
     module.route = lambda query: [query]  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "my_parts", module)
-    from llm.errors import BadInput
+    from citegraph.errors import BadInput
 
     with pytest.raises(BadInput) as refused:
         load_parts(services.settings.model_copy(update={"parts": {"router": "my_parts:route"}}))
@@ -120,7 +120,7 @@ def test_a_part_that_cannot_be_used_ends_a_command_at_its_start(command: list[st
         "CITEGRAPH_HOME": str(tmp_path / "home"),
     }
     ended = subprocess.run(
-        [sys.executable, "-m", "cli.main", *command],
+        [sys.executable, "-m", "cli.commands", *command],
         cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     said = ended.stdout + ended.stderr

@@ -9,11 +9,11 @@ from uuid import uuid4
 
 import pytest
 
-from graph.answer import Answer
+from citegraph.errors import Unavailable
+from citegraph.run.answer_types import Answer
+from citegraph.run.services import Services
 from graph.session import Session, postgres_saver
-from llm.errors import Unavailable
 from tests.graph.test_clarify import QUESTION
-from tools.services import Services
 
 ROOT = Path(__file__).parents[2]
 POSTGRES = os.environ.get("TEST_POSTGRES_URL", "")
@@ -22,8 +22,8 @@ OPEN = """
 import asyncio, sys, time
 from pathlib import Path
 from graph.session import open_session, sqlite_saver
-from settings import Settings
-from tools.services import Services
+from citegraph.settings import Settings
+from citegraph.run.services import Services
 
 async def main(home, threads, question):
     async with sqlite_saver(Path(threads)) as saver, open_session(Services(Settings(home=Path(home))), saver) as session:

@@ -6,11 +6,11 @@ from typing import Any, cast, get_args, get_type_hints
 import pytest
 from langgraph.types import Send
 
+from citegraph.run.services import Services
+from citegraph.run.state import State
+from citegraph.settings import Settings
 from graph.build import build
 from graph.routes import after_gate, after_review, after_verify, plan_edge, review_edge, search_tasks
-from graph.state import State
-from settings import Settings
-from tools.services import Services
 
 CALL = {"tool": "search", "args": {"buckets": ["invoices"], "query": "q"}}
 

@@ -8,14 +8,14 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import SecretStr
 
-from evals.steady import ONE_HOP
-from graph.context import Context
+from benches.steady import ONE_HOP
+from citegraph.llm.chat import STEPS, ChatModels
+from citegraph.run.context import Context
+from citegraph.run.services import Services
 from graph.session import Session
-from llm.chat import STEPS, ChatModels
+from tests.citegraph.llm.endpoint import KEY, Http, Sse
 from tests.faults.matrix import SCENARIOS, Scenario
 from tests.faults.proxy import Upstream, saying
-from tests.llm.endpoint import KEY, Http, Sse
-from tools.services import Services
 
 OWN_KEY = "sk-own-7d2e91"
 STRONG = "-strong"

@@ -7,13 +7,13 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import TypeAdapter
 
-from graph.answer import Answer, Clarification
-from graph.context import Context
-from graph.events import Event
+from citegraph.errors import Rejected, Unavailable
+from citegraph.llm.scripted import ScriptedChatModel, scripted
+from citegraph.run.answer_types import Answer, Clarification
+from citegraph.run.context import Context
+from citegraph.run.events import Event
+from citegraph.run.telling import BROKEN_OFF, REWRITTEN, VERIFIED
 from graph.session import NothingPending, Session, UnknownThread
-from llm.errors import Rejected, Unavailable
-from llm.scripted import ScriptedChatModel, scripted
-from nodes.telling import BROKEN_OFF, REWRITTEN, VERIFIED
 from tests.graph.conftest import OpenSession
 from tests.graph.test_citation_flow import QUESTION, RIGHT, WRONG, writing
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from llm.chat import STEPS, ChatModels
-from settings import load_settings
+from citegraph.llm.chat import STEPS, ChatModels
+from citegraph.run.services import Services
+from citegraph.settings import load_settings
 from tests.local_model.server import running_model
-from tools.services import Services
 
 MODEL = "smollm2"
 

@@ -7,15 +7,15 @@ from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import BaseModel, Field
 
-from graph.answer import Answer
-from graph.context import Context
+from citegraph.errors import Rejected
+from citegraph.llm.budget import CallBudget
+from citegraph.llm.chat import Call, ChatModels, text
+from citegraph.llm.streaming import stream
+from citegraph.llm.structured import structured
+from citegraph.run.answer_types import Answer
+from citegraph.run.context import Context
+from citegraph.run.services import Services
 from graph.session import Session
-from llm.budget import CallBudget
-from llm.chat import Call, ChatModels, text
-from llm.errors import Rejected
-from llm.streaming import stream
-from llm.structured import structured
-from tools.services import Services
 
 pytestmark = pytest.mark.local_model
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from corpus.filters import Clause
-from graph.context import Context
-from llm.scripted import Replies, Script, scripted
-from nodes.clauses import read_question
-from nodes.reading import Reading
-from tools.services import Corpus, Services
+from citegraph.corpus.filters.clause import Clause
+from citegraph.llm.scripted import Replies, Script, scripted
+from citegraph.question.clauses import read_question
+from citegraph.question.reading import Reading
+from citegraph.run.context import Context
+from citegraph.run.services import Corpus, Services
 
 TODAY = date(2025, 3, 1)
 """The day that "last year" refers to in these tests."""

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from nodes import lexicon
+from citegraph.question import cues
+from citegraph.run.services import Services
 from nodes.decompose import Decompose, classify, decompose, entities, output_format, tidy
 from nodes.gate import GREETED
 from tests.nodes.conftest import runtime, with_models
-from tools.services import Services
 
 
 @pytest.mark.parametrize(
@@ -52,18 +52,18 @@ def test_intent_and_aggregate(question: str, expected: tuple[str, str]) -> None:
     ("pattern", "hits", "misses"),
     [
         (
-            lexicon.NEGATION,
+            cues.NEGATION,
             ["not Bramley", "keine Belege", "sauf Bramley", "ohne", "other than"],
             ["note", "knot", "nobody"],
         ),
         (
-            lexicon.EXISTENCE,
+            cues.EXISTENCE,
             ["are there leases", "gibt es Belege", "existe un avenant"],
             ["germany", "existing lease"],
         ),
-        (lexicon.LATEST, ["most recent", "neueste Fassung", "dernière facture"], ["lasting", "plaster"]),
-        (lexicon.OLDEST, ["earliest", "älteste Rechnung", "première"], ["firstly", "golden"]),
-        (lexicon.WHICH, ["which one", "Welchem", "quelle"], ["sandwich", "somewhat"]),
+        (cues.LATEST, ["most recent", "neueste Fassung", "dernière facture"], ["lasting", "plaster"]),
+        (cues.OLDEST, ["earliest", "älteste Rechnung", "première"], ["firstly", "golden"]),
+        (cues.WHICH, ["which one", "Welchem", "quelle"], ["sandwich", "somewhat"]),
     ],
 )
 def test_signal_words_are_whole_words(pattern: Any, hits: list[str], misses: list[str]) -> None:

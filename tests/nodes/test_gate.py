@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from corpus.edge_index import EdgeIndex
-from graph.context import Context
-from llm.errors import Unavailable
+from citegraph.corpus.index.edge.edge_index import EdgeIndex
+from citegraph.errors import Unavailable
+from citegraph.run.context import Context
+from citegraph.run.services import Services
+from citegraph.settings import Settings
 from nodes.gate import MAX_QUESTION, Gate, arithmetic, asked_question, judge, unusable
-from settings import Settings
 from tests.nodes.conftest import runtime
-from tools.services import Services
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,14 @@ from datetime import date
 
 import pytest
 
-from corpus.terms import TermWeights
-from nodes.candidates import Candidate
-from nodes.groups import read_groups
-from nodes.hops import bridging_names, uncovered
-from nodes.in_force import in_force, replaces
-from nodes.review_passages import may_chain
-from nodes.sides import split_sides
-from tools.services import Corpus
+from citegraph.evidence.candidates import Candidate
+from citegraph.evidence.hops import bridging_names, uncovered
+from citegraph.evidence.in_force import in_force, replaces
+from citegraph.evidence.review_passages import may_chain
+from citegraph.language.terms import TermWeights
+from citegraph.question.groups import read_groups
+from citegraph.question.sides import split_sides
+from citegraph.run.services import Corpus
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What each step's model is sent, frozen, and how many calls a question costs; its schemas: tests/llm/test_every_schema.py.
+"""What each step's model is sent, frozen, and how many calls a question costs; its schemas: tests/citegraph/llm/test_every_schema.py.
 
 A snapshot that is missing is written, and the test fails once: read it before you commit it, and raise the prompt's
 version when what a model sees has changed.
@@ -11,10 +11,10 @@ import pytest
 from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
-from graph.context import Context
+from citegraph.run.context import Context
+from citegraph.run.services import Services
 from graph.session import Session
 from tests.nodes.conftest import TODAY, with_models
-from tools.services import Services
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 RIGHT = "The collector-emitter voltage VCEO of the NV2N517 is 45 V at most [nv2n517]."

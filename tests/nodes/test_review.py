@@ -5,23 +5,29 @@ from typing import Any
 
 import pytest
 
-from corpus.terms import TermWeights
-from graph.context import Context
-from graph.state import Json
-from llm.budget import ModelCall
-from nodes.asking import ambiguous_question, facets_question, no_results_question, printed, telling_fields
-from nodes.calling import Stopwatch, budget_of, note, spent_on, wants_model
-from nodes.candidates import Candidate, find_candidates, missing_names
+from citegraph.evidence.candidates import Candidate, find_candidates, missing_names
+from citegraph.evidence.questions_back import (
+    ambiguous_question,
+    facets_question,
+    no_results_question,
+    printed,
+    telling_fields,
+)
+from citegraph.evidence.review_passages import identifies, telling_words
+from citegraph.evidence.reviewed_by_model import may_ask, may_go_on
+from citegraph.evidence.widening import widen
+from citegraph.language.terms import TermWeights
+from citegraph.llm.budget import ModelCall
+from citegraph.run.context import Context
+from citegraph.run.model_calls import Stopwatch, budget_of, note, spent_on, wants_model
+from citegraph.run.services import Corpus, Services
+from citegraph.run.state import Json
 from nodes.decompose import decompose
-from nodes.model_review import may_ask, may_go_on
 from nodes.prune import Prune, signature
 from nodes.review import Review
-from nodes.review_passages import identifies, telling_words
 from nodes.schema_plan import SchemaPlan
 from nodes.search import run_call
-from nodes.widening import widen
 from tests.nodes.conftest import runtime, with_models
-from tools.services import Corpus, Services
 
 
 async def searched(services: Services, question: str, *buckets: str, **settings: Any) -> Any:

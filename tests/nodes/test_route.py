@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from corpus.index import SearchRequest
-from corpus.types import Hit
-from llm.errors import BadInput, Unavailable
-from nodes.probe import Probe, probe_buckets
+from citegraph.corpus.index.index_protocol import SearchRequest
+from citegraph.corpus.schema.document import Hit
+from citegraph.errors import BadInput, Unavailable
+from citegraph.plan.probe import Probe, probe_buckets
+from citegraph.run.services import Corpus, Services
 from nodes.route import Route, named, rank_buckets, score_bucket
 from tests.nodes.conftest import runtime, with_models
-from tools.services import Corpus, Services
 
 
 def asking(question: str, *primary: str) -> Any:

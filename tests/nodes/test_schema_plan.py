@@ -5,22 +5,22 @@ from typing import Any
 
 import pytest
 
-from corpus.filters import Clause, parse_clause
-from corpus.links import Link
-from graph.context import Context
-from graph.state import Json
-from llm.errors import BadInput
+from citegraph.corpus.filters.clause import Clause, parse_clause
+from citegraph.corpus.linking.links import Link
+from citegraph.errors import BadInput
+from citegraph.plan.narrowing import narrow
+from citegraph.plan.per_bucket import besides
+from citegraph.plan.planned_by_model import PlannedFilter, checked_clauses
+from citegraph.question.named_values import clause_of
+from citegraph.question.sides import split_sides
+from citegraph.question.superlatives import superlative
+from citegraph.run.context import Context
+from citegraph.run.services import Corpus, Services
+from citegraph.run.state import Json
 from nodes.decompose import decompose
-from nodes.model_plan import PlannedFilter, checked_clauses
-from nodes.named_values import clause_of
-from nodes.narrowing import narrow
-from nodes.part_plans import besides
 from nodes.schema_plan import SchemaPlan, make_plan
-from nodes.sides import split_sides
-from nodes.superlatives import superlative
 from tests.nodes.conftest import TODAY, runtime, with_models
-from tools.search import typed_filters
-from tools.services import Corpus, Services
+from tools.search_tools import typed_filters
 
 Plan = Callable[..., Json]
 OUDENVELD = ("parties", "contains", "Oudenveld Facility B.V.")

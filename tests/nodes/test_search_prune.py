@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from corpus.types import Chunk
-from graph.context import Context
-from graph.state import Json
-from llm.errors import BadInput, TimedOut
+from citegraph.corpus.schema.document import Chunk
+from citegraph.errors import BadInput, TimedOut
+from citegraph.run.context import Context
+from citegraph.run.services import Corpus, Services
+from citegraph.run.state import Json
 from nodes.prune import Prune, hydrate, in_turn, merge, required_words, signature, within_budget
 from nodes.search import Search, bucket_filters, lost_searches, passage_query, run_call
 from tests.nodes.conftest import runtime
-from tools.services import Corpus, Services
 
 VENDOR = {"field": "vendor_name", "operator": "=", "value": "Oudenveld Facility B.V.", "origin": "inferred"}
 

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from citations.types import Claim, Report
-from graph.context import Context
-from nodes.calling import Stopwatch
+from citegraph.citations.verdicts import Claim, Report
+from citegraph.run.context import Context
+from citegraph.run.model_calls import Stopwatch
+from citegraph.run.services import Corpus, Services
 from nodes.verify_citations import (
     VerifyCitations,
     answer_claim,
@@ -23,7 +24,6 @@ from nodes.verify_citations import (
     with_surroundings,
 )
 from tests.nodes.conftest import runtime
-from tools.services import Corpus, Services
 
 DOC = "oudenveld-of-24-02"
 

@@ -14,18 +14,18 @@ from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from ruamel.yaml import YAML
 
-from corpus.index import Index, SearchRequest
-from corpus.ingestion.run import ingest
-from corpus.ingestion.stores import Stores
-from corpus.types import Hit
-from evals.steady import ENOUGH, decomposition, planned
-from graph.answer import Answer
-from graph.context import Context
+from benches.steady import ENOUGH, decomposition, planned
+from citegraph.corpus.index.index_protocol import Index, SearchRequest
+from citegraph.corpus.ingestion.ingest_options import Stores
+from citegraph.corpus.ingestion.pipeline import ingest
+from citegraph.corpus.schema.document import Hit
+from citegraph.llm.scripted import Script, scripted
+from citegraph.run.answer_types import Answer
+from citegraph.run.context import Context
+from citegraph.run.services import Corpus, Services
+from citegraph.settings import load_settings
 from graph.session import Session
-from llm.scripted import Script, scripted
-from settings import load_settings
 from tests.graph.test_answers import check_citations
-from tools.services import Corpus, Services
 
 FOLDER = Path(__file__).parent
 BUCKET = "generic"

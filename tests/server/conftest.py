@@ -8,9 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
+from citegraph.run.services import Services
+from citegraph.settings import load_settings
 from server.app import create_app
-from settings import load_settings
-from tools.services import Services
 
 OpenApi = Callable[..., AbstractAsyncContextManager[httpx.AsyncClient]]
 

@@ -11,11 +11,11 @@ import httpx
 import pytest
 from PIL import Image
 
-from graph.answer import Answer
+from citegraph.run.answer_types import Answer
+from citegraph.run.services import Services
+from citegraph.settings import load_settings
 from server.app import create_app
-from settings import load_settings
 from tests.server.conftest import OpenApi
-from tools.services import Services
 
 LOOKUP = "What is the maximum collector-emitter voltage VCEO of the NV2N517?"
 AMBIGUOUS = "What is the total of the Cobaltine invoice?"

@@ -10,11 +10,11 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 from pydantic import SecretStr
 
+from citegraph.corpus.records.access import OWNER, Principal
+from citegraph.errors import BadInput
+from citegraph.settings import Settings
 from cli.serve import KeyRequest, run_key
-from corpus.access import OWNER, Principal
-from llm.errors import BadInput
 from server.auth import Credentials, Unauthenticated
-from settings import Settings
 from tests.server.conftest import OpenApi
 from tests.server.test_app import AMBIGUOUS, LOOKUP, problem_of
 

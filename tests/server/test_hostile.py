@@ -15,10 +15,10 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from starlette.testclient import TestClient
 
+from citegraph.run.services import Services
+from citegraph.settings import load_settings
 from server.app import create_app
-from settings import load_settings
 from tests.server.test_kill import server
-from tools.services import Services
 
 pytestmark = pytest.mark.filterwarnings("ignore:The anyio.abc.BlockingPortal alias:DeprecationWarning")
 EXAMPLES = int(os.environ.get("SOAK_EXAMPLES", "4"))

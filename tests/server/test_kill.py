@@ -24,7 +24,7 @@ WAITING = 20
 def server(home: Path, log: Path, **more: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """Start `citegraph serve` on a free port over a home and give the process and its address."""
     before = log.stat().st_size if log.exists() else 0
-    command = [sys.executable, "-m", "cli.main", "serve", "--port", "0"]
+    command = [sys.executable, "-m", "cli.commands", "serve", "--port", "0"]
     environment = os.environ | {
         "CITEGRAPH_HOME": str(home),
         "PYTHONPATH": str(Path(__file__).parents[2]),

@@ -11,8 +11,8 @@ import pytest
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
 
-from graph.answer import Answer
-from graph.context import Context
+from citegraph.run.answer_types import Answer
+from citegraph.run.context import Context
 from tests.server.langgraph_server import langgraph_dev
 
 pytestmark = pytest.mark.server

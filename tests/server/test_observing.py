@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from citegraph.run.observing import StepSeen
+from citegraph.run.services import Services
+from citegraph.settings import Settings
 from server.logs import configuration
 from server.metrics import Metrics
 from server.run_metrics import RunMetrics
-from settings import Settings
-from tests.graph.test_tracing import texts_of
+from tests.graph.test_langsmith import texts_of
 from tests.server.conftest import OpenApi
 from tests.server.test_app import AMBIGUOUS, LOOKUP
-from tools.observing import StepSeen
-from tools.services import Services
 
 DASHBOARD = Path(__file__).parents[2] / "deploy" / "grafana-dashboard.json"
 

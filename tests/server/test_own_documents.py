@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from settings import Settings
+from citegraph.run.services import Services
+from citegraph.settings import Settings
 from tests.graph.own_invoices import BILLS
 from tests.graph.test_own_sets import SETTINGS, holding, opened
 from tests.server.conftest import OpenApi
-from tools.services import Services
 
 
 async def test_a_document_is_listed_and_shown_by_its_text_and_not_changed(

@@ -14,8 +14,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from cli.serve import KeyRequest, run_key
+from tests.citegraph.llm.endpoint import Endpoint, Http, Sse, pieces
 from tests.graph.test_citation_flow import QUESTION, RIGHT, WRONG
-from tests.llm.endpoint import Endpoint, Http, Sse, pieces
 from tests.server.page import MARKS, Page, browsing
 
 pytestmark = MARKS

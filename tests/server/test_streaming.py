@@ -11,12 +11,12 @@ from typing import Any
 import httpx
 import pytest
 
-from graph.events import Event
+from citegraph.run.events import Event
+from citegraph.run.services import Services
+from server.listening import KEPT
 from server.running import RunningAlone
-from server.serve import KEPT
-from tests.llm.endpoint import Endpoint, Http, Sse, pieces
+from tests.citegraph.llm.endpoint import Endpoint, Http, Sse, pieces
 from tests.server.conftest import OpenApi
-from tools.services import Services
 
 STREAMED = {"Accept": "text/event-stream"}
 LOOKUP = "What is the maximum collector-emitter voltage VCEO of the NV2N517?"

@@ -4,12 +4,12 @@ import json
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
-from llm.chat import ModelSpec
-from llm.scripted import Script, ScriptedChatModel
-from tools.metadata import metadata_tools
-from tools.query import query_tools
-from tools.search import search_tools
-from tools.services import Services
+from citegraph.llm.chat import ModelSpec
+from citegraph.llm.scripted import Script, ScriptedChatModel
+from citegraph.run.services import Services
+from tools.document_metadata import metadata_tools
+from tools.query_documents import query_tools
+from tools.search_tools import search_tools
 
 
 async def test_a_users_own_agent_calls_the_tools(services: Services) -> None:

@@ -7,11 +7,12 @@ import pytest
 from langchain_core.tools import BaseTool
 from pydantic import ValidationError
 
-from corpus.types import Chunk, Hit
-from llm.errors import BadInput
-from tools.metadata import document_metadata, metadata_tools
+from citegraph.corpus.schema.document import Chunk, Hit
+from citegraph.errors import BadInput
+from citegraph.run.services import Services
+from tools.document_metadata import document_metadata, metadata_tools
 from tools.scope import Scope
-from tools.search import (
+from tools.search_tools import (
     FilterClause,
     PassageQuery,
     checked_filters,
@@ -20,7 +21,6 @@ from tools.search import (
     snippet,
     typed_filters,
 )
-from tools.services import Services
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""Measurements that no user runs; not in the wheel."""

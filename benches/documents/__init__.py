@@ -1,0 +1,1 @@
+"""Benches of reading, extraction and ingest."""

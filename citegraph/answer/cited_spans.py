@@ -1,0 +1,133 @@
+"""Where a document prints a value: the span to cite for it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from citegraph.answer.extracts import locate
+from citegraph.citations.verdicts import Claim
+from citegraph.corpus.schema.bucket import Bucket, show
+from citegraph.corpus.schema.document import Document, page_at
+from citegraph.corpus.schema.field import Money
+from citegraph.question.phrases import find_phrase
+from citegraph.run.services import Corpus
+from citegraph.run.state import Json
+
+CITED_INPUTS = 100
+LONGEST = 500
+"""Characters of a quote that shows several values."""
+
+
+def cell(value: Any) -> str:
+    """Return a value as a short text; money with two decimals."""
+    if isinstance(value, Money):
+        return f"{value.amount:,.2f} {value.currency or ''}".strip()
+    text = value if isinstance(value, str) else show(value)
+    return text if len(text) <= 120 else text[:117] + "..."
+
+
+def cite_values(corpus: Corpus, bucket: Bucket, document: Document, values: Json) -> Json:
+    """Return the span of a document to cite for some of its values: the line of the last value that is found.
+
+    A value that was extracted stands where it was found. Of another one it is the line that prints it, of several
+    the one with a word for its field ("Total" before "Net").
+    """
+    places = corpus.annotations.get_sources(document.doc_id, bucket.name)
+    for name, value in reversed(list(values.items())):
+        place = places.get(name)
+        if place and place.start is not None and place.end is not None and place.end <= len(document.text):
+            start, end = line_around(document.text, (place.start, place.end))
+            return {"doc": document.doc_id, "start": start, "end": end}
+        declared = bucket.field(name)
+        labels = declared.words if declared else ()
+        for form in written_forms(value):
+            lines = [line_around(document.text, span) for span in every_place(document.text, form)]
+            labelled = [
+                line
+                for line in lines
+                if any(find_phrase(document.text[line[0] : line[1]], word) for word in labels)
+            ]
+            if lines:
+                start, end = (labelled or lines)[0]
+                return {"doc": document.doc_id, "start": start, "end": end}
+    return {"doc": document.doc_id, "start": 0, "end": min(len(document.text), 200)}
+
+
+def with_own_value(claim: Claim, cited: Sequence[Json], documents: Mapping[str, Document]) -> Claim:
+    """Return a claim whose quote shows all its numbers, as far as the span shows them that compose took it from.
+
+    Verification quotes where most of a claim stands; a row's total may stand further down. Where one quote would grow
+    over `LONGEST` characters, it is that of compose alone.
+    """
+    document = documents.get(claim.doc_id)
+    lacking = _numbers(claim.text) - _numbers(claim.quote)
+    if document is None or not claim.quote or not lacking:
+        return claim
+    for item in cited:
+        if item["doc"] != claim.doc_id or not lacking & _numbers(document.text[item["start"] : item["end"]]):
+            continue
+        start, end = min(claim.quote_start, item["start"]), max(claim.quote_end, item["end"])
+        if end - start > LONGEST:
+            start, end = item["start"], item["end"]
+        page = page_at(document.pages, start)
+        quote = document.text[start:end]
+        return replace(
+            claim, quote=quote, quote_start=start, quote_end=end, page=page.number if page else claim.page
+        )
+    return claim
+
+
+def _numbers(text: str) -> set[str]:
+    """Return the digits of each number of a text: "1,190.00" and "1.190,00" are one."""
+    return {re.sub(r"\D", "", number) for number in re.findall(r"\d[\d.,]*", text)}
+
+
+def every_place(text: str, form: str) -> list[tuple[int, int]]:
+    """Return where `form` stands as a whole word or number, at most 12 places; else the one place that means the same."""
+    places = [match.span() for match in re.finditer(rf"(?<![\w.,]){re.escape(form)}(?![\w]|[.,]\d)", text)][
+        :12
+    ]
+    if places:
+        return places
+    found = locate(text, form)
+    return [found] if found else []
+
+
+def line_around(text: str, span: tuple[int, int]) -> tuple[int, int]:
+    """Return the line that holds a span; a short line with the one before it, where its label may stand."""
+    start, end = line_start(text, span[0]), line_end(text, span[1])
+    if end - start < 16 and start > 1 and text[start - 1] == "\n":
+        start = line_start(text, start - 1)
+    return start, end
+
+
+def written_forms(value: Any) -> list[str]:
+    """Return how a document may print a value: an amount with two decimals in three manners, else as text."""
+    if not isinstance(value, Money):
+        return [cell(value)]
+    plain = f"{value.amount:,.2f}"
+    swapped = plain.replace(",", " ").replace(".", ",").replace(" ", ".")
+    return list(dict.fromkeys([plain.replace(",", ""), plain, swapped, swapped.replace(".", "")]))
+
+
+def line_start(text: str, at: int) -> int:
+    """Return where the line around `at` begins, at most 160 characters before."""
+    begin = max(text.rfind("\n", 0, at), text.rfind("\f", 0, at)) + 1
+    return max(begin, at - 160)
+
+
+def line_end(text: str, at: int) -> int:
+    """Return where the line around `at` ends, at most 160 characters after."""
+    ends = [place for place in (text.find("\n", at), text.find("\f", at)) if place >= 0]
+    return min(min(ends, default=len(text)), at + 160)
+
+
+def value_spans(corpus: Corpus, bucket: Bucket, field: str, values: Json) -> list[Json]:
+    """Return the cited span of each input value, at most `CITED_INPUTS`."""
+    cited = []
+    for doc_id, value in list(values.items())[:CITED_INPUTS]:
+        document = corpus.documents.get(doc_id)
+        if document is not None:
+            cited.append(cite_values(corpus, bucket, document, {field: value}))
+    return cited

@@ -1,0 +1,144 @@
+"""What the agent's queries prove: the table, documents, computed numbers and cited spans behind its answer."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from citegraph.answer.set_statements import computed, json_cell, listed, number_text
+from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
+from citegraph.run.context import Context
+from citegraph.run.services import Corpus
+from citegraph.run.state import Json
+from tools.query_documents import QueryInput, document_query
+from tools.scope import Scope
+from tools.search_tools import FilterClause, checked_filters
+
+PROVEN = ("derivations", "cited")
+HEAD = 200
+
+
+def plan_of(corpus: Corpus, transcript: Sequence[Json], scope: Scope, question: str) -> Json:
+    """Return the plan that the calls so far amount to, newest bucket first, for compose, verification and notes; blocking."""
+    per_bucket: dict[str, Json] = {}
+    shape: Json = {"kind": "passages", "intent": "qa", "aggregate": NOTHING, "order_by": None}
+    worked = [call for turn in transcript for call in turn["calls"] if "error" not in call]
+    for place, call in enumerate(reversed(worked)):
+        name = call["args"].get("bucket")
+        if name is None:
+            continue
+        if place == 0 and call["tool"] == "query_documents":
+            shape = query_shape(corpus, call["args"])
+        if name not in per_bucket:
+            given = [FilterClause.model_validate(item) for item in call["args"].get("filters") or []]
+            typed, _ = checked_filters(corpus, name, given, scope)
+            filters = [clause.model_dump(mode="json") for clause in (*scope.hard(name), *typed)]
+            asked = [str(field) for field in call["args"].get("select") or []]
+            per_bucket[name] = EMPTY_PART | {"filters": filters, "asked": asked}
+    if not per_bucket:
+        first = next(iter(scope.filters), None)
+        hard = [clause.model_dump(mode="json") for clause in scope.hard(first)] if first else []
+        per_bucket = {first: EMPTY_PART | {"filters": hard}} if first else {}
+    fixed = {"strategy": "hybrid", "queries": [question], "only": [], "relaxed": []}
+    return {**fixed, **shape, "buckets": list(per_bucket), "per_bucket": per_bucket}
+
+
+NOTHING: Json = {"function": "none", "field": None}
+EMPTY_PART: Json = {
+    "filters": [],
+    "mentions": [],
+    "named": False,
+    "asked": [],
+    "terms": [],
+    "names": [],
+    "identifiers": [],
+    "noun": False,
+}
+
+
+def query_shape(corpus: Corpus, arguments: Json) -> Json:
+    """Return the part of a plan that says what a query computes or lists."""
+    asked = QueryInput.model_validate(arguments)
+    bucket = corpus.buckets[asked.bucket]
+    aggregate: Json = dict(NOTHING)
+    if asked.aggregate or asked.group_by:
+        first = asked.aggregate[0] if asked.aggregate else None
+        declared = bucket.field(first.field) if first and first.field else None
+        aggregate = {
+            "function": first.function if first else "count",
+            "field": declared.name if declared else None,
+        }
+        aggregate |= {"group_by": list(asked.group_by)} if asked.group_by else {}
+    order = asked.order_by[0] if asked.order_by and not asked.aggregate else ""
+    ordered = bucket.field(order.removeprefix("-")) if order else None
+    return {
+        "kind": "documents",
+        "intent": "list" if aggregate["function"] == "none" else "compute",
+        "aggregate": aggregate,
+        "order_by": {
+            "field": ordered.name,
+            "descending": order.startswith("-"),
+            "limit": asked.limit if "limit" in arguments else 0,
+        }
+        if ordered
+        else None,
+    }
+
+
+def proven(corpus: Corpus, transcript: Sequence[Json], scope: Scope, context: Context) -> Json:
+    """Return the parts of a draft that the calls back: those of the newest query, and every query's numbers; blocking."""
+    parts: Json = {name: [] for name in PROVEN}
+    for turn in transcript:
+        for call in turn["calls"]:
+            if "error" in call:
+                continue
+            if call["tool"] == "get_document_metadata":
+                parts["cited"].append(head_of(corpus, call["args"]["doc_id"]))
+            if call["tool"] == "query_documents":
+                made = of_query(corpus, call, scope, context)
+                joined = {name: [*parts[name], *made.pop(name, [])] for name in PROVEN}
+                parts |= made | joined
+    return parts
+
+
+def head_of(corpus: Corpus, doc_id: str) -> Json:
+    """Return the head of a document as a cited span: what its metadata are the values of."""
+    document = corpus.documents.get(doc_id)
+    return {"doc": doc_id, "start": 0, "end": min(HEAD, len(document.text)) if document else 0}
+
+
+def of_query(corpus: Corpus, call: Json, scope: Scope, context: Context) -> Json:
+    """Return table, documents, count, computed numbers and cited spans of one query."""
+    plan = plan_of(corpus, [{"calls": [call]}], scope, "")
+    query, _ = document_query(corpus, QueryInput.model_validate(call["args"]), scope)
+    plain = plan["intent"] == "list"
+    draft = listed(corpus, plan, {}, context) if plain else computed(corpus, plan, {}, context)
+    kept = {name: draft[name] for name in ("table", "documents", "matched", *PROVEN) if name in draft}
+    if plain:
+        return kept
+    numbers = numbers_of(corpus, query)
+    return kept | {"derivations": [*kept.get("derivations", []), *numbers]}
+
+
+def numbers_of(corpus: Corpus, query: DocumentQuery) -> list[Json]:
+    """Return each number that the database computed, groups included, as it may be stated."""
+    result = run_query(corpus.annotations, query)
+    numbers = [number_made(str(result.matched), "", "count", f"{result.matched} documents matched")]
+    columns = [aggregate.name for aggregate in query.aggregate] or ["count"]
+    for row in result.rows:
+        of = ", ".join(f"{name} {json_cell(row.get(name))}" for name in result.columns if name not in columns)
+        for name in columns:
+            value = row.get(name)
+            if value is None or isinstance(value, str):
+                continue
+            amount = value["amount"] if isinstance(value, dict) else value
+            unit = str(value.get("currency") or value.get("unit") or "") if isinstance(value, dict) else ""
+            operation = name.split("_")[0]
+            text = str(amount) if operation == "count" else number_text(amount)
+            formula = f"{name} over {result.matched} documents" + (f" ({of})" if of else "")
+            numbers.append(number_made(text, unit, operation, formula))
+    return numbers
+
+
+def number_made(value: str, unit: str, operation: str, formula: str) -> Json:
+    """Return a number of the database as a derivation that verification takes as computed."""
+    made: dict[str, Any] = {"value": value, "unit": unit, "operation": operation, "formula": formula}
+    return made | {"inputs": [], "doc_ids": []}

@@ -1,0 +1,440 @@
+"""An answer cut into checkable statements with character spans and the markers that each carries."""
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from citegraph.citations.facts import hard_facts
+from citegraph.language.claim_cues import compares
+from citegraph.language.claim_tokens import EMPHASIS, content_stems, sentence_spans
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """One `[...]` of an answer.
+
+    Attributes:
+        ids: the documents (or evidence ids) that it names, in order, as the evidence spells them when known.
+        start, end: span in the answer, brackets included.
+    """
+
+    ids: tuple[str, ...]
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One claim before it is judged.
+
+    Attributes:
+        text: the claim without markers and list signs, spaces collapsed; a table cell as printed.
+        start, end: span in the answer, markers included.
+        markers: the ids it cites, in order, each once.
+        context: words that belong to it but stand elsewhere: the lead-in of a list, header and row label of
+        a cell.
+        cell: it is a table cell.
+        nearby: for a sentence without markers, those of the next cited sentence of its paragraph: one
+        citation at
+            the end of a paragraph may stand for its sentences.
+    """
+
+    text: str
+    start: int
+    end: int
+    markers: tuple[str, ...] = ()
+    context: str = ""
+    cell: bool = False
+    nearby: tuple[str, ...] = ()
+
+
+_BRACKET = re.compile(r"[\[【]([^\[\]【】\n]{1,300})[\]】](?!\()")
+_PREFIX = re.compile(
+    r"^(?:\^|(?:sources?|doc(?:ument)?(?:[ _]?id)?|ref(?:erence)?|quelle)\s*[:=]\s*)", re.IGNORECASE
+)
+_LIKE_AN_ID = re.compile(
+    r"(?=.*(?:\d|_|\.\w|\w-\w))[\w.#:/@+-]{2,}|[\w .()&,'+-]+\.[A-Za-z][A-Za-z0-9]{1,4}|\d{1,3}"
+)
+_SEPARATORS = re.compile(r"\s*[,;|]\s*")
+_PAGE = re.compile(r"(?:pp?|pages?|s|seiten?|chunk|lines?)\b\.?\s*\d+(?:\s*[-–]\s*\d+)?", re.IGNORECASE)
+
+
+def _parts(inside: str) -> list[str]:
+    """Return what a bracket lists, page references left out."""
+    return [p for p in _SEPARATORS.split(inside) if p and not _PAGE.fullmatch(p)]
+
+
+def _key(text: str) -> str:
+    return unicodedata.normalize("NFC", " ".join(text.split())).casefold()
+
+
+def _known(text: str, known: dict[str, str]) -> tuple[str, ...] | None:
+    """Return the ids in a bracket when every part of it is a known one."""
+    whole = known.get(_key(text))
+    if whole is not None:
+        return (whole,)
+    parts = _parts(text.strip())
+    ids = [known.get(_key(p)) for p in parts]
+    if any(ids):
+        return tuple(found or part for found, part in zip(ids, parts, strict=True))
+    return None
+
+
+def find_markers(text: str, ids: Collection[str] = ()) -> list[Marker]:
+    """Return the citation markers of a text in order.
+
+    A bracket counts when it names a known id, or when it looks like an id (then it may dangle); Markdown
+    links, check boxes and bracketed words of a quotation do not.
+    """
+    known = {_key(i): i for i in ids}
+    markers: list[Marker] = []
+    for match in _BRACKET.finditer(text):
+        inside = _PREFIX.sub("", match[1].strip())
+        found = _known(inside, known)
+        if found is None:
+            parts = _parts(inside)
+            if not parts or not all(_LIKE_AN_ID.fullmatch(p) for p in parts):
+                continue
+            found = tuple(parts)
+        markers.append(Marker(found, *match.span()))
+    return markers
+
+
+@dataclass(slots=True)
+class _Splitter:
+    """The walk over an answer; `masked` is the answer with markers blanked to a letter run."""
+
+    text: str
+    known: dict[str, str]
+    markers: list[Marker]
+    masked: str
+    out: list[Statement] = field(default_factory=list)
+
+    def ids(self, start: int, end: int) -> tuple[str, ...]:
+        inside = [i for m in self.markers if start <= m.start and m.end <= end for i in m.ids]
+        return tuple(dict.fromkeys(inside))
+
+    def clean(self, start: int, end: int) -> str:
+        parts: list[str] = []
+        at = start
+        for marker in self.markers:
+            if start <= marker.start and marker.end <= end:
+                parts.append(self.text[at : marker.start])
+                at = marker.end
+        parts.append(self.text[at:end])
+        joined = re.sub(r"\s+", " ", " ".join(parts)).strip()
+        joined = EMPHASIS.sub(r"\2", joined)
+        joined = re.sub(r"\s+([.,;:!?)。！？])", r"\1", joined)
+        return _ACCORDING.sub("", joined)
+
+
+# what is left of "According to [a-1], ..." once the marker is gone
+_ACCORDING = re.compile(
+    r"^(?:according to|as per|per|in|laut|gemäß|nach|selon|d'après)\s*[,:]\s*", re.IGNORECASE
+)
+_LIST_ITEM = re.compile(r"[ \t]*(?:[-*•–‣◦]|\(?\d{1,3}[.)]|\(?[a-z]\))[ \t]+(?:\[[ xX]\][ \t]+)?")
+_HEADING = re.compile(r"\s{0,3}#{1,6}\s|\s*(?:\*\*|__)[^*_]+(?:\*\*|__):?\s*$|\s*(?:={3,}|-{3,}|\*{3,})\s*$")
+_QUOTED = re.compile(r"“[^“”]*”|„[^“”„]*[“”]|«[^«»]*»")
+_FENCE = re.compile(r"\s*(?:```|~~~)")
+_TABLE_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
+
+
+def split_claims(answer: str, ids: Collection[str] = ()) -> list[Statement]:
+    """Return the checkable statements of an answer in order.
+
+    Headings, hedges, questions to the reader, "not found" statements and notes on coverage are left out.
+
+    Args:
+        answer: the answer's text (plain or Markdown).
+        ids: document and evidence ids that markers may name.
+    """
+    markers = find_markers(answer, ids)
+    masked = list(answer)
+    for marker in markers:
+        masked[marker.start : marker.end] = ["\x00"] * (marker.end - marker.start)
+    walk = _Splitter(answer, {_key(i): i for i in ids}, markers, "".join(masked))
+    for block in _blocks(walk.masked):
+        _read_block(walk, block)
+    return [s for s in walk.out if _is_claim(s)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    kind: str
+    lines: tuple[tuple[int, int], ...]
+
+
+def _blocks(text: str) -> Iterable[_Block]:
+    """Cut a text into headings, tables, list items and paragraphs by lines."""
+    blocks: list[_Block] = []
+    at = 0
+    fenced = False
+    for line in text.splitlines(keepends=True):
+        start, end = at, at + len(line.rstrip("\r\n"))
+        at += len(line)
+        if _FENCE.match(line):
+            fenced = not fenced
+            blocks.append(_Block("gap", ()))
+            continue
+        kind = "gap" if fenced else _kind(text[start:end])
+        last = blocks[-1] if blocks else None
+        joins = last is not None and (
+            (kind == last.kind and kind in ("plain", "table")) or (kind == "plain" and last.kind == "item")
+        )
+        if joins and last is not None:
+            blocks[-1] = replace(last, lines=(*last.lines, (start, end)))
+        else:
+            blocks.append(_Block(kind, ((start, end),)))
+    return blocks
+
+
+def _kind(line: str) -> str:
+    if not line.strip():
+        return "gap"
+    if _HEADING.match(line):
+        return "heading"
+    unquoted = _QUOTED.sub("", line)  # a row that is quoted is one statement
+    if unquoted.count("|") >= 2 or (line.lstrip().startswith("|")) or _TABLE_RULE.fullmatch(line):
+        return "table"
+    return "item" if _LIST_ITEM.match(line) else "plain"
+
+
+def _read_block(walk: _Splitter, block: _Block) -> None:
+    if block.kind == "table":
+        _read_table(walk, block)
+    elif block.kind == "item":
+        start = block.lines[0][0]
+        match = _LIST_ITEM.match(walk.masked, start)
+        body = match.end() if match else start
+        _read_prose(walk, body, block.lines[-1][1], context=_lead_in(walk, start))
+    elif block.kind == "plain":
+        _read_prose(walk, block.lines[0][0], block.lines[-1][1])
+
+
+def _lead_in(walk: _Splitter, start: int) -> str:
+    """Return the line ending in a colon that introduces the list which holds `start`."""
+    for line in reversed(walk.masked[:start].rstrip("\n").split("\n")):
+        stripped = line.strip().strip("*_")
+        if stripped.endswith(":"):
+            return stripped.replace("\x00", "").lstrip("# ").rstrip(":").strip()
+        if stripped and not _LIST_ITEM.match(line) and not line.startswith((" ", "\t")):
+            return ""
+    return ""
+
+
+def _read_prose(walk: _Splitter, start: int, end: int, context: str = "") -> None:
+    """Cut a paragraph or list item into sentences, and a sentence where markers or semicolons part it."""
+    spans = [(start + a, start + b) for a, b in sentence_spans(walk.masked[start:end])]
+    pieces: list[tuple[int, int]] = []
+    for a, b in spans:
+        lead = re.match(r"(?:\x00+[\s,;]*)+[.]?\s*", walk.masked[a:b])
+        at = a
+        if lead and pieces and re.search(r"[.!?:;][\"'”)*_]*$", walk.masked[: pieces[-1][1]].rstrip()):
+            stop = a + len(walk.masked[a : a + lead.end()].rstrip())
+            pieces[-1] = (pieces[-1][0], stop)
+            at = a + lead.end()
+        if at < b:
+            pieces.append((at, b))
+    found: list[Statement] = []
+    for a, b in pieces:
+        for part in _split_sentence(walk, a, b):
+            text = walk.clean(part[0], part[1])
+            ids = walk.ids(*part[:2]) or part[2]
+            found.append(Statement(text, part[0], part[1], ids, context))
+    nearby: tuple[str, ...] = ()
+    for i in range(len(found) - 1, -1, -1):
+        nearby = found[i].markers or nearby
+        if not found[i].markers:
+            found[i] = replace(found[i], nearby=nearby)
+    walk.out.extend(found)
+
+
+_PART_START = re.compile(
+    r"\s*(?:[,;]\s*)?(?:and|but|while|whereas|und|aber|während|et|mais|tandis que|;|,)\s", re.IGNORECASE
+)
+
+
+def _split_sentence(walk: _Splitter, start: int, end: int) -> list[tuple[int, int, tuple[str, ...]]]:
+    """Return (start, end, inherited ids) of the parts of a sentence that carry markers or semicolons of
+    their own.
+    """
+    cuts: list[int] = []
+    for match in re.finditer(r"\x00+(?:[\s,;]*\x00+)*", walk.masked[start:end]):
+        at = start + match.end()
+        later = "\x00" in walk.masked[at:end]
+        if later and (_PART_START.match(walk.masked, at, end) or walk.masked[at : at + 1] in ",;"):
+            left = walk.masked[max([start, *cuts]) : at].replace("\x00", "")
+            right = walk.masked[at:end].split("\x00")[0]
+            if _says_something(left) and _says_something(right):
+                cuts.append(at)
+    for match in re.finditer(r";\s", walk.masked[start:end]):
+        at = start + match.end()
+        before = walk.masked[start:at]
+        if (
+            before.count('"') % 2 == 0
+            and before.count("“") <= before.count("”")
+            and before.count("(") == before.count(")")
+        ):
+            left, right = walk.masked[max([start, *(c for c in cuts if c < at)]) : at], walk.masked[at:end]
+            if "\x00" not in left and len(walk.ids(at, end)) > 1 and compares(walk.masked[start:end]):
+                continue  # "A ends first, in May; B in June [a] [b]" is one comparison
+            if _says_something(left.replace("\x00", "")) and _says_something(right.replace("\x00", "")):
+                cuts.append(at)
+    edges = [start, *sorted(set(cuts)), end]
+    parts: list[tuple[int, int, tuple[str, ...]]] = []
+    for a, b in pairwise(edges):
+        piece = walk.masked[a:b].rstrip()
+        first = a + len(piece) - len(piece.lstrip(" \t\r\n,;"))
+        if first < a + len(piece):
+            parts.append((first, a + len(piece), ()))
+    following: tuple[str, ...] = ()
+    for i in range(len(parts) - 1, -1, -1):
+        own = walk.ids(parts[i][0], parts[i][1])
+        following = own or following
+        parts[i] = (parts[i][0], parts[i][1], following)
+    return parts
+
+
+def _says_something(text: str) -> bool:
+    return len(content_stems(text)) >= 2 or (bool(content_stems(text)) and bool(hard_facts(text)))
+
+
+# ---------------------------------------------------------------- tables
+
+
+def _cells(walk: _Splitter, line: tuple[int, int]) -> list[tuple[int, int]]:
+    start, end = line
+    while start < end and walk.masked[start] in " \t":
+        start += 1
+    while end > start and walk.masked[end - 1] in " \t":
+        end -= 1
+    if walk.masked[start : start + 1] == "|":
+        start += 1
+    if end > start and walk.masked[end - 1] == "|":
+        end -= 1
+    cells: list[tuple[int, int]] = []
+    at = start
+    for i in range(start, end + 1):
+        if i == end or (walk.masked[i] == "|" and walk.masked[i - 1] != "\\"):
+            a, b = at, i
+            while a < b and walk.masked[a].isspace():
+                a += 1
+            while b > a and walk.masked[b - 1].isspace():
+                b -= 1
+            cells.append((a, b))
+            at = i + 1
+    return cells
+
+
+def _read_table(walk: _Splitter, block: _Block) -> None:
+    lines = list(block.lines)
+    rule = next((i for i, (a, b) in enumerate(lines) if _TABLE_RULE.fullmatch(walk.masked[a:b])), None)
+    header = [walk.clean(a, b) for a, b in _cells(walk, lines[rule - 1])] if rule else []
+    rows = lines[rule + 1 :] if rule is not None else lines
+    for row in rows:
+        _read_row(walk, _cells(walk, row), header)
+
+
+_ORDINAL_HEADER = re.compile(
+    r"#|no\.?|nr\.?|n°|pos\.?|rank|rang|citations?|sources?|quellen?|evidence|beleg", re.IGNORECASE
+)
+
+
+def _read_row(walk: _Splitter, cells: list[tuple[int, int]], header: list[str]) -> None:
+    """Make a claim of each cell that says something; header and row label are its context."""
+    known_cells = {i: walk.known.get(_key(walk.text[a:b])) for i, (a, b) in enumerate(cells)}
+    ids = [i for a, b in cells for i in walk.ids(a, b)] + [i for i in known_cells.values() if i]
+    row_ids = tuple(dict.fromkeys(ids))
+    label = ""
+    for i, (a, b) in enumerate(cells):
+        text = walk.clean(a, b)
+        title = header[i] if i < len(header) else ""
+        skip = _ORDINAL_HEADER.fullmatch(title) is not None and len(text) < 4
+        if (
+            not text
+            or known_cells[i]
+            or skip
+            or text in "-–—/"
+            or text.casefold() in ("n/a", "not found", "unknown", "none", "k.a.")
+        ):
+            continue
+        own = walk.ids(a, b) or row_ids
+        context = " ".join(filter(None, [title, label]))
+        walk.out.append(Statement(text, a, b, own, context, cell=True))
+        label = label or (text if i == 0 or not label else label)
+
+
+# ---------------------------------------------------------------- what is no claim
+
+_NOT_FOUND = re.compile(
+    r"\b(?:not\s+(?:found|stated|specified|mentioned|available|given|disclosed|contained|present|provided|included|addressed|covered)\s+(?:in|by|among)\b"
+    r"|(?:could|can|did|do|does|was|were|is|are)(?:\s+not|n['’]t)\s+(?:(?:be\s+)?(?:find|found|able\s+to\s+find|locate|locat\w+|determin\w+|answer\w*)|(?:state|mention|say|specify|contain|give|provide|include|name|disclose|address|cover)\b(?=.*\b(?:information|evidence|whether|any|details?|answer)\b))"
+    r"|no\s+(?:\w+\s+)?(?:information|evidence|documents?|mention|answer|results?|data|matching|matches|such|record)\b.{0,60}\b(?:found|available|given|provided|exists?|match\w*|states?|mentions?|names?|in\s+the\s+(?:evidence|documents?|sources?))"
+    r"|unable\s+to\s+(?:find|answer|determine)|(?:the\s+)?(?:evidence|documents?|sources?|corpus)\s+(?:does|do|did)(?:\s+not|n['’]t)"
+    r"|(?:konnte|konnten|kann|können|wurde|wurden|ist|sind)\b.{0,60}\bnicht\s+(?:gefunden|finden|ermitteln|ermittelt|beantwortet|beantworten|enthalten|angegeben)"
+    r"|keine\s+(?:\w+\s+)?(?:angaben?|informationen?|dokumente?|treffer|belege)\b"
+    r"|aucune?\s+(?:information|document|donnée|mention|résultat)|n['’](?:a|ont)\s+pas\s+(?:été\s+)?trouvée?s?|introuvable)",
+    re.IGNORECASE,
+)
+# what a cited sentence must say to be no claim: the speaker or the evidence is its subject
+_CITED_NOT_FOUND = re.compile(
+    r"^\W*(?:(?:i|we)\s+(?:could|can|did)(?:\s+not|n['’]t)\s+(?:find|locate|determine)"
+    r"|(?:unfortunately,?\s+)?(?:no|keine|aucune?)\s+(?:\w+\s+)?(?:information|evidence|mention|answer|angaben?|informationen?|donnée|mention)\b.{0,60}\b(?:found|given|provided|available|gefunden|enthalten|trouvée?s?)"
+    r"|(?:the\s+)?(?:\w+\s+)?(?:evidence|documents?|sources?|passages?|excerpts?|texts?)\s+(?:provided\s+)?(?:does|do|did)(?:\s+not|n['’]t)\s+(?:state|mention|specify|contain|give|provide|include|name|say|disclose|address|cover)\b"
+    r"|.{0,80}\b(?:is|are|was|were)\s+not\s+(?:found|stated|specified|mentioned|given)\s+in\s+the\s+(?:evidence|documents?|sources?|passages?|excerpts?)"
+    r"|.{0,80}\b(?:ist|sind|wurde|wurden)\s+(?:im|in\s+den|in\s+dem)\s+(?:dokument\w*|beleg\w*|quelle\w*)\s+nicht\s+(?:gefunden|angegeben|enthalten|genannt))",
+    re.IGNORECASE,
+)
+_NOTE = re.compile(
+    r"\s*(?:(?:note|notes|hint|caution|caveat|hinweis|anmerkung|remarque|sources?|quellen?|citations?)\s*:"
+    r"|(?:please\s+)?(?:let\s+me\s+know|note\s+that|feel\s+free)|i\s+(?:searched|looked|found|have|could|can|cannot|am|would|do|did|will)\b|here\s+(?:is|are)\b|hope\b|hier\s+(?:ist|sind)\b|voici\b"
+    r"|(?:based\s+on|according\s+to)\s+(?:the\s+)?(?:available\s+|provided\s+|retrieved\s+)?(?:evidence|documents?|sources?|information)[,.:]?\s*$)",
+    re.IGNORECASE,
+)
+_COVERAGE = re.compile(
+    r"\b\d[\d,.]*\s+(?:of|out\s+of|von|der|sur)\s+(?:the\s+|den\s+|les\s+)?\d[\d,.]*\s+[^\W\d_]+\s+(?:\w+\s+)?(?:have|has|had|carry|carries|state|list|contain|were|was|are|is|match\w*|haben|hat|enthalten|nennen|ont)\b"
+    r"|\b(?:documents?|results?|matches|dokumente|treffer)\s+(?:were\s+|was\s+|are\s+)?(?:searched|matched|found|read|checked|shown|listed|durchsucht|gefunden)\b"
+    r"|\bcover(?:s|age|ed)\b.{0,40}\bdocuments?\b|\bshowing\s+(?:the\s+first\s+)?\d",
+    re.IGNORECASE,
+)
+_HEDGE = re.compile(
+    r"\b(?:may|might|could)\s+(?:be\s+)?(?:incomplete|outdated|inaccurate|not\s+be\s+complete)\b|\b(?:not\s+(?:certain|sure)|unclear|uncertain|unklar|incertain)\b"
+    r"|^\s*(?:overall|in\s+summary|in\s+short|zusammenfassend|en\s+résumé)[,:]?\s*$",
+    re.IGNORECASE,
+)
+
+
+def _is_claim(statement: Statement) -> bool:
+    text = statement.text.strip()
+    if statement.cell:
+        return bool(re.search(r"\w", text))
+    bare = text.strip("*_ \t")
+    if not re.search(r"\w", text) or bare.endswith(("?", "？", ":")):
+        return False
+    cited = bool(statement.markers)
+    if (_CITED_NOT_FOUND if cited or statement.nearby else _NOT_FOUND).search(text) and not _quoted(text):
+        return False
+    if not cited and (_NOTE.match(text) or _HEDGE.search(text) or _COVERAGE.search(text)):
+        return False
+    if cited and re.match(r"\s*(?:note|sources?|quellen?|citations?)\s*:\s*$", text, re.IGNORECASE):
+        return False
+    stems = content_stems(text)
+    facts = hard_facts(text)
+    if cited:
+        return bool(stems or facts)
+    return (
+        len(stems) >= 2
+        or (bool(facts) and bool(stems or statement.context))
+        or (bool(statement.context) and bool(stems))
+    )
+
+
+def says_not_found(text: str) -> bool:
+    """Tell whether a sentence says that something was not found."""
+    return bool(_NOT_FOUND.search(text))
+
+
+def _quoted(text: str) -> bool:
+    return bool(re.search(r"[\"“„«].{12,}[\"”“»]", text))

@@ -1,0 +1,504 @@
+"""The hard facts of a text as comparable values: numbers, dates, identifiers and names."""
+
+import re
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import lru_cache
+from typing import Literal
+
+from citegraph.language import units
+from citegraph.language.claim_tokens import LEGAL_FORMS, STOP_WORDS, fold, stem, word_list
+from citegraph.language.dates import DATE, DateValue, read_date
+
+Kind = Literal["number", "date", "identifier"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One checkable value with its place in the text.
+
+    Attributes:
+        amounts: the possible readings of a number in the base unit of its dimension, the likelier first
+            ("1.577" is 1.577 or 1577).
+        raw: the same without the factor of the unit ("2 years" is 24 months, raw 2).
+        dimension: "" for a bare number, "money:EUR", "percent", "time" (seconds) and so on.
+        printed: the digits as printed, without unit.
+        decimals: the power of ten of the last printed digit after scaling; rounding is judged by it.
+        scaled: a scale word stood beside the number.
+        noun: the stem of the word that follows a bare number ("5 employees").
+        spelled: written in words.
+        label: it numbers a heading, a clause or an item, and measures nothing.
+    """
+
+    kind: Kind
+    text: str
+    start: int
+    end: int
+    amounts: tuple[Decimal, ...] = ()
+    raw: tuple[Decimal, ...] = ()
+    dimension: str = ""
+    printed: str = ""
+    decimals: int = 0
+    scaled: bool = False
+    noun: str = ""
+    spelled: bool = False
+    label: bool = False
+    date: DateValue | None = None
+    key: str = ""
+
+
+# ---------------------------------------------------------------- numbers in words
+
+_ONES = {
+    **{
+        w: n
+        for n, w in enumerate(
+            word_list("""
+                zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
+                fifteen sixteen seventeen eighteen nineteen""")
+        )
+    },
+    **{
+        w: n
+        for n, w in enumerate(
+            word_list("""
+                null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn
+                fünfzehn sechzehn siebzehn achtzehn neunzehn""")
+        )
+    },
+    **{
+        w: n
+        for n, w in enumerate(
+            word_list("""
+                zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze
+                seize""")
+        )
+    },
+    "ein": 1,
+    "eine": 1,
+    "einen": 1,
+    "einem": 1,
+    "einer": 1,
+    "une": 1,
+}
+_TENS = {
+    **{
+        w: 10 * n
+        for n, w in enumerate(word_list("""twenty thirty forty fifty sixty seventy eighty ninety"""), 2)
+    },
+    **{
+        w: 10 * n
+        for n, w in enumerate(word_list("zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig"), 2)
+    },
+    "dreißig": 30,
+    "dreissig": 30,
+    "fourty": 40,
+    "vingt": 20,
+    "vingts": 20,
+    "trente": 30,
+    "quarante": 40,
+    "cinquante": 50,
+    "soixante": 60,
+    "septante": 70,
+    "huitante": 80,
+    "nonante": 90,
+}
+_BIG = {
+    "hundred": 100,
+    "hundert": 100,
+    "cent": 100,
+    "cents": 100,
+    "thousand": 1000,
+    "tausend": 1000,
+    "mille": 1000,
+    "million": 10**6,
+    "millions": 10**6,
+    "millionen": 10**6,
+    "billion": 10**9,
+    "milliarde": 10**9,
+    "milliarden": 10**9,
+    "milliard": 10**9,
+    "milliards": 10**9,
+    "trillion": 10**12,
+}
+_GERMAN = {
+    f"{o}und{t}": n + m
+    for o, n in [(k, v) for k, v in _ONES.items() if 0 < v < 10]
+    for t, m in _TENS.items()
+    if t[-2:] in ("ig", "ßig")
+}
+_WORD_VALUES = {**_ONES, **_TENS, **_GERMAN}
+NUMBER_WORDS = frozenset(stem(w) for w in (*_WORD_VALUES, *_BIG))
+_ARTICLES = frozenset(
+    {"one", "un", "une", "ein", "eine", "einen", "einem", "einer", "a", "cent", "cents", "null"}
+)
+_ALL_NUMBER_WORDS = "|".join(sorted({*_WORD_VALUES, *_BIG}, key=len, reverse=True))
+_SPELLED = re.compile(
+    rf"(?<![\w-])(?:{_ALL_NUMBER_WORDS})(?:(?:[\s-]+|\s+(?:and|und|et)\s+|-(?:et)-)(?:{_ALL_NUMBER_WORDS}))*(?![\w])",
+    re.IGNORECASE,
+)
+
+
+def _needs_unit(text: str) -> bool:
+    """Tell whether a word is a number only before a unit: "one day", "hundert Tage", not "millions"."""
+    word = text.casefold()
+    return word in _ARTICLES or word in _BIG
+
+
+def _spelled_value(text: str) -> int:
+    """Return the value of a number in words."""
+    parts = [p for p in re.split(r"[\s-]+", text.casefold()) if p not in ("and", "und", "et")]
+    total = group = 0
+    for part in parts:
+        big = _BIG.get(part)
+        if big is None:
+            value = _WORD_VALUES[part]
+            if group == 4 and part in ("vingt", "vingts"):
+                group = 80
+            else:
+                group += value
+        elif big == 100:
+            group = (group or 1) * 100
+        else:
+            total += (group or 1) * big
+            group = 0
+    return total + group
+
+
+# ---------------------------------------------------------------- numbers in digits
+
+_DIGITS = (
+    r"(?:\d{1,3}(?:[,.'’\u00a0\u202f\u2009]\d{3})+(?!\d)(?:[.,]\d+)?|\d{1,3}(?:\ \d{3})+(?=[,.]\d\d?\s?€"
+    r"|\s?(?:€|EUR|CHF|euros))(?:[,.]\d+)?|\d+(?:[.,]\d+)?|(?<![\w])[.,]\d+)"
+)
+_CURRENCY_PREFIX = (
+    r"(?:US\s?\$|CA?\$|AU?\$|NZ\$|HK\$|S\$|R\$|[$€£¥₹₩₽₺₪]|USD|EUR|GBP|CHF|RM|MYR|INR|JPY|CNY|CAD|AUD"
+    r"|SGD|HKD|SEK|NOK|DKK|PLN|Rs\.?)"
+)
+_NUMBER = re.compile(
+    rf"(?P<currency>(?<![A-Za-z]){_CURRENCY_PREFIX})?(?P<gap>[ "
+    rf"\u00a0]?)(?P<sign>(?<![\w)])[-−+](?=\d))?(?<![\w.,])(?P<digits>{_DIGITS})(?P<rest>)",
+    re.VERBOSE,
+)
+_AFTER = re.compile(
+    r"(?P<space>[ \u00a0\u202f]*\n?[ \u00a0\u202f]*)(?P<close>\)[ ]?)?(?P<hyphen>-)?"
+    r"(?P<word>[^\W\d_]+(?:[./][^\W\d_]+\d?|[²³]|(?<=m)[23](?!\w))?\.?(?![\w$])|%|°\s?[CF]?|[€£¥$₹]|Ω|[kM]Ω|[µμ][A-Za-z]+(?:/[a-z]+)?|US\$)"
+)
+_TWO_WORDS = re.compile(
+    r"[ \u00a0-]*(business|working|calendar|banking|trading|percentage|basis|per|pour)[ \u00a0-]+([^\W\d_]+)",
+    re.IGNORECASE,
+)
+_VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+){2,}(?![\w])")
+_CLOCK = re.compile(r"(?<![\w:])\d{1,2}:\d\d(?::\d\d)?(?!\w|:)")
+_IDENTIFIER = re.compile(
+    r"(?<![\w])(?=[\w./:#+-]*\d)(?=[\w./:#+-]*[A-Za-z])[A-Za-z0-9]+(?:[-_./:#+][A-Za-z0-9]+)*(?![\w])"
+    r"|(?<![\w-])\d+(?:-\d+){2,}(?![\w-])|(?<![\w.,])\d{2,}[-/][A-Z]+\b|(?<![\w:])(?:[0-9a-f]{2}:){3,}[0-9a-f]{2}\b"
+    r"|(?<![\w.,])\d{4,}[/-]\d+(?![\w])|(?<![\w.,])0\d{4,}(?![\w.,])"
+)
+_NO_IDENTIFIER = re.compile(
+    r"(?:\d+(?:st|nd|rd|th|er|e|ème|ten|te|s)|(?:FY|Q|H|T)\d+|\d+(?:[.,]\d+)?-?[^\W\d_]{2,}|(?:\d+(?:[.,]\d+)?-)+[a-zäöüß]{3,}(?:-[a-z]+)*|"
+    r"\d+(?:[.,]\d+)?(?:[kmKMµun]?(?:[VAWFHgmLsJ]|Hz|Ω)|[KMBkmb]|bn)|[A-Za-z]?\d{1,2}|T\d\d:\d\d\S*|\d+[:.]\d+[ap]m)",
+)
+
+
+def _readings(digits: str, comma_decimal: bool) -> tuple[Decimal, ...]:
+    """Return the possible values of printed digits, the one that fits the text's convention first."""
+    plain = re.sub(r"[^\d.,]", "", digits)
+    commas, dots = plain.count(","), plain.count(".")
+    if commas and dots:
+        decimal_mark = max(",", ".", key=plain.rfind)
+        grouping = "." if decimal_mark == "," else ","
+        plain = plain.replace(grouping, "")
+        return (Decimal(plain.replace(decimal_mark, ".")),) if plain.count(decimal_mark) == 1 else ()
+    if not commas and not dots:
+        return (Decimal(plain),)
+    mark = "," if commas else "."
+    grouped, decimal = plain.replace(mark, ""), plain.replace(mark, ".")
+    if plain.count(mark) > 1:
+        return (Decimal(grouped),)
+    head, _, tail = plain.partition(mark)
+    if len(tail) != 3 or not head or head.startswith("0") or len(head) > 3:
+        return (Decimal("0" + decimal if not head else decimal),)
+    as_group, as_decimal = Decimal(grouped), Decimal(decimal)
+    likely_decimal = comma_decimal == (mark == ",")
+    return (as_decimal, as_group) if likely_decimal else (as_group, as_decimal)
+
+
+_COMMA_DECIMAL = re.compile(r"\d\.\d{3},\d|(?<![\d,.])\d+,\d{1,2}(?![\d,])|\d\s?,\d+\s?(?:€|EUR)")
+_DOT_DECIMAL = re.compile(r"\d,\d{3}\.\d|(?<![\d,.])\d+\.\d{1,2}(?![\d.])|\d,\d{3}(?!\d)")
+
+
+@lru_cache(maxsize=2048)
+def uses_comma_decimals(text: str) -> bool:
+    """Tell whether a text writes 1.234,56 (German, French) rather than 1,234.56."""
+    comma = len(_COMMA_DECIMAL.findall(text))
+    return comma > 0 and comma > len(_DOT_DECIMAL.findall(text))
+
+
+def _tail(
+    text: str, at: int, currency: str | None
+) -> tuple[int, int, str | None, tuple[str, Decimal] | None]:
+    """Read scale, currency and unit behind a number: (end, power of ten, currency, unit)."""
+    power = 0
+    end = at
+    for _ in range(4):
+        match = _AFTER.match(text, end)
+        if match is None:
+            break
+        if match["close"] and end != at:
+            break
+        word = match["word"]
+        if "\n" in match["space"] and len(word) < 3:
+            break
+        glued = not match["space"] and not match["close"]
+        pair = _TWO_WORDS.match(text, end + (len(match["close"] or "")))
+        if pair:
+            found = units.unit(f"{pair[1]} {pair[2]}", False)
+            if found is None and pair[1].casefold() == "calendar":
+                found = units.unit(pair[2], False)
+            if found:
+                return pair.end(), power, currency, found
+        ten = units.scale(word, currency is not None or (glued and word in ("K", "k", "M", "B")))
+        if ten is None and power == 0 and word in ("m", "b", "M") and not currency:
+            after = _AFTER.match(text, match.end())
+            if after and units.currency(after["word"]):
+                ten = units.scale(word, True)
+        if ten is not None:
+            power += ten
+            end = match.end()
+            continue
+        code = units.currency(word)
+        if code and (currency is None or units.same_currency(code, currency)):
+            if (
+                word.casefold() in ("cent", "cents", "try", "won", "fr", "rs", "rm")
+                and not word.isupper()
+                and word.casefold() not in ("cent", "cents")
+            ):
+                break
+            currency = code if currency in (None, "$") else currency
+            end = match.end()
+            if power:
+                break
+            continue
+        found = units.unit(word.replace(" ", ""), glued or bool(match["hyphen"]))
+        if found is None and word.endswith("."):
+            found = units.unit(word[:-1], glued)
+        if found and currency is None:
+            return match.end(), power, currency, found
+        break
+    return end, power, currency, None
+
+
+_NOUN = re.compile(r"[\s)-]*([^\W\d_]{3,})")
+
+
+def _number(
+    text: str, span: tuple[int, int], amounts: tuple[Decimal, ...], currency: str | None, spelled: bool
+) -> Fact:
+    start, end = span
+    printed = text[start:end]
+    tail_end, power, code, found = _tail(text, end, currency)
+    dimension, factor = found or ("", Decimal(1))
+    if code:
+        if code == "cent":
+            dimension, factor = "money:$", Decimal("0.01")
+        else:
+            dimension = f"money:{code}"
+    multiplier = factor * (Decimal(10) ** power)
+    exponent = amounts[0].as_tuple().exponent
+    places = -exponent if isinstance(exponent, int) else 0
+    noun = ""
+    if not dimension:
+        following = _NOUN.match(text, tail_end)
+        noun = stem(following[1]) if following and fold(following[1]) not in STOP_WORDS else ""
+    return Fact(
+        "number",
+        text[start:tail_end],
+        start,
+        tail_end,
+        tuple(a * multiplier for a in amounts),
+        tuple(a * Decimal(10) ** power for a in amounts),
+        dimension,
+        printed,
+        power - int(places),
+        bool(power),
+        noun,
+        spelled,
+    )
+
+
+_DIGIT = re.compile(r"\d")
+_NUMBERED = re.compile(
+    r"""(?:^|(?<=\n))[ \t]*(?:\#{1,6}[ \t]*)?(?:
+    \(?(?P<item>\d{1,3})[.)](?=\s|$)              # "3. Term", "(3) Term", "## 3) Term"
+    |(?P<clause>\d{1,2}(?:\.\d|(?:\.\d{1,2}){2,}))(?=\.?[ \t]+[^\W\d_a-z])  # "3.1 Term", but "1.50 Milk" is a price
+    )""",
+    re.VERBOSE,
+)
+_REFERRED = re.compile(
+    r"""(?<!\w)(?:sections?|articles?|clauses?|paragraphs?|schedule|exhibit|annex|appendix|chapter|pages?|step|item|note
+    |art\.|sec\.|§§?|artikel|abschnitt|ziffer|absatz|kapitel|seiten?|anlage|anhang|chapitre|annexe)
+    \s*(?P<item>\d{1,3}(?:\.\d{1,3})*)(?!\w)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def _blank(text: str, start: int, end: int) -> str:
+    return text[:start] + " " * (end - start) + text[end:]
+
+
+def _has_unit(text: str, at: int) -> bool:
+    _, power, code, found = _tail(text, at, None)
+    return bool(power or code or found)
+
+
+@lru_cache(maxsize=8192)
+def hard_facts(text: str, comma_decimal: bool = False) -> tuple[Fact, ...]:
+    """Return the numbers, dates and identifiers of a text in order of their place."""
+    facts: list[Fact] = []
+    rest = text
+    if _DIGIT.search(text):
+        rest = _read_dates(text, facts)
+        rest = _read_identifiers(rest, facts)
+        rest = _read_digits(rest, comma_decimal, facts)
+    _read_spelled(rest, facts)
+    return _twin_units(text, tuple(sorted(facts, key=lambda f: f.start)))
+
+
+def _read_dates(text: str, facts: list[Fact]) -> str:
+    rest = text
+    for match in DATE.finditer(text):
+        if match["year"] and (
+            _has_unit(text, match.end()) or text[: match.start()].rstrip()[-1:] in tuple("$€£¥")
+        ):
+            continue
+        value = read_date(match)
+        if value is None:
+            continue
+        if match["year"]:
+            facts.append(Fact("date", match.group(), *match.span(), (Decimal(match["y4"]),), date=value))
+        else:
+            facts.append(Fact("date", match.group(), *match.span(), date=value))
+        rest = _blank(rest, *match.span())
+    return rest
+
+
+def _read_identifiers(rest: str, facts: list[Fact]) -> str:
+    for pattern in (_VERSION, _CLOCK, _IDENTIFIER):
+        for match in pattern.finditer(rest):
+            word = match.group()
+            if pattern is _IDENTIFIER and _NO_IDENTIFIER.fullmatch(word):
+                continue
+            if pattern is _IDENTIFIER and re.match(_CURRENCY_PREFIX + r"\d", word):
+                continue
+            facts.append(Fact("identifier", word, *match.span(), key=word.casefold()))
+            rest = _blank(rest, *match.span())
+    return rest
+
+
+def _read_digits(rest: str, comma_decimal: bool, facts: list[Fact]) -> str:
+    for match in _NUMBER.finditer(rest):
+        amounts = _readings(match["digits"], comma_decimal)
+        if not amounts:
+            continue
+        if match["sign"] in ("-", "−"):
+            amounts = tuple(-a for a in amounts)
+        code = units.currency(match["currency"].replace(" ", "")) if match["currency"] else None
+        fact = _number(rest, match.span("digits"), amounts, code, False)
+        if match["currency"]:
+            fact = replace(fact, start=match.start(), text=rest[match.start() : fact.end])
+        facts.append(fact)
+    _mark_labels(rest, facts)
+    for fact in facts:
+        rest = _blank(rest, fact.start, fact.end) if fact.kind == "number" else rest
+    return rest
+
+
+def _mark_labels(text: str, facts: list[Fact]) -> None:
+    """Mark the bare numbers that count headings, clauses and items."""
+    labels = {match.start(match.lastgroup or 0) for match in _NUMBERED.finditer(text)}
+    labels |= {match.start("item") for match in _REFERRED.finditer(text)}
+    for place, fact in enumerate(facts):
+        if fact.kind == "number" and not fact.dimension and not fact.scaled and fact.start in labels:
+            facts[place] = replace(fact, label=True)
+
+
+_SPELLED_PARTS = frozenset((*_WORD_VALUES, *_BIG))
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+def _read_spelled(rest: str, facts: list[Fact]) -> None:
+    if _SPELLED_PARTS.isdisjoint(_LETTERS.findall(rest.casefold())):
+        return
+    for match in _SPELLED.finditer(rest):
+        start, end = match.span()
+        if _needs_unit(match.group()):
+            _, _, code, unit = _tail(rest, end, None)
+            if unit is None and code in (None, "cent"):
+                continue
+        value = Decimal(_spelled_value(match.group()))
+        facts.append(_number(rest, (start, end), (value,), None, True))
+
+
+def _twin_units(text: str, facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
+    """Give a number in words the unit of the digits behind it: "twenty-four (24) months"."""
+    out = list(facts)
+    for i, fact in enumerate(out):
+        if fact.spelled and not fact.dimension:
+            for other in out[i + 1 : i + 2]:
+                between = text[fact.end : other.start]
+                if other.kind == "number" and between.strip() in ("(", "($", "(€", "(US$"):
+                    amounts = tuple(a * _factor(other) for a in fact.amounts)
+                    out[i] = Fact(
+                        "number",
+                        fact.text,
+                        fact.start,
+                        fact.end,
+                        amounts,
+                        fact.raw,
+                        other.dimension,
+                        fact.printed,
+                        0,
+                        False,
+                        other.noun,
+                        True,
+                    )
+    return tuple(out)
+
+
+def _factor(fact: Fact) -> Decimal:
+    return fact.amounts[0] / fact.raw[0] if fact.raw and fact.raw[0] else Decimal(1)
+
+
+# ---------------------------------------------------------------- names
+
+_NAME = re.compile(
+    r"(?<![\w])[A-ZÀ-ÞŠŽ][^\W\d_]*(?:[-'’.&][^\W\d_]+)*"
+    r"(?:(?:\s+(?:of|de|du|von|van)\s+|[ \t]*&[ \t]*|[ \t]+)[A-ZÀ-ÞŠŽ][^\W\d_]*(?:[-'’.&][^\W\d_]+)*)*"
+)
+_PART = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A capitalised run of words; `stems` leaves out legal forms and stop words."""
+
+    text: str
+    start: int
+    end: int
+    stems: tuple[str, ...]
+
+
+@lru_cache(maxsize=4096)
+def names(text: str) -> tuple[Name, ...]:
+    """Return the capitalised runs of a text in order, stop words and legal forms not counted."""
+    found: list[Name] = []
+    for match in _NAME.finditer(text):
+        stems = tuple(
+            stem(w)
+            for w in _PART.findall(match.group())
+            if fold(w) not in STOP_WORDS and fold(w) not in LEGAL_FORMS and len(w) > 1
+        )
+        if stems:
+            found.append(Name(match.group(), *match.span(), stems))
+    return tuple(found)

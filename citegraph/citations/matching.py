@@ -1,0 +1,422 @@
+"""Comparable values held against each other: does this number, date or identifier stand in that text?"""
+
+import re
+from collections.abc import Iterable
+from decimal import Decimal
+from functools import cached_property, lru_cache
+
+from citegraph.citations.facts import Fact, Name, hard_facts, names, uses_comma_decimals
+from citegraph.language import claim_cues, units
+from citegraph.language.claim_tokens import (
+    EMPHASIS,
+    WORD,
+    Span,
+    content_stems,
+    fold,
+    is_content,
+    stem,
+    word_list,
+)
+
+
+class View:
+    """A text with what verification reads from it, each part read once and when asked for."""
+
+    def __init__(self, text: str, comma_decimal: bool | None = None) -> None:
+        self.text = text
+        self._comma = comma_decimal
+
+    @cached_property
+    def facts(self) -> tuple[Fact, ...]:
+        """Return the hard facts."""
+        comma = uses_comma_decimals(self.text) if self._comma is None else self._comma
+        return hard_facts(self.text, comma)
+
+    @cached_property
+    def names(self) -> tuple[Name, ...]:
+        """Return the capitalised runs that are no part of a date, quantity or identifier."""
+        taken = [(f.start, f.end) for f in self.facts]
+        return tuple(n for n in names(self.text) if not any(a < n.end and n.start < b for a, b in taken))
+
+    @cached_property
+    def cues(self) -> tuple[claim_cues.Cue, ...]:
+        """Return negations, modal verbs and quantifiers."""
+        return claim_cues.cues(self.text)
+
+    @cached_property
+    def stems(self) -> tuple[str, ...]:
+        """Return the content stems in order; the words of dates, numbers and their units are left out."""
+        text = self.text
+        for fact in self.facts:
+            text = text[: fact.start] + " " * (fact.end - fact.start) + text[fact.end :]
+        return tuple(content_stems(text))
+
+    @cached_property
+    def stem_set(self) -> frozenset[str]:
+        """Return all content stems, those inside dates and quantities too."""
+        return frozenset(content_stems(self.text))
+
+    @cached_property
+    def slots(self) -> tuple["Slot", ...]:
+        """Return the names and values with the words around each."""
+        return _slots(self)
+
+    @cached_property
+    def agents(self) -> dict[str, tuple[frozenset[str], bool]]:
+        """Return who does what: action stem to (name stems, whether said in the passive voice)."""
+        return _agents(self.slots)
+
+    def bound(self, fact: Fact) -> str:
+        """Return how a fact of this text is bounded (">=" for "at least")."""
+        return claim_cues.bound(self.text, fact.start, fact.end)
+
+    @cached_property
+    def folded(self) -> str:
+        """Return the text in lower case with single spaces and plain quotes."""
+        return squeeze(self.text)
+
+
+@lru_cache(maxsize=20_000)
+def view(text: str, comma_decimal: bool | None = None) -> View:
+    """Return the shared view of a text."""
+    return View(text, comma_decimal)
+
+
+_QUOTES = str.maketrans(
+    {
+        "’": "'",
+        "‘": "'",
+        '"': "'",
+        "“": "'",
+        "”": "'",
+        "„": "'",
+        "«": "'",
+        "»": "'",
+        "–": "-",
+        "—": "-",
+        "\u00a0": " ",
+        "\u202f": " ",
+        "\u00ad": "",
+    }
+)
+
+
+@lru_cache(maxsize=4096)
+def squeeze(text: str) -> str:
+    """Return a text in lower case with single spaces, one kind of quotes, plain dashes and no
+    emphasis, as exact quotes are sought.
+    """
+    plain = text.translate(_QUOTES)
+    if "*" in plain or "_" in plain:
+        plain = EMPHASIS.sub(r"\2", plain)
+    return _SPACE_BEFORE.sub(r"\1", " ".join(plain.casefold().split()))
+
+
+_SPACE_BEFORE = re.compile(r" ([.,;:!?)])")  # the splitter closes these gaps where it takes markers out
+
+
+# ---------------------------------------------------------------- values
+
+
+def _raw(fact: Fact) -> tuple[Decimal, ...]:
+    """Return the readings of a number without the factor of its unit."""
+    if not fact.dimension or fact.dimension.startswith("money") or not fact.amounts:
+        return fact.amounts
+    return fact.raw
+
+
+def _equal(claim: Iterable[Decimal], source: Iterable[Decimal], same_print: bool) -> bool:
+    mine, theirs = tuple(claim), tuple(source)
+    if not mine or not theirs:
+        return False
+    same = zip(sorted(mine), sorted(theirs), strict=False)
+    return mine[0] == theirs[0] or (same_print and any(a == b for a, b in same))
+
+
+def _rounded(claim: Fact, source: Fact, about: bool) -> bool:
+    """Tell whether the claim's number is the source's, rounded to the digits that the claim prints."""
+    if (
+        not claim.amounts
+        or not source.amounts
+        or not (about or (claim.scaled and claim.printed != source.printed))
+    ):
+        return False
+    mine, theirs = claim.amounts[0], source.amounts[0]
+    places = claim.decimals + (_zeros(claim.printed) if about else 0)
+    if source.decimals >= places or not mine or len(claim.printed.strip("0.,")) < (1 if about else 2):
+        return False
+    step = Decimal(10) ** places * (mine / (_raw(claim)[0] or 1) if claim.dimension else 1)
+    return abs(mine - theirs) <= step / 2
+
+
+def _zeros(printed: str) -> int:
+    """Return how many zeros a whole number ends in: "12,000" is round to thousands."""
+    digits = printed.replace(",", "")
+    return len(digits) - len(digits.rstrip("0")) if digits.isdigit() else 0
+
+
+def _same_dimension(claim: str, source: str) -> bool:
+    if claim == source:
+        return True
+    if claim.startswith("money:") and source.startswith("money:"):
+        return units.same_currency(claim[6:], source[6:])
+    return False
+
+
+_NEAR_UNIT: dict[str, re.Pattern[str]] = {
+    "percent": re.compile(r"%|per\s?cent|prozent|pour\s?cent", re.IGNORECASE),
+}
+
+
+@lru_cache(maxsize=8192)
+def _mentions_unit(text: str, dimension: str, printed_unit: str) -> bool:
+    """Tell whether a text names the unit of a number that stands bare in its table."""
+    if dimension.startswith("money:"):
+        codes = {units.currency(m) for m in re.findall(r"[€£¥₹$]|\b[A-Z]{3}\b|\bRM\b|[A-Z]{1,2}\$", text)}
+        named = {c for c in codes if c}
+        return not named or any(units.same_currency(dimension[6:], c) for c in named)
+    if dimension in _NEAR_UNIT:
+        return bool(_NEAR_UNIT[dimension].search(text))
+    spelled = printed_unit.strip(" -).,;:").casefold()
+    return (
+        bool(spelled)
+        and re.search(rf"(?<![^\W\d_]){re.escape(spelled.rstrip('s'))}s?(?!\w)", text.casefold()) is not None
+    )
+
+
+def numbers_agree(claim: Fact, source: Fact, around: str, *, about: bool = False) -> bool:
+    """Tell whether a source number backs a claimed one with unit and scale.
+
+    Args:
+        around: the evidence text around the source number, where a table keeps its unit and "in millions".
+        about: the claim says "about": rounding is allowed.
+    """
+    same_print = claim.printed == source.printed
+    if claim.dimension and source.dimension:
+        if not _same_dimension(claim.dimension, source.dimension):
+            return False
+        return _equal(claim.amounts, source.amounts, same_print) or _rounded(claim, source, about)
+    if claim.dimension and not source.dimension:
+        if source.label:
+            return False
+        unit_text = claim.text[len(claim.printed) :]
+        if not _mentions_unit(around, claim.dimension, unit_text):
+            return False
+        mine = _raw(claim)
+        if _scaled_by_note(mine, source, around):
+            return True
+        bare = claim.dimension.startswith("money") and not claim.scaled and _whole(source)
+        return _equal(mine, source.amounts, same_print) and not (bare and units.SCALE_NOTE.search(around))
+    if source.dimension and not claim.dimension:
+        if claim.noun and (source.dimension.startswith("money") or claim.noun not in content_stems(around)):
+            return False
+        return _equal(claim.amounts, _raw(source), same_print)
+    if _equal(claim.amounts, source.amounts, same_print) or _rounded(claim, source, about):
+        return True
+    return claim.scaled and _scaled_by_note(claim.amounts, source, around)
+
+
+def _whole(source: Fact) -> bool:
+    """Tell whether a number of a table looks like one of its scaled amounts: a whole number of three digits
+    or more.
+    """
+    return source.amounts[0] == source.amounts[0].to_integral_value() and abs(source.amounts[0]) >= 100
+
+
+def _scaled_by_note(mine: tuple[Decimal, ...], source: Fact, around: str) -> bool:
+    """Tell whether the source is a bare number of a table "in millions" that gives the claimed amount."""
+    if source.scaled or not mine or not source.amounts:
+        return False
+    for note in units.SCALE_NOTE.finditer(around):
+        word = note[1].casefold()
+        power = 3 if word in ("000s", "ooos", "milliers") else units.scale(word, True) or 0
+        if mine[0] == source.amounts[0] * Decimal(10) ** power:
+            return True
+    return False
+
+
+def facts_agree(claim: Fact, source: Fact, around: str, *, about: bool = False) -> bool:
+    """Tell whether a source fact backs a claimed one: same value with unit and scale, same date, same
+    identifier.
+    """
+    if claim.kind == "date" and source.kind == "date" and claim.date and source.date:
+        return claim.date.agrees(source.date)
+    if "date" in (claim.kind, source.kind):
+        if claim.amounts and source.amounts:
+            return claim.amounts[0] == source.amounts[0] and not (claim.dimension or source.dimension)
+        return False
+    if claim.kind == "identifier" or source.kind == "identifier":
+        mine, theirs = claim.key or claim.printed.casefold(), source.key or source.printed.casefold()
+        return bool(mine) and mine == theirs
+    return numbers_agree(claim, source, around, about=about)
+
+
+def family(fact: Fact) -> str:
+    """Return the family within which one fact can contradict another."""
+    if fact.kind != "number":
+        return fact.kind
+    if fact.dimension.startswith("money"):
+        return "money"
+    if fact.dimension in ("time", "calendar months", "business days"):
+        return "duration"
+    if fact.dimension.startswith("percent"):
+        return "percent"
+    return fact.dimension or "number"
+
+
+# ---------------------------------------------------------------- slots
+
+
+class Slot:
+    """A name or value of a text with the words next to it.
+
+    Attributes:
+        ids: what fills it: the stems of a name, or the fact; names joined by "and" fill one slot together.
+        left, right: up to four neighbours, the nearest first: a stem, or a frozenset for another slot.
+    """
+
+    __slots__ = ("fact", "ids", "left", "names", "right", "span", "text")
+
+    def __init__(self, text: str, span: Span, ids: frozenset[str], fact: Fact | None) -> None:
+        self.text, self.span, self.ids, self.fact = text, span, ids, fact
+        self.left: list[str | frozenset[str]] = []
+        self.right: list[str | frozenset[str]] = []
+
+
+_SKIPPED = frozenset(
+    word_list("""
+        a an the this that der die das den dem des ein eine einer einem einen le la les l un une is are
+        was were be ist sind est sont of""")
+)
+_ROLES = frozenset(
+    stem(w)
+    for w in word_list("""
+    buyer seller purchaser vendor supplier customer client licensor licensee lessor lessee landlord
+    tenant lender borrower employer employee contractor subcontractor company consultant distributor
+    manufacturer franchisor franchisee guarantor creditor debtor assignor assignee discloser
+    recipient provider user owner operator investor issuer holder trustee beneficiary insurer
+    insured agent principal käufer verkäufer lieferant kunde auftraggeber auftragnehmer mieter
+    vermieter arbeitgeber arbeitnehmer darlehensgeber darlehensnehmer lizenzgeber lizenznehmer
+    acheteur vendeur fournisseur bailleur locataire preneur employeur salarié prêteur emprunteur""")
+)
+_PIECE = re.compile(rf"{WORD.pattern}|[.;:!?\n|&]")
+
+
+def _slots(text_view: View) -> tuple[Slot, ...]:
+    """Read a text as a row of slots and words and give each slot its neighbours."""
+    text = text_view.text
+    holders: list[tuple[Span, frozenset[str], Fact | None]] = [
+        ((f.start, f.end), frozenset({f"#{f.start}"}), f) for f in text_view.facts
+    ]
+    covered = [s for s, _, _ in holders]
+    for name in text_view.names:
+        if not any(a < name.end and name.start < b for a, b in covered):
+            holders.append(((name.start, name.end), frozenset(name.stems), None))
+    holders.sort(key=lambda h: h[0])
+    row: list[str | Slot] = []
+    at = 0
+    for span, ids, fact in holders:
+        row.extend(_pieces(text, at, span[0]))
+        row.append(Slot(text[span[0] : span[1]], span, ids, fact))
+        at = span[1]
+    row.extend(_pieces(text, at, len(text)))
+    row = _join(row)
+    for i, item in enumerate(row):
+        if isinstance(item, Slot):
+            item.left = _neighbours(reversed(row[max(0, i - 8) : i]))
+            item.right = _neighbours(iter(row[i + 1 : i + 9]))
+    return tuple(item for item in row if isinstance(item, Slot))
+
+
+def _pieces(text: str, start: int, end: int) -> list[str | Slot]:
+    out: list[str | Slot] = []
+    for match in _PIECE.finditer(text, start, end):
+        word = match.group()
+        if word in ".;:!?\n|":
+            out.append(word)
+            continue
+        folded = fold(word)
+        root = stem(word)
+        if root in _ROLES and not word[0].isdigit():
+            out.append(Slot(word, match.span(), frozenset({root}), None))
+        elif folded not in _SKIPPED:
+            out.append(root if is_content(word) else f"~{folded}")
+    return out
+
+
+def _join(row: list[str | Slot]) -> list[str | Slot]:
+    """Merge names joined by "and" into one slot: their order says nothing."""
+    out: list[str | Slot] = []
+    for item in row:
+        if (
+            isinstance(item, Slot)
+            and item.fact is None
+            and len(out) >= 2
+            and out[-1] in ("~and", "~or", "~und", "~oder", "~et", "~ou", "&")
+            and isinstance(out[-2], Slot)
+            and out[-2].fact is None
+        ):
+            first = out[-2]
+            out[-2:] = [
+                Slot(
+                    f"{first.text} and {item.text}", (first.span[0], item.span[1]), first.ids | item.ids, None
+                )
+            ]
+        else:
+            out.append(item)
+    return out
+
+
+def _neighbours(items: Iterable[str | Slot]) -> list[str | frozenset[str]]:
+    out: list[str | frozenset[str]] = []
+    for item in items:
+        if isinstance(item, Slot):
+            out.append(item.ids)
+        elif item in (".", ";", "!", "?", "|"):
+            break
+        elif item in (":", "\n", "&"):
+            continue
+        else:
+            out.append(item)
+        if len(out) == 4:
+            break
+    return out
+
+
+_BY = frozenset({"~by", "~von", "~durch", "~par"})
+
+
+def _agents(slots: tuple[Slot, ...]) -> dict[str, tuple[frozenset[str], bool]]:
+    found: dict[str, tuple[frozenset[str], bool]] = {}
+    for slot in slots:
+        if slot.fact is not None:
+            continue
+        left, right = slot.left, slot.right
+        if left and left[0] in _BY:
+            if len(left) > 1 and isinstance(left[1], str) and not left[1].startswith("~"):
+                found.setdefault(left[1], (slot.ids, True))
+            continue
+        after = next((r for r in right if isinstance(r, frozenset) or not r.startswith("~")), None)
+        if isinstance(after, str) and "~by" not in right[:3]:
+            found.setdefault(after, (slot.ids, False))
+    return found
+
+
+def _run(mine: list[str | frozenset[str]], theirs: list[str | frozenset[str]]) -> float:
+    """Return how far two rows of neighbours run alike: 1 a content word, 0.5 a function word, 0 a different
+    slot.
+    """
+    total = 0.0
+    for one, other in zip(mine, theirs, strict=False):
+        if isinstance(one, frozenset) and isinstance(other, frozenset):
+            total += 0.5 if one & other and not any(i.startswith("#") for i in one) else 0.0
+        elif one == other and isinstance(one, str):
+            total += 0.5 if one.startswith("~") else 1.0
+        else:
+            break
+    return total
+
+
+def fit(one: Slot, other: Slot) -> float:
+    """Return how alike the surroundings of two slots are, 0 when no neighbour is shared."""
+    return _run(one.left, other.left) + _run(one.right, other.right)

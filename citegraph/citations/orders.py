@@ -1,0 +1,184 @@
+"""Text in a document that speaks to the program that reads it: such text is no evidence for anything.
+
+Patterns find what is plain; what they miss is data in a prompt and stands against the evidence like every claim. On
+the 4,500 documents of the archive they find nothing, but for three advisories about such text.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from citegraph.citations.verdicts import Evidence, Report
+from citegraph.language.claim_tokens import content_stems
+
+AFTER = 600
+"""Characters after an order that still belong to it, unless its paragraph ends before."""
+
+_SAID = (
+    # what came before is to be forgotten
+    (
+        ("ignore", "disregard", "forget", "override", "bypass", "discard"),
+        r"\b(?:ignore|disregard|forget|override|bypass|discard)\s+(?:all|any|everything|your|previous|prior|earlier|the\s+(?:above|previous|prior|earlier|system)|these|those|what)\b[^.\n]{0,60}\b(?:instructions?|prompts?|rules?|guidelines?|directions?|guardrails?|system\s+message)\b",
+    ),
+    (
+        ("ignorier", "vergiss", "vergessen", "missachte", "überschreib"),
+        r"\b(?:ignorier\w*|vergiss|vergessen\s+Sie|missachte\w*|überschreib\w*)\b[^.\n]{0,60}\b(?:Anweisung\w*|Instruktion\w*|Regeln|Vorgaben|Prompts?)\b",
+    ),
+    (
+        ("ignore", "oublie", "contourne"),
+        r"\b(?:ignore[zr]?|oublie[zr]?|contourne[zr]?)\s+(?:toutes|tous|les|vos|ces|ce)\b[^.\n]{0,60}\b(?:instructions?|consignes?|règles)\b",
+    ),
+    # the marks of chat templates and of our own prompts
+    (("<|", "[inst]", "[/inst]", "<<sys>>", "<</sys>>"), r"<\|[a-z_]+\|>|\[/?INST\]|<</?SYS>>"),
+    (
+        ("system", "assistant", "instruction", "evidence", "question", "claim"),
+        r"(?<![\w>])<\s*/?\s*(?:system|assistant|instructions?|evidence|question|claim)(?:\s[^<>\n]{0,40})?\s*/?>",
+    ),
+    (
+        ("system", "developer", "assistant"),
+        r"^\W*(?:system|developer|assistant)\s*(?:prompt|message|override|notice|instructions?)?\s*[:>]\s*(?=you\b|do\b|set\b|the\s+(?:user|answer)|new\b|answer|reply|respond|say|state|ignore|search|call|tell|report|reveal|print|mark|from\s+now)",
+    ),
+    (("system", "developer"), r"\b(?:system|developer)\s+(?:prompt|message|override)\b"),
+    # who is addressed, and what it should do
+    (
+        (
+            " ai",
+            "\nai",
+            "a.i.",
+            "llm",
+            "gpt",
+            "language model",
+            "bot",
+            "assistant",
+            "automated",
+            "retrieval ",
+        ),
+        r"\b(?:AI|A\.I\.|LLMs?|GPT|language\s+models?|chat\s?bots?|virtual\s+assistants?|AI\s+(?:assistants?|agents?)|automated\s+(?:systems?|readers?|assistants?)|retrieval\s+(?:systems?|assistants?))\b[^.\n]{0,80}\b(?:must|should|shall|instructed|required|tell|answer|respond|reply|state|say|report|output|ignore|treat|do\s+not|never|call|conclude)\b",
+    ),
+    (
+        (" ki", "\nki", "sprachmodell", "assistent"),
+        r"\b(?:KI(?:-\w+)?|Sprachmodelle?|Assistent(?:en|in)?)\b[^.\n]{0,80}\b(?:muss|müssen|soll|sollen|sage|antworte\w*|melde|behaupte\w*|ignorier\w*)\b",
+    ),
+    (
+        (" ia", "\nia", "langage", "assistant"),
+        r"\b(?:IA|modèles?\s+de\s+langage|assistants?\s+(?:IA|virtuels?))\b[^.\n]{0,80}\b(?:doi(?:t|vent)|dites|répond\w*|indique[zr]?|ignore[zr]?)\b",
+    ),
+    (
+        ("you are", "from now on"),
+        r"\byou\s+are\s+(?:now\s+)?(?:an?|the)\s+(?:\w+\s+){0,3}(?:assistant|model|AI|bot|agent|administrator)\b|\bfrom\s+now\s+on,?\s+you\b",
+    ),
+    # what the answer should be
+    (
+        ("asked", "answering", "summari", "one asks"),
+        r"\b(?:when|if|whenever)\s+(?:you\s+are\s+|someone\s+asks\s+|anyone\s+asks\s+)?(?:asked|answering|summari[sz]ing|about)\b[^.\n]{0,120},\s*(?:always\s+|please\s+|you\s+(?:must|should)\s+)?(?:say|answer|state|reply|respond|tell|claim|cite)\b",
+    ),
+    (
+        ("the user", "the reader", "the questioner", "the asker"),
+        r"\b(?:tell|inform|assure)\s+the\s+(?:user|reader|questioner|asker)\b",
+    ),
+    (
+        ("answer", "reply", "response", "respond"),
+        r"\b(?:your|the)\s+(?:answer|reply|response|final\s+answer)\s+(?:must|should|shall|has\s+to|is\s+to)\b|\bin\s+your\s+(?:answer|reply|response)\b|\b(?:answer|respond|reply)\s+(?:only\s+|always\s+|exactly\s+)?with\b[^.\n]{0,10}[\"“'’:]",
+    ),
+    (
+        ("system prompt", "your ", "hidden instructions"),
+        r"\b(?:reveal|print|repeat|output|leak|disclose|send|include)\b[^.\n]{0,40}\b(?:system\s+prompt|your\s+(?:prompt|instructions|api[\s_-]?key)|hidden\s+instructions)\b",
+    ),
+    (
+        ("nutzer", "benutzer", "anwender", "leser", "antworte"),
+        r"\b(?:sage|sagen\s+Sie|teile|teilen\s+Sie)\s+(?:dem|der)\s+(?:Nutzer|Benutzer|Anwender|Leser)\w*\b|\bantworte\w*\s+(?:nur|immer|stets)\b",
+    ),
+    (
+        ("utilisateur", "répond"),
+        r"\b(?:dites|indiquez|informez)\s+(?:à\s+)?l['’]utilisateur\b|\brépond(?:s|ez)\s+(?:uniquement|toujours|seulement)\b",
+    ),
+    # calls of tools, and replies of the system's own steps
+    (
+        ("{",),
+        r"\{\s*[\"'](?:tool|tool_calls?|function|next_calls|arguments|status|verdict)[\"']\s*:\s*[\"'{\[]",
+    ),
+    # what a person who reads the document does not see
+    (("<!--",), r"<!--.*?(?:-->|\Z)"),
+    (
+        ("display", "visibility", "font-size", "color", "opacity"),
+        r"<[^<>]*(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|color\s*:\s*(?:white|#fff(?:fff)?)\b|opacity\s*:\s*0\b)[^<>]*>.*?(?:</|\Z)",
+    ),
+    (
+        ("\u200b", "\u2060", "\ufeff"),
+        "(?:\\S[\u200b\u2060\ufeff]+){3,}|[\u200b\u2060\ufeff]{3,}",
+    ),
+    (("\U000e0061", "\U000e0065", "\U000e0069", "\U000e006f", "\U000e0020"), "[\U000e0000-\U000e007f]{3,}"),
+)
+"""Words without which a pattern cannot match, in small letters, and the pattern: most texts hold none of them."""
+_PATTERNS = tuple(
+    (words, re.compile(pattern, re.IGNORECASE | re.MULTILINE | re.DOTALL)) for words, pattern in _SAID
+)
+_PASSAGE = 10_000
+"""Characters up to which a text is taken for a passage, which the steps of a run look at several times."""
+_INK = re.compile(r"\S")
+_PARAGRAPH = re.compile(r"\n[ \t]*\n")
+_BEFORE = re.compile(r".*(?:[.!?]\s+|\n)", re.DOTALL)
+
+
+def orders(text: str) -> list[tuple[int, int]]:
+    """Return the spans of a text that speak to a program, in order: from the sentence to its paragraph's end."""
+    spans: list[tuple[int, int]] = []
+    for start, end in _found(text):
+        if spans and start <= spans[-1][1]:
+            spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+        else:
+            spans.append((start, end))
+    return spans
+
+
+def _found(text: str) -> Iterator[tuple[int, int]]:
+    small = f"\n{text.lower()}"
+    matches = [
+        match
+        for words, pattern in _PATTERNS
+        if any(word in small for word in words)
+        for match in pattern.finditer(text)
+    ]
+    for match in sorted(matches, key=lambda match: match.span()):
+        head = _BEFORE.match(text[max(0, match.start() - 300) : match.start()])
+        begin = max(0, match.start() - 300) + (head.end() if head else 0)
+        close = _PARAGRAPH.search(text, match.end())
+        end = min(close.start() if close else len(text), match.end() + AFTER)
+        yield begin, max(end, match.end())
+
+
+def without_orders(text: str) -> str:
+    """Return the text with its orders blanked, of the same length: offsets stay what they are."""
+    return _passage_blanked(text) if len(text) < _PASSAGE else _blanked(text)
+
+
+@lru_cache(maxsize=2048)
+def _passage_blanked(text: str) -> str:
+    return _blanked(text)
+
+
+def _blanked(text: str) -> str:
+    for start, end in orders(text):
+        text = text[:start] + _INK.sub(" ", text[start:end]) + text[end:]
+    return text
+
+
+def repeated(claim: str, evidence: Sequence[Evidence]) -> bool:
+    """Tell whether a claim has words that the evidence holds only where it speaks to a program."""
+    told = {stem for item in evidence if item.blanked for stem in content_stems(item.blanked)}
+    if not told:
+        return False
+    return bool(
+        set(content_stems(claim)) & (told - {stem for item in evidence for stem in content_stems(item.text)})
+    )
+
+
+def unbacked(report: Report, evidence: Sequence[Evidence]) -> Report:
+    """Return the report with no backing for the claims that repeat what a document tells its reader's program."""
+    reason = "it repeats what the document tells the program that reads it"
+    claims = [
+        replace(claim, verdict="unsupported", reason=reason) if repeated(claim.text, evidence) else claim
+        for claim in report.claims
+    ]
+    return replace(report, claims=tuple(claims))

@@ -1,0 +1,1 @@
+"""What is searched: schema, filters, records, linking, index, reading, extraction and ingestion."""

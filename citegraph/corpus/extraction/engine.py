@@ -1,0 +1,385 @@
+"""Runs a bucket's extraction rules over a document and decides between what they find."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from functools import cached_property
+from math import prod
+from typing import Any
+
+from citegraph.corpus.extraction.einvoice import read_einvoice
+from citegraph.corpus.extraction.heads import find_organization, find_title
+from citegraph.corpus.extraction.in_text import Typed, find_typed
+from citegraph.corpus.extraction.labelled.labels import beside
+from citegraph.corpus.extraction.labelled.laid_out import LaidOut, laid_out
+from citegraph.corpus.extraction.parties import find_parties
+from citegraph.corpus.extraction.properties import FrontMatter, front_matter, look_up
+from citegraph.corpus.extraction.sums import add_up
+from citegraph.corpus.extraction.trade.trade_parties import Named, find_trade_parties
+from citegraph.corpus.records.extracted.found import Candidate, Extracted, Extraction, Refused
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.corpus.schema.document import Document, Layout, Page, page_at
+from citegraph.corpus.schema.extract_rules import ExtractRule
+from citegraph.corpus.schema.field import DateOrder, Field, Money, Quantity, Value, fold
+from citegraph.corpus.schema.values import coerce, is_missing
+from citegraph.errors import BadInput
+from citegraph.language.date_order import written_order
+
+_LONGEST_MATCH = 4_000
+"""Characters that a match which begins within reach may have."""
+DISAGREEMENT = 0.8
+"""Factor on the confidence of a value that another place contradicts."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What extraction reads: the text with its pages and layouts, and the XML that came inside the file."""
+
+    text: str
+    pages: tuple[Page, ...] = ()
+    embedded: Sequence[bytes] = ()
+    today: date = field(default_factory=date.today)
+    layouts: tuple[Layout, ...] = ()
+
+    @cached_property
+    def look(self) -> LaidOut:
+        """Return the pages as they look; a text without layouts looks as it is written.
+
+        So does one that was recognised: on a photograph that leans, what stands side by side is not in one row,
+        and OCR has put the lines in order already.
+        """
+        whole = LaidOut(self.text, ((0, 0, len(self.text)),))
+        recognised = any(layout.recognised for layout in self.layouts)
+        return (None if recognised else laid_out(self.text, self.layouts)) or whole
+
+    @cached_property
+    def written_order(self) -> DateOrder | None:
+        """Return whether the text has the day or the month first in its numeric dates, None when it does not tell."""
+        return written_order(self.text)
+
+    @cached_property
+    def terms(self) -> Mapping[str, list[str]]:
+        """Return the business terms of the first embedded electronic invoice."""
+        return next((terms for data in self.embedded if (terms := read_einvoice(data))), {})
+
+    @cached_property
+    def matter(self) -> FrontMatter | None:
+        """Return the front matter of the text."""
+        return front_matter(self.text)
+
+    @cached_property
+    def trade_parties(self) -> tuple[Named | None, Named | None]:
+        """Return where the look of the pages names the seller and the buyer."""
+        return find_trade_parties(self.look.text)
+
+    def page(self, start: int | None) -> int | None:
+        """Return the number of the page on which a place lies, None when it is unknown."""
+        found = page_at(self.pages, start) if start is not None else None
+        return found.number if found else None
+
+
+def extract_document(bucket: Bucket, document: Document, *, today: date | None = None) -> Extraction:
+    """Return what the bucket's rules find in a document."""
+    embedded = [item.text.encode() for item in document.embedded if "xml" in item.media_type]
+    return extract(
+        bucket, Source(document.text, document.pages, embedded, today or date.today(), document.layouts)
+    )
+
+
+def extract(bucket: Bucket, source: Source) -> Extraction:
+    """Return the typed values that a bucket's declared rules find in a document, and what they refused.
+
+    Deterministic: the same document and declaration give the same values.
+    """
+    fields: dict[str, Extracted] = {}
+    runs = {declared.name: _FieldRun(bucket, declared, source) for declared in bucket.fields}
+    for name, run in runs.items():
+        if found := run.decide():
+            fields[name] = found
+    refused = [item for run in runs.values() for item in run.refused]
+    for rule in bucket.sums:
+        labelled = {name: runs[name].labelled() for name in (rule.total, *rule.of)}
+        fields.update(add_up(rule, fields, labelled, runs[rule.total].printed()))
+    add_currencies(bucket, fields)
+    _add_spans_of_time(bucket, fields)
+    return Extraction(fields, tuple(refused))
+
+
+@dataclass
+class _FieldRun:
+    """The search for one field's value."""
+
+    bucket: Bucket
+    declared: Field
+    source: Source
+    refused: list[Refused] = field(default_factory=list)
+
+    def decide(self) -> Extracted | None:
+        """Return the value that the surest rule gives, with what the others say of it."""
+        own = ExtractRule(keys=(self.declared.name, *self.declared.columns))
+        winners = [winner for rule in (own, *self.declared.extract) if (winner := self._winner(rule))]
+        return weigh(winners)
+
+    def labelled(self) -> list[Candidate]:
+        """Return everything that the labels and patterns of the field give, not only the surest of each."""
+        return [
+            replace(candidate, confidence=candidate.confidence / (1 + rank / 50))
+            for rule in self.declared.extract
+            if rule.method in ("labels", "pattern")
+            for rank, candidate in self._candidates(rule, every=True)
+        ]
+
+    def printed(self) -> list[Candidate]:
+        """Return every value of the field's type that the document prints."""
+        rule = ExtractRule(pattern=".", confidence=0.0)
+        look, start, found = self.source.look, 0, []
+        for line in look.text.split("\n"):
+            for value in self._find(line) if any(map(str.isdigit, line)) else ():
+                place = look.span(start + value.start, start + value.end)
+                found.append(self._typed(rule, value, place))
+            start += len(line) + 1
+        return found
+
+    def _find(self, text: str) -> Iterator[Typed]:
+        return find_typed(self.declared, text, today=self.source.today, order=self._order)
+
+    @property
+    def _order(self) -> DateOrder:
+        return self.source.written_order or self.bucket.date_order
+
+    def _winner(self, rule: ExtractRule) -> Candidate | None:
+        found = list(self._candidates(rule))
+        if not found:
+            return None
+        if self.declared.type == "keywords" and rule.take == "all":
+            return _merged([candidate for _, candidate in found])
+        return _chosen(rule, found)
+
+    def _candidates(self, rule: ExtractRule, *, every: bool = False) -> Iterator[tuple[int, Candidate]]:
+        """Yield (rank, candidate); the lower rank is the surer."""
+        match rule.method:
+            case "embedded":
+                yield from self._embedded(rule)
+            case "keys":
+                yield from self._keys(rule)
+            case "labels":
+                look = self._look(rule)
+                for rank, value in beside(_scope(look.text, rule), rule, self._find, every=every):
+                    yield rank, self._typed(rule, value, look.span(value.start, value.end))
+            case "pattern":
+                looks = dict.fromkeys((self._plain, self.source.look))
+                yield from next((found for look in looks if (found := list(self._pattern(rule, look)))), [])
+            case "head":
+                yield from self._head(rule)
+            case "parties":
+                yield from self._parties(rule)
+
+    @cached_property
+    def _plain(self) -> LaidOut:
+        return LaidOut(self.source.text, ((0, 0, len(self.source.text)),))
+
+    def _look(self, rule: ExtractRule) -> LaidOut:
+        """Return the text that a rule reads: as it runs for prose, as the page looks for forms."""
+        return self._plain if rule.prose else self.source.look
+
+    def _embedded(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
+        for rank, term in enumerate(rule.embedded):
+            values = self.source.terms.get(term, [])
+            if values and self.declared.type == "keywords":
+                yield from self._read(rule, values, "; ".join(values), rank)
+            elif values:
+                yield from self._read(rule, values[0], values[0], rank)
+
+    def _keys(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
+        matter = self.source.matter
+        for rank, name in enumerate(rule.keys if matter else ()):
+            assert matter is not None
+            raw = look_up(matter.properties, name)
+            if not is_missing(raw) and raw != []:
+                shown = raw if isinstance(raw, str) else str(raw)
+                at = self.source.text.find(shown, matter.start, matter.end)
+                yield from self._read(rule, raw, shown, rank, None if at < 0 else (at, at + len(shown)))
+
+    def _pattern(self, rule: ExtractRule, look: LaidOut) -> Iterator[tuple[int, Candidate]]:
+        assert rule.pattern is not None
+        text = look.text
+        offset = max(0, len(text) + rule.within) if rule.within < 0 else 0
+        end = rule.within + _LONGEST_MATCH if rule.within > 0 else len(text)
+        for match in re.compile(rule.pattern, re.IGNORECASE | re.MULTILINE).finditer(text, offset, end):
+            group = 1 if match.re.groups else 0
+            if 0 < rule.within < match.start():
+                break
+            if match.start(group) < 0 or (rule.unless and _line_has(text, match.start(), rule.unless)):
+                continue
+            raw = rule.value or match.group(group)
+            yield from self._read(rule, raw, match.group(group), 0, look.span(*match.span(group)))
+
+    def _head(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
+        look = self._plain if rule.head == "title" else self.source.look
+        found: Named | tuple[int, int, float] | None
+        match rule.head:
+            case "seller":
+                found = self.source.trade_parties[0]
+            case "buyer":
+                found = self.source.trade_parties[1]
+            case "organization":
+                found = find_organization(look.text)
+            case _:
+                found = find_title(look.text)
+        if isinstance(found, Named):
+            raw, trust = found.text, found.confidence
+            place = look.span_of(found.pieces)
+        elif found:
+            start, end, trust = found
+            raw, place = look.text[start:end], look.span(start, end)
+        else:
+            return
+        for rank, candidate in self._read(rule, raw, raw, 0, place):
+            yield rank, replace(candidate, confidence=trust)
+
+    def _parties(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
+        for start, end in find_parties(self.source.text, rule.parties):
+            raw = self.source.text[start:end]
+            yield from self._read(
+                rule, [raw] if self.declared.type == "keywords" else raw, raw, 0, (start, end)
+            )
+
+    def _read(
+        self, rule: ExtractRule, raw: Any, shown: str, rank: int, span: tuple[int, int] | None = None
+    ) -> Iterator[tuple[int, Candidate]]:
+        """Yield the candidate of a raw value, or note that its type refuses it."""
+        try:
+            value = coerce(self.declared, raw, today=self.source.today, order=self._order)
+        except BadInput as error:
+            if str(error) != "empty":
+                self.refused.append(Refused(self.declared.name, shown[:200], str(error)))
+            return
+        start, end = span or (None, None)
+        yield (
+            rank,
+            Candidate(
+                self.declared.name,
+                value,
+                shown[:600],
+                start,
+                end,
+                self.source.page(start),
+                rule.method,
+                rule.trust,
+            ),
+        )
+
+    def _typed(self, rule: ExtractRule, found: Typed, span: tuple[int, int] | None) -> Candidate:
+        start, end = span or (None, None)
+        page = self.source.page(start)
+        return Candidate(
+            self.declared.name, found.value, found.raw, start, end, page, rule.method, rule.trust
+        )
+
+
+def _scope(text: str, rule: ExtractRule) -> str:
+    """Return the part of the text that a rule looks at, which always starts where the text does."""
+    return text[: rule.within] if rule.within > 0 else text
+
+
+def _line_has(text: str, at: int, pattern: str) -> bool:
+    end = text.find("\n", at)
+    line = text[text.rfind("\n", 0, at) + 1 : end if end >= 0 else len(text)]
+    return re.search(pattern, line, re.IGNORECASE) is not None
+
+
+def _chosen(rule: ExtractRule, found: Sequence[tuple[int, Candidate]]) -> Candidate:
+    """Return the one of a rule's candidates that `take` asks for."""
+    if rule.take == "most":
+        votes = Counter(same(candidate.value) for _, candidate in found)
+        return min(found, key=lambda item: (-votes[same(item[1].value)], item[0], item[1].start or 0))[1]
+    if rule.take == "largest":
+        return max(found, key=lambda item: _size(item[1].value))[1]
+    best = min(rank for rank, _ in found)
+    ranked = [candidate for rank, candidate in found if rank == best]
+    return ranked[-1] if rule.take == "last" else ranked[0]
+
+
+def _size(value: Value) -> float:
+    if isinstance(value, Money):
+        return float(value.amount)
+    if isinstance(value, Quantity):
+        return value.value
+    if isinstance(value, date):
+        return float(value.toordinal())
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _merged(found: Sequence[Candidate]) -> Candidate:
+    """Return one candidate that holds the values of several, at the place of the first."""
+    values: dict[str, str] = {}
+    for candidate in found:
+        for item in candidate.value if isinstance(candidate.value, tuple) else (str(candidate.value),):
+            values.setdefault(fold(item), item)
+    shown = "; ".join(dict.fromkeys(candidate.raw for candidate in found))
+    return replace(found[0], value=tuple(values.values()), raw=shown[:600])
+
+
+def weigh(winners: Sequence[Candidate]) -> Extracted | None:
+    """Return the surest of several candidates for one field; agreement raises its confidence, conflict lowers it.
+
+    Independent ways that agree leave the product of their doubts: 1 - (1 - a)(1 - b).
+    """
+    if not winners:
+        return None
+    best = max(winners, key=lambda candidate: candidate.confidence)
+    agree = [other for other in winners if same(other.value) == same(best.value)]
+    others = [other for other in winners if same(other.value) != same(best.value)]
+    confidence = 1 - prod(1 - candidate.confidence for candidate in agree)
+    if others:
+        confidence *= DISAGREEMENT
+    placed = next((candidate for candidate in agree if candidate.start is not None), best)
+    # Embedded data have no place in the text; a place that prints the same value is what can be cited.
+    shown = (
+        replace(best, start=placed.start, end=placed.end, page=placed.page) if best.start is None else best
+    )
+    return Extracted(shown, round(confidence, 4), tuple(others))
+
+
+def same(value: Value) -> object:
+    """Return what two values must share to say the same; a currency that is not written does not differ."""
+    match value:
+        case Money():
+            return value.amount
+        case Quantity():
+            return round(value.value, 9)
+        case tuple():
+            return frozenset(fold(item) for item in value)
+        case str():
+            return fold(value)
+    return value
+
+
+def add_currencies(bucket: Bucket, fields: dict[str, Extracted]) -> None:
+    """Give amounts without a currency the one that the document's currency field says."""
+    for declared in bucket.fields:
+        found = fields.get(declared.name)
+        said = fields.get(declared.currency_field or "")
+        if found and said and isinstance(found.best.value, Money) and found.best.value.currency is None:
+            money = Money(found.best.value.amount, str(said.best.value))
+            fields[declared.name] = replace(found, best=replace(found.best, value=money))
+
+
+def _add_spans_of_time(bucket: Bucket, fields: dict[str, Extracted]) -> None:
+    """Fill fields that are the years between two dates."""
+    for declared in bucket.fields:
+        rule = next((rule for rule in declared.extract if rule.years_between), None)
+        ends = [fields[name] for name in rule.years_between if name in fields] if rule else []
+        if rule is None or declared.name in fields or len(ends) != 2:
+            continue
+        first, last = (found.best.value for found in ends)
+        if isinstance(first, date) and isinstance(last, date):
+            years = round((last - first).days / 365.2425, 2)
+            place = ends[1].best
+            value = Quantity(years, f"{years:g} years")
+            candidate = Candidate(
+                declared.name, value, value.raw, place.start, place.end, place.page, rule.method, rule.trust
+            )
+            fields[declared.name] = Extracted(candidate, rule.trust)

@@ -1,0 +1,208 @@
+"""What the first lines of a document name: the organisation that issued it, or its title."""
+
+import re
+from collections.abc import Iterator
+
+from citegraph.corpus.extraction.in_text import date_pattern
+from citegraph.language.names import CLEAR_FORMS, LEADING_FORMS, LEGAL_FORMS, tokens
+
+HEAD_LINES = 12
+NAME_LINES = 4
+"""Lines over which one name may run."""
+
+_BUSINESS = frozenset(
+    """
+    enterprise enterprises trading restaurant restoran cafe café bistro bakery market mart supermarket minimarket store
+    stores shop hardware pharmacy farmasi hotel industries industry services service solutions company holdings group
+    electrical electronics motor motors book books stationery gift house kitchen bank clinic klinik gallery centre center
+    foods food seafood garden station petrol construction logistics international technology technologies systems software
+    verein verlag werke handel praxis apotheke bäckerei restaurante boutique agence société moulin
+    """.split()
+)
+"""Words that end or make the name of a business; general vocabulary, not names."""
+
+_NO_NAME = re.compile(
+    r"""
+      ^\W*$ | ^\W*\d[\d\s./-]*$
+    | (?:^|\W)(?:tel|fax|phone|mobile|hp|h/p|e-?mail|www|https?|website|gst|vat|roc|reg(?:istration)?|sst
+        |ust|uid|siret|siren|tva|steuer|abn|iva|btw|kvk|iban)\W{0,3}(?:id|no|nr|number|nummer|code|reg)?\b\s*[.:#]
+    | (?:^|\W)(?:co|company|business|br)\W{0,3}(?:id|no|nr|number|nummer|code|reg)\b | \b\d{3,4}\s?h(?:rs|ours)?\b | \d[.,]\d\d\b
+    | \b(?:tax\ invoice|invoice|receipt|rechnung|facture|factuur|factura|fattura|cash\ bill|cash\ sales?|gutschrift|bill\ to|duplicate|copy|welcome
+        |thank\ you|credit\ note|quotation|page|seite|datum|date|cashier|table|order)\b
+    | ^\W*(?:no|lot|unit|jalan|jln|lorong|block|blk|ground|\d+\w*,)\W | \b(?:street|avenue|road|straße|strasse|rue|jalan|taman)\b
+    | ^\W*(?:c/o|z\.\s?hd|attn)\b | ^[^()]*\b\d{5}\b | @ | ^\W*\(?\W*[\d-]{5,} | \b(?:hours|posted|desc|qty|uom)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+_MOST_WORDS = 7
+_SPEAKS = re.compile(
+    r"\b(?:your?|us|our|please|ihre?[nrms]?|sie|bitte|votre|vous|notre|su|usted)\b", re.IGNORECASE
+)
+"""A long line that speaks to the reader is a sentence."""
+_HEADING = re.compile(
+    r"\b(?:tax\s+invoice|invoice|receipt|rechnung|facture|cash\s+bill|cash\s+sales?|gutschrift|credit\s+note|bill\s+to)\b",
+    re.IGNORECASE,
+)
+
+
+_NAMED_HEADING = re.compile(
+    r"(?P<name>[A-ZÀ-ÖØ-Þ][\w&.'’-]*(?:\s[A-ZÀ-ÖØ-Þ&][\w&.'’-]*){0,4})\s(?:invoice|bill|receipt|rechnung|facture|factuur|factura|fattura)"
+    r"(?:\s(?:summary|statement))?",
+    re.IGNORECASE,
+)
+"""The heading of a company that names itself there: "Northwind Utilities Invoice"."""
+_KINDS = frozenset(
+    """
+    tax simplified cash official sales sale guest original commercial proforma pro forma final partial credit
+    vat gst purchase duplicate copy customer electronic recurring monthly paid self billed interim deposit corrected correction
+    dine dining table takeaway away payment delivery consolidated summary detailed this your the an of for and e hotel fee
+    progress sample test member standard pos no number non void reprint
+    """.split()
+)
+"""Words before "invoice" that say which kind it is."""
+
+
+def head_lines(text: str, count: int = HEAD_LINES) -> Iterator[tuple[int, int]]:
+    """Yield the spans of the first lines that hold something."""
+    start, found = 0, 0
+    while start < len(text) and found < count:
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        line = text[start:end]
+        if line.strip():
+            yield start + len(line) - len(line.lstrip()), start + len(line.rstrip())
+            found += 1
+        start = end + 1
+
+
+def find_organization(text: str) -> tuple[int, int, float] | None:
+    """Return (start, end, confidence) of the name of the organisation that heads a document.
+
+    A name with a legal form goes first, then one with a word for a kind of business, then the first line
+    that is no number, address, heading or registration. What stands under a heading such as "Tax invoice"
+    is looked at only when nothing above it is a name.
+    """
+    lines = [cell for line in head_lines(text) for cell in _cells_of(text, *line)]
+    heading = next(
+        (place for place, (start, end) in enumerate(lines) if _HEADING.search(text[start:end])), None
+    )
+    above = lines[:heading]
+    names = [place for place, (start, end) in enumerate(above) if is_name(text[start:end])]
+    if not names:
+        above, names = lines, [place for place, (start, end) in enumerate(lines) if is_name(text[start:end])]
+    for place in names:
+        if end := _form_end(text, *above[place]):
+            return _begin(text, above[: place + 1]), end, 0.85
+    for place in names:
+        start, end = above[place]
+        if any(token.text in _BUSINESS for token in tokens(text[start:end])):
+            return _begin(text, above[: place + 1]), _joined(text, above[place : place + 2]), 0.75
+    headed = (found for start, end in lines if (found := _headed(text, start, end)))
+    return next(headed, None) or ((*above[names[0]], 0.55) if names else None)
+
+
+def _headed(text: str, start: int, end: int) -> tuple[int, int, float] | None:
+    """Return the name in a heading such as "Northwind Utilities Tax Invoice"."""
+    found = _NAMED_HEADING.fullmatch(text, start, end)
+    words = tokens(found["name"]) if found else []
+    while words and words[-1].text in _KINDS:
+        words.pop()
+    if not words or all(word.text in _KINDS or word.text in ("service", "services") for word in words):
+        return None
+    return start, start + words[-1].end, 0.6
+
+
+def _cells_of(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the spans of a line that wide gaps part."""
+    for cell in re.finditer(r"\S+(?: {1,2}\S+)*", text[start:end]):
+        yield start + cell.start(), start + cell.end()
+
+
+def is_name(line: str) -> bool:
+    """Return whether a line can be a name: letters, and neither a number, an address nor a label."""
+    return (
+        bool(re.search(r"[^\W\d_]{2}", line))
+        and sum(map(str.isdigit, line)) <= sum(map(str.isalpha, line))
+        and not _NO_NAME.search(line)
+        and not date_pattern().search(line)
+        and (len(line.split()) <= _MOST_WORDS or _SPEAKS.search(line) is None)
+    )
+
+
+def _form_end(text: str, start: int, end: int) -> int | None:
+    """Return where a line's name ends with its legal form, None when it has none."""
+    found = list(tokens(text[start:end]))
+    if len(found) > 1 and found[0].text in LEADING_FORMS and found[1].text not in LEGAL_FORMS:
+        return end
+    for place, token in enumerate(found):
+        last_word = place == len(found) - 1 and place > 0
+        if token.bracketed or not (token.text in CLEAR_FORMS or (last_word and token.text in LEGAL_FORMS)):
+            continue
+        last = token
+        for other in found[place + 1 :]:
+            if other.text not in LEGAL_FORMS:
+                break
+            last = other
+        return start + last.end + (text[start + last.end : start + last.end + 1] == ".")
+    return None
+
+
+def _begin(text: str, lines: list[tuple[int, int]]) -> int:
+    """Return where a name begins that ends on the last of these lines; it may run over several.
+
+    The line before belongs to it when that line ends open ("&", a bracket) or when the line itself has
+    nothing that could be a name of its own.
+    """
+    place = len(lines) - 1
+    while place > 0 and len(lines) - place < NAME_LINES:
+        before = text[slice(*lines[place - 1])]
+        if not is_name(before) or _HEADING.search(before):
+            break
+        here = text[slice(*lines[place])]
+        core = [
+            token.text
+            for token in tokens(here)
+            if not token.bracketed and token.text not in LEGAL_FORMS and token.text not in _BUSINESS
+        ]
+        open_end = before.count("(") > before.count(")") or re.search(
+            r"[&,+/-]$|\band$", before, re.IGNORECASE
+        )
+        if not open_end and core:
+            break
+        place -= 1
+    return lines[place][0]
+
+
+def _joined(text: str, lines: list[tuple[int, int]]) -> int:
+    """Return the end of a name that goes on in the next line after "&" or an open bracket."""
+    first = text[slice(*lines[0])]
+    if len(lines) > 1 and is_name(text[slice(*lines[1])]):
+        more = re.search(r"[&,+]$|\band$", first, re.IGNORECASE) or first.count("(") > first.count(")")
+        if more:
+            return lines[1][1]
+    return lines[0][1]
+
+
+_TITLE_NOISE = re.compile(
+    r"^\W*(?:exhibit|ex-|page|source|execution|confidential|draft|\d+$|[ivx]+$|table of contents)",
+    re.IGNORECASE,
+)
+
+
+def find_title(text: str) -> tuple[int, int, float] | None:
+    """Return (start, end, confidence) of the first line that reads as a title: short, no sentence."""
+    for start, end in head_lines(text, 8):
+        line = text[start:end]
+        if (
+            _TITLE_NOISE.search(line)
+            or not re.search(r"[^\W\d_]{3}", line)
+            or re.search(r"[:;@]|\d{3}", line)
+        ):
+            continue
+        letters = [character for character in line if character.isalpha()]
+        upper = sum(character.isupper() for character in letters) / max(1, len(letters))
+        if len(line) <= 150 and (upper > 0.6 or line.istitle() or not re.search(r"[.;:]$", line)):
+            return start, end, 0.75 if upper > 0.6 else 0.55
+    return None

@@ -1,0 +1,278 @@
+"""Finds values of a field's type in running text: dates, amounts, quantities, numbers, places, identifiers."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from functools import cache, lru_cache
+
+from citegraph.corpus.schema.field import Field, Value, fold
+from citegraph.corpus.schema.values import coerce
+from citegraph.errors import BadInput
+from citegraph.language.amounts import Amount, find_amounts
+from citegraph.language.period_rules import month_names
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A value as it stands in a text: its characters from `start` to `end` and what they mean."""
+
+    start: int
+    end: int
+    raw: str
+    value: Value
+
+
+_CELL_END = re.compile(r"[ \t]{2,}|[\t\n\f|]")
+_IDENTIFIER = re.compile(
+    r"(?<![\w.,/-])(?=[\w./#-]*\d)[A-Z0-9][\w./#-]*(?:(?:[ ]\d{3,5}){2,}(?![\w./-])|[ ](?=[\w./-]*\d)[\w./-]+)?",
+    re.IGNORECASE,
+)
+_REGISTRATION = re.compile(r"[A-Za-z]{2,3}\d{5,}")
+"""A number that begins with a country ("FR11999999998") is that of a VAT payer, not francs."""
+_NUMBER = re.compile(r"(?<![\w.,])[-+]?\d[\d.,'’]*")
+
+
+def find_typed(field: Field, text: str, *, today: date, order: str) -> Iterator[Typed]:
+    """Yield the values of the field's type in a text, in order; a string is what stands in the first cell."""
+    match field.type:
+        case "date":
+            yield from find_dates(text, field.date_order or order, today)
+        case "money":
+            yield from _money(field, text)
+        case "quantity":
+            yield from _coerced(field, text, _quantities(), today, order)
+        case "integer" | "decimal":
+            yield from _coerced(field, text, _NUMBER, today, order)
+        case "boolean":
+            yield from _coerced(field, text, re.compile(r"\w+"), today, order)
+        case _:
+            yield from _strings(field, text, today, order)
+
+
+@cache
+def _months() -> dict[str, int]:
+    """Return month names and abbreviations of the languages that documents come in, lower case (CLDR)."""
+    from babel import Locale
+
+    names = dict(month_names())
+    for language in ("nl", "es", "it", "pt", "pl"):
+        for context in ("format", "stand-alone"):
+            for width in ("wide", "abbreviated"):
+                for number, name in Locale(language).months[context][width].items():
+                    names.setdefault(name.lower().rstrip("."), number)
+    return names
+
+
+@cache
+def date_pattern() -> re.Pattern[str]:
+    """Return the shapes of dates in documents: numeric, ISO, and with a month's name."""
+    month = "|".join(sorted((re.escape(name) for name in _months()), key=len, reverse=True))
+    ordinal = r"(?:\s?(?:st|nd|rd|th|er|t\s?h|s\s?t|n\s?d|r\s?d)\b)?"
+    year = r"(?:(?:19|20)\d\d|['’]?\d\d)"
+    full = r"(?:19|20)\d\d"
+    return re.compile(
+        rf"""
+        (?<![\w/.-])(?P<iso>{full}[-/.]\d{{1,2}}[-/.]\d{{1,2}})(?![\d/-])
+      | (?<![\w/-])(?<!\d\.)(?P<num>\d{{1,2}}\s?(?P<sep>[-/.])\s?\d{{1,2}}\s?(?P=sep)\s?(?:{full}|\d\d))(?![\d/])(?!-\d)
+      | (?<![\d/])(?P<dmy>(?P<d1>\d{{1,2}}){ordinal}(?:\s+day\s+of)?[\s.,/-]*(?:(?:of|de|den|du)\s+)?
+          (?P<m1>{month})\b\.?(?:[\s,.'’/-]+|\s*(?:of|de|del|di)\s+)(?P<y1>{year}))(?!\d)
+      | \b(?P<mdy>(?P<m2>{month})\b[.,]?[\s-]*(?P<d2>\d{{1,2}}){ordinal}(?:\s*[,.-]\s*|\s+)(?P<y2>{full}))(?!\d)
+      | (?<![\d:.,])(?P<solid>{full}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))(?!\d)
+        """,
+        re.IGNORECASE | re.VERBOSE,
+    )
+
+
+def find_dates(text: str, order: str, today: date) -> Iterator[Typed]:
+    """Yield the dates in a text; `order` decides what 03/04/2018 means."""
+    for found in date_pattern().finditer(text):
+        if day := _read_date(found, order, today):
+            yield Typed(found.start(), found.end(), found[0], day)
+
+
+def _read_date(found: re.Match[str], order: str, today: date) -> date | None:
+    if found["m1"] or found["m2"]:
+        name, day, year = (
+            (found["m1"], found["d1"], found["y1"])
+            if found["m1"]
+            else (found["m2"], found["d2"], found["y2"])
+        )
+        parts = [_full(int(year.lstrip("'’")), today), _months()[name.lower()], int(day)]
+    elif found["num"]:
+        first, second, last = (int(part) for part in re.findall(r"\d+", found["num"]))
+        month_first = order == "MDY" and found["sep"] != "."
+        month, day_of = (first, second) if month_first else (second, first)
+        if month > 12:
+            month, day_of = day_of, month
+        parts = [_full(last, today), month, day_of]
+    else:
+        digits = re.findall(r"\d+", found[0])
+        parts = [int(part) for part in digits] if len(digits) == 3 else _solid(digits[0])
+    try:
+        day_read = date(*parts)
+    except ValueError:
+        return None
+    return day_read if 1900 <= day_read.year <= today.year + 100 else None
+
+
+def _solid(digits: str) -> list[int]:
+    return [int(digits[:4]), int(digits[4:6]), int(digits[6:])]
+
+
+def _full(year: int, today: date) -> int:
+    """Return a two-digit year as the last such year that is at most 30 years ahead."""
+    if year >= 100:
+        return year
+    ahead = today.year + 30
+    return ahead - (ahead - year) % 100
+
+
+@lru_cache(maxsize=2048)
+def _amounts(text: str) -> tuple[Amount, ...]:
+    """Return the amounts of a line; each money field of a bucket looks at the same lines."""
+    return tuple(find_amounts(text))
+
+
+def _money(field: Field, text: str) -> Iterator[Typed]:
+    """Yield amounts: numbers with two decimals or with a currency beside them, never a percentage."""
+    for amount in _amounts(text):
+        start, end = amount.span
+        raw = text[start:end]
+        if (
+            re.match(r"\s?%", text[end:])
+            or re.search(r"\d[.,]\s?$", text[:start])
+            or _REGISTRATION.fullmatch(raw)
+        ):
+            continue
+        cents = re.search(r"[.,]\d{2}(?!\d)", raw)
+        if not cents and amount.money.currency is None:
+            continue
+        sign = _sign(text, start, end)
+        money = amount.money
+        if sign < 0 and money.amount > 0:
+            money = type(money)(-money.amount, money.currency)
+        yield Typed(start, end, raw, type(money)(money.amount, money.currency or field.currency))
+
+
+def _sign(text: str, start: int, end: int) -> int:
+    before, after = text[max(0, start - 2) : start], text[end : end + 1]
+    minus = re.search(r"(?:^|[\s(:])[-−–]\s?$", text[max(0, start - 3) : start])
+    return (
+        -1 if minus or (before.endswith("(") and after == ")") or re.match(r"[-−](?![\w])", text[end:]) else 1
+    )
+
+
+@cache
+def _quantities() -> re.Pattern[str]:
+    unit = r"years?|months?|weeks?|days?|jahren?|jahre|monaten?|monate|wochen?|tagen?|tage|ans?|années?|mois|jours?"
+    words = "|".join(sorted(_SMALL_NUMBERS, key=len, reverse=True))
+    return re.compile(
+        rf"(?:\b[\w-]+\s*\(\s*(?P<n>\d+)\s*\)|(?<![\w.,])(?P<n2>\d+(?:[.,]\d+)?)|\b(?P<w>{words})\b)[\s-]*"
+        rf"(?:calendar\s+|full\s+|consecutive\s+|business\s+)?(?P<u>(?:{unit})\b|[^\W\d_]{{1,4}}(?!\w)|°\w)",
+        re.IGNORECASE,
+    )
+
+
+_SMALL_NUMBERS = {
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "eleven": 11, "twelve": 12, "fifteen": 15, "eighteen": 18, "twenty": 20, "twenty-four": 24, "thirty": 30,
+    "thirty-six": 36, "sixty": 60, "ninety": 90, "ein": 1, "einem": 1, "eine": 1, "zwei": 2, "drei": 3, "vier": 4,
+    "fünf": 5, "sechs": 6, "zehn": 10, "un": 1, "deux": 2, "trois": 3, "quatre": 4, "cinq": 5, "dix": 10,
+}  # fmt: skip
+
+
+def _coerced(field: Field, text: str, pattern: re.Pattern[str], today: date, order: str) -> Iterator[Typed]:
+    for found in pattern.finditer(text):
+        raw = found[0]
+        if "u" in pattern.groupindex:
+            number = found["n"] or found["n2"] or str(_SMALL_NUMBERS[found["w"].lower()])
+            raw = f"{number} {found['u']}"
+        try:
+            yield Typed(found.start(), found.end(), found[0], coerce(field, raw, today=today, order=order))
+        except BadInput:
+            continue
+
+
+def _strings(field: Field, text: str, today: date, order: str) -> Iterator[Typed]:
+    if field.values:
+        yield from _declared(field, text)
+    elif field.kind in ("country", "jurisdiction"):
+        yield from find_places(field, text, today=today, order=order)
+    elif field.kind in ("identifier", "version"):
+        for found in _IDENTIFIER.finditer(text):
+            yield from _one(field, text, found.start(), found.end(), today, order)
+    else:
+        start = len(text) - len(text.lstrip())
+        end = _CELL_END.search(text, start)
+        yield from _one(field, text, start, end.start() if end else len(text), today, order)
+
+
+def _one(field: Field, text: str, start: int, end: int, today: date, order: str) -> Iterator[Typed]:
+    raw = text[start:end].rstrip(" .,:;-")
+    if not raw or not any(character.isalnum() for character in raw):
+        return
+    if field.kind == "organization" and not re.search(r"[^\W\d_]{2}", raw):
+        return
+    try:
+        value = coerce(field, raw, today=today, order=order)
+    except BadInput:
+        return
+    yield Typed(start, start + len(raw), raw, value)
+
+
+def _declared(field: Field, text: str) -> Iterator[Typed]:
+    """Yield the declared values of the field by their surface forms, the longest first at a place."""
+    for found in _forms_pattern(tuple(field.canonical)).finditer(text):
+        canonical = field.canonical.get(fold(found[0]))
+        if canonical:
+            value: Value = (canonical,) if field.type == "keywords" else canonical
+            yield Typed(found.start(), found.end(), found[0], value)
+
+
+@cache
+def _forms_pattern(forms: tuple[str, ...]) -> re.Pattern[str]:
+    ordered = sorted(forms, key=len, reverse=True)
+    return re.compile(
+        r"(?<!\w)(?:" + "|".join(re.escape(form).replace(r"\ ", r"\s+") for form in ordered) + r")(?!\w)",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def place_names() -> dict[str, str]:
+    """Return folded names of countries, states and provinces to the name that people use (pycountry, CLDR)."""
+    import pycountry
+
+    names: dict[str, str] = {}
+    for part in pycountry.subdivisions:
+        if part.country_code in ("US", "CA", "AU", "GB", "CH", "DE"):
+            names.setdefault(fold(part.name), part.name)
+    for country in pycountry.countries:
+        shown = getattr(country, "common_name", country.name).partition(",")[0]
+        for key in ("name", "official_name", "common_name"):
+            if text := getattr(country, key, None):
+                names.setdefault(fold(text), shown)
+                names.setdefault(fold(text.partition(",")[0]), shown)
+    # The parts of the United Kingdom and other law districts that ISO 3166 does not name so.
+    for name in ("England and Wales", "England", "Wales", "Scotland", "Northern Ireland", "Hong Kong", "District of Columbia",
+                 "People's Republic of China", "Taiwan", "Macau", "Russia", "South Korea"):  # fmt: skip
+        names[fold(name)] = name
+    return names
+
+
+def find_places(field: Field, text: str, *, today: date, order: str) -> Iterator[Typed]:
+    """Yield the countries, states and provinces that a text names, the longest name at a place."""
+    for found in _places_pattern().finditer(text):
+        name = place_names()[fold(found[0].replace("’", "'"))]
+        try:
+            yield Typed(found.start(), found.end(), found[0], coerce(field, name, today=today, order=order))
+        except BadInput:
+            continue
+
+
+@cache
+def _places_pattern() -> re.Pattern[str]:
+    ordered = sorted((name for name in place_names() if len(name) > 3), key=len, reverse=True)
+    forms = "|".join(re.escape(name).replace(r"\ ", r"\s+").replace("'", "['’]") for name in ordered)
+    return re.compile(rf"(?<!\w)(?:{forms})(?!\w)", re.IGNORECASE)

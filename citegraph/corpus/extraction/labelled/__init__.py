@@ -1,0 +1,1 @@
+"""Values beside or beneath their labels, as the page looks."""

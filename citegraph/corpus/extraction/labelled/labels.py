@@ -1,0 +1,222 @@
+"""Values beside or beneath their labels, as forms, invoices and receipts print them."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import chain, islice
+from typing import Self
+
+from citegraph.corpus.extraction.in_text import Typed
+from citegraph.corpus.schema.extract_rules import ExtractRule
+
+BESIDE_VALUE = 12
+"""Characters that may stand beside a value in the cell beneath its label; more is a sentence."""
+LINES_BELOW = 5
+"""Lines under a label that are looked at, blank ones not counted."""
+
+_LEAD = re.compile(r"(?:[\s:.#=*°>)\]]|[-−](?![\d.,]))*")
+_WORD = re.compile(r"[^\W_]+")
+_CELL = re.compile(r"\S+(?: \S+)*")
+_NOTHING_RIGHT = re.compile(r"[\s:.#*)-]*(?:[ \t]{2,}|\n|\Z)")
+_INNER = re.compile(
+    r"\s*(?P<name>name|firma|company|nom|naam|nazwa)?(?P<other>\w[\w .-]{0,25})?\s*:\s*", re.IGNORECASE
+)
+"""A label of its own under the label of a block: "Seller / Number: 12 / Name: Acme"."""
+_OTHER = re.compile(r"[ \t]{2,}[^\W\d][^:\n]{0,30}(?::|\b-?n[or]\.)[ \t]*$", re.IGNORECASE)
+"""Another label between a label and a value, in a cell of its own: the value is that one's."""
+_GAP_BEFORE = re.compile(
+    r"(?:^[ \t]*|[ \t]{2,}|[|\t:;(*>-][ \t]*)"
+    r"(?:(?:zzgl\.?|zuzüglich|plus|inkl\.?|incl\.?|dont)[ \t]+)?(?:\d{1,2}(?:[.,]\d{1,2})?[ \t]?%[ \t]+)?$",
+    re.IGNORECASE,
+)
+"""What may stand before a label in its cell: nothing, or the rate of a tax ("plus 19 % VAT")."""
+
+Finder = Callable[[str], Iterator[Typed]]
+
+
+def beside(text: str, rule: ExtractRule, find: Finder, *, every: bool = False) -> Iterator[tuple[int, Typed]]:
+    """Yield (rank, value) for each label in the text that has a value; the lower rank is the surer.
+
+    A value stands to the right of its label on the same line, or, when only punctuation does, on one of
+    the next lines, nearest to the label's column. Any value beside a label goes before those beneath one.
+
+    Args:
+        every: yield all values of the label's line, and of its column in the lines beneath it.
+    """
+    words = _Words.of(text)
+    for order, label in enumerate(rule.labels):
+        for match in words.matches(label, _label_pattern(label, rule.prose)):
+            line_start = text.rfind("\n", 0, match.start()) + 1
+            line_end = _line_end(text, match.end())
+            if not rule.prose and not _GAP_BEFORE.search(text[line_start : match.start()]):
+                continue
+            if rule.unless and re.search(rule.unless, text[line_start:line_end], re.IGNORECASE):
+                continue
+            right = _right(text, match.end(), line_end, rule, find)
+            yield from ((order, value) for value in right[: None if every else 1])
+            if (
+                (every or not right)
+                and not rule.prose
+                and _NOTHING_RIGHT.match(text, match.end(), line_end + 1)
+            ):
+                columns = (match.start() - line_start, match.end() - line_start)
+                heads = _heads(text[line_start:line_end], columns)
+                beneath = _beneath(text, [columns, *heads], line_end, find)
+                yield from (
+                    (order + len(rule.labels), value) for value in islice(beneath, None if every else 1)
+                )
+
+
+def _right(text: str, start: int, line_end: int, rule: ExtractRule, find: Finder) -> list[Typed]:
+    """Return the values that begin within reach of a label, on its line or, in prose, in what follows, best first."""
+    end = min(len(text), start + rule.reach + 120) if rule.prose else line_end
+    lead = _LEAD.match(text, start, end)
+    begin = lead.end() if lead else start
+    after = text[begin:end]
+    found = [value for value in find(after) if _written(after[: value.start]) <= rule.reach]
+    if not rule.prose:
+        found = [value for value in found if not _OTHER.search(text[start : begin + value.start])]
+    if rule.then:
+        follows = re.compile(rule.then, re.IGNORECASE)
+        found = [value for value in found if follows.match(text, begin + value.end)]
+    return [_moved(value, begin) for value in (reversed(found) if rule.take == "last" else found)]
+
+
+def _written(text: str) -> int:
+    """Return the length of a text, a wide gap counted as one blank."""
+    return len(re.sub(r"[ \t]{2,}", " ", text))
+
+
+def _heads(line: str, columns: tuple[int, int]) -> list[tuple[int, int]]:
+    """Return the columns of the other labels in a label's line."""
+    spans = (cell.span() for cell in _CELL.finditer(line))
+    return [span for span in spans if span[1] <= columns[0] or span[0] >= columns[1]]
+
+
+def _beneath(text: str, columns: Sequence[tuple[int, int]], line_end: int, find: Finder) -> Iterator[Typed]:
+    """Yield the values in the next lines that stand nearest to the label, one a line.
+
+    Args:
+        columns: those of the label, then of the other labels in its line: what is nearer to one of them is its value.
+    """
+    start = line_end + 1
+    for _ in range(LINES_BELOW):
+        while start < len(text) and text[start : _line_end(text, start)].strip() == "":
+            start = _line_end(text, start) + 1
+        if start >= len(text):
+            return
+        end = _line_end(text, start)
+        found = [
+            (distances[0], value)
+            for value in _cells(text[start:end], find)
+            if (distances := [_distance((value.start, value.end), column) for column in columns])
+            and distances[0] <= min(distances)
+        ]
+        if found:
+            yield _moved(min(found, key=lambda pair: pair[0])[1], start)
+        start = end + 1
+
+
+def _cells(line: str, find: Finder) -> list[Typed]:
+    """Return the values of a line, cell by cell."""
+    found: list[Typed] = []
+    labelled = False
+    for cell in _CELL.finditer(line):
+        inner = _INNER.match(line, cell.start(), len(line))
+        if labelled or (inner and inner["other"]):
+            # The value of another label, in its cell or the next one, is not the one that is looked for.
+            labelled = not labelled and cell[0].endswith(":")
+            continue
+        begin = inner.end() if inner else cell.start()
+        end = max(begin, cell.end())
+        if inner and (after := re.search(r"[ \t]{2,}", line[begin:])):
+            end = begin + after.start()
+        elif inner:
+            end = len(line)
+        whole = [
+            value
+            for value in find(line[begin:end])
+            if end - begin - (value.end - value.start) <= BESIDE_VALUE
+        ]
+        found += [_moved(value, begin) for value in whole]
+    return found
+
+
+def _distance(one: tuple[int, int], other: tuple[int, int]) -> int:
+    return max(0, other[0] - one[1], one[0] - other[1])
+
+
+def _moved(value: Typed, by: int) -> Typed:
+    return replace(value, start=value.start + by, end=value.end + by)
+
+
+def _line_end(text: str, start: int) -> int:
+    ends = [place for place in (text.find("\n", start), text.find("\f", start)) if place >= 0]
+    return min(ends, default=len(text))
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The words of a text, folded, in order, and where each stands: a label's pattern is tried where one begins it.
+
+    Most labels of a bucket are in no document, and a search for each through all of the text took most of the time.
+    """
+
+    text: str
+    words: Sequence[str]
+    places: Mapping[str, Sequence[int]]
+
+    @classmethod
+    @lru_cache(maxsize=4)
+    def of(cls, text: str) -> Self:
+        places: dict[str, list[int]] = {}
+        folded = _folded(text)
+        # Folding only ever lengthens: of a text that stayed as long, all letters stayed where they are.
+        aligned = len(folded) == len(text)
+        for word in _WORD.finditer(folded if aligned else text):
+            places.setdefault(word[0] if aligned else _folded(word[0]), []).append(word.start())
+        return cls(text, sorted(places), places)
+
+    def matches(self, label: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+        """Yield the places that a label's pattern matches, as its `finditer` would."""
+        first, alone = _first_word(label)
+        if not first:
+            yield from pattern.finditer(self.text)
+            return
+        end = 0
+        for start in self._places(first, alone=alone):
+            if start >= end and (match := pattern.match(self.text, start)):
+                end = match.end()
+                yield match
+
+    def _places(self, first: str, *, alone: bool) -> Sequence[int]:
+        """Return where a word stands; unless it must stand alone, also where longer words begin with it."""
+        if alone:
+            return self.places.get(first, ())
+        begin = at = bisect_left(self.words, first)
+        while at < len(self.words) and self.words[at].startswith(first):
+            at += 1
+        return sorted(chain.from_iterable(self.places[word] for word in self.words[begin:at]))
+
+
+def _folded(text: str) -> str:
+    """Return a text in which all letters that a pattern takes for each other regardless of case are the same."""
+    return text.replace("\u0130", "i").casefold().replace("\u0131", "i")
+
+
+@lru_cache(maxsize=2048)
+def _first_word(label: str) -> tuple[str, bool]:
+    """Return the letters and digits that a label begins with, and whether a match must be that whole word."""
+    first = _WORD.match(label)
+    return (_folded(first[0]), first[0] == label) if first else ("", False)
+
+
+@lru_cache(maxsize=2048)
+def _label_pattern(label: str, prose: bool) -> re.Pattern[str]:
+    words = r"[\s]{0,3}".join(re.escape(word) for word in label.split())
+    head = r"(?<![^\W_])" if label[:1].isalnum() else ""
+    # On a form "Buyer/Consignee" is another label than "Buyer"; a heading in prose may name two things.
+    tail = (r"(?![^\W_])" if prose else r"(?![^\W_]|/\w)") if label[-1:].isalnum() else ""
+    return re.compile(head + words.replace(r"[\s]{0,3}", r"[ \t]*\n?[ \t]*") + tail, re.IGNORECASE)

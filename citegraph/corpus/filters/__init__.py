@@ -1,0 +1,1 @@
+"""One algebra of typed clauses, checked against a schema and compiled to SQL and Qdrant."""

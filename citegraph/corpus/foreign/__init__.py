@@ -1,0 +1,1 @@
+"""Collections that someone else wrote."""

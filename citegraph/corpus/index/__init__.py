@@ -1,0 +1,1 @@
+"""Passages as vectors and terms: one protocol, its engines, views, search and reranking."""

@@ -1,0 +1,375 @@
+"""The index on the embedded Qdrant engine: one shard a bucket, in a folder, without a server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import qdrant_edge as edge
+
+from citegraph.corpus.index.edge.edge_filter import edge_filter
+from citegraph.corpus.index.edge.edge_query import query_of
+from citegraph.corpus.index.edge.edge_shard import (
+    DEFAULT_SIZES,
+    INDEX_KINDS,
+    Shard,
+    Sizes,
+    require_room,
+    translated,
+)
+from citegraph.corpus.index.encoding import NOTHING_READY, Encoded, encode_chunks, indexed_text
+from citegraph.corpus.index.index_protocol import (
+    DENSE,
+    OWN_INDEXES,
+    SAMPLE,
+    SEEN_BY_ALL,
+    SPARSE,
+    CollectionRecord,
+    FilterJSON,
+    SearchRequest,
+    chunk_from,
+    documents_condition,
+    legs,
+    payload_of,
+    similarity,
+)
+from citegraph.corpus.index.levels import chunks_of
+from citegraph.corpus.schema.document import Chunk, Hit
+from citegraph.errors import Rejected
+from citegraph.llm.embeddings import Embedder
+
+if TYPE_CHECKING:
+    from citegraph.corpus.schema.bucket import Bucket
+
+T = TypeVar("T")
+
+SCROLL_PAGE = 1_000
+
+
+@dataclass(slots=True)
+class _Open:
+    """A shard in use and what it was built with."""
+
+    shard: Shard
+    record: CollectionRecord
+
+
+class EdgeIndex:
+    """`Index` on qdrant-edge; blocking calls run in threads, each shard has one handle in one process.
+
+    Args:
+        folder: holds one sub-folder and one record file a bucket.
+        weights: RRF weights (dense, sparse).
+        sizes: from how many points on a shard is rearranged.
+    """
+
+    def __init__(
+        self, folder: Path, embedder: Embedder, *, weights: tuple[float, float], sizes: Sizes = DEFAULT_SIZES
+    ) -> None:
+        self._folder = folder
+        self._sizes = sizes
+        self._embedder = embedder
+        self._weights = weights
+        self._open: dict[str, _Open] = {}
+        self._lock = threading.Lock()
+
+    async def ensure(self, bucket: Bucket) -> None:
+        """See `Index.ensure`."""
+        await asyncio.to_thread(self._ensure, bucket)
+
+    async def upsert(
+        self,
+        bucket: str,
+        chunks: Sequence[Chunk],
+        metadata: Mapping[str, Mapping[str, Any]],
+        ready: Mapping[str, Encoded] = NOTHING_READY,
+    ) -> None:
+        """See `Index.upsert`."""
+        if chunks:
+            await asyncio.to_thread(self._upsert, bucket, chunks, metadata, ready)
+
+    async def set_metadata(self, bucket: str, metadata: Mapping[str, Mapping[str, Any]]) -> None:
+        """See `Index.set_metadata`."""
+
+        def run(handle: edge.EdgeShard, _: CollectionRecord) -> None:
+            for doc_id, values in metadata.items():
+                chosen = edge_filter(documents_condition([doc_id]))
+                assert chosen is not None
+                handle.update(edge.UpdateOperation.set_payload_by_filter(chosen, {"meta": dict(values)}))
+
+        await self._with_shard(bucket, run, None)
+
+    async def delete_documents(self, bucket: str, doc_ids: Sequence[str]) -> None:
+        """See `Index.delete_documents`."""
+        chosen = edge_filter(documents_condition(doc_ids))
+        if doc_ids and chosen:
+            operation = edge.UpdateOperation.delete_points_by_filter(chosen)
+            await self._with_shard(bucket, lambda handle, _: handle.update(operation), None)
+
+    async def search(self, request: SearchRequest) -> list[Hit]:
+        """See `Index.search`."""
+        return await asyncio.to_thread(self._search, request)
+
+    async def document_chunks(self, bucket: str, doc_id: str) -> list[Chunk]:
+        """See `Index.document_chunks`."""
+        chosen = edge_filter(documents_condition([doc_id]))
+        none: list[Chunk] = []
+        points = await self._with_shard(
+            bucket, lambda handle, _: [point for page in _scrolled(handle, chosen) for point in page], none
+        )
+        return sorted(chunks_of(points), key=lambda chunk: chunk.ordinal)
+
+    async def retrieve(self, bucket: str, chunk_ids: Sequence[str]) -> list[Chunk]:
+        """See `Index.retrieve`."""
+        none: list[edge.Record] = []
+        wanted: list[Any] = list(chunk_ids)
+        records = await self._with_shard(bucket, lambda handle, _: handle.retrieve(wanted, True, False), none)
+        points = [chunk_from(record.id, record.payload or {}) for record in records]
+        found = {chunk.chunk_id: chunk for chunk in chunks_of(points)}
+        return [found[chunk_id] for chunk_id in chunk_ids if chunk_id in found]
+
+    async def count(self, bucket: str, filter_json: FilterJSON | None = None) -> int:
+        """See `Index.count`."""
+
+        def run(shard: edge.EdgeShard, counted: edge.Filter | None) -> int:
+            return shard.count(edge.CountRequest(exact=True, filter=counted))
+
+        return await self._counted(bucket, filter_json, run, 0)
+
+    async def counts(self, bucket: str, filters: Sequence[FilterJSON | None]) -> list[int]:
+        """See `Index.counts`; one thread's work."""
+
+        def run(handle: edge.EdgeShard, record: CollectionRecord) -> list[int]:
+            chosen = [edge_filter(record.only_chunks(one)) for one in filters]
+            return [handle.count(edge.CountRequest(exact=True, filter=one)) for one in chosen]
+
+        return await self._with_shard(bucket, run, [0] * len(filters))
+
+    async def facet(
+        self, bucket: str, key: str, filter_json: FilterJSON | None = None, limit: int = 10
+    ) -> list[tuple[str, int]]:
+        """See `Index.facet`."""
+
+        def run(shard: edge.EdgeShard, counted: edge.Filter | None) -> list[tuple[str, int]]:
+            response = shard.facet(edge.FacetRequest(key, limit=limit, exact=True, filter=counted))
+            return [(str(hit.value), hit.count) for hit in response.hits]
+
+        none: list[tuple[str, int]] = []
+        return await self._counted(bucket, filter_json, run, none)
+
+    async def drop(self, bucket: str) -> None:
+        """See `Index.drop`."""
+        await asyncio.to_thread(self._drop, bucket)
+
+    async def optimize(self, bucket: str) -> None:
+        """See `Index.optimize`."""
+        await asyncio.to_thread(self._optimize, bucket)
+
+    async def close(self) -> None:
+        """See `Index.close`."""
+        await asyncio.to_thread(self._close)
+
+    # What follows blocks and runs in threads.
+
+    async def _with_shard(
+        self, bucket: str, run: Callable[[edge.EdgeShard, CollectionRecord], T], empty: T
+    ) -> T:
+        def work() -> T:
+            opened = self._opened(bucket)
+            return empty if opened is None else opened.shard.call(lambda handle: run(handle, opened.record))
+
+        return await asyncio.to_thread(work)
+
+    async def _counted(
+        self,
+        bucket: str,
+        filter_json: FilterJSON | None,
+        run: Callable[[edge.EdgeShard, edge.Filter | None], T],
+        empty: T,
+    ) -> T:
+        """Run over the chunks that match, summaries left out; a filter that nobody knows is refused in any case."""
+        edge_filter(filter_json)
+        return await self._with_shard(
+            bucket,
+            lambda handle, record: run(handle, edge_filter(record.only_chunks(filter_json))),
+            empty,
+        )
+
+    def _ensure(self, bucket: Bucket) -> None:
+        opened = self._opened(bucket.name)
+        if opened is None:
+            record = CollectionRecord(self._embedder.name, self._embedder.dimensions, bucket.language)
+            opened = self._create(bucket.name, record)
+        opened.record.check_language(bucket)
+        wanted = {**OWN_INDEXES, **bucket.payload_indexes()}
+        shard = opened.shard
+        existing = shard.call(lambda handle: handle.info().payload_schema)
+        for key, kind in wanted.items():
+            if key not in existing:
+                operation = edge.UpdateOperation.create_field_index(key, INDEX_KINDS[kind])
+                shard.call(partial(_update, operation))
+
+    def _create(self, bucket: str, record: CollectionRecord) -> _Open:
+        with self._lock:
+            folder = self._folder / bucket
+            self._clear(bucket, folder)
+            folder.mkdir(parents=True, exist_ok=True)
+            shard = Shard.create(folder, record.dimensions, self._sizes)
+            self._write_record(bucket, record)
+            self._open[bucket] = _Open(shard, record)
+            return self._open[bucket]
+
+    def _clear(self, bucket: str, folder: Path) -> None:
+        """Remove what a creation left that was killed before its record was written: it holds no points."""
+        if folder.is_dir() and any(folder.iterdir()):
+            # Half a shard is refused; one that another process is creating is Unavailable.
+            with contextlib.suppress(Rejected):
+                translated(bucket, lambda: edge.EdgeShard.load(str(folder))).close()
+            shutil.rmtree(folder)
+
+    def _opened(self, bucket: str) -> _Open | None:
+        """Return the open shard, opening it at first use; None when the bucket was never filled."""
+        with self._lock:
+            if bucket in self._open:
+                return self._open[bucket]
+            try:
+                record = CollectionRecord.from_json(json.loads(self._record_file(bucket).read_text("utf-8")))
+            except FileNotFoundError:
+                return None
+            record.check(bucket, self._embedder)
+            shard = Shard.load(self._folder / bucket, record.dimensions, self._sizes)
+            self._open[bucket] = _Open(shard, record)
+            return self._open[bucket]
+
+    def _upsert(
+        self,
+        bucket: str,
+        chunks: Sequence[Chunk],
+        metadata: Mapping[str, Mapping[str, Any]],
+        ready: Mapping[str, Encoded],
+    ) -> None:
+        opened = self._opened(bucket)
+        if opened is None:
+            raise Rejected(f"Bucket {bucket!r} has no collection: call ensure() first.")
+        record = opened.record.before(chunks, metadata)
+        if record != opened.record:
+            self._write_record(bucket, record)
+            opened.record = record
+        dense, sparse = encode_chunks(chunks, self._embedder, opened.record, ready)
+        points = [
+            edge.Point(
+                chunk.chunk_id,
+                {DENSE: dense[row].tolist(), SPARSE: edge.SparseVector(*sparse[row])},
+                payload_of(chunk, metadata.get(chunk.doc_id, {})),
+            )
+            for row, chunk in enumerate(chunks)
+        ]
+        require_room(self._folder / bucket)
+        opened.shard.call(partial(_update, edge.UpdateOperation.upsert_points(points)))
+        opened.shard.written(len(points))
+
+    def _optimize(self, bucket: str) -> None:
+        opened = self._opened(bucket)
+        if opened is None:
+            return
+        shard = opened.shard
+        draw: Any = edge.Sample.Random
+        drawn = edge_filter(opened.record.only_chunks(SEEN_BY_ALL))
+        sampled = shard.call(
+            lambda handle: handle.query(
+                edge.QueryRequest(SAMPLE, query=draw, with_payload=True, filter=drawn)
+            )
+        )
+        record = opened.record.refitted([chunk_from(point.id, point.payload or {}) for point in sampled])
+        if record is not None:
+            _refit(shard, record)
+            # Written last: a refit that was killed is found again by the next ingest.
+            self._write_record(bucket, record)
+            opened.record = record
+        shard.finish(rewritten=record is not None)
+
+    def _search(self, request: SearchRequest) -> list[Hit]:
+        opened = self._opened(request.bucket)
+        if opened is None:
+            return []
+        fused = legs(request, self._embedder, opened.record, self._weights)
+        if not fused:
+            return []
+        query = query_of(request, fused)
+        points = opened.shard.call(lambda handle: handle.query(query))
+        return [
+            Hit(chunk_from(point.id, point.payload or {}), point.score, similarity(fused, point.vector))
+            for point in points
+        ]
+
+    def _drop(self, bucket: str) -> None:
+        with self._lock:
+            opened = self._open.pop(bucket, None)
+            if opened:
+                opened.shard.close()
+            self._record_file(bucket).unlink(missing_ok=True)
+            shutil.rmtree(self._folder / bucket, ignore_errors=True)
+
+    def _close(self) -> None:
+        with self._lock:
+            for opened in self._open.values():
+                opened.shard.close()
+            self._open.clear()
+
+    def _record_file(self, bucket: str) -> Path:
+        return self._folder / f"{bucket}.json"
+
+    def _write_record(self, bucket: str, record: CollectionRecord) -> None:
+        target = self._record_file(bucket)
+        draft = target.with_suffix(".json.new")
+        draft.write_text(json.dumps(record.as_json(), indent=2), "utf-8")
+        os.replace(draft, target)
+
+
+def _update(operation: edge.UpdateOperation, handle: edge.EdgeShard) -> None:
+    handle.update(operation)
+
+
+def _refit(shard: Shard, record: CollectionRecord) -> None:
+    """Write the sparse vectors of all points anew."""
+    encoder = record.encoder()
+    offset: Any = None
+    while True:
+        chunks, offset = shard.call(partial(_page, None, offset))
+        vectors = [
+            edge.PointVectors(
+                chunk.chunk_id, {SPARSE: edge.SparseVector(*encoder.document(indexed_text(chunk)))}
+            )
+            for chunk in chunks
+        ]
+        if vectors:
+            shard.call(partial(_update, edge.UpdateOperation.update_vectors(vectors)))
+            shard.written(len(vectors))
+        if offset is None:
+            return
+
+
+def _scrolled(handle: edge.EdgeShard, chosen: edge.Filter | None) -> Iterator[list[Chunk]]:
+    """Yield all chunks that match, a page at a time."""
+    offset: Any = None
+    while True:
+        chunks, offset = _page(chosen, offset, handle)
+        yield chunks
+        if offset is None:
+            return
+
+
+def _page(chosen: edge.Filter | None, offset: Any, handle: edge.EdgeShard) -> tuple[list[Chunk], Any]:
+    """Return a page of the chunks that match, by id, and where the next one begins; None after the last."""
+    request = edge.ScrollRequest(offset=offset, limit=SCROLL_PAGE, filter=chosen, with_payload=True)
+    records, following = handle.scroll(request)
+    return [chunk_from(record.id, record.payload or {}) for record in records], following

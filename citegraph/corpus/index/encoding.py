@@ -1,0 +1,80 @@
+"""What of a chunk is indexed, and its vectors: worked out where it is written, or before, where its file is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from citegraph.corpus.index.sparse import SparseEncoder, SparseVector
+from citegraph.corpus.schema.document import Chunk
+from citegraph.llm.embeddings import Embedder, Vectors
+
+if TYPE_CHECKING:
+    from citegraph.corpus.index.index_protocol import CollectionRecord
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoded:
+    """The vectors of one chunk, before it is known how long the collection's chunks are on average.
+
+    Attributes:
+        embedding: name of the model that gave `dense`, shape (dimensions,).
+        language: by which words were counted.
+        terms: how often each word occurs.
+    """
+
+    embedding: str
+    language: str
+    dense: Vectors
+    terms: SparseVector
+
+
+NOTHING_READY: Mapping[str, Encoded] = MappingProxyType({})
+
+
+def encode(chunks: Sequence[Chunk], embedder: Embedder, language: str) -> list[Encoded]:
+    """Return the vectors of chunks, in their order, their contexts included."""
+    texts = [indexed_text(chunk) for chunk in chunks]
+    counter = SparseEncoder(language, 0.0)
+    dense = embedder.embed_documents(texts) if texts else ()
+    return [
+        Encoded(embedder.name, language, vector, counter.query(text))
+        for vector, text in zip(dense, texts, strict=True)
+    ]
+
+
+def encode_chunks(
+    chunks: Sequence[Chunk],
+    embedder: Embedder,
+    record: CollectionRecord,
+    ready: Mapping[str, Encoded] = NOTHING_READY,
+) -> tuple[Vectors, list[SparseVector]]:
+    """Return the dense (n, d) and sparse vectors of chunks for a collection, their contexts included.
+
+    Args:
+        ready: chunk id -> its vectors; those of another model or language are not used.
+    """
+    found = {
+        chunk.chunk_id: vectors
+        for chunk in chunks
+        if (vectors := ready.get(chunk.chunk_id))
+        and (vectors.embedding, vectors.language) == (record.embedding, record.language)
+    }
+    missing = [chunk for chunk in chunks if chunk.chunk_id not in found]
+    made = zip(missing, encode(missing, embedder, record.language), strict=True)
+    found |= {chunk.chunk_id: vectors for chunk, vectors in made}
+    encoder = record.encoder()
+    dense = np.stack([found[chunk.chunk_id].dense for chunk in chunks])
+    return dense, [encoder.weighted(found[chunk.chunk_id].terms) for chunk in chunks]
+
+
+def indexed_text(chunk: Chunk) -> str:
+    """Return the chunk's text with its context, or title, in front, unless it begins with it."""
+    context = chunk.context.strip() or chunk.title.strip()
+    if not context or context.casefold() in chunk.text[: 2 * len(context) + 200].casefold():
+        return chunk.text
+    return f"{context}\n{chunk.text}"

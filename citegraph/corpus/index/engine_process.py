@@ -1,0 +1,228 @@
+"""The embedded engine in a process of its own: the engine holds the GIL, and a server must go on meanwhile.
+
+One process owns the shards and is asked over a pipe; it starts at the first call, ends with its parent, and is started
+again when it dies. A call that it took with it is made once more: every call of `Index` may be repeated.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import multiprocessing
+import signal
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, InvalidStateError
+from typing import TYPE_CHECKING, Any
+
+from citegraph.corpus.index.encoding import NOTHING_READY, Encoded
+from citegraph.corpus.index.index_protocol import FilterJSON, SearchRequest
+from citegraph.corpus.schema.document import Chunk, Hit
+from citegraph.errors import CitegraphError, Rejected, Unavailable
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import SpawnProcess
+
+    from citegraph.corpus.schema.bucket import Bucket
+    from citegraph.settings import Settings
+
+GRACE = 30.0
+"""Seconds that the process gets to write and close its shards at the end."""
+
+
+class _Died(Exception):
+    """The process ended before it answered."""
+
+
+class _Engine:
+    """One life of the process: calls in, answers by number."""
+
+    def __init__(self, settings: Settings) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        # A daemon: it goes at the latest with its parent, whose end of the pipe it watches besides.
+        self.process: SpawnProcess = context.Process(target=own, args=(theirs, settings), daemon=True)
+        self.process.start()
+        # Without this the pipe would stay open when the process dies.
+        theirs.close()
+        self.pending: dict[int, Future[Any]] = {}
+        self.dead = False
+        self._numbers = itertools.count()
+        self._lock = threading.Lock()
+        self._reader = threading.Thread(target=self._read, name="citegraph-engine", daemon=True)
+        self._reader.start()
+
+    def send(self, method: str, given: tuple[Any, ...]) -> Future[Any]:
+        """Make a call; raises _Died when the process is gone."""
+        answer: Future[Any] = Future()
+        with self._lock:
+            if self.dead:
+                raise _Died
+            number = next(self._numbers)
+            self.pending[number] = answer
+            try:
+                self.pipe.send((number, method, given))
+            except OSError as error:
+                raise _Died from error
+        return answer
+
+    def stop(self) -> None:
+        """Let the process end what it does and close its shards."""
+        with self._lock, contextlib.suppress(OSError):
+            self.pipe.send(None)
+        self.process.join(GRACE)
+        if self.process.is_alive():
+            self.process.kill()
+        self._reader.join(GRACE)
+
+    def _read(self) -> None:
+        with contextlib.suppress(EOFError, OSError):
+            while True:
+                number, good, value = self.pipe.recv()
+                # Whoever asked may have gone away: cancelled at a time-out.
+                with contextlib.suppress(InvalidStateError):
+                    answer = self.pending.pop(number)
+                    answer.set_result(value) if good else answer.set_exception(value)
+        with self._lock:
+            self.dead = True
+            left, self.pending = list(self.pending.values()), {}
+        self.pipe.close()
+        self.process.join()
+        for answer in left:
+            with contextlib.suppress(InvalidStateError):
+                answer.set_exception(_Died())
+
+
+class ProcessIndex:
+    """`Index` on an `EdgeIndex` that lives in another process."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._engine: _Engine | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def pid(self) -> int | None:
+        """Return the id of the process, None while there is none."""
+        return self._engine.process.pid if self._engine else None
+
+    async def ensure(self, bucket: Bucket) -> None:
+        """See `Index.ensure`."""
+        await self._ask("ensure", bucket)
+
+    async def upsert(
+        self,
+        bucket: str,
+        chunks: Sequence[Chunk],
+        metadata: Mapping[str, Mapping[str, Any]],
+        ready: Mapping[str, Encoded] = NOTHING_READY,
+    ) -> None:
+        """See `Index.upsert`."""
+        wanted = {doc_id: dict(metadata[doc_id]) for doc_id in {c.doc_id for c in chunks} & set(metadata)}
+        await self._ask("upsert", bucket, list(chunks), wanted, dict(ready))
+
+    async def set_metadata(self, bucket: str, metadata: Mapping[str, Mapping[str, Any]]) -> None:
+        """See `Index.set_metadata`."""
+        await self._ask("set_metadata", bucket, {doc_id: dict(values) for doc_id, values in metadata.items()})
+
+    async def delete_documents(self, bucket: str, doc_ids: Sequence[str]) -> None:
+        """See `Index.delete_documents`."""
+        await self._ask("delete_documents", bucket, list(doc_ids))
+
+    async def search(self, request: SearchRequest) -> list[Hit]:
+        """See `Index.search`."""
+        found: list[Hit] = await self._ask("search", request)
+        return found
+
+    async def document_chunks(self, bucket: str, doc_id: str) -> list[Chunk]:
+        """See `Index.document_chunks`."""
+        found: list[Chunk] = await self._ask("document_chunks", bucket, doc_id)
+        return found
+
+    async def retrieve(self, bucket: str, chunk_ids: Sequence[str]) -> list[Chunk]:
+        """See `Index.retrieve`."""
+        found: list[Chunk] = await self._ask("retrieve", bucket, list(chunk_ids))
+        return found
+
+    async def count(self, bucket: str, filter_json: FilterJSON | None = None) -> int:
+        """See `Index.count`."""
+        return int(await self._ask("count", bucket, filter_json))
+
+    async def counts(self, bucket: str, filters: Sequence[FilterJSON | None]) -> list[int]:
+        """See `Index.counts`."""
+        found: list[int] = await self._ask("counts", bucket, list(filters))
+        return found
+
+    async def facet(
+        self, bucket: str, key: str, filter_json: FilterJSON | None = None, limit: int = 10
+    ) -> list[tuple[str, int]]:
+        """See `Index.facet`."""
+        found: list[tuple[str, int]] = await self._ask("facet", bucket, key, filter_json, limit)
+        return found
+
+    async def drop(self, bucket: str) -> None:
+        """See `Index.drop`."""
+        await self._ask("drop", bucket)
+
+    async def optimize(self, bucket: str) -> None:
+        """See `Index.optimize`."""
+        await self._ask("optimize", bucket)
+
+    async def close(self) -> None:
+        """See `Index.close`."""
+        with self._lock:
+            engine, self._engine = self._engine, None
+        if engine:
+            await asyncio.to_thread(engine.stop)
+
+    async def _ask(self, method: str, *given: Any) -> Any:
+        for again in (True, False):
+            try:
+                return await asyncio.wrap_future(await asyncio.to_thread(self._send, method, given))
+            except _Died as error:
+                if not again:
+                    raise Unavailable("The engine's process ended twice during the call.") from error
+        raise AssertionError("not reached")
+
+    def _send(self, method: str, given: tuple[Any, ...]) -> Future[Any]:
+        with self._lock:
+            if self._engine is None or self._engine.dead:
+                self._engine = _Engine(self._settings)
+            engine = self._engine
+        return engine.send(method, given)
+
+
+def own(pipe: Connection, settings: Settings) -> None:
+    """Own the shards in this process and answer until the parent says so or is gone."""
+    # Ctrl-C reaches the whole group; the parent decides when it is over.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    asyncio.run(_serve(pipe, settings))
+
+
+async def _serve(pipe: Connection, settings: Settings) -> None:
+    from citegraph.corpus.index.edge.edge_index import EdgeIndex
+    from citegraph.llm.embeddings import load_embedder
+
+    index = EdgeIndex(settings.home / "index", load_embedder(settings), weights=settings.fusion)
+    working: set[asyncio.Task[None]] = set()
+
+    async def work(number: int, method: str, given: tuple[Any, ...]) -> None:
+        try:
+            good, value = True, await getattr(index, method)(*given)
+        except CitegraphError as error:
+            good, value = False, error
+        except Exception as error:
+            good, value = False, Rejected(f"The engine failed: unexpected {type(error).__name__}.")
+        with contextlib.suppress(OSError):
+            # From the one thread of the loop: two answers never mix.
+            pipe.send((number, good, value))
+
+    with contextlib.suppress(EOFError, OSError):
+        while (call := await asyncio.to_thread(pipe.recv)) is not None:
+            task = asyncio.create_task(work(*call))
+            working.add(task)
+            task.add_done_callback(working.discard)
+    await asyncio.gather(*working)
+    await index.close()

@@ -1,0 +1,117 @@
+"""Where an ingest writes to, and how it works."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from citegraph.corpus.ingestion.chunking import DEFAULT_OVERLAP, DEFAULT_TOKENS
+from citegraph.corpus.ingestion.summaries import DEFAULT_CHARACTERS
+from citegraph.corpus.ingestion.worker import Limits
+from citegraph.corpus.records.access import checked_labels
+
+if TYPE_CHECKING:
+    from citegraph.corpus.index.index_protocol import Index
+    from citegraph.corpus.records.annotations.annotation_tables import Annotation, Source
+    from citegraph.corpus.records.documents import DocumentStore
+    from citegraph.corpus.records.extracted.extraction_store import ExtractionStore
+    from citegraph.corpus.schema.field import Value
+    from citegraph.settings import Settings
+
+Progress = Callable[[int, int, str], None]
+"""Called with (units done, units in all, file name); a unit is a file or a JSONL line."""
+
+
+Extract = Literal["auto", "always", "never"]
+
+
+class AnnotationWriter(Protocol):
+    """The part of the annotation store that an ingest needs."""
+
+    def put(self, bucket: str, rows: Iterable[Annotation]) -> object:
+        """Insert or replace the values of documents, and where they stand in the text."""
+        ...
+
+    def get(self, doc_id: str, bucket: str | None = None) -> Mapping[str, Value] | None:
+        """Return the values of a document, looked for in one bucket alone when it is named."""
+        ...
+
+    def values_of(self, bucket: str, doc_ids: Sequence[str]) -> Mapping[str, Mapping[str, Value]]:
+        """Return the values of those among many documents that the bucket knows, by id."""
+        ...
+
+    def get_sources(self, doc_id: str, bucket: str) -> Mapping[str, Source]:
+        """Return where the values of a document were found, for those that were extracted."""
+        ...
+
+    def delete(self, bucket: str, doc_ids: Sequence[str]) -> object:
+        """Remove the values of documents."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """Where an ingest writes to; without `extractions` nothing is extracted."""
+
+    documents: DocumentStore
+    annotations: AnnotationWriter
+    index: Index
+    extractions: ExtractionStore | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IngestOptions:
+    """How an ingest works.
+
+    Attributes:
+        chunk_tokens, chunk_overlap: in tokens.
+        summaries_from: characters above which a document gets summaries; 0 is none.
+        prune: remove the documents of the given folders and files whose file or line is gone.
+        dry_run: read and compare, write nothing.
+        reread: read files again that have not changed since they were read.
+        extract: from which documents values are extracted: `auto` those without an annotation row.
+        workers: reading processes; None is one a processor, 0 reads in this process without limits.
+        limits: what reading a file may cost.
+        labels: put on every document that is read, in place of those it has; None keeps what each has.
+        embeddings: "static" or "minilm": the model of the index, for Ray's tasks; "" leaves vectors to the writer.
+        ray: read in the tasks of Ray at this address; "" starts Ray here. None reads in worker processes of this
+            machine.
+    """
+
+    chunk_tokens: int = DEFAULT_TOKENS
+    chunk_overlap: int = DEFAULT_OVERLAP
+    summaries_from: int = DEFAULT_CHARACTERS
+    prune: bool = False
+    dry_run: bool = False
+    reread: bool = False
+    extract: Extract = "auto"
+    workers: int | None = None
+    limits: Limits = field(default_factory=Limits)
+    labels: tuple[str, ...] | None = None
+    embeddings: str = ""
+    ray: str | None = None
+
+
+DEFAULTS = IngestOptions()
+
+
+def options_from(
+    settings: Settings, *, prune: bool = False, labels: Sequence[str] | None = None
+) -> IngestOptions:
+    """Return how the settings say that an ingest works.
+
+    Raises:
+        BadInput: a label cannot be stored.
+    """
+    return IngestOptions(
+        chunk_tokens=settings.chunk_tokens,
+        chunk_overlap=settings.chunk_overlap,
+        summaries_from=settings.summaries_from,
+        prune=prune,
+        workers=settings.ingest_workers,
+        limits=Limits(settings.ingest_seconds, settings.ingest_memory_mb, settings.ingest_file_mb),
+        labels=None if labels is None else checked_labels(labels),
+        # An endpoint's key does not leave this machine; there is little to win either.
+        embeddings="" if settings.embeddings == "openai" else settings.embeddings,
+    )

@@ -1,0 +1,1 @@
+"""Names in a text linked to the values that documents have."""

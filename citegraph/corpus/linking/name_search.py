@@ -1,0 +1,377 @@
+"""The names in a text that are existing values, by shared tokens, misspelt ones included."""
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from rapidfuzz.distance import OSA
+
+from citegraph.corpus.linking.links import How, Link
+from citegraph.corpus.linking.value_index import Entry, Lexicon
+from citegraph.corpus.schema.declared_words import general_words
+from citegraph.corpus.schema.field import fold
+from citegraph.language.common_words import COMMON
+from citegraph.language.inflection import forms_among, inflections, only_s, same_noun
+from citegraph.language.names import CLEAR_FORMS, CONNECTORS, LEGAL_FORMS, Token, plain
+
+CANDIDATES = 2000
+"""Values that are scored for one question, those with the rarest shared tokens first."""
+
+_NUMBER = re.compile(r"\d{1,3}|(?:19|20)\d\d")
+
+
+@dataclass(slots=True)
+class Match:
+    """A token of the question that is a token (or two) of a value."""
+
+    first: int
+    last: int
+    parts: tuple[str, ...]
+    quality: float
+
+
+@dataclass(slots=True)
+class Found:
+    """A value with the run of question tokens that says it."""
+
+    entry: Entry
+    first: int
+    last: int
+    parts: set[str]
+    mass: float
+    quality: float
+    extra: set[str] = field(default_factory=set)
+
+    @property
+    def coverage(self) -> float:
+        """Return the share of the name's distinguishing words, weighted by rarity, that is said."""
+        return min(1.0, self.mass / self.entry.mass) if self.entry.mass else 0.0
+
+
+class NameSearch:
+    """One text being searched for mentions."""
+
+    def __init__(
+        self, lexicon: Lexicon, text: str, words: Sequence[Token], fields: frozenset[str] | None
+    ) -> None:
+        """Take a text and its tokens; `fields` are the names of the fields to look in, None for all."""
+        self.lexicon = lexicon
+        self.bucket = lexicon.bucket
+        self.text = text
+        self.words = words
+        self.fields = fields
+        self.general = general_words(self.bucket)
+        self.plain = plain(text)
+
+    # named things: vendors, parties, products, titles, laws, categories
+
+    def named(self) -> list[Link]:
+        """Return links of names: by shared tokens, and by whole names of common words."""
+        matches = [match for index in range(len(self.words)) for match in self._matches(index)]
+        started = self._candidates(matches)
+        for number in self._whole_names():
+            started.setdefault(number, [])
+        found = []
+        for number, own in started.items():
+            entry = self.lexicon.entries[number]
+            if self.fields is None or entry.field in self.fields:
+                best = self._best_run(entry, own or self._exact_matches(entry))
+                if best:
+                    found.append(best)
+        return [link for group in self._grouped(found) if (link := self._linked(group))]
+
+    def _matches(self, index: int) -> Iterator[Match]:
+        """Yield what one token (or it and the next, written together) can be in the values."""
+        lexicon, word = self.lexicon, self.words[index]
+        known = word.text in lexicon.postings
+        if known:
+            yield Match(index, index, (word.text,), 1.0)
+            if self._may_be_misspelt(word):
+                yield from (Match(index, index, (other,), 0.95) for other in lexicon.swapped(word.text))
+        elif word.stem and word.stem in lexicon.postings:
+            yield Match(index, index, (word.stem,), 1.0)
+            known = True
+        elif (forms := forms_among(word.written, lexicon.postings)) and not self._is_general(word.text):
+            yield from (Match(index, index, (form,), 0.95) for form in forms)
+            known = True
+        if word.text in lexicon.pairs and len(word.text) >= 6:
+            parts = {parts for _, parts in lexicon.pairs[word.text]}
+            yield from (Match(index, index, part, 0.95) for part in parts)
+            known = True
+        joined = self._joined(index)
+        if joined and joined in lexicon.postings:
+            yield Match(index, index + 1, (joined,), 0.95)
+        elif not known and self._may_be_misspelt(word):
+            near = lexicon.similar(word.text)
+            yield from (Match(index, index, (token,), quality) for token, quality in near)
+            known = bool(near)
+        if joined and not known and joined not in lexicon.postings and len(joined) >= 7:
+            yield from (Match(index, index + 1, (token,), q - 0.05) for token, q in lexicon.similar(joined))
+
+    def _joined(self, index: int) -> str:
+        if index + 1 >= len(self.words):
+            return ""
+        left, right = self.words[index], self.words[index + 1]
+        if left.text in COMMON or right.text in COMMON or right.start - left.end > 1:
+            return ""
+        return left.text + right.text
+
+    def _may_be_misspelt(self, word: Token) -> bool:
+        return len(word.text) >= 5 and word.text.isalpha() and not self._is_general(word.text)
+
+    def _is_general(self, word: str) -> bool:
+        if word in COMMON or word in self.general or word in LEGAL_FORMS:
+            return True
+        return bool(forms_among(word, self.general))
+
+    def _candidates(self, matches: Sequence[Match]) -> dict[int, list[Match]]:
+        """Return the values that share a telling token with the text, with all their matches."""
+        lexicon = self.lexicon
+        starts: dict[int, float] = defaultdict(float)
+        for match in matches:
+            part = match.parts[0]
+            word = self.words[match.first].text
+            if match.quality == 1.0 and (self._is_general(word) or _NUMBER.fullmatch(word)):
+                continue
+            if len(match.parts) == 1 and (lexicon.frequent(part) or len(part) < 2):
+                continue
+            numbers = (
+                lexicon.postings[part]
+                if len(match.parts) == 1
+                else [n for n, _ in lexicon.pairs["".join(match.parts)]]
+            )
+            weight = lexicon.weight(part) * match.quality
+            for number in numbers[: 20 * CANDIDATES]:
+                starts[number] += weight
+        chosen = sorted(starts, key=lambda number: -starts[number])[:CANDIDATES]
+        by_part: dict[str, list[Match]] = defaultdict(list)
+        for match in matches:
+            by_part[match.parts[0]].append(match)
+        result: dict[int, list[Match]] = {}
+        for number in chosen:
+            name = lexicon.entries[number].name
+            held = {*name.core, *name.qualifiers}
+            own = [m for part in held for m in by_part.get(part, ()) if all(p in held for p in m.parts)]
+            if self._is_proper(lexicon.entries[number]):
+                own = [m for m in own if m.quality == 1.0 or not self._is_other_noun(m)]
+            result[number] = sorted(own, key=lambda match: match.first)
+        return result
+
+    def _is_proper(self, entry: Entry) -> bool:
+        declared = self.bucket.field(entry.field)
+        return declared is not None and declared.kind in ("organization", "person")
+
+    def _is_other_noun(self, match: Match) -> bool:
+        """Return whether a word is a form of the name's that a company or a person does not take ("Kochs" only)."""
+        word, part = self.words[match.first], match.parts[0]
+        return part in inflections(word.written) and not only_s(word.text, part)
+
+    def _whole_names(self) -> Iterator[int]:
+        """Yield values whose whole name stands in the text, even when all its words are common."""
+        texts = [word.text for word in self.words]
+        for first in range(len(texts)):
+            for last in range(first, min(first + 6, len(texts))):
+                key = " ".join(t for t in texts[first : last + 1] if t not in CONNECTORS or last == first)
+                yield from self.lexicon.keys.get(key, ())
+
+    def _exact_matches(self, entry: Entry) -> list[Match]:
+        held = {*entry.name.core, *entry.name.qualifiers}
+        return [Match(i, i, (w.text,), 1.0) for i, w in enumerate(self.words) if w.text in held]
+
+    def _best_run(self, entry: Entry, matches: Sequence[Match]) -> Found | None:
+        """Return the run of neighbouring tokens that says most of the name."""
+        if literal := self._literal(entry):
+            return literal
+        best: Found | None = None
+        for run in self._runs(matches):
+            found = self._weigh(entry, run)
+            if best is None or found.mass > best.mass:
+                best = found
+        return self._extended(best) if best else None
+
+    def _literal(self, entry: Entry) -> Found | None:
+        """Return the value where it stands in the text as it is, whatever punctuation it holds."""
+        wanted = plain(entry.value)
+        start = self.plain.find(wanted) if len(wanted) >= 4 else -1
+        end = start + len(wanted)
+        if start < 0 or self.plain[start - 1 : start].isalnum() or self.plain[end : end + 1].isalnum():
+            return None
+        inside = [n for n, word in enumerate(self.words) if start <= word.start and word.end <= end]
+        if not inside:
+            return None
+        name = entry.name
+        extra = set(name.qualifiers | name.legal)
+        return Found(entry, inside[0], inside[-1], set(name.core), entry.mass, 1.0, extra)
+
+    def _runs(self, matches: Sequence[Match]) -> Iterator[list[Match]]:
+        run: list[Match] = []
+        for match in matches:
+            if run and match.first <= run[-1].last:
+                if match.quality > run[-1].quality:
+                    run[-1] = match
+                continue
+            if run and not self._adjoining(run[-1].last, match.first):
+                yield run
+                run = []
+            run.append(match)
+        if run:
+            yield run
+
+    def _adjoining(self, left: int, right: int) -> bool:
+        between = self.words[left + 1 : right]
+        if len(between) > 2 or any(token.text not in CONNECTORS | LEGAL_FORMS for token in between):
+            return False
+        gap = self.text[self.words[left].end : self.words[right].start]
+        last = self.words[left].text
+        ended = re.search(r"\.\s", gap) and len(last) > 3 and last not in LEGAL_FORMS
+        return not ended and not re.search(r"[!?;:–—]\s|\s[–—-]\s|/", gap)
+
+    def _weigh(self, entry: Entry, run: Sequence[Match]) -> Found:
+        lexicon = self.lexicon
+        core = set(entry.name.core)
+        parts = {part for match in run for part in match.parts}
+        mass = sum(lexicon.weight(part) for part in parts & core)
+        weights = [(sum(lexicon.weight(part) for part in match.parts), match.quality) for match in run]
+        total = sum(weight for weight, _ in weights) or 1.0
+        quality = sum(weight * q for weight, q in weights) / total
+        return Found(entry, run[0].first, run[-1].last, parts, mass * quality, quality)
+
+    def _extended(self, found: Found) -> Found:
+        """Take in neighbours: legal forms, and words that are nearly, or begin with, the name's others."""
+        lexicon = self.lexicon
+        rest = [part for part in found.entry.name.core if part not in found.parts]
+        for step in (1, -1):
+            index = found.last + 1 if step == 1 else found.first - 1
+            while 0 <= index < len(self.words):
+                word = self.words[index].text
+                edge = found.last if step == 1 else found.first
+                if not self._adjoining(min(edge, index), max(edge, index)):
+                    break
+                near = next((part for part in rest if _alike(word, part)), None)
+                if near:
+                    rest.remove(near)
+                    found.parts.add(near)
+                    found.mass += 0.8 * lexicon.weight(near)
+                    found.quality = min(found.quality, 0.9)
+                elif word in found.entry.name.legal | found.entry.name.qualifiers or (
+                    step == 1 and word in CLEAR_FORMS
+                ):
+                    found.extra.add(word)
+                else:
+                    break
+                found.first, found.last = min(found.first, index), max(found.last, index)
+                index += step
+        return found
+
+    def _grouped(self, found: Sequence[Found]) -> Iterator[list[Found]]:
+        """Yield, field by field, the values that one run of tokens says; the heaviest run goes first."""
+        by_field: dict[str, list[Found]] = defaultdict(list)
+        for item in found:
+            by_field[item.entry.field].append(item)
+        for items in by_field.values():
+            items.sort(key=lambda item: (-round(item.mass, 3), -item.coverage, item.first))
+            taken: list[tuple[int, int]] = []
+            for item in items:
+                if any(item.first <= last and first <= item.last for first, last in taken):
+                    continue
+                taken.append((item.first, item.last))
+                yield [
+                    other
+                    for other in items
+                    if other.first <= item.last and item.first <= other.last and _says_as_much(other, item)
+                ]
+
+    def _linked(self, group: Sequence[Found]) -> Link | None:
+        """Return the link of the values that one run says: one name in all spellings, or several names."""
+        best = max(group, key=lambda item: (item.coverage, item.mass))
+        complete = best.coverage > 0.97
+        declared = self.bucket.field(best.entry.field)
+        if declared and declared.kind is None and best.coverage < 0.6 and not any(map(is_code, best.parts)):
+            return None
+        chosen = [item for item in group if not complete or item.coverage > 0.97]
+        said = set().union(*(item.parts | item.extra for item in group))
+        narrowed = [
+            item for item in chosen if item.entry.name.qualifiers and item.entry.name.qualifiers <= said
+        ]
+        if narrowed:
+            chosen = narrowed
+        elif best.extra & LEGAL_FORMS and complete:
+            chosen = [item for item in chosen if not item.entry.name.qualifiers] or chosen
+        relatives = [item for item in group if item not in chosen]
+        if complete and declared and declared.kind in ("organization", "person") and not narrowed:
+            core = best.entry.name.core
+            kin = [item for item in relatives if item.entry.name.core[: len(core)] == core]
+            chosen += kin if not best.extra else []
+        chosen.sort(key=lambda item: -item.entry.count)
+        first, last = min(item.first for item in chosen), max(item.last for item in chosen)
+        start, end = self.words[first].start, self.words[last].end
+        return Link(
+            field=best.entry.field,
+            values=tuple(item.entry.value for item in chosen),
+            count=sum(item.entry.count for item in chosen),
+            how=self._how(best, start, end),
+            score=self._score(best) * (0.6 if not complete and self._names_another(first, last) else 1.0),
+            start=start,
+            end=end,
+            text=self.text[start:end],
+            complete=complete,
+        )
+
+    def _names_another(self, first: int, last: int) -> bool:
+        """Return whether a name that the values lack stands beside the words ("Acme" in "Acme cleaner")."""
+        for edge, index in ((first, first - 1), (last, last + 1)):
+            if not 0 <= index < len(self.words) or not self._adjoining(min(edge, index), max(edge, index)):
+                continue
+            word = self.words[index]
+            written = self.text[word.start : word.end]
+            gap = self.text[self.words[min(edge, index)].end : self.words[max(edge, index)].start]
+            named = index and written[0].isupper() and written.isalpha() and not gap.strip(" -")
+            if named and not self._is_general(word.text) and word.text not in CONNECTORS:
+                return True
+        return False
+
+    def _how(self, best: Found, start: int, end: int) -> How:
+        said = self.text[start:end]
+        if said == best.entry.value:
+            return "exact"
+        if fold(said) == best.entry.folded:
+            return "folded"
+        if best.quality < 0.92:
+            return "fuzzy"
+        return "tokens"
+
+    def _score(self, best: Found) -> float:
+        rare = min(1.0, best.mass / math.log(2 + self.lexicon.size))
+        # A part number or release within a long title names it nearly alone.
+        said = max(best.coverage, 0.7) if any(map(is_code, best.parts)) else best.coverage
+        return round(min(1.0, rare * 1.25) * (0.45 + 0.55 * said) * best.quality, 3)
+
+
+def is_code(part: str) -> bool:
+    """Return whether a token is a part number or release: letters and digits."""
+    return len(part) >= 4 and any(map(str.isdigit, part)) and not part.isdigit()
+
+
+def _says_as_much(other: Found, best: Found) -> bool:
+    """Return whether another value is said as well as the best: by as much, or by the same words as exactly.
+
+    "Kestrelwick" says "Kestrelwick Components" as well as "Kestrel Wick Components", whose two words weigh more.
+    """
+    same_words = (other.first, other.last) == (best.first, best.last) and other.quality >= best.quality
+    return same_words or (
+        other.mass >= 0.9 * best.mass
+        and other.last - other.first >= best.last - best.first - len(best.extra) - 1
+    )
+
+
+def _alike(word: str, part: str) -> bool:
+    """Return whether a word beside a match is a misspelt or longer or shorter form of the name's token."""
+    if len(word) < 4 or len(part) < 4:
+        return False
+    if word.startswith(part) or part.startswith(word):
+        return True
+    if same_noun(word, part):
+        return True
+    return abs(len(word) - len(part)) <= 1 and OSA.distance(word, part, score_cutoff=1) <= 1

@@ -1,0 +1,1 @@
+"""E-mail of every kind with its attachments, and rich text."""

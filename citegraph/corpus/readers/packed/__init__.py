@@ -1,0 +1,1 @@
+"""Archives and what else holds files, within bounds."""

@@ -1,0 +1,1 @@
+"""PDF: text as laid out, tables, forms, hidden text and page pictures."""

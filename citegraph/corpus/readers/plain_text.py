@@ -1,0 +1,77 @@
+"""Reads plain text in any encoding and Markdown; form feeds are page breaks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from citegraph.corpus.readers.encodings import decoded
+from citegraph.corpus.readers.protocol import Reading, ReadOptions, Unread
+from citegraph.corpus.schema.document import Page
+
+PAGE_BREAK = "\f"
+WIDE = 0.75
+"""What a gap wider than so many heights of the font separates are two lines of a layout, though one of the text: a
+justified line stretches its blanks less, the cells of a form or table stand further apart."""
+
+
+class TextReader:
+    """Plain text in any encoding; a form feed is a page break."""
+
+    suffixes: tuple[str, ...] = (".txt", ".text", ".log")
+    media_type = "text/plain"
+
+    def read(self, path: Path, options: ReadOptions) -> Iterator[Reading | Unread]:
+        """See `Reader.read`."""
+        text = cleaned(decoded(path.read_bytes()))
+        yield Reading(text, pages_of(text), self.media_type, self._title(text))
+
+    def _title(self, text: str) -> str:
+        return ""
+
+
+class MarkdownReader(TextReader):
+    """Markdown, kept as written; the first heading of the first level is the title."""
+
+    suffixes = (".md", ".markdown")
+    media_type = "text/markdown"
+
+    def _title(self, text: str) -> str:
+        found = re.search(r"^# +(.+?) *#*$", text, re.MULTILINE)
+        return found.group(1) if found else ""
+
+
+def cleaned(text: str) -> str:
+    """Return text with Unix line ends, without NUL and lone surrogates, which no database stores."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", " ")
+    return re.sub("[\ud800-\udfff]", "\ufffd", text)
+
+
+def pages_of(text: str, *, single: bool = False) -> tuple[Page, ...]:
+    """Return the pages that form feeds separate, the form feeds themselves left out.
+
+    Args:
+        single: a text without form feed is one page; otherwise its pages are unknown.
+    """
+    if not single and PAGE_BREAK not in text:
+        return ()
+    # A form feed at the very end closes the last page and opens none.
+    return joined_pages(text.removesuffix(PAGE_BREAK).split(PAGE_BREAK))
+
+
+def joined_pages(texts: Sequence[str], labels: Sequence[str] = ()) -> tuple[Page, ...]:
+    """Return the pages of texts that are joined by page breaks.
+
+    Args:
+        labels: printed page labels in order; one equal to the page's number says nothing and is dropped.
+    """
+    pages: list[Page] = []
+    start = 0
+    for number, part in enumerate(texts, 1):
+        label = labels[number - 1] if number <= len(labels) else ""
+        pages.append(
+            Page(number, start, start + len(part), label if label not in {"", str(number)} else None)
+        )
+        start += len(part) + len(PAGE_BREAK)
+    return tuple(pages)

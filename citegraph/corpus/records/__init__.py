@@ -1,0 +1,1 @@
+"""The SQL side: documents, files, access labels and versions."""

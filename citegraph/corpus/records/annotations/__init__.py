@@ -1,0 +1,1 @@
+"""Typed values of documents in one table per bucket, their lists, years and counts."""

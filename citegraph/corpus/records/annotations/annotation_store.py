@@ -1,0 +1,290 @@
+"""The annotations of all documents in SQL: one table a bucket, made from its declaration."""
+
+from collections.abc import Sequence
+from copy import copy
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    Subquery,
+    and_,
+    func,
+    select,
+)
+
+from citegraph.corpus.filters.clause import Clause, Filters
+from citegraph.corpus.filters.relaxing import Relaxation, weaker_filters
+from citegraph.corpus.filters.sql_filter import compared_column, to_sql
+from citegraph.corpus.filters.sql_text import date_label
+from citegraph.corpus.records.access import Principal, seen_buckets, sql_condition
+from citegraph.corpus.records.annotations.annotation_tables import (
+    Source,
+    field_columns,
+    to_values,
+)
+from citegraph.corpus.records.annotations.annotation_writing import BATCH, AnnotationWrites
+from citegraph.corpus.records.annotations.facets import Facet, count_facets, most_telling
+from citegraph.corpus.records.database import batches
+from citegraph.corpus.schema.field import Field, Value
+from citegraph.errors import BadInput
+
+Order = Sequence[str]
+"""Field names to order by; a leading "-" is descending. Documents without the field come last."""
+
+
+class AnnotationStore(AnnotationWrites):
+    """The annotations of every bucket, as a principal may read them; see `AnnotationWrites` for how they are kept."""
+
+    def seen_by(self, principal: Principal) -> "AnnotationStore":
+        """Return the store for reading as a principal sees it: its buckets, and the documents it may see.
+
+        Values are then counted in the documents themselves, since `meta_values` counts all of them.
+        """
+        view = copy(self)
+        view.buckets = seen_buckets(principal, self.buckets)
+        view.tables = {name: self.tables[name] for name in view.buckets}
+        view.principal = principal
+        return view
+
+    def version(self, bucket: str) -> int:
+        """Return the number of changes that the bucket's annotations have seen."""
+        statement = select(self.versions.c.version).where(self.versions.c.bucket == bucket)
+        return int(self.run(statement).scalar() or 0)
+
+    def all_versions(self) -> dict[str, int]:
+        """Return `version` of each bucket by name."""
+        rows = self.run(select(self.versions.c.bucket, self.versions.c.version)).all()
+        found = {name: int(version) for name, version in rows}
+        return {name: found.get(name, 0) for name in self.buckets}
+
+    def get(self, doc_id: str, bucket: str | None = None) -> dict[str, Value] | None:
+        """Return a document's typed values; None when no bucket (or not that one) knows it."""
+        for name in self.buckets if bucket is None else {bucket} & self.buckets.keys():
+            rows = self.tables[name].rows
+            this = and_(rows.c.doc_id == doc_id, sql_condition(self.principal, rows.c.doc_id))
+            found = self.run(select(rows).where(this)).mappings().first()
+            if found is not None:
+                return to_values(self.buckets[name], found)
+        return None
+
+    def values_of(self, bucket: str, doc_ids: Sequence[str]) -> dict[str, dict[str, Value]]:
+        """Return the typed values of those among many documents that the bucket knows, by id."""
+        found: dict[str, dict[str, Value]] = {}
+        if bucket not in self.tables:
+            return found
+        rows, declared = self.tables[bucket].rows, self.buckets[bucket]
+        for ids in batches(doc_ids):
+            chosen = and_(rows.c.doc_id.in_(ids), sql_condition(self.principal, rows.c.doc_id))
+            for row in self.run(select(rows).where(chosen)).mappings():
+                found[row["doc_id"]] = to_values(declared, row)
+        return found
+
+    def get_sources(self, doc_id: str, bucket: str) -> dict[str, Source]:
+        """Return where the values of a document were found, for those that were extracted."""
+        if bucket not in self.tables:
+            return {}
+        rows = self.tables[bucket].rows
+        this = and_(rows.c.doc_id == doc_id, sql_condition(self.principal, rows.c.doc_id))
+        found = self.run(select(rows.c.sources).where(this)).scalar()
+        return {name: Source(**place) for name, place in (found or {}).items()}
+
+    def sources_of(self, bucket: str, doc_ids: Sequence[str]) -> dict[str, dict[str, Source]]:
+        """Return `get_sources` of those among many documents that have some, by id."""
+        found: dict[str, dict[str, Source]] = {}
+        if bucket not in self.tables:
+            return found
+        rows = self.tables[bucket].rows
+        for ids in batches(doc_ids):
+            chosen = and_(
+                rows.c.doc_id.in_(ids),
+                rows.c.sources.is_not(None),
+                sql_condition(self.principal, rows.c.doc_id),
+            )
+            for doc_id, places in self.run(select(rows.c.doc_id, rows.c.sources).where(chosen)):
+                found[doc_id] = {name: Source(**place) for name, place in places.items()}
+        return found
+
+    def count(self, bucket: str, filters: Filters = ()) -> int:
+        """Return how many documents match checked filters."""
+        statement = (
+            select(func.count()).select_from(self.tables[bucket].rows).where(self.condition(bucket, filters))
+        )
+        return int(self.run(statement).scalar_one())
+
+    def condition(self, bucket: str, filters: Filters) -> ColumnElement[bool]:
+        """Return checked filters, and what the principal may see, as a condition on the bucket's table."""
+        rows = self.tables[bucket].rows
+        chosen = to_sql(self.buckets[bucket], filters, self.tables[bucket])
+        return chosen if self.sees_all else and_(chosen, sql_condition(self.principal, rows.c.doc_id))
+
+    @property
+    def sees_all(self) -> bool:
+        """Tell whether no document of its buckets is hidden from the principal of this store."""
+        return self.principal.labels is None
+
+    def listed(self, bucket: str, field: str) -> Subquery:
+        """Return (folded, value, count) of the listed values of a field, of a date its years, as a subquery."""
+        values = self.values
+        if self.sees_all:
+            kept = select(values.c.folded, values.c.value, values.c.count)
+            return kept.where(values.c.bucket == bucket, values.c.field == field).subquery()
+        declared = self.field(bucket, field)
+        rows, items = self.tables[bucket].rows, self.tables[bucket].items
+        seen = sql_condition(self.principal, rows.c.doc_id)
+        key: ColumnElement[Any] = compared_column(declared, rows)
+        shown: ColumnElement[Any]
+        if declared.type == "keywords":
+            seen = and_(items.c.field == declared.name, sql_condition(self.principal, items.c.doc_id))
+            key, shown = items.c.folded, items.c.value
+        elif declared.type == "date":
+            shown = key = date_label(key, "year")
+        else:
+            shown = rows.c[declared.name]
+        counted = select(key.label("folded"), func.min(shown).label("value"), func.count().label("count"))
+        return counted.where(seen, key.is_not(None)).group_by(key).subquery()
+
+    def document_ids(
+        self, bucket: str, filters: Filters = (), order_by: Order = (), limit: int | None = None
+    ) -> list[str]:
+        """Return the ids of the documents that match, ordered (by id where nothing else decides)."""
+        rows = self.tables[bucket].rows
+        statement = select(rows.c.doc_id).where(self.condition(bucket, filters))
+        statement = statement.order_by(*self.ordering(bucket, order_by)).limit(limit)
+        return list(self.run(statement).scalars())
+
+    def rows(
+        self,
+        bucket: str,
+        filters: Filters = (),
+        fields: Sequence[str] | None = None,
+        order_by: Order = (),
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[dict[str, Any]]:
+        """Return matching documents as `{"doc_id": ..., field: typed value}`; absent fields are left out."""
+        statement = self.rows_statement(bucket, filters, fields, order_by).limit(limit).offset(offset)
+        names = None if fields is None else [self.field(bucket, name).name for name in fields]
+        return [
+            {"doc_id": row["doc_id"], **to_values(self.buckets[bucket], row, names)}
+            for row in self.run(statement).mappings()
+        ]
+
+    def rows_statement(
+        self, bucket: str, filters: Filters, fields: Sequence[str] | None, order_by: Order
+    ) -> Select[Any]:
+        """Return the SELECT of `rows`, without its limit."""
+        table = self.tables[bucket].rows
+        if fields is None:
+            columns = list(table.columns)
+        else:
+            declared = [self.field(bucket, name) for name in fields]
+            columns = [
+                table.c.doc_id,
+                *(table.c[column.name] for item in declared for column in field_columns(item)),
+            ]
+        condition = self.condition(bucket, filters)
+        return select(*columns).where(condition).order_by(*self.ordering(bucket, order_by))
+
+    def ordering(self, bucket: str, order_by: Order) -> list[ColumnElement[Any]]:
+        """Return the ORDER BY of field names; a missing value comes last either way."""
+        rows = self.tables[bucket].rows
+        parts: list[ColumnElement[Any]] = []
+        for name in order_by:
+            declared = self.field(bucket, name.removeprefix("-"))
+            column = rows.c[
+                f"{declared.name}__folded" if declared.type in ("text", "keyword") else declared.name
+            ]
+            parts.append(column.desc().nulls_last() if name.startswith("-") else column.asc().nulls_last())
+        return [*parts, rows.c.doc_id]
+
+    # --- counts within a set --------------------------------------------------------------------
+
+    def facets(
+        self, bucket: str, filters: Filters = (), fields: Sequence[str] | None = None, limit: int = 10
+    ) -> dict[str, list[Facet]]:
+        """Return, for each field, its most frequent values within the matching documents; see `citegraph.corpus.records.annotations.facets`."""
+        return count_facets(self, bucket, filters, fields=fields, limit=limit)
+
+    def telling_facets(
+        self, bucket: str, filters: Filters = (), *, fields: int = 3, limit: int = 10
+    ) -> dict[str, list[Facet]]:
+        """Return the facets that cut the matching documents best, the most telling first."""
+        return most_telling(self, bucket, filters, fields=fields, limit=limit)
+
+    def shown_values(self, bucket: str, field: str, folded: Sequence[Any]) -> dict[Any, str]:
+        """Return folded values of a listed field to how they are shown; of other fields nothing."""
+        keys = [key for key in folded if isinstance(key, str)]
+        if not self.field(bucket, field).is_listed or not keys:
+            return {}
+        values = self.listed(bucket, field)
+        found: dict[Any, str] = {}
+        for start in range(0, len(keys), BATCH):
+            some = values.c.folded.in_(keys[start : start + BATCH])
+            for key, value in self.run(select(values.c.folded, values.c.value).where(some)):
+                found[key] = value
+        return found
+
+    def relaxations(self, bucket: str, filters: Filters) -> list[Relaxation]:
+        """Return what weaker filters would find, counted in one statement, in the order of giving up.
+
+        First each soft clause given up alone, least important (`Field.relax`) first; then, one after the
+        other, all of them. Clauses of the user and of access control are never given up.
+        """
+        weaker = weaker_filters(self.buckets[bucket], filters)
+        if not weaker:
+            return []
+        rows = self.tables[bucket].rows
+        version, total = self._totals.get(bucket, (0, 0)) if self.sees_all else (0, 0)
+        kept = select(self.versions.c.version).where(self.versions.c.bucket == bucket).scalar_subquery()
+        counts = [
+            select(func.count()).select_from(rows).where(self.condition(bucket, remaining)).scalar_subquery()
+            for _, remaining in weaker
+            if remaining or not version
+        ]
+        labels = (count.label(f"n{number}") for number, count in enumerate(counts))
+        now, *found = self.run(select(kept.label("version"), *labels)).one()
+        if version and now != version:
+            self._totals.pop(bucket, None)
+            return self.relaxations(bucket, filters)
+        left = iter(found)
+        counted = [Relaxation(*parts, next(left) if parts[1] or not version else total) for parts in weaker]
+        if self.sees_all and now and not counted[-1].remaining:
+            self._totals[bucket] = now, counted[-1].count
+        return counted
+
+    def unknown(self, bucket: str, filters: Filters) -> dict[str, int]:
+        """Return, by field, how many documents fail a clause only because they do not have its field."""
+        rows = self.tables[bucket].rows
+        counts: dict[str, ColumnElement[int]] = {}
+        for item in filters:
+            if (
+                isinstance(item, Clause)
+                and item.operator not in ("exists", "missing")
+                and item.field not in counts
+            ):
+                others = tuple(other for other in filters if other != item)
+                missing = compared_column(self.field(bucket, item.field), rows).is_(None)
+                statement = (
+                    select(func.count()).select_from(rows).where(self.condition(bucket, others), missing)
+                )
+                counts[item.field] = statement.scalar_subquery()
+        if not counts:
+            return {}
+        found = self.run(select(*counts.values())).one()
+        return {name: count for name, count in zip(counts, found, strict=True) if count}
+
+    def remarks(self, bucket: str, fields: Sequence[str]) -> list[str]:
+        """Return sentences that an answer from these fields has to say of their values as a whole; here none."""
+        return []
+
+    def field(self, bucket: str, name: str) -> Field:
+        """Return a declared field by name or alias.
+
+        Raises:
+            BadInput: the bucket has none.
+        """
+        declared = self.buckets[bucket].field(name)
+        if declared is None:
+            raise BadInput(f"{name[:60]!r} is not a field of {bucket}")
+        return declared

@@ -1,0 +1,246 @@
+"""The SQL tables that a bucket declaration makes, and values to rows and back."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from decimal import Decimal
+from typing import Any, Literal
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    Date,
+    Dialect,
+    Double,
+    Index,
+    MetaData,
+    Numeric,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+)
+
+from citegraph.corpus.filters.sql_filter import Tables
+from citegraph.corpus.filters.sql_text import folded_string
+from citegraph.corpus.records.annotations.year_index import is_grouped_by_year, year_index
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.corpus.schema.field import Field, Money, Quantity, Value, fold
+
+
+class Amount(TypeDecorator[Decimal]):
+    """An amount of money: NUMERIC on Postgres, a double on SQLite, a Decimal in Python."""
+
+    impl = Numeric(24, 4, asdecimal=False)
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
+        """Bind a Decimal where the database has one, so that its index serves the comparison."""
+        if value is None:
+            return None
+        return float(value) if dialect.name == "sqlite" else Decimal(value)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Decimal | None:
+        """Return what was stored: at most 15 significant digits and 4 places survive a double."""
+        return None if value is None else Decimal(f"{round(float(value), 4):.15g}")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where in a document a value was found: page (None when unknown) and character offsets.
+
+    Attributes:
+        by: `person` for a value that a person put in place of what the document gives, `rules` for one that the
+            bucket's text rules or other fields gave; None for all others.
+        against: what the document says otherwise, as text; None when nothing does.
+        method: the way that found the value, where something is said against it.
+        given: the value of an annotation row that a person corrected, as plain JSON.
+    """
+
+    page: int | None = None
+    start: int | None = None
+    end: int | None = None
+    by: Literal["person", "rules"] | None = None
+    against: str | None = None
+    method: str | None = None
+    given: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """The typed values of one document, and the places of those that were extracted from its text."""
+
+    doc_id: str
+    values: Mapping[str, Value]
+    sources: Mapping[str, Source] = field(default_factory=dict)
+
+
+WIDE = 6
+"""Keyword columns that the wide index of the main date covers."""
+
+_COLUMN_TYPES: Mapping[str, Any] = {
+    "text": Text(),
+    "keyword": String(600),
+    "keywords": JSON(none_as_null=True),
+    "integer": BigInteger(),
+    "decimal": Double(),
+    "money": Amount(),
+    "date": Date(),
+    "boolean": Boolean(),
+    "quantity": Double(),
+}
+
+
+def field_columns(declared: Field) -> Iterator[Column[Any]]:
+    """Yield the columns that hold a field: its value, and what is compared or shown beside it."""
+    yield Column(declared.name, _COLUMN_TYPES[declared.type])
+    if declared.type == "text":
+        yield Column(f"{declared.name}__folded", folded_string())
+    elif declared.type == "keyword":
+        yield Column(f"{declared.name}__folded", folded_string(600 * 4))
+    elif declared.type == "money":
+        yield Column(f"{declared.name}__currency", String(3))
+    elif declared.type == "quantity":
+        yield Column(f"{declared.name}__raw", String(200))
+
+
+def _compared(declared: Field) -> tuple[str, ...]:
+    """Return the columns that a filter or a sum on the field reads; none for those that are not indexed."""
+    match declared.type:
+        case "keyword":
+            return (f"{declared.name}__folded",)
+        case "text" | "keywords":
+            return ()
+        case "money":
+            return (declared.name, f"{declared.name}__currency")
+    return (declared.name,)
+
+
+def _add_indexes(bucket: Bucket, rows: Table) -> None:
+    """Index every field that is compared.
+
+    The usual questions ask for a value within a time and for what it sums to, so a keyword's index
+    also covers the bucket's main date and amount. SQLite reads a table row by row, so there the index
+    of the main date covers the keywords that sets are cut by too; Postgres, whose index rows are
+    bounded, has bitmap scans.
+    """
+    covered = [bucket.main_date] if bucket.main_date else []
+    # Within a day by currency: sums by month, quarter or year are read off in order, without a sort.
+    covered += [f"{bucket.main_amount}__currency", bucket.main_amount] if bucket.main_amount else []
+    cut = [f"{item.name}__folded" for item in bucket.fields if item.type == "keyword" and item.facet]
+    for declared in bucket.fields:
+        indexed = list(_compared(declared))
+        name = f"{rows.name}__{declared.name}"
+        if declared.type == "keyword":
+            indexed += covered
+        if is_grouped_by_year(bucket, declared):
+            year_index(bucket, declared, rows)
+        if declared.name == bucket.main_date:
+            indexed = covered
+            wide = [rows.c[column] for column in (*covered, *cut[:WIDE])]
+            Index(f"{name}_wide", *wide).ddl_if(dialect="sqlite")
+            Index(name, *(rows.c[column] for column in indexed)).ddl_if(dialect="postgresql")
+        elif indexed:
+            Index(name, *(rows.c[column] for column in indexed))
+
+
+def bucket_tables(bucket: Bucket, metadata: MetaData) -> Tables:
+    """Return the tables of a bucket, added to the metadata."""
+    columns = [column for declared in bucket.fields for column in field_columns(declared)]
+    name = f"meta_{bucket.name}"
+    rows = Table(
+        name,
+        metadata,
+        Column("doc_id", String(512), primary_key=True),
+        *columns,
+        Column("sources", JSON(none_as_null=True)),
+    )
+    _add_indexes(bucket, rows)
+    items = Table(
+        f"{name}_items",
+        metadata,
+        Column("field", String(41), primary_key=True),
+        Column("folded", folded_string(600 * 4), primary_key=True),
+        Column("doc_id", String(512), primary_key=True),
+        Column("value", String(600), nullable=False),
+    )
+    Index(f"{name}_items__doc", items.c.doc_id)
+    return Tables(rows, items)
+
+
+def to_row(bucket: Bucket, annotation: Annotation) -> dict[str, Any]:
+    """Return a document's annotation as a row of the bucket's table; absent fields are None."""
+    row: dict[str, Any] = {"doc_id": annotation.doc_id}
+    for declared in bucket.fields:
+        value: Any = annotation.values.get(declared.name)
+        row[declared.name] = value
+        match declared.type:
+            case "text" | "keyword":
+                row[f"{declared.name}__folded"] = None if value is None else fold(value)
+            case "keywords":
+                row[declared.name] = None if value is None else list(value)
+            case "money":
+                row[declared.name] = value.amount if value is not None else None
+                row[f"{declared.name}__currency"] = value.currency if value is not None else None
+            case "quantity":
+                row[declared.name] = value.value if value is not None else None
+                row[f"{declared.name}__raw"] = value.raw if value is not None else None
+    row["sources"] = {name: _said(source) for name, source in annotation.sources.items()} or None
+    return row
+
+
+def _said(source: Source) -> dict[str, Any]:
+    """Return a source as JSON: its place, and of the rest what is known."""
+    known = asdict(source)
+    return {
+        name: value for name, value in known.items() if value is not None or name in ("page", "start", "end")
+    }
+
+
+def to_items(bucket: Bucket, annotation: Annotation) -> Iterator[dict[str, Any]]:
+    """Yield one row of the items table for each value of a document's list fields."""
+    for declared in bucket.fields:
+        value = annotation.values.get(declared.name)
+        if declared.type == "keywords" and isinstance(value, tuple):
+            held = {fold(item): item for item in reversed(value)}
+            for folded, item in held.items():
+                yield {"doc_id": annotation.doc_id, "field": declared.name, "folded": folded, "value": item}
+
+
+def listed_values(
+    bucket: Bucket, rows: Iterable[Mapping[str, Any]], items: Iterable[Mapping[str, Any]]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield (field, folded, value) for each value that is kept with its count; of a date its year."""
+    names = [declared.name for declared in bucket.fields if declared.type == "keyword"]
+    dates = [declared.name for declared in bucket.fields if declared.type == "date"]
+    for row in rows:
+        yield from ((name, row[f"{name}__folded"], row[name]) for name in names if row[name] is not None)
+        years = ((name, counted_form(row[name])) for name in dates if row[name] is not None)
+        yield from ((name, year, year) for name, year in years)
+    yield from ((item["field"], item["folded"], item["value"]) for item in items)
+
+
+def counted_form(value: str | date) -> str:
+    """Return what a value is counted as: a date as its year, a folded string as itself."""
+    return f"{value.year:04}" if isinstance(value, date) else value
+
+
+def to_values(bucket: Bucket, row: Mapping[str, Any], names: Sequence[str] | None = None) -> dict[str, Value]:
+    """Return a row of the bucket's table as typed values; absent fields are left out."""
+    values: dict[str, Value] = {}
+    for declared in bucket.fields:
+        value = row.get(declared.name) if names is None or declared.name in names else None
+        if value is None:
+            continue
+        match declared.type:
+            case "keywords":
+                values[declared.name] = tuple(value)
+            case "money":
+                values[declared.name] = Money(value, row[f"{declared.name}__currency"])
+            case "quantity":
+                values[declared.name] = Quantity(value, row[f"{declared.name}__raw"] or "")
+            case _:
+                values[declared.name] = value
+    return values

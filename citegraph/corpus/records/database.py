@@ -1,0 +1,152 @@
+"""One SQLAlchemy engine a database URL: SQLite embedded, Postgres by URL."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import Engine, MetaData, Table, create_engine, event
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    DisconnectionError,
+    IntegrityError,
+    InterfaceError,
+    NoSuchModuleError,
+    OperationalError,
+    ProgrammingError,
+    SQLAlchemyError,
+)
+
+from citegraph.errors import BadInput, Rejected, Unavailable
+
+T = TypeVar("T")
+Id = TypeVar("Id", str, int)
+
+IDS_A_STATEMENT = 500  # SQLite allows 32,766 variables a statement, older builds 999
+BUSY_SECONDS = 30
+CACHE_KIBIBYTES = 64 * 1024
+
+
+@lru_cache(maxsize=8)
+def open_database(sql_url: str) -> Engine:
+    """Return the engine of `sql_url`, the same one at each call; the folder of a SQLite file is made.
+
+    Raises:
+        BadInput: the URL cannot be read, or its driver is not installed.
+    """
+    try:
+        url = make_url(sql_url)
+        if url.get_backend_name() == "sqlite":
+            return _sqlite(sql_url, url.database)
+        if url.drivername == "postgresql":
+            url = url.set(drivername="postgresql+psycopg")
+        return _server(create_engine(url, pool_pre_ping=True))
+    except (ArgumentError, NoSuchModuleError) as error:
+        raise BadInput("CITEGRAPH_DATABASE_URL is not a database URL that SQLAlchemy knows.") from error
+    except ModuleNotFoundError as error:
+        raise BadInput(
+            f"The database needs the package {error.name!r}: pip install 'citegraph[postgres]'."
+        ) from error
+
+
+def _server(engine: Engine) -> Engine:
+    """Settle the connections of a database server: sums over a million rows compile and spill otherwise."""
+    if engine.dialect.name != "postgresql":
+        return engine
+
+    @event.listens_for(engine, "connect")
+    def settle(connection: Any, _: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SET SESSION jit = off")
+            cursor.execute("SET SESSION work_mem = '64MB'")
+        connection.commit()
+
+    return engine
+
+
+def _sqlite(sql_url: str, file: str | None) -> Engine:
+    if file and file != ":memory:":
+        Path(file).parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(sql_url, connect_args={"timeout": BUSY_SECONDS})
+
+    @event.listens_for(engine, "connect")
+    def settle(connection: Any, _: Any) -> None:
+        # Readers go on while an ingest writes; a committed transaction survives a killed process.
+        cursor = connection.cursor()
+        cursor.execute("PRAGMA journal_mode=WAL")
+        cursor.execute("PRAGMA synchronous=NORMAL")
+        # A million annotations have some hundred megabytes of indexes: 2 MB of cache, the default, thrash.
+        cursor.execute(f"PRAGMA cache_size=-{CACHE_KIBIBYTES}")
+        cursor.execute("PRAGMA temp_store=MEMORY")
+        cursor.close()
+
+    return engine
+
+
+def add_columns(engine: Engine, table: Table) -> None:
+    """Add the columns, all nullable, that a table made by an earlier version does not have."""
+    from sqlalchemy import inspect
+    from sqlalchemy.schema import CreateColumn
+
+    there = {column["name"] for column in inspect(engine).get_columns(table.name)}
+    missing = [column for column in table.columns if column.name not in there]
+    named = engine.dialect.identifier_preparer.format_table(table)
+    with engine.begin() as connection:
+        for column in missing:
+            made = CreateColumn(column).compile(dialect=engine.dialect)
+            connection.exec_driver_sql(f"ALTER TABLE {named} ADD COLUMN {made}")
+
+
+def create_tables(metadata: MetaData, engine: Engine) -> None:
+    """Create the tables that are missing; other processes may do the same at the same moment."""
+    for pause in (0.1, 0.3, 1.0, None):
+        try:
+            metadata.create_all(engine)
+        except (OperationalError, ProgrammingError, IntegrityError) as error:
+            # Looking and creating are two steps: PostgreSQL may also say that the name of a type is taken.
+            if pause is None or not re.search("already exists|duplicate key", str(error.orig)):
+                raise
+            time.sleep(pause)
+        else:
+            return
+
+
+def batches(ids: Sequence[Id]) -> Iterator[Sequence[Id]]:
+    """Yield ids in parts that one statement takes."""
+    return (ids[begin : begin + IDS_A_STATEMENT] for begin in range(0, len(ids), IDS_A_STATEMENT))
+
+
+def translated(call: Callable[[], T]) -> T:
+    """Call the database and raise its failures as this project's two kinds, without statement or values."""
+    try:
+        return call()
+    except UnicodeEncodeError as error:
+        raise BadInput(
+            "A text with half a character (a lone surrogate), which no database can look for."
+        ) from error
+    except (OperationalError, InterfaceError, DisconnectionError) as error:
+        raise Unavailable(f"The document database does not answer ({_short(error)}).") from error
+    except SQLAlchemyError as error:
+        raise Rejected(f"The document database refused the request ({_short(error)}).") from error
+
+
+def execute_all(engine: Engine, statements: Iterable[Any]) -> None:
+    """Execute statements in one transaction; failures as `translated` raises them."""
+
+    def run() -> None:
+        with engine.begin() as connection:
+            for statement in statements:
+                connection.execute(statement)
+
+    translated(run)
+
+
+def _short(error: SQLAlchemyError) -> str:
+    origin = error.orig if isinstance(error, DBAPIError) else error
+    return str(origin).splitlines()[0] if str(origin) else type(origin).__name__

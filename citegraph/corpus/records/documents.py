@@ -1,0 +1,376 @@
+"""The documents themselves: whole texts, pages, layouts and where they came from, in the SQL database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from copy import copy
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Literal
+
+from sqlalchemy import (
+    Column,
+    Index,
+    Integer,
+    MetaData,
+    Row,
+    Select,
+    String,
+    Table,
+    Text,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
+
+from citegraph.corpus.records.access import OWNER, Principal, create_labels_table, labels_table, sql_condition
+from citegraph.corpus.records.database import batches, create_tables, execute_all, open_database, translated
+from citegraph.corpus.records.document_parts import layout_from, part_rows, parts_table, with_parts
+from citegraph.corpus.records.likeness import Likeness, LikenessTables, Traits
+from citegraph.corpus.records.one_writer import one_writer
+from citegraph.corpus.records.source_files import SourceFiles
+from citegraph.corpus.schema.document import Document, Layout, Page, page_at
+
+Status = Literal["pending", "removing", "done"]
+
+LONGEST = 1_000_000_000  # characters; SQLite's own bound of a value
+
+_metadata = MetaData()
+# The text comes last: a row's small columns are then read without its pages on disk.
+_documents = Table(
+    "documents",
+    _metadata,
+    Column("doc_id", String, primary_key=True),
+    Column("bucket", String, nullable=False),
+    Column("source_file", String, nullable=False),
+    Column("source_path", String, nullable=False),
+    Column("title", String, nullable=False),
+    Column("media_type", String, nullable=False),
+    Column("url", String),
+    Column("content_hash", String, nullable=False),
+    Column("index_hash", String, nullable=False),
+    Column("annotation_hash", String, nullable=False),
+    Column("status", String, nullable=False),
+    Column("characters", Integer, nullable=False),
+    Column("pages", Text, nullable=False),
+    Column("text", Text, nullable=False),
+    Index("documents_of_bucket", "bucket", "doc_id"),
+)
+_parts = parts_table(_metadata)
+_likeness = LikenessTables(_metadata)
+_SMALL = [column for column in _documents.columns if column.name not in {"pages", "text"}]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentRecord:
+    """What is known of a stored document without reading its text.
+
+    Attributes:
+        index_hash: fingerprint of what the index holds (text, title, chunking, embedding model).
+        annotation_hash: fingerprint of its annotation values.
+        status: `pending` while an ingest is writing it, or was killed doing so; `removing` likewise.
+        characters: length of the text.
+    """
+
+    doc_id: str
+    bucket: str
+    source_file: str
+    source_path: str
+    title: str
+    media_type: str
+    url: str | None
+    content_hash: str
+    index_hash: str
+    annotation_hash: str
+    status: Status
+    characters: int
+
+
+class DocumentStore:
+    """Documents by id; all methods block (call them in a thread from async code).
+
+    Every method raises `Unavailable` when the database does not answer.
+
+    Attributes:
+        files: what is known of the files that the documents were read from.
+    """
+
+    def __init__(self, sql_url: str) -> None:
+        self._engine = open_database(sql_url)
+        self._principal = OWNER
+        translated(lambda: create_tables(_metadata, self._engine))
+        translated(lambda: create_labels_table(self._engine))
+        self.files = SourceFiles(self._engine)
+
+    def one_writer(self, bucket: str) -> AbstractAsyncContextManager[None]:
+        """Hold a bucket while this process writes to it; see `citegraph/corpus/records/one_writer.py`."""
+        return one_writer(self._engine, bucket)
+
+    def seen_by(self, principal: Principal) -> DocumentStore:
+        """Return the store for reading as a principal sees it: of other documents it knows nothing."""
+        view = copy(self)
+        view._principal = principal
+        return view
+
+    def put(
+        self,
+        documents: Document | Iterable[Document],
+        *,
+        hashes: Mapping[str, tuple[str, str]] | None = None,
+        traits: Mapping[str, Traits] | None = None,
+        status: Status = "done",
+    ) -> None:
+        """Insert or replace documents in one transaction.
+
+        Args:
+            hashes: document id to (index hash, annotation hash).
+            traits: document id to what near-duplicates and versions are recognised by; documents of one
+                bucket. A document without keeps what it has.
+        """
+        given = [documents] if isinstance(documents, Document) else list(documents)
+        rows = [_row(document, (hashes or {}).get(document.doc_id, ("", "")), status) for document in given]
+        parts = [row for document in given for row in part_rows(document)]
+        labels = [
+            {"doc_id": document.doc_id, "label": label}
+            for document in given
+            for label in set(document.labels)
+        ]
+
+        def run() -> None:
+            with self._engine.begin() as connection:
+                for ids in batches([document.doc_id for document in given]):
+                    connection.execute(delete(_documents).where(_documents.c.doc_id.in_(ids)))
+                    connection.execute(delete(_parts).where(_parts.c.doc_id.in_(ids)))
+                    connection.execute(delete(labels_table).where(labels_table.c.doc_id.in_(ids)))
+                connection.execute(insert(_documents), rows)
+                if parts:
+                    connection.execute(insert(_parts), parts)
+                if labels:
+                    connection.execute(insert(labels_table), labels)
+                if traits:
+                    _likeness.replace(connection, given[0].bucket, traits)
+
+        if rows:
+            translated(run)
+
+    def mark(self, doc_ids: Sequence[str], status: Status) -> None:
+        """Record that these documents are being written or removed, or that all stores hold them."""
+        changed = (update(_documents).where(_documents.c.doc_id.in_(ids)) for ids in batches(doc_ids))
+        execute_all(self._engine, (statement.values(status=status) for statement in changed))
+
+    def delete(self, doc_ids: Sequence[str]) -> None:
+        """Remove documents; unknown ids are ignored."""
+
+        def run() -> None:
+            with self._engine.begin() as connection:
+                for ids in batches(doc_ids):
+                    _likeness.remove(connection, ids)
+                    for table in (_parts, _documents, labels_table):
+                        connection.execute(delete(table).where(table.c.doc_id.in_(ids)))
+
+        translated(run)
+
+    def get(self, doc_id: str) -> Document | None:
+        """Return a document with its text, None when there is none of that id."""
+        rows = self._rows(self._seen(select(_documents).where(_documents.c.doc_id == doc_id)))
+        return _document(rows[0], self.labels([doc_id]).get(doc_id, ())) if rows else None
+
+    def labels(self, doc_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Return the labels of those documents that have some, sorted, by id."""
+        found: dict[str, tuple[str, ...]] = {}
+        for ids in batches(doc_ids):
+            query = select(labels_table.c.doc_id, labels_table.c.label).where(labels_table.c.doc_id.in_(ids))
+            for row in self._rows(query.order_by(labels_table.c.label)):
+                found[row.doc_id] = (*found.get(row.doc_id, ()), row.label)
+        return found
+
+    def labels_of(self, bucket: str) -> dict[str, tuple[str, ...]]:
+        """Return the labels of a bucket's documents that have some, sorted, by id."""
+        query = select(labels_table.c.doc_id, labels_table.c.label)
+        query = query.join(_documents, _documents.c.doc_id == labels_table.c.doc_id)
+        found: dict[str, tuple[str, ...]] = {}
+        for row in self._rows(query.where(_documents.c.bucket == bucket).order_by("label")):
+            found[row.doc_id] = (*found.get(row.doc_id, ()), row.label)
+        return found
+
+    def whole(self, doc_id: str) -> Document | None:
+        """Return a document with its layouts, tables and embedded files too."""
+        document = self.get(doc_id)
+        if document is None:
+            return None
+        query = select(_parts).where(_parts.c.doc_id == doc_id).order_by(_parts.c.kind, _parts.c.number)
+        return with_parts(document, self._rows(query))
+
+    def layout(self, doc_id: str, page: int) -> Layout | None:
+        """Return where the lines of a page lie; None when the format has no boxes."""
+        query = select(_parts.c.number, _parts.c.content).where(
+            _parts.c.doc_id == doc_id, _parts.c.kind == "layout", _parts.c.number == page
+        )
+        rows = self._rows(self._seen(query.join(_documents, _documents.c.doc_id == _parts.c.doc_id)))
+        return layout_from(rows[0].number, rows[0].content) if rows else None
+
+    def text(self, doc_id: str, start: int = 0, end: int | None = None) -> str:
+        """Return characters `start` to `end` (exclusive) of a document; empty when it does not exist."""
+        length = max(0, (LONGEST if end is None else end) - start)
+        span = func.substr(_documents.c.text, start + 1, length)
+        rows = self._rows(self._seen(select(span).where(_documents.c.doc_id == doc_id)))
+        return str(rows[0][0]) if rows else ""
+
+    def pages(self, doc_id: str) -> tuple[Page, ...]:
+        """Return the pages of a document, empty when its format has none."""
+        rows = self._rows(self._seen(select(_documents.c.pages).where(_documents.c.doc_id == doc_id)))
+        return _pages(rows[0][0]) if rows else ()
+
+    def page_of(self, doc_id: str, offset: int) -> Page | None:
+        """Return the page on which a character offset lies, None when that is unknown."""
+        return page_at(self.pages(doc_id), offset)
+
+    def record(self, doc_id: str) -> DocumentRecord | None:
+        """Return what is known of a document without its text."""
+        return self.records([doc_id]).get(doc_id)
+
+    def records(self, doc_ids: Sequence[str]) -> dict[str, DocumentRecord]:
+        """Return the records of those among `doc_ids` that exist, by id."""
+        found: dict[str, DocumentRecord] = {}
+        for ids in batches(doc_ids):
+            rows = self._rows(self._seen(select(*_SMALL).where(_documents.c.doc_id.in_(ids))))
+            found.update({row.doc_id: _record(row) for row in rows})
+        return found
+
+    def named(self, name: str, bucket: str | None = None, limit: int = 6) -> Sequence[str]:
+        """Return the ids of the first documents whose id, file name or path is `name`, else of those that hold it."""
+        table = _documents.c
+        paths = (name, str(Path(name).absolute()))
+        same = or_(table.doc_id == name, table.source_file == name, table.source_path.in_(paths))
+        holds = or_(
+            *(column.icontains(name, autoescape=True) for column in (table.doc_id, table.source_file))
+        )
+        for condition in (table.doc_id == name, same, holds):
+            query = self._seen(select(table.doc_id).where(condition).order_by(table.doc_id).limit(limit))
+            rows = self._rows(query if bucket is None else query.where(table.bucket == bucket))
+            if rows:
+                return [row.doc_id for row in rows]
+        return []
+
+    def list(self, bucket: str, limit: int = 100, offset: int = 0) -> list[DocumentRecord]:
+        """Return a bucket's documents in the order of their ids."""
+        query = self._seen(select(*_SMALL).where(_documents.c.bucket == bucket).order_by(_documents.c.doc_id))
+        return [_record(row) for row in self._rows(query.limit(limit).offset(offset))]
+
+    def all_records(self, bucket: str) -> dict[str, DocumentRecord]:
+        """Return the records of all of a bucket's documents by id; about 1 KB of memory each."""
+        rows = self._rows(self._seen(select(*_SMALL).where(_documents.c.bucket == bucket)))
+        return {row.doc_id: _record(row) for row in rows}
+
+    def hashes(self, bucket: str) -> dict[str, str]:
+        """Return the content hash of each finished document of a bucket by id."""
+        query = self._seen(select(_documents.c.doc_id, _documents.c.content_hash))
+        rows = self._rows(query.where(_documents.c.bucket == bucket, _documents.c.status == "done"))
+        return {row.doc_id: row.content_hash for row in rows}
+
+    def alone(self, source_path: str) -> bool:
+        """Tell whether a source file holds one document only, whoever may see the others."""
+        query = select(func.count()).select_from(_documents).where(_documents.c.source_path == source_path)
+        return int(self._rows(query)[0][0]) == 1
+
+    def count(self, bucket: str | None = None) -> int:
+        """Return how many documents a bucket holds, or all buckets."""
+        query = self._seen(select(func.count()).select_from(_documents))
+        return int(self._rows(query if bucket is None else query.where(_documents.c.bucket == bucket))[0][0])
+
+    def _seen(self, query: Select[Any]) -> Select[Any]:
+        """Return a query cut to the documents that the principal of this store may see."""
+        buckets = self._principal.buckets
+        if buckets is not None:
+            query = query.where(_documents.c.bucket.in_(sorted(buckets)))
+        if self._principal.labels is not None:
+            query = query.where(sql_condition(self._principal, _documents.c.doc_id))
+        return query
+
+    def unsettled(self, bucket: str, limit: int) -> Sequence[Likeness]:
+        """Return documents for which near-duplicates and versions were not looked for, by id."""
+        return [Likeness(*tuple(row)) for row in self._rows(_likeness.unsettled(bucket, limit))]
+
+    def likeness(self, doc_ids: Sequence[str]) -> dict[str, Likeness]:
+        """Return the signatures of those among `doc_ids` that have one, by id."""
+        found = (row for ids in batches(doc_ids) for row in self._rows(_likeness.of(ids)))
+        return {row.doc_id: Likeness(*tuple(row)) for row in found}
+
+    def sharing(self, doc_ids: Sequence[str]) -> Sequence[tuple[str, str]]:
+        """Return (document, other document) for those that may be near-duplicates of `doc_ids`."""
+        return [
+            (row.doc_id, row.other) for ids in batches(doc_ids) for row in self._rows(_likeness.sharing(ids))
+        ]
+
+    def holding(self, keys: Sequence[int], limit: int) -> dict[int, Sequence[str]]:
+        """Return the first documents, by id, that have each of some names."""
+        rows = [row for some in batches(keys) for row in self._rows(_likeness.holding(some, limit))]
+        return {key: [row.doc_id for row in group] for key, group in groupby(rows, lambda row: int(row.key))}
+
+    def settle(self, supersedes: Mapping[str, str | None]) -> None:
+        """Record which document each of these was found to replace, None for none."""
+        rows = [{"document": doc_id, "replaced": other} for doc_id, other in supersedes.items()]
+
+        def run() -> None:
+            with self._engine.begin() as connection:
+                connection.execute(_likeness.settled(), rows)
+
+        if rows:
+            translated(run)
+
+    def _rows(self, query: Any) -> Sequence[Row[Any]]:
+        def run() -> Sequence[Row[Any]]:
+            with self._engine.connect() as connection:
+                return connection.execute(query).all()
+
+        return translated(run)
+
+
+def _row(document: Document, hashes: tuple[str, str], status: Status) -> dict[str, Any]:
+    pages = [[page.number, page.start, page.end, page.label] for page in document.pages]
+    return {
+        "doc_id": document.doc_id,
+        "bucket": document.bucket,
+        "source_file": document.source_file,
+        "source_path": document.source_path,
+        "title": document.title,
+        "media_type": document.media_type,
+        "url": document.url,
+        "content_hash": document.content_hash,
+        "index_hash": hashes[0],
+        "annotation_hash": hashes[1],
+        "status": status,
+        "characters": len(document.text),
+        "pages": json.dumps(pages, separators=(",", ":")),
+        "text": document.text,
+    }
+
+
+def _document(row: Row[Any], labels: tuple[str, ...]) -> Document:
+    return Document(
+        doc_id=row.doc_id,
+        bucket=row.bucket,
+        text=row.text,
+        source_file=row.source_file,
+        content_hash=row.content_hash,
+        title=row.title,
+        media_type=row.media_type,
+        pages=_pages(row.pages),
+        url=row.url,
+        source_path=row.source_path,
+        labels=labels,
+    )
+
+
+def _pages(stored: str) -> tuple[Page, ...]:
+    return tuple(Page(number, start, end, label) for number, start, end, label in json.loads(stored))
+
+
+def _record(row: Row[Any]) -> DocumentRecord:
+    return DocumentRecord(**row._asdict())

@@ -1,0 +1,1 @@
+"""Values found in documents with place, method and confidence; corrections and review."""

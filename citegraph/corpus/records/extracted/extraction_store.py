@@ -1,0 +1,241 @@
+"""What was extracted from each document, in SQL: every value with its place, way and confidence."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sqlalchemy import (
+    JSON,
+    Column,
+    Double,
+    Index,
+    Integer,
+    MetaData,
+    RowMapping,
+    Select,
+    String,
+    Table,
+    Text,
+    bindparam,
+    delete,
+    insert,
+    select,
+)
+
+from citegraph.corpus.records.database import batches, create_tables, open_database, translated
+from citegraph.corpus.records.extracted.corrections import CorrectionStore
+from citegraph.corpus.records.extracted.found import Candidate, Extracted, Extraction, Refused
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.corpus.schema.field import Value
+from citegraph.corpus.schema.values import to_json
+from citegraph.language.names import parse_name
+
+Status = Literal["stored", "uncertain", "other", "variant", "refused"]
+"""A stored value; one that is too uncertain to filter by; one that contradicts it; a shorter form of the same name;
+one that its type refused."""
+
+STORE_FROM = 0.5
+"""Confidence from which a value is stored with the document's annotations and filters may use it."""
+
+_metadata = MetaData()
+annotations_table = Table(
+    "document_annotations",
+    _metadata,
+    Column("doc_id", String(512), primary_key=True),
+    Column("field", String(41), primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    Column("bucket", String(41), nullable=False),
+    Column("status", String(12), nullable=False),
+    Column("value", JSON),
+    Column("raw", Text, nullable=False),
+    Column("start", Integer),
+    Column("end", Integer),
+    Column("page", Integer),
+    Column("method", String(24), nullable=False),
+    Column("confidence", Double, nullable=False),
+    Column("reason", Text),
+    Index("document_annotations__review", "bucket", "status", "confidence"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One row of `document_annotations`; `value` is plain JSON (`citegraph.corpus.schema.values.to_json`).
+
+    `start` and `end` are characters of the document, `page` a page number; None when unknown.
+    """
+
+    doc_id: str
+    field: str
+    status: Status
+    value: Any
+    raw: str
+    start: int | None
+    end: int | None
+    page: int | None
+    method: str
+    confidence: float
+    reason: str | None = None
+
+
+class ExtractionStore:
+    """Extractions by document; all methods block and raise `Unavailable` without a database.
+
+    `corrected` holds what people corrected.
+    """
+
+    def __init__(self, sql_url: str) -> None:
+        self._engine = open_database(sql_url)
+        self.corrected = CorrectionStore(sql_url)
+        translated(lambda: create_tables(_metadata, self._engine))
+
+    def put(self, bucket: str, extractions: Mapping[str, Extraction]) -> None:
+        """Replace what is known of these documents, in one transaction; corrections stay."""
+        ids = list(extractions)
+        rows = [
+            row for doc_id, extraction in extractions.items() for row in _rows(bucket, doc_id, extraction)
+        ]
+
+        def run() -> None:
+            with self._engine.begin() as connection:
+                for some in batches(ids):
+                    connection.execute(delete(annotations_table).where(annotations_table.c.doc_id.in_(some)))
+                if rows:
+                    connection.execute(insert(annotations_table), rows)
+
+        if ids:
+            translated(run)
+
+    def announce(self, bucket: str, extractions: Mapping[str, Extraction]) -> None:
+        """Add which values of these documents will be stored, beside those that are; `put` then replaces all.
+
+        Between the two the values themselves are written. A kill there must not leave a value, old or new, that
+        nothing says was extracted: the next ingest would take it for one that a person gave.
+        """
+        rows = [
+            row
+            for doc_id, extraction in extractions.items()
+            for row in _rows(bucket, doc_id, extraction)
+            if row["status"] == "stored"
+        ]
+        keys = [{"document": row["doc_id"], "named": row["field"]} for row in rows]
+        these = (annotations_table.c.doc_id == bindparam("document")) & (
+            annotations_table.c.field == bindparam("named")
+        )
+
+        def run() -> None:
+            with self._engine.begin() as connection:
+                connection.execute(delete(annotations_table).where(these), keys)
+                connection.execute(insert(annotations_table), rows)
+
+        if rows:
+            translated(run)
+
+    def get(self, doc_id: str) -> list[Found]:
+        """Return everything extracted from a document, by field, the value that stands first."""
+        this = select(annotations_table).where(annotations_table.c.doc_id == doc_id)
+        return self._found(this.order_by(annotations_table.c.field, annotations_table.c.ordinal))
+
+    def extraction(self, bucket: Bucket, doc_id: str) -> Extraction:
+        """Return what was extracted from a document as it was found; values that no field takes any more are left out."""
+        candidates: dict[str, list[tuple[Found, Candidate]]] = {}
+        refused = []
+        for found in self.get(doc_id):
+            if found.status == "refused":
+                refused.append(Refused(found.field, found.raw, found.reason or ""))
+                continue
+            typed = bucket.validate_row({found.field: found.value})[0].get(found.field)
+            if typed is not None:
+                place = (found.start, found.end, found.page, found.method, found.confidence)
+                candidate = Candidate(found.field, typed, found.raw, *place)
+                candidates.setdefault(found.field, []).append((found, candidate))
+        fields = {
+            name: Extracted(
+                both[0][1],
+                both[0][0].confidence,
+                tuple(candidate for _, candidate in both[1:]),
+                both[0][0].status == "other",
+            )
+            for name, both in candidates.items()
+        }
+        return Extraction(fields, tuple(refused))
+
+    def own_fields(self, doc_id: str) -> set[str]:
+        """Return the fields whose value, stored or too uncertain for it, came by extraction."""
+        return {found.field for found in self.get(doc_id) if found.status in ("stored", "uncertain")}
+
+    def delete(self, doc_ids: Sequence[str]) -> None:
+        """Forget the extractions of documents; their corrections wait for the documents to come back."""
+
+        def run() -> None:
+            with self._engine.begin() as connection:
+                for some in batches(doc_ids):
+                    connection.execute(delete(annotations_table).where(annotations_table.c.doc_id.in_(some)))
+
+        translated(run)
+
+    def _found(self, statement: Select[Any]) -> list[Found]:
+        with self._engine.connect() as connection:
+            rows = translated(lambda: connection.execute(statement).mappings().all())
+        return [to_found(row) for row in rows]
+
+
+def to_found(row: RowMapping) -> Found:
+    """Return a row of the table as it is handed out."""
+    return Found(**{name: row[name] for name in Found.__slots__})
+
+
+def _rows(bucket: str, doc_id: str, extraction: Extraction) -> Iterator[dict[str, Any]]:
+    for found in extraction.fields.values():
+        yield _row(bucket, doc_id, found.best, 0, _status(found), found.confidence)
+        for ordinal, other in enumerate(found.others, 1):
+            status: Status = "variant" if is_variant(found.best.value, other.value) else "other"
+            yield _row(bucket, doc_id, other, ordinal, status, other.confidence)
+    for ordinal, refused in enumerate(extraction.refused, 1000):
+        yield {
+            **dict.fromkeys(("value", "start", "end", "page")),
+            "doc_id": doc_id,
+            "field": refused.field,
+            "ordinal": ordinal,
+            "bucket": bucket,
+            "status": "refused",
+            "raw": refused.raw,
+            "method": "rules",
+            "confidence": 0.0,
+            "reason": refused.reason,
+        }
+
+
+def is_variant(value: Value, other: Value) -> bool:
+    """Tell whether a name is another, without its legal form or its end ("Elm Trading" of "Elm Trading Ltd")."""
+    if not isinstance(value, str) or not isinstance(other, str) or re.search(r"\d", value + other):
+        return False
+    name, shorter = parse_name(value).core, parse_name(other).core
+    return bool(shorter) and name[: len(shorter)] == shorter
+
+
+def _status(found: Extracted) -> Status:
+    if found.overruled:
+        return "other"
+    return "stored" if found.confidence >= STORE_FROM else "uncertain"
+
+
+def _row(
+    bucket: str, doc_id: str, candidate: Candidate, ordinal: int, status: Status, confidence: float
+) -> dict[str, Any]:
+    return {
+        "doc_id": doc_id,
+        "field": candidate.field,
+        "ordinal": ordinal,
+        "bucket": bucket,
+        "status": status,
+        "value": to_json(candidate.value),
+        "raw": candidate.raw,
+        "start": candidate.start,
+        "end": candidate.end,
+        "page": candidate.page,
+        "method": candidate.method,
+        "confidence": confidence,
+        "reason": None,
+    }

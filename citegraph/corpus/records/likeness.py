@@ -1,0 +1,248 @@
+"""What documents are recognised by: signatures of their texts for near-duplicates, names for versions."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Connection,
+    Index,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    bindparam,
+    delete,
+    func,
+    insert,
+    select,
+    update,
+)
+
+from citegraph.corpus.schema.bucket import show
+from citegraph.corpus.schema.field import fold
+
+if TYPE_CHECKING:
+    from citegraph.corpus.records.documents import DocumentRecord
+    from citegraph.corpus.schema.bucket import Bucket
+    from citegraph.corpus.schema.document import Document
+    from citegraph.corpus.schema.field import Value
+
+# 64 permutations estimate a Jaccard similarity with a standard error of 0.06 at most (Broder 1997).
+PERMUTATIONS = 64
+SEED = 1
+SHINGLE = 3
+RUNS_AT_ONCE = 100_000
+"""Words that are looked at together: a table of a million rows has ten million."""
+# 8 bands of 8 rows: a pair of similarity 0.9 shares one in 99 of 100 cases, one of 0.6 in 13.
+BANDS = 8
+FEW = 6
+"""Documents that are looked at for each band that a document shares with others."""
+
+_WORD = re.compile(r"\w+")
+_LETTERS = re.compile(r"[^\W_]+")
+_MARK = r"(?:version|ver|v|revision|rev|edition|ed|issue|draft|r)[\s._-]*(?P<mark>\d+(?:\.\d+)*|[a-z])"
+_REVISION = re.compile(rf"(?:^|(?<=[\s._(\[-])){_MARK}(?=$|[\s._)\]-])", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What one document is recognised by: its text's signature, and the names that versions of it share."""
+
+    signature: bytes
+    names: tuple[int, ...]
+
+    def keys(self, bucket: str) -> Iterator[int]:
+        """Yield the keys that it is found by: its names and the bands of its signature."""
+        yield from self.names
+        width = len(self.signature) // BANDS
+        for band in range(BANDS):
+            yield key_of(bucket, f"band {band}", self.signature[band * width : (band + 1) * width])
+
+
+def traits_of(
+    bucket: Bucket, document: Document, values: Mapping[str, Value], signature: bytes = b""
+) -> Traits:
+    """Return what a document is recognised by; `signature` is that of its text where it is known already."""
+    return Traits(signature or signature_of(document.text), names_of(bucket, document, values))
+
+
+def names_of(
+    bucket: Bucket, document: Document | DocumentRecord, values: Mapping[str, Value]
+) -> tuple[int, ...]:
+    """Return the keys of the names that versions of a document share: file, title, identifiers."""
+    return tuple(sorted(set(_names(bucket, document, values))))
+
+
+def signature_of(text: str) -> bytes:
+    """Return the MinHash signature of a text's runs of three words, 64 x 4 bytes."""
+    from rensa import RMinHash
+
+    found = (word.group() for word in _WORD.finditer(text.casefold()))
+    minhash = RMinHash(num_perm=PERMUTATIONS, seed=SEED)
+    words = list(islice(found, RUNS_AT_ONCE))
+    while True:
+        runs = max(1, len(words) - SHINGLE + 1)
+        minhash.update([" ".join(words[place : place + SHINGLE]) for place in range(runs)])
+        following = list(islice(found, RUNS_AT_ONCE))
+        if not following:
+            break
+        # A run of words may begin here and end there.
+        words = words[1 - SHINGLE :] + following
+    return np.asarray(minhash.digest(), dtype="<u4").tobytes()
+
+
+def similarity(first: bytes, second: bytes) -> float:
+    """Return the estimated share of word runs that two texts have in common (Jaccard), 0 to 1."""
+    return float(np.mean(np.frombuffer(first, dtype="<u4") == np.frombuffer(second, dtype="<u4")))
+
+
+def revision_in(name: str) -> tuple[str, str]:
+    """Return a name without its revision mark ("Rev. B", "v2.1"), and the mark; empty when it has none."""
+    found = list(_REVISION.finditer(name))
+    if not found:
+        return name, ""
+    last = found[-1]
+    return f"{name[: last.start()]} {name[last.end() :]}", last["mark"].casefold()
+
+
+def _names(bucket: Bucket, document: Document | DocumentRecord, values: Mapping[str, Value]) -> Iterator[int]:
+    stem = document.source_file.rpartition(".")[0] or document.source_file
+    for kind, name in (("file", stem), ("title", document.title)):
+        if rest := " ".join(_LETTERS.findall(fold(revision_in(name)[0]))):
+            yield key_of(bucket.name, kind, rest.encode())
+    for name in identifier_fields(bucket):
+        if name in values:
+            yield key_of(bucket.name, name, fold(show(values[name])).encode())
+
+
+def identifier_fields(bucket: Bucket) -> list[str]:
+    """Return the fields that hold a document's own identifiers."""
+    return list(dict.fromkeys(kind.field for kind in bucket.identifiers if kind.field))
+
+
+def key_of(bucket: str, kind: str, value: bytes) -> int:
+    """Return a signed 64-bit key of a value of one kind in one bucket."""
+    digest = hashlib.blake2b(value, digest_size=8, key=f"{bucket} {kind}".encode()[:64]).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """A document as stored with its signature.
+
+    Attributes:
+        settled: near-duplicates and versions of it were looked for since it was written.
+        supersedes: the document that an ingest found it to replace; None when it found none.
+    """
+
+    doc_id: str
+    signature: bytes
+    settled: bool
+    supersedes: str | None
+
+
+class LikenessTables:
+    """The tables of signatures and keys, written in the transactions of the document store."""
+
+    def __init__(self, metadata: MetaData) -> None:
+        self.signatures = Table(
+            "document_signatures",
+            metadata,
+            Column("doc_id", String, primary_key=True),
+            Column("bucket", String, nullable=False),
+            Column("settled", Boolean, nullable=False),
+            Column("supersedes", String),
+            Column("signature", LargeBinary, nullable=False),
+            Index("document_signatures_open", "bucket", "settled"),
+            Index("document_signatures_supersedes", "supersedes"),
+        )
+        self.keys = Table(
+            "document_keys",
+            metadata,
+            Column("key", BigInteger, primary_key=True, autoincrement=False),
+            Column("doc_id", String, primary_key=True),
+            Index("document_keys_of", "doc_id"),
+        )
+
+    def replace(self, connection: Connection, bucket: str, traits: Mapping[str, Traits]) -> None:
+        """Store the traits of documents that are written; what they supersede is looked for again."""
+        chosen = self.signatures.c.doc_id.in_(list(traits))
+        held = select(self.signatures.c.doc_id, self.signatures.c.supersedes).where(chosen)
+        supersedes = {row.doc_id: row.supersedes for row in connection.execute(held)}
+        connection.execute(delete(self.signatures).where(chosen))
+        connection.execute(delete(self.keys).where(self.keys.c.doc_id.in_(list(traits))))
+        rows = [
+            {
+                "doc_id": doc_id,
+                "bucket": bucket,
+                "settled": False,
+                "supersedes": supersedes.get(doc_id),
+                "signature": item.signature,
+            }
+            for doc_id, item in traits.items()
+        ]
+        keys = [
+            {"key": key, "doc_id": doc_id}
+            for doc_id, item in traits.items()
+            for key in set(item.keys(bucket))
+        ]
+        connection.execute(insert(self.signatures), rows)
+        connection.execute(insert(self.keys), keys)
+
+    def remove(self, connection: Connection, doc_ids: Sequence[str]) -> None:
+        """Forget documents; those that replaced one of them are looked at again."""
+        table = self.signatures
+        connection.execute(update(table).where(table.c.supersedes.in_(doc_ids)).values(settled=False))
+        connection.execute(delete(table).where(table.c.doc_id.in_(doc_ids)))
+        connection.execute(delete(self.keys).where(self.keys.c.doc_id.in_(doc_ids)))
+
+    def unsettled(self, bucket: str, limit: int) -> Any:
+        """Return the query for documents whose likeness was not looked at."""
+        table = self.signatures
+        chosen = select(table.c.doc_id, table.c.signature, table.c.settled, table.c.supersedes)
+        open_ones = chosen.where(table.c.bucket == bucket, table.c.settled.is_(False))
+        return open_ones.order_by(table.c.doc_id).limit(limit)
+
+    def sharing(self, doc_ids: Sequence[str]) -> Any:
+        """Return the query for (document, other document) that share a key, a few others a key."""
+        mine, theirs = self.keys.alias("mine"), self.keys.alias("theirs")
+        wanted = select(mine.c.key).where(mine.c.doc_id.in_(doc_ids)).distinct()
+        place = func.row_number().over(partition_by=theirs.c.key, order_by=theirs.c.doc_id)
+        ranked = select(theirs.c.key, theirs.c.doc_id, place.label("place")).where(theirs.c.key.in_(wanted))
+        few = ranked.subquery("few")
+        return (
+            select(mine.c.doc_id, few.c.doc_id.label("other"))
+            .join(few, few.c.key == mine.c.key)
+            .where(mine.c.doc_id.in_(doc_ids), few.c.place <= FEW, few.c.doc_id != mine.c.doc_id)
+            .distinct()
+        )
+
+    def holding(self, keys: Sequence[int], limit: int) -> Any:
+        """Return the query for (key, document), a few documents a key."""
+        table = self.keys
+        place = func.row_number().over(partition_by=table.c.key, order_by=table.c.doc_id).label("place")
+        ranked = select(table.c.key, table.c.doc_id, place).where(table.c.key.in_(keys)).subquery("ranked")
+        first = select(ranked.c.key, ranked.c.doc_id).where(ranked.c.place <= limit)
+        return first.order_by(ranked.c.key, ranked.c.doc_id)
+
+    def of(self, doc_ids: Sequence[str]) -> Any:
+        """Return the query for the likeness of documents."""
+        table = self.signatures
+        chosen = select(table.c.doc_id, table.c.signature, table.c.settled, table.c.supersedes)
+        return chosen.where(table.c.doc_id.in_(doc_ids))
+
+    def settled(self) -> Any:
+        """Return the statement that records, of many, that a document was looked at and what it replaces."""
+        table = self.signatures
+        values = {"settled": True, "supersedes": bindparam("replaced")}
+        return update(table).where(table.c.doc_id == bindparam("document")).values(values)

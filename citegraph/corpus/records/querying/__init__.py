@@ -1,0 +1,1 @@
+"""Lists, counts and sums over all matching documents, computed by the database."""

@@ -1,0 +1,372 @@
+"""Typed queries over the annotations: lists, counts, sums and groups over all matching documents, in SQL."""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+from pydantic import Field as Declared
+from sqlalchemy import ColumnElement, FromClause, Select, func, select
+
+from citegraph.corpus.filters.clause import Filters
+from citegraph.corpus.filters.sql_filter import compared_column
+from citegraph.corpus.filters.sql_text import date_label
+from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
+from citegraph.corpus.records.annotations.year_index import grouping_condition
+from citegraph.corpus.records.querying.aggregates import Aggregate, Function, by_day, compute, rolled_up
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.corpus.schema.field import Field
+from citegraph.corpus.schema.values import to_json
+from citegraph.errors import BadInput
+from citegraph.language.amounts import rounded
+
+_SUMMED = frozenset({"integer", "decimal", "money", "quantity"})
+_ORDERED = _SUMMED | {"date"}
+BOUNDS = {"select": 100, "aggregate": 20, "group_by": 10, "order_by": 20, "only": 30_000}
+"""Most of each part of a query: databases take some thousand columns and some ten thousand parameters."""
+NO_VALUE = "(missing)"
+"""What a group of documents without the field is called."""
+
+
+class DocumentQuery(BaseModel):
+    """A query over one bucket's annotations.
+
+    Attributes:
+        filters: checked filters (`citegraph.corpus.filters.clause.check_filters`).
+        select: fields of a list, besides the document id; ignored when something is aggregated.
+        aggregate: numbers to compute, a column each.
+        group_by: fields, or dates cut to "field.year", "field.quarter", "field.month", "field.day".
+        order_by: fields, or with aggregates column names; a leading "-" is descending.
+        limit: rows at most; None is all.
+        distinct: list each combination of the selected fields once, without document ids.
+        only: documents to stay within, where something else than filters chose them; None for all.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    bucket: str
+    filters: Filters = ()
+    select: tuple[str, ...] = ()
+    aggregate: tuple[Aggregate, ...] = ()
+    group_by: tuple[str, ...] = ()
+    order_by: tuple[str, ...] = ()
+    limit: int | None = Declared(default=100, ge=1, le=100_000)
+    distinct: bool = False
+    only: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """What a query found.
+
+    Attributes:
+        columns: names of the columns, in order.
+        rows: JSON values by column; money is `{"amount": "12.50", "currency": "EUR"}`.
+        matched: documents that pass the filters.
+        covered: of those, how many have each field that was selected, aggregated or grouped by.
+        currencies: the currencies of the aggregated money; with more than one each has its own row,
+            None stands for amounts whose currency is unknown.
+        truncated: whether more rows exist than `limit` let through.
+        notes: sentences for the answer ("summed 612 of 626; 14 have no total_amount").
+    """
+
+    columns: tuple[str, ...]
+    rows: list[dict[str, Any]]
+    matched: int
+    covered: Mapping[str, int] = field(default_factory=dict)
+    currencies: tuple[str | None, ...] = ()
+    truncated: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def run_query(store: AnnotationStore, query: DocumentQuery) -> QueryResult:
+    """Return the query's result, computed by the database over all matching documents.
+
+    Raises:
+        BadInput: an unknown bucket, field or column, or a function that does not fit a field.
+        Unavailable: the database does not answer.
+    """
+    bucket = store.buckets.get(query.bucket)
+    if bucket is None:
+        raise BadInput(f"no bucket {query.bucket[:60]!r} (buckets: {', '.join(store.buckets)})")
+    for name, most in BOUNDS.items():
+        if len(getattr(query, name) or ()) > most:
+            raise BadInput(f"a query takes at most {most:,} of {name}")
+    if query.aggregate or query.group_by:
+        return _aggregated(store, bucket, query)
+    return _listed(store, bucket, query)
+
+
+def _listed(store: AnnotationStore, bucket: Bucket, query: DocumentQuery) -> QueryResult:
+    names = [_field(bucket, name).name for name in query.select]
+    more = None if query.limit is None else query.limit + 1
+    if query.distinct and names:
+        rows = _distinct(store, bucket, query, names, more)
+    else:
+        found = store.rows(query.bucket, query.filters, names, query.order_by, more)
+        rows = [{"doc_id": row["doc_id"], **{name: _shown(row.get(name)) for name in names}} for row in found]
+    matched, covered = _coverage(store, query, [_field(bucket, name) for name in names])
+    columns = tuple(names) if query.distinct and names else ("doc_id", *names)
+    return QueryResult(
+        columns,
+        rows[: query.limit],
+        matched,
+        covered,
+        truncated=query.limit is not None and len(rows) > query.limit,
+    )
+
+
+def _condition(
+    store: AnnotationStore, query: DocumentQuery, counted: Sequence[Field | None] = ()
+) -> ColumnElement[bool]:
+    """Return what a document must meet: the filters, and to be one of the chosen ones.
+
+    Args:
+        counted: the fields that are aggregated, where the query groups by one field (see `citegraph.corpus.records.annotations.year_index`).
+    """
+    if query.only is not None:
+        chosen = store.tables[query.bucket].rows.c.doc_id.in_(query.only)
+        return store.condition(query.bucket, query.filters) & chosen
+    key = store.buckets[query.bucket].field(query.group_by[0]) if len(query.group_by) == 1 else None
+    if key is None:
+        return store.condition(query.bucket, query.filters)
+    return grouping_condition(store, query.bucket, query.filters, key=key, others=counted)
+
+
+def _distinct(
+    store: AnnotationStore, bucket: Bucket, query: DocumentQuery, names: Sequence[str], limit: int | None
+) -> list[dict[str, Any]]:
+    table = store.tables[query.bucket].rows
+    groups = [_Group(bucket, name) for name in names]
+    keys = [group.key(table) for group in groups]
+    statement = select(
+        *(group.key(table).label(f"g{n}") for n, group in enumerate(groups)), func.count().label("n")
+    )
+    statement = statement.where(_condition(store, query)).group_by(*keys).limit(limit)
+    statement = statement.order_by(*(key.asc().nulls_last() for key in keys))
+    lines = store.run(statement).all()
+    columns = [group.values(store, [line[number] for line in lines]) for number, group in enumerate(groups)]
+    return [
+        dict(zip((group.name for group in groups), row, strict=True)) for row in zip(*columns, strict=True)
+    ]
+
+
+class _Group:
+    """One thing that rows are grouped by: a field, or a date cut to a year, quarter, month or day."""
+
+    def __init__(self, bucket: Bucket, text: str) -> None:
+        base, _, cut = text.partition(".")
+        self.field = _field(bucket, base)
+        if cut and (self.field.type != "date" or cut not in ("year", "quarter", "month", "day")):
+            raise BadInput(f"cannot group by {text[:60]!r} (dates group by .year, .quarter, .month or .day)")
+        if self.field.type in ("keywords", "text"):
+            raise BadInput(f"cannot group by {self.field.name}, which is {self.field.type}")
+        self.bucket = bucket.name
+        self.cut = cut
+        self.name = f"{self.field.name}.{cut}" if cut else self.field.name
+
+    def key(self, table: Any) -> ColumnElement[Any]:
+        """Return what makes two rows one group."""
+        column = compared_column(self.field, table)
+        if self.cut in ("year", "quarter", "month"):
+            return date_label(column, self.cut)
+        return column
+
+    def values(self, store: AnnotationStore, lines: Sequence[Any]) -> list[Any]:
+        """Return the group's name in each line of a result; keywords as they are shown."""
+        shown = store.shown_values(self.bucket, self.field.name, lines)
+        return [self._value(shown.get(raw, raw)) for raw in lines]
+
+    def _value(self, raw: Any) -> Any:
+        """Return the group's name as JSON; "(missing)" when there is no value."""
+        if raw is None:
+            return NO_VALUE
+        return _shown(raw)
+
+
+def _aggregated(store: AnnotationStore, bucket: Bucket, query: DocumentQuery) -> QueryResult:
+    groups = [_Group(bucket, text) for text in query.group_by]
+    aggregates = query.aggregate or (Aggregate(function="count"),)
+    fields = [_aggregated_field(bucket, item) for item in aggregates]
+    aggregates = tuple(
+        item.model_copy(update={"field": declared.name}) if declared else item
+        for item, declared in zip(aggregates, fields, strict=True)
+    )
+    statement = _aggregate_statement(store, query, groups, list(zip(aggregates, fields, strict=True)))
+    more = None if query.limit is None else query.limit + 1
+    concerned = {item.name: item for item in (*fields, *(group.field for group in groups)) if item}
+    # Two passes over the matching documents, at the same time.
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        counting = thread.submit(_coverage, store, query, list(concerned.values()))
+        lines = store.run(statement.limit(more)).mappings().all()
+        matched, covered = counting.result()
+    rows: list[dict[str, Any]] = [{} for _ in lines]
+    for number, group in enumerate(groups):
+        for row, value in zip(rows, group.values(store, [line[f"g{number}"] for line in lines]), strict=True):
+            row[group.name] = value
+    for row, line in zip(rows, lines, strict=True):
+        row.update(_numbers(line, aggregates, fields))
+    codes = _currencies(lines, fields)
+    return QueryResult(
+        columns=(*(group.name for group in groups), *(item.name for item in aggregates)),
+        rows=rows[: query.limit],
+        matched=matched,
+        covered=covered,
+        currencies=codes,
+        truncated=query.limit is not None and len(rows) > query.limit,
+        notes=tuple(_notes(aggregates, fields, matched, covered, codes)),
+    )
+
+
+def _aggregate_statement(
+    store: AnnotationStore,
+    query: DocumentQuery,
+    groups: Sequence["_Group"],
+    columns: Sequence[tuple[Aggregate, Field | None]],
+) -> Select[Any]:
+    """Return the SELECT: group keys g0..., the currency where money is aggregated, and numbers a0..."""
+    table = store.tables[query.bucket].rows
+    money = next((on for _, on in columns if on is not None and on.type == "money"), None)
+    if money and any(on and on.type == "money" and on.name != money.name for _, on in columns):
+        raise BadInput("one query aggregates one money field, because each may have its own currencies")
+    currency: ColumnElement[Any] | None = table.c[f"{money.name}__currency"] if money else None
+    condition = _condition(store, query, [on for _, on in columns])
+    if money is not None and all(item.function != "count" for item, _ in columns):
+        condition = condition & table.c[money.name].is_not(None)
+    only_days = len(groups) == 1 and bool(groups[0].cut)
+    day = compared_column(groups[0].field, table) if only_days else None
+    days = (
+        by_day(table, columns, condition=condition, day=day, currency=currency) if day is not None else None
+    )
+    source: FromClause
+    keys: list[ColumnElement[Any]]
+    if days is not None:
+        source, currency = days, days.c.currency if currency is not None else None
+        keys = [date_label(days.c.day, groups[0].cut)] if groups[0].cut != "day" else [days.c.day]
+        numbers = [rolled_up(days, item, number) for number, (item, _) in enumerate(columns)]
+    else:
+        source, keys = table, [group.key(table) for group in groups]
+        numbers = [compute(table, item, on) for item, on in columns]
+    order = [*keys, currency] if currency is not None else keys
+    statement: Select[Any] = select(
+        *(key.label(f"g{number}") for number, key in enumerate(keys)),
+        *([currency.label("currency")] if currency is not None else []),
+        *(value.label(f"a{number}") for number, value in enumerate(numbers)),
+    ).select_from(source)
+    statement = statement if days is not None else statement.where(condition)
+    statement = statement.group_by(*order) if order else statement
+    return statement.order_by(*_order(query, groups, [item for item, _ in columns], statement, order))
+
+
+def _currencies(lines: Sequence[Mapping[str, Any]], fields: Sequence[Field | None]) -> tuple[str | None, ...]:
+    """Return the currencies in which an amount was aggregated."""
+    amounts = [f"a{number}" for number, item in enumerate(fields) if item and item.type == "money"]
+    in_money = [line for line in lines if any(line[name] is not None for name in amounts)]
+    return tuple(dict.fromkeys(line["currency"] for line in in_money))
+
+
+def _aggregated_field(bucket: Bucket, item: Aggregate) -> Field | None:
+    if item.field is None:
+        if item.function != "count":
+            raise BadInput(f"{item.function} needs a field")
+        return None
+    declared = _field(bucket, item.field)
+    fitting = {"sum": _SUMMED, "average": _SUMMED, "min": _ORDERED, "max": _ORDERED}.get(item.function)
+    if fitting and declared.type not in fitting:
+        raise BadInput(f"{item.function} does not fit {declared.name}, which is {declared.type}")
+    return declared
+
+
+def _order(
+    query: DocumentQuery,
+    groups: Sequence[_Group],
+    aggregates: Sequence[Aggregate],
+    statement: Select[Any],
+    keys: Sequence[ColumnElement[Any]],
+) -> list[ColumnElement[Any]]:
+    """Return the ORDER BY of result columns; groups without an order come in their own."""
+    labels = {group.name: f"g{number}" for number, group in enumerate(groups)}
+    labels |= {item.name: f"a{number}" for number, item in enumerate(aggregates)}
+    parts: list[ColumnElement[Any]] = []
+    for name in query.order_by:
+        label = labels.get(name.removeprefix("-"))
+        if label is None:
+            raise BadInput(f"cannot order by {name[:60]!r} (columns: {', '.join(labels)})")
+        column = statement.selected_columns[label]
+        parts.append(column.desc().nulls_last() if name.startswith("-") else column.asc().nulls_last())
+    return [*parts, *(key.asc().nulls_last() for key in keys)]
+
+
+def _numbers(
+    line: Mapping[str, Any], aggregates: Sequence[Aggregate], fields: Sequence[Field | None]
+) -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    for number, (item, declared) in enumerate(zip(aggregates, fields, strict=True)):
+        value = line[f"a{number}"]
+        if declared is not None and declared.type == "money" and item.function != "count":
+            amount = None if value is None else rounded(Decimal(value))
+            row[item.name] = (
+                None if amount is None else {"amount": f"{amount:f}", "currency": line["currency"]}
+            )
+        elif isinstance(value, Decimal | float) and not isinstance(value, bool):
+            row[item.name] = float(f"{float(value):.12g}")
+        else:
+            row[item.name] = _shown(value)
+    return row
+
+
+def _coverage(
+    store: AnnotationStore, query: DocumentQuery, fields: Sequence[Field]
+) -> tuple[int, dict[str, int]]:
+    table = store.tables[query.bucket].rows
+    counts = [func.count(compared_column(item, table)) for item in fields]
+    statement = select(func.count(), *counts).select_from(table).where(_condition(store, query, fields))
+    matched, *covered = store.run(statement).one()
+    return int(matched), {item.name: int(count) for item, count in zip(fields, covered, strict=True)}
+
+
+_DONE: Mapping[Function, str] = {
+    "sum": "summed",
+    "average": "averaged",
+    "min": "compared",
+    "max": "compared",
+    "count": "",
+}
+
+
+def _notes(
+    aggregates: Sequence[Aggregate],
+    fields: Sequence[Field | None],
+    matched: int,
+    covered: Mapping[str, int],
+    currencies: Sequence[str | None],
+) -> list[str]:
+    notes: dict[str, None] = {}
+    for item, declared in zip(aggregates, fields, strict=True):
+        if declared is None or item.function == "count":
+            continue
+        have = covered[declared.name]
+        if have < matched:
+            notes[f"{_DONE[item.function]} {have} of {matched}; {matched - have} have no {declared.name}"] = (
+                None
+            )
+        else:
+            notes[f"{_DONE[item.function]} {have} of {matched}"] = None
+    if len(currencies) > 1:
+        shown = ", ".join(code or "unknown currency" for code in currencies)
+        notes[f"amounts in {shown} are not added up"] = None
+    return list(notes)
+
+
+def _field(bucket: Bucket, name: str) -> Field:
+    declared = bucket.field(name) if len(name) <= 100 else None
+    if declared is None:
+        names = ", ".join(item.name for item in bucket.fields)
+        raise BadInput(f"{name[:60]!r} is not a field of {bucket.name} (fields: {names})")
+    return declared
+
+
+def _shown(value: Any) -> Any:
+    return None if value is None else to_json(value)

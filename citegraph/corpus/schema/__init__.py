@@ -1,0 +1,1 @@
+"""Bucket declarations, their fields and typed values: everything about a bucket comes from here."""

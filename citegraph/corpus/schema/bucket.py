@@ -1,0 +1,382 @@
+"""Bucket declarations: one YAML file a bucket, from which everything about that bucket is made."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import Field as Declared
+
+from citegraph.corpus.schema.extract_rules import Sum
+from citegraph.corpus.schema.field import DateOrder, Field, Money, Name, Quantity, Regex, Value, fold
+from citegraph.errors import BadInput
+
+RESERVED = frozenset({"doc_id", "id", "bucket", "file", "source_file", "text"})
+"""Columns of an annotation row that say which document it is about; no field may take these names."""
+
+Index = Literal["keyword", "integer", "float", "datetime"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A value of an annotation row that could not be used, and why."""
+
+    column: str
+    value: str
+    reason: str
+
+
+class Identifier(BaseModel):
+    """A kind of identifier: matched whole, and boosted, in documents and questions.
+
+    Attributes:
+        pattern: regular expression, case-insensitive; group 1 is the identifier when there is one.
+        field: the field that holds identifiers of this kind, when there is one.
+        synonyms: prefix -> other spellings of it ("JDK" -> "Java", "OpenJDK"), for the query.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    pattern: Regex
+    field: Name | None = None
+    synonyms: Mapping[str, tuple[str, ...]] = Declared(default_factory=dict)
+    examples: tuple[str, ...] = ()
+
+    def find(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield the character spans of the identifiers in a text."""
+        compiled = re.compile(self.pattern, re.IGNORECASE)
+        group = 1 if compiled.groups else 0
+        for found in compiled.finditer(text):
+            if found.group(group):
+                yield found.span(group)
+
+
+class Collection(BaseModel):
+    """A Qdrant collection that langchain-qdrant wrote and that is read as it is.
+
+    Attributes:
+        content_key, metadata_key: where the payload holds text and metadata; a `metadata_key` of "" says that
+            the metadata stand beside the text.
+        vector, sparse_vector: names of its vectors; "" is the unnamed one.
+        path: folder of a local-mode client (`QdrantClient(path=...)`) that holds it; None is the server's.
+        id_key: metadata that tell which points are one document, several for the lines of one file; None is
+            `source_key`, "_id" makes each point a document.
+        source_key, page_key: metadata that name a document's file and its page.
+        first_page: the number that the metadata give a file's first page (LangChain's PDF loaders: 0).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    content_key: str = "page_content"
+    metadata_key: str = "metadata"
+    vector: str = ""
+    sparse_vector: str = "langchain-sparse"
+    mode: Literal["dense", "sparse", "hybrid"] = "dense"
+    distance: Literal["Cosine", "Dot", "Euclid", "Manhattan"] = "Cosine"
+    path: Path | None = None
+    id_key: str | tuple[str, ...] | None = None
+    source_key: str = "source"
+    page_key: str = "page"
+    first_page: Literal[0, 1] = 0
+
+
+class Bucket(BaseModel):
+    """The declaration of one bucket.
+
+    Attributes:
+        nouns: words for the bucket's documents, singular, in any language ("receipt", "NDA").
+        language: ISO 639-1 code of most documents; chooses the stemmer.
+        date_order: how "03/04/2018" is read where a field does not say.
+        main_date, main_amount: what "in 2018" and "over 500" mean when no field is named.
+        title_fields: fields that name a document for people, best first.
+        entity_fields: fields whose values a question may mention without naming the field.
+        effective_field, supersedes_field, revision_field: which version is in force (A8).
+        sums: money fields that add up, by which extraction tells them from other amounts.
+        ignore: annotation columns that are known and not kept.
+        collection: the Qdrant collection of someone else that is the bucket; nothing is ingested into it.
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", coerce_numbers_to_str=True, ignored_types=(cached_property,)
+    )
+
+    name: Name
+    description: str
+    nouns: tuple[str, ...]
+    fields: tuple[Field, ...]
+    language: str = "en"
+    date_order: DateOrder = "DMY"
+    topics: tuple[str, ...] = ()
+    identifiers: tuple[Identifier, ...] = ()
+    main_date: Name | None = None
+    main_amount: Name | None = None
+    title_fields: tuple[Name, ...] = ()
+    entity_fields: tuple[Name, ...] = ()
+    effective_field: Name | None = None
+    supersedes_field: Name | None = None
+    revision_field: Name | None = None
+    sums: tuple[Sum, ...] = ()
+    ignore: tuple[str, ...] = ()
+    collection: Collection | None = None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "Bucket":
+        by_name = {field.name: field for field in self.fields}
+        if len(by_name) < len(self.fields):
+            raise ValueError("two fields have the same name")
+        if taken := RESERVED & set(by_name):
+            raise ValueError(f"reserved field name: {', '.join(sorted(taken))}")
+        for role, name in self._roles():
+            if name not in by_name:
+                raise ValueError(f"{role} names {name!r}, which is not a field")
+        if self.main_date and by_name[self.main_date].type != "date":
+            raise ValueError(f"main_date {self.main_date!r} is not a date")
+        if self.main_amount and by_name[self.main_amount].type != "money":
+            raise ValueError(f"main_amount {self.main_amount!r} is not money")
+        if wrong := [
+            name for rule in self.sums for name in (rule.total, *rule.of) if by_name[name].type != "money"
+        ]:
+            raise ValueError(f"sums {wrong[0]!r} is not money")
+        return self
+
+    def _roles(self) -> Iterator[tuple[str, str]]:
+        singles = ("main_date", "main_amount", "effective_field", "supersedes_field", "revision_field")
+        yield from ((role, name) for role in singles if (name := getattr(self, role)))
+        yield from (("title_fields", name) for name in self.title_fields)
+        yield from (("entity_fields", name) for name in self.entity_fields)
+        for field in self.fields:
+            yield from ((f"{field.name}.first_of", name) for name in field.first_of)
+            if field.currency_field:
+                yield f"{field.name}.currency_field", field.currency_field
+            for rule in field.extract:
+                yield from ((f"{field.name}.extract.years_between", name) for name in rule.years_between)
+        yield from (("sums", name) for rule in self.sums for name in (rule.total, *rule.of))
+        for identifier in self.identifiers:
+            if identifier.field:
+                yield f"identifier {identifier.name}", identifier.field
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Field]:
+        names: dict[str, Field] = {field.name: field for field in self.fields}
+        for field in self.fields:
+            for alias in field.columns:
+                names.setdefault(_column(alias), field)
+        for field in self.fields:
+            for alias in field.words:
+                names.setdefault(_column(alias), field)
+        return names
+
+    def field(self, name_or_alias: str) -> Field | None:
+        """Return the field of that name, column or word (case and separators do not matter), else None."""
+        return self._by_name.get(name_or_alias) or self._by_name.get(_column(name_or_alias))
+
+    def validate_row(
+        self, row: Mapping[str, Any], *, today: date | None = None
+    ) -> tuple[dict[str, Value], list[Problem]]:
+        """Return an annotation row's typed values by field name, and what could not be used.
+
+        Missing values (None, blank, "n/a") are left out. A column that is no field of the bucket is
+        reported as a problem with the reason "unknown column".
+        """
+        from citegraph.corpus.schema.values import read_row
+
+        return read_row(self, row, today=today)
+
+    def derive(self, values: Mapping[str, Value], text: str = "") -> dict[str, Value]:
+        """Return the values completed by the declared text rules and `first_of` fallbacks.
+
+        A value that is already there is never replaced.
+        """
+        from citegraph.corpus.schema.values import derive_values
+
+        return derive_values(self, values, text)
+
+    def payload(self, values: Mapping[str, Value]) -> dict[str, Any]:
+        """Return the JSON that the index keeps under "meta": what filters compare, so strings are folded.
+
+        `_fields` lists the fields that are present.
+        """
+        from citegraph.corpus.schema.values import payload_value
+
+        fields = {field.name: field for field in self.fields}
+        present = {
+            name: payload_value(fields[name], value) for name, value in values.items() if name in fields
+        }
+        return {**present, "_fields": sorted(present)} if present else {"_fields": []}
+
+    def payload_indexes(self) -> dict[str, Index]:
+        """Return the payload keys to index and the kind of each ("meta.vendor_name": "keyword")."""
+        kinds: dict[str, Index] = {
+            "text": "keyword",
+            "keyword": "keyword",
+            "keywords": "keyword",
+            "integer": "float",
+            "decimal": "float",
+            "quantity": "float",
+            "date": "datetime",
+            "boolean": "keyword",
+        }
+        indexes: dict[str, Index] = {"meta._fields": "keyword"}
+        for field in self.fields:
+            if field.type == "money":
+                indexes[f"meta.{field.name}.amount"] = "float"
+                indexes[f"meta.{field.name}.currency"] = "keyword"
+            else:
+                indexes[f"meta.{field.name}"] = kinds[field.type]
+        return indexes
+
+    def find_identifiers(self, text: str) -> list[tuple[Identifier, str, int, int]]:
+        """Return the identifiers in a text as (kind, text, start, end), longest first where they overlap."""
+        found = [
+            (identifier, text[start:end], start, end)
+            for identifier in self.identifiers
+            for start, end in identifier.find(text)
+        ]
+        found.sort(key=lambda item: (item[2] - item[3], item[2]))
+        kept: list[tuple[Identifier, str, int, int]] = []
+        for item in found:
+            if all(item[3] <= other[2] or item[2] >= other[3] for other in kept):
+                kept.append(item)
+        return sorted(kept, key=lambda item: item[2])
+
+    def title(self, values: Mapping[str, Value]) -> str:
+        """Return the name of a document for people, from its title fields; empty when it has none."""
+        for name in self.title_fields:
+            if value := values.get(name):
+                return show(value)
+        return ""
+
+    def document_fields_text(self, values: Mapping[str, Value]) -> str:
+        """Return the values as one line a field ("vendor name: ..."), for prompts and keyword search."""
+        names = [field.name for field in self.fields if field.name in values]
+        return "\n".join(f"{name.replace('_', ' ')}: {show(values[name])}" for name in names)
+
+    def llm_schema(self) -> str:
+        """Return a compact list of the fields for a prompt, one line a field."""
+        return "\n".join(
+            [f"{self.name}: {self.description}", *(_schema_line(field) for field in self.fields)]
+        )
+
+    def describe(self) -> str:
+        """Return the bucket's documentation as Markdown."""
+        lines = [f"# {self.name}", "", self.description, "", f"Words: {', '.join(self.nouns)}", ""]
+        lines += ["| field | type | description | columns | example |", "|---|---|---|---|---|"]
+        for field in self.fields:
+            kind = field.type + (f" ({field.unit or field.currency})" if field.unit or field.currency else "")
+            cells = [field.name, kind, field.description, ", ".join(field.columns), "; ".join(field.examples)]
+            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        for field in self.fields:
+            for value, forms in field.values.items():
+                lines.append(f"- {field.name} = {value}: {', '.join(forms)}" if forms else f"- {value}")
+        if self.identifiers:
+            lines += ["", "Identifiers:"]
+            lines += [
+                f"- {item.name}: {', '.join(item.examples) or item.pattern}" for item in self.identifiers
+            ]
+        return "\n".join(lines)
+
+
+def show(value: Value) -> str:
+    """Return a value as text for people: ISO dates, "12.50 EUR", lists joined by "; "."""
+    if isinstance(value, Money):
+        return f"{value.amount:f} {value.currency}" if value.currency else f"{value.amount:f}"
+    if isinstance(value, Quantity):
+        return value.raw or f"{value.value:g}"
+    if isinstance(value, tuple):
+        return "; ".join(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def load_buckets(folder: Path | None = None) -> dict[str, Bucket]:
+    """Return the buckets declared in a folder (*.yaml), by name, in the order of the file names.
+
+    Args:
+        folder: default: the declarations that ship with Citegraph.
+
+    Raises:
+        BadInput: no declaration, or an invalid one; the message begins with "file.yaml:line:".
+    """
+    folder = folder or Path(__file__).resolve().parents[3] / "buckets"
+    paths = sorted(folder.glob("*.yaml"))
+    if not paths:
+        raise BadInput(f"{folder}: no bucket declaration (*.yaml)")
+    buckets: dict[str, Bucket] = {}
+    for path in paths:
+        bucket = load_bucket(path)
+        if bucket.name in buckets:
+            raise BadInput(f"{path.name}:1: bucket {bucket.name!r} is declared twice")
+        buckets[bucket.name] = bucket
+    return buckets
+
+
+def load_bucket(path: Path) -> Bucket:
+    """Return the bucket that a YAML file declares.
+
+    Raises:
+        BadInput: the declaration is invalid; the message begins with "file.yaml:line:".
+    """
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError
+
+    try:
+        data = YAML(typ="rt").load(path.read_text(encoding="utf-8"))
+    except MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise BadInput(f"{path.name}:{line}: {error.problem or 'not YAML'}") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path.name}:1: not UTF-8 text") from error
+    if not isinstance(data, dict):
+        raise BadInput(f"{path.name}:1: a bucket declaration is a mapping (name, description, fields, ...)")
+    try:
+        return Bucket.model_validate(_plain(data))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        message = first["msg"].removeprefix("Value error, ")
+        raise BadInput(
+            f"{path.name}:{_line(data, first['loc'])}: {where + ': ' if where else ''}{message}"
+        ) from error
+
+
+def _plain(node: Any) -> Any:
+    """Return the YAML nodes as plain Python values (lists as tuples)."""
+    if isinstance(node, dict):
+        return {str(key): _plain(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return tuple(_plain(item) for item in node)
+    return node
+
+
+def _line(node: Any, location: Sequence[str | int]) -> int:
+    """Return the line (from 1) of the deepest node of a pydantic error's location."""
+    line = 1
+    for part in location:
+        marks = getattr(node, "lc", None)
+        if marks is None:
+            break
+        try:
+            line = (marks.item(part) if isinstance(part, int) else marks.key(part))[0] + 1
+            node = node[part]
+        except (KeyError, IndexError, TypeError):
+            break
+    return line
+
+
+def _schema_line(field: Field) -> str:
+    detail = field.type + (f" in {field.unit}" if field.unit else "")
+    words = f" [{', '.join(field.words[:6])}]" if field.words else ""
+    values = f" values: {', '.join(list(field.values)[:12])}." if field.values else ""
+    example = f" e.g. {field.examples[0]}" if field.examples and not values else ""
+    return f"- {field.name} ({detail}): {field.description}{words}{values}{example}"
+
+
+def _column(name: str) -> str:
+    return re.sub(r"[\s\-_.]+", "_", fold(name)).strip("_")

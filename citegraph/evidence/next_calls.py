@@ -1,0 +1,151 @@
+"""The searches that a review asks for next, once code has checked them; and the set that what was found leads to."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from citegraph.language import terms
+from citegraph.plan.planned_by_model import PlannedFilter, checked_clauses
+from citegraph.plan.stored_filters import inferred, printed
+from citegraph.run.budgets import tool_calls_left
+from citegraph.run.context import Context
+from citegraph.run.model_calls import note
+from citegraph.run.services import Corpus
+from citegraph.run.state import Json, State
+from nodes.prune import signature
+from tools.search_tools import typed_filters
+
+
+class NextCall(BaseModel):
+    """One further search."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    tool: Literal["search_text", "search_semantic", "query_documents"]
+    bucket: str = Field(max_length=80)
+    query: str = Field(max_length=300)
+    doc_id: str = Field("", max_length=200)
+    filters: list[PlannedFilter] = Field(default_factory=list, max_length=6)
+    keep_filters: bool = True
+
+
+def allowed_buckets(corpus: Corpus, plan: Json, context: Context) -> list[str]:
+    """Return the buckets that this run may search: with hard filters only those that the filters were bound to."""
+    return list(plan["per_bucket"]) if context.filters else list(context.buckets or corpus.buckets)
+
+
+async def new_calls(corpus: Corpus, asked: Sequence[NextCall], state: State, context: Context) -> list[Json]:
+    """Return the searches of a model that are allowed: known bucket, not made before, within the budget."""
+    plan, tried = state["plan"], set(state.get("tried", []))
+    calls: list[Json] = []
+    for item in asked[: tool_calls_left(state, context)]:
+        if item.tool == "query_documents" or not item.query.strip():
+            continue
+        if item.bucket not in allowed_buckets(corpus, plan, context):
+            continue
+        call = await asyncio.to_thread(search_call, corpus, item, plan, context)
+        if signature(call) not in tried:
+            tried.add(signature(call))
+            calls.append(call)
+    return calls
+
+
+def search_call(corpus: Corpus, item: NextCall, plan: Json, context: Context) -> Json:
+    """Return a model's search as a call: fixed filters always, its own and the inferred ones as far as they match; blocking.
+
+    A search inside one document needs no filter. Identifiers are those of its own query: the question's would put
+    the document first that was found already.
+    """
+    only = [item.doc_id.strip("[] ")] if item.doc_id.strip("[] ") else []
+    codes = [text.lower() for _, text, _, _ in corpus.buckets[item.bucket].find_identifiers(item.query)]
+    arguments: Json = {
+        "buckets": [item.bucket],
+        "query": item.query,
+        "mode": "keyword" if item.tool == "search_text" else "semantic",
+        "filtered": item.keep_filters and not only and item.bucket in plan["per_bucket"],
+        "only": only,
+        "identifiers": list(dict.fromkeys(codes)),
+    }
+    own = [] if only else checked_clauses(corpus, item.bucket, item.filters, context)[0]
+    if own:
+        planned = plan["per_bucket"].get(item.bucket, {}).get("filters", [])
+        kept = planned if arguments["filtered"] else [clause for clause in planned if not inferred(clause)]
+        matching = matching_filters(corpus, item.bucket, kept, own)
+        arguments |= {"filters": {item.bucket: matching}, "filtered": True}
+    return {"tool": "search", "args": arguments}
+
+
+def matching_filters(corpus: Corpus, bucket: str, planned: Sequence[Json], own: Sequence[Json]) -> list[Json]:
+    """Return a search's filters without those that leave nothing: the plan's inferred ones first, then its own; blocking.
+
+    A round that finds nothing new is the last one, so a filter too much would end the search.
+    """
+    fixed = [clause for clause in planned if not inferred(clause)]
+    soft = [clause for clause in planned if inferred(clause)]
+    filters = [*fixed, *soft, *own]
+    giving_up = [
+        *soft,
+        *(clause for clause in own if not matches_some(corpus, bucket, [*fixed, clause])),
+        *own,
+    ]
+    for clause in giving_up:
+        if matches_some(corpus, bucket, filters):
+            break
+        filters = [kept for kept in filters if kept is not clause]
+    return filters
+
+
+def matches_some(corpus: Corpus, bucket: str, filters: Sequence[Json]) -> bool:
+    """Tell whether a document meets all of the filters; blocking."""
+    return corpus.annotations.count(bucket, typed_filters(list(filters))) > 0
+
+
+def free_search(corpus: Corpus, buckets: Sequence[str], query: str, *, only: Sequence[str] = ()) -> Json:
+    """Return the call of a search without inferred filters."""
+    codes = [
+        text.lower() for name in buckets for _, text, _, _ in corpus.buckets[name].find_identifiers(query)
+    ]
+    arguments = {"buckets": list(buckets), "query": query.strip(), "mode": "hybrid", "filtered": False}
+    more = {"only": list(only), "identifiers": list(dict.fromkeys(codes))}
+    return {"tool": "search", "args": arguments | more}
+
+
+def resolved_set(
+    corpus: Corpus, asked: Sequence[NextCall], state: State, context: Context
+) -> tuple[Json, list[Json]] | None:
+    """Return the plan for the set that a found name leads to and its note, None where none is asked for; blocking.
+
+    The database makes the question's own list or number (`plan["set"]`) over the documents that meet the model's filters
+    and the fixed ones. The inferred filters of the question are left out: among them are the conditions of the document
+    that gave the name. A condition of the question that nobody used, or filters that match nothing, make no set.
+    """
+    plan = state["plan"]
+    wanted = plan.get("set")
+    item = next((call for call in asked if call.tool == "query_documents"), None)
+    if not wanted or item is None or item.bucket not in plan["per_bucket"]:
+        return None
+    own, _ = checked_clauses(corpus, item.bucket, item.filters, context)
+    part = plan["per_bucket"][item.bucket]
+    filters = [*(clause for clause in part["filters"] if not inferred(clause)), *own]
+    if not own or not matches_some(corpus, item.bucket, filters) or unused(state["decomposition"], own):
+        return None
+    # The words of the question have done their work: what they stand for is among the filters now.
+    settled = part | {"filters": filters, "names": [], "terms": [], "identifiers": [], "mentions": []}
+    found = plan | wanted | {"kind": "documents", "buckets": [item.bucket], "only": [], "resolved": True}
+    found["per_bucket"] = {item.bucket: settled}
+    said = "; ".join(printed(clause) for clause in own)
+    return found, [note("review", "found", f"The documents were chosen by what others say: {said}.")]
+
+
+def unused(decomposition: Mapping[str, Any], own: Sequence[Json]) -> list[str]:
+    """Return the conditions of the question that stand neither in one of its parts nor in a model's filters."""
+    parts = " ".join(item["query"] for item in decomposition.get("subqueries", []))
+    said = set(terms.words(f"{parts} {' '.join(map(printed, own))}"))
+    return [
+        item["raw_text"]
+        for item in decomposition.get("constraints", [])
+        if not said
+        & {word for text in (item["raw_text"], *item["value"]) for word in terms.content_words(text)}
+    ]

@@ -1,0 +1,244 @@
+"""review of a question for a fact: is a document found, only one, and does it hold what is asked?"""
+
+import asyncio
+import re
+from collections.abc import Sequence
+
+from citegraph.evidence.candidates import Candidate, Candidates, find_candidates
+from citegraph.evidence.hops import bridge_calls, second_document
+from citegraph.evidence.in_force import in_force
+from citegraph.evidence.next_calls import allowed_buckets
+from citegraph.evidence.questions_back import ambiguous_question
+from citegraph.evidence.reviewed_by_model import may_ask
+from citegraph.evidence.widening import elsewhere, enough, widen, widen_or_ask
+from citegraph.language import terms
+from citegraph.language.terms import TermWeights
+from citegraph.run.budgets import spent, tool_calls_left
+from citegraph.run.context import Context
+from citegraph.run.model_calls import note
+from citegraph.run.services import Corpus
+from citegraph.run.state import Json, State
+from nodes.prune import signature
+
+TIE = 0.04
+"""Documents whose coverage differs by less than this point equally at the question."""
+
+
+MAX_OPTIONS = 8
+
+
+async def review_passages(corpus: Corpus, state: State, context: Context) -> Json:
+    """Review the evidence for a fact: is a document found, only one, and does it hold what is asked?"""
+    plan = state["plan"]
+    candidates = await find_candidates(corpus, plan, state.get("evidence", []), state["question"])
+    missing = list(candidates.ranked[0].missing) if candidates.ranked else []
+    missing += [name for name in objects_asked(state["question"], candidates) if name not in missing]
+    if candidates.matched == 0 and not plan.get("only"):
+        return await widen_or_ask(corpus, state, context, missing, "the filters match no document")
+    subject = named_subject(corpus, plan, candidates) and not identifies(state["question"], missing)
+    if missing and not subject and not plan.get("only") and not spent(state, context):
+        found = await elsewhere(corpus, state, context, missing)
+        if found is not None:
+            return found
+    if missing and candidates.matched and not identifies(state["question"], missing):
+        return enough(
+            f"the document does not hold {', '.join(missing)}",
+            targets=[candidates.ranked[0].doc_id],
+            silent=True,
+        )
+    if missing:
+        return await widen_or_ask(corpus, state, context, missing, f"nothing holds {', '.join(missing)}")
+    if not candidates.ranked:
+        return await widen_or_ask(corpus, state, context, [], "nothing was found")
+    tied = tied_documents(candidates, plan)
+    if len(tied) > 1:
+        kept, said = in_force(corpus.buckets[tied[0].bucket], tied, state["question"], context.now)
+        if len(kept) == 1:
+            line = note("review", "version", said)
+            return enough("one version is in force", targets=[kept[0].doc_id], notes=[line], open=True)
+    if len(tied) > 1 and may_ask(state, context, "ambiguous"):
+        question = await asyncio.to_thread(ambiguous_question, corpus, plan, tied[:MAX_OPTIONS])
+        if question:
+            return {
+                "status": "clarify",
+                "reason": f"{len(tied)} documents fit equally",
+                "clarification": question,
+            }
+    if len(tied) > 1:
+        return every_one_of(tied)
+    targets = [item.doc_id for item in candidates.ranked[:3]]
+    weak = candidates.ranked[0].score < context.score_threshold and not candidates.matched
+    if weak and not spent(state, context):
+        widened = await widen(corpus, state, context)
+        if widened:
+            return widened
+    hop = await follow(corpus, state, context, candidates)
+    if hop is not None:
+        return hop
+    stated = bool(candidates.ranked[0].states) and not state["decomposition"].get("subqueries")
+    return enough(
+        "a document covers the question",
+        targets=targets,
+        weak=weak,
+        open=not stated,
+        rivals=rivals_of(candidates, plan),
+    )
+
+
+def rivals_of(candidates: Candidates, plan: Json) -> list[str]:
+    """Return the documents that hold the question's names as the best one does, when it names something; else none."""
+    best = candidates.ranked[0]
+    part = plan["per_bucket"].get(best.bucket, {})
+    if not part.get("names") and not part.get("identifiers"):
+        return []
+    return [
+        item.doc_id
+        for item in candidates.ranked[:MAX_OPTIONS]
+        if (item.bucket, item.headed) == (best.bucket, best.headed)
+        and not item.missing
+        and item.score >= best.score - TIE
+    ]
+
+
+OBJECT = re.compile(
+    r"\b(?:for|about|from|by|of|with|für|über|von|vom|zu|pour|sur|de)\s+(?:the\s+|an?\s+|our\s+|der\s+|die\s+|das\s+|dem\s+|den\s+|le\s+|la\s+)?([^\W\d_][\w-]{3,})",
+    re.IGNORECASE,
+)
+
+
+def named_subject(corpus: Corpus, plan: Json, candidates: Candidates) -> bool:
+    """Tell whether a filter by name or number chose the best document: other words then say what is asked about it."""
+    if not candidates.matched or candidates.matched > MAX_OPTIONS:
+        return False
+    bucket = corpus.buckets[candidates.ranked[0].bucket]
+    naming = {*bucket.title_fields, *bucket.entity_fields}
+    return any(
+        clause.get("field") in naming and clause.get("operator") in {"=", "in"}
+        for clause in plan["per_bucket"].get(bucket.name, {}).get("filters", [])
+    )
+
+
+PARTNER = re.compile(
+    r"\b(?:with|from|by|between|for|to|and|&|/|mit|von|für|und|zwischen|avec|pour|et)\s+(?:the\s+)?$",
+    re.IGNORECASE,
+)
+
+
+def identifies(question: str, names: Sequence[str]) -> bool:
+    """Tell whether a missing name says which document is meant ("the NDA with Amgen") rather than what is asked about it."""
+    for match in re.finditer(r"[^\W_]+", question):
+        if terms.bare(match.group()) in names and PARTNER.search(question[: match.start()]):
+            return True
+    return False
+
+
+def objects_asked(question: str, candidates: Candidates) -> list[str]:
+    """Return the words after "for", "von", "de" ... that no chunk of the searched buckets holds: what is asked about is unknown."""
+    weights = list(candidates.weights.values())
+    found = []
+    for match in OBJECT.finditer(question):
+        words = terms.words(match[1])
+        if (
+            weights
+            and words
+            and all(held.counts.get(words[0]) == 0 for held in weights)
+            and not match[1].islower()
+        ):
+            found.append(words[0])
+    return found
+
+
+def corpus_words(plan: Json, bucket: str) -> list[str]:
+    """Return the words of the question that no filter used."""
+    return list(plan["per_bucket"][bucket]["terms"])
+
+
+def telling_words(words: Sequence[str], weights: TermWeights | None) -> list[str]:
+    """Return the words that could tell documents apart: those that less than a tenth of the chunks hold."""
+    if weights is None:
+        return list(words)
+    return [word for word in words if 0 < weights.counts.get(word, 0) < max(3, weights.total / 10)]
+
+
+def every_one_of(tied: Sequence[Candidate]) -> Json:
+    """Return the decision when no question may be asked any more: each document that fits is answered from, and said."""
+    chosen = [item.doc_id for item in tied[:MAX_OPTIONS]]
+    message = f"{len(tied)} documents fit the question equally well; the answer shows what each of {len(chosen)} says."
+    return enough(
+        message,
+        targets=chosen,
+        several=len(chosen),
+        partial=message,
+        notes=[note("review", "ambiguous", message)],
+    )
+
+
+def tied_documents(candidates: Candidates, plan: Json) -> list[Candidate]:
+    """Return the documents that fit equally well and answer differently; one or none means that nothing is ambiguous.
+
+    Only documents that the question's own filters point at can tie: a name, a date or an identifier.
+    """
+    if plan.get("only") or candidates.matched is None or candidates.matched < 2 or plan["intent"] != "qa":
+        return []
+    ranked = [
+        item
+        for item in candidates.ranked
+        if not item.missing
+        and item.bucket == candidates.ranked[0].bucket
+        and (item.headed, item.states) == (candidates.ranked[0].headed, candidates.ranked[0].states)
+    ]
+    if not ranked or ranked[0].bucket not in plan["per_bucket"]:
+        return []
+    part = plan["per_bucket"][ranked[0].bucket]
+    telling = telling_words(corpus_words(plan, ranked[0].bucket), candidates.weights.get(ranked[0].bucket))
+    top = [item for item in ranked if not telling or item.score >= ranked[0].score - TIE]
+    if len(top) < 2 or len(top) > max(MAX_OPTIONS, candidates.matched):
+        return []
+    filtered = {clause.get("field") for clause in part["filters"]}
+    for name in part["asked"]:
+        values = {item.value(name) for item in top if item.value(name)}
+        if values and name not in filtered:
+            return top if len(values) > 1 else []
+    return top
+
+
+def may_chain(decomposition: Json) -> bool:
+    """Tell whether a question may lead from one document to another: to rules any may, a reader of it says which do."""
+    parts = decomposition.get("subqueries", [])
+    return not decomposition.get("by") or any(item["purpose"] == "find_entity" for item in parts)
+
+
+async def follow(corpus: Corpus, state: State, context: Context, candidates: Candidates) -> Json | None:
+    """Return the hop from the found document to another one that its names lead to, None when one document is enough."""
+    plan = state["plan"]
+    if plan["intent"] not in {"qa", "compare"} or plan.get("only") or candidates.ranked[0].states:
+        return None
+    if not may_chain(state["decomposition"]):
+        return None
+    origin = state.get("decision", {}).get("origin")
+    if origin:
+        second = await second_document(corpus, origin, state.get("evidence", []), candidates)
+        return (
+            enough("a second document completes the answer", targets=[origin["doc"], second], several=2)
+            if second
+            else enough("a document covers the question", targets=[origin["doc"]], open=True)
+        )
+    if spent(state, context):
+        return None
+    found = await bridge_calls(
+        corpus, plan, state["question"], candidates, allowed_buckets(corpus, plan, context)
+    )
+    if found is None:
+        return None
+    first, calls = found
+    calls = [call for call in calls if signature(call) not in state.get("tried", [])][
+        : tool_calls_left(state, context)
+    ]
+    if not calls:
+        return None
+    return {
+        "status": "more",
+        "reason": f"{first['doc']} leads on to {', '.join(first['names'][:3])}",
+        "calls": calls,
+        "origin": first,
+    }

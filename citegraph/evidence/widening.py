@@ -1,0 +1,117 @@
+"""Look further when too little was found: other buckets, lifted filters; else ask, or say that nothing is there."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from citegraph.evidence.next_calls import allowed_buckets
+from citegraph.evidence.questions_back import no_results_question
+from citegraph.evidence.reviewed_by_model import may_ask
+from citegraph.language.terms import holds
+from citegraph.plan.stored_filters import inferred
+from citegraph.run.budgets import spent, tool_calls_left
+from citegraph.run.context import Context
+from citegraph.run.degraded import corpus_of
+from citegraph.run.model_calls import note
+from citegraph.run.services import Corpus
+from citegraph.run.state import Json, State
+from nodes.prune import signature
+
+
+def enough(reason: str, **more: Any) -> Json:
+    """Return the decision to compose."""
+    return {"status": "enough", "reason": reason, **more}
+
+
+def vacant(corpus: Corpus, plan: Json) -> bool:
+    """Tell whether the buckets hold nothing that the asking principal may see."""
+    corpus = corpus_of(corpus, plan)
+    return not any(corpus.documents.count(name) or corpus.annotations.count(name) for name in plan["buckets"])
+
+
+def nothing_there(plan: Json) -> Json:
+    """Return the decision for buckets without documents: asking back would not help."""
+    said = f"There are no documents in {', '.join(plan['buckets'])}: add some (citegraph ingest), then ask again."
+    return enough("there are no documents", empty=True, notes=[note("review", "empty", said)])
+
+
+async def nothing_found(corpus: Corpus, state: State, context: Context, unknown: Sequence[str]) -> Json:
+    """Ask with counts under each relaxation when nothing matches; at the cap say so."""
+    plan = state["plan"]
+    if await asyncio.to_thread(vacant, corpus, plan):
+        return nothing_there(plan)
+    if may_ask(state, context, "no_results"):
+        question = await asyncio.to_thread(no_results_question, corpus, plan, list(unknown))
+        return {"status": "clarify", "reason": "no document matches", "clarification": question}
+    return enough("no document matches", empty=True)
+
+
+async def elsewhere(corpus: Corpus, state: State, context: Context, names: Sequence[str]) -> Json | None:
+    """Return the search of the other buckets that hold every missing name, None when none does or it was done."""
+    plan = state["plan"]
+    others = [name for name in allowed_buckets(corpus, plan, context) if name not in plan["buckets"]]
+    holding = []
+    for bucket in others:
+        if all(await corpus.index.counts(bucket, [holds(name) for name in names])):
+            holding.append(bucket)
+    call: Json = {
+        "tool": "search",
+        "args": {
+            "buckets": holding,
+            "query": state["question"],
+            "mode": "hybrid",
+            "filtered": False,
+            "only": [],
+        },
+    }
+    if not holding or signature(call) in state.get("tried", []) or not tool_calls_left(state, context):
+        return None
+    reason = f"{', '.join(names)} stands in {', '.join(holding)}"
+    return {
+        "status": "more",
+        "reason": reason,
+        "calls": [call],
+        "notes": [note("review", "widened", f"{reason}, so that was searched too.")],
+    }
+
+
+async def widen_or_ask(
+    corpus: Corpus, state: State, context: Context, missing: Sequence[str], reason: str
+) -> Json:
+    """Search once without inferred filters or in other buckets; when that was done, ask."""
+    plan = state["plan"]
+    if await asyncio.to_thread(vacant, corpus, plan):
+        return nothing_there(plan)
+    part = plan["per_bucket"][plan["buckets"][0]]
+    if not missing and not part["mentions"] and not spent(state, context):
+        widened = await widen(corpus, state, context)
+        if widened:
+            return widened
+    if may_ask(state, context, "no_results"):
+        question = await asyncio.to_thread(no_results_question, corpus, plan, list(missing))
+        return {"status": "clarify", "reason": reason, "clarification": question}
+    return enough(reason, empty=True)
+
+
+async def widen(corpus: Corpus, state: State, context: Context) -> Json | None:
+    """Return one further round: inferred filters lifted, then the buckets not searched yet; None when both were done."""
+    plan = state["plan"]
+    query = plan["queries"][0]
+    others = [name for name in allowed_buckets(corpus, plan, context) if name not in plan["buckets"]]
+    hard = any(not inferred(item) for part in plan["per_bucket"].values() for item in part["filters"])
+    for buckets, reason in (
+        (plan["buckets"], "inferred filters were lifted"),
+        (others, "the other buckets were searched too"),
+    ):
+        call: Json = {
+            "tool": "search",
+            "args": {"buckets": buckets, "query": query, "mode": "hybrid", "filtered": hard, "only": []},
+        }
+        if buckets and signature(call) not in state.get("tried", []) and tool_calls_left(state, context):
+            return {
+                "status": "more",
+                "reason": reason,
+                "calls": [call],
+                "notes": [note("review", "widened", f"Too little was found, so {reason}.")],
+            }
+    return None

@@ -1,0 +1,338 @@
+"""Small words that turn a statement round: negation, modality, bounds, quantifiers and opposites."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from citegraph.language.claim_tokens import WORD, fold, is_content, stem, word_list
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """One negation, modal verb or quantifier and the content stems that it governs.
+
+    Attributes:
+        value: "not"; "may", "must", "should", "will"; "only", "all", "some".
+        heads: up to three content stems that follow within the clause.
+        before: the content stem that precedes it, "" at the start.
+        soft: a word that amounts to a negation ("prohibited"): it can answer one, not raise one.
+    """
+
+    kind: Literal["negation", "modality", "quantifier"]
+    value: str
+    heads: tuple[str, ...]
+    before: str
+    start: int
+    soft: bool = False
+
+
+_NEGATIONS = frozenset(
+    word_list("""not no never neither nor none nobody nothing without cannot nicht kein keine keinen keinem
+    keiner keines ohne nie niemals weder pas jamais aucun aucune sans ni non nowhere""")
+)
+_SOFT_NEGATIONS = frozenset(
+    word_list("""prohibit forbid fail unable lack refuse deny exclude except absent untersag verbot verboten
+    interdit ausschlies ausgeschloss free decline waive impossible disclaim neg hardly few little""")
+)
+_MODALS = {
+    **dict.fromkeys(word_list("may might can kann konnen darf durfen peut peuvent"), "may"),
+    **dict.fromkeys(word_list("must shall muss mussen hat soll sollen doit doivent"), "must"),
+    **dict.fromkeys(word_list("should ought sollte sollten devrait devraient"), "should"),
+    **dict.fromkeys(word_list("will"), "will"),
+}
+_PHRASES = [
+    (
+        re.compile(
+            r"\b(?:(?:is|are|be|was|were|being)\s+(?:\w+\s+)?(?:permitted|allowed|entitled|authori[sz]ed|free|able)\s+to|has\s+the\s+(?:right|option)\s+to"
+            r"|have\s+the\s+(?:right|option)\s+to|ist\s+berechtigt|sind\s+berechtigt|est\s+autorisé|a\s+le\s+droit\s+de)\b",
+            re.IGNORECASE,
+        ),
+        "may",
+    ),
+    (
+        re.compile(
+            r"\b(?:(?:is|are|be|was|were)\s+(?:required|obligated|obliged|bound)\s+to|(?:has|have)\s+to|needs?\s+to|agrees?\s+to|undertakes?\s+to|covenants?\s+to"
+            r"|ist\s+verpflichtet|sind\s+verpflichtet|est\s+tenue?\s+de|sont\s+tenu\w*\s+de)\b",
+            re.IGNORECASE,
+        ),
+        "must",
+    ),
+]
+_QUANTIFIERS = {
+    **dict.fromkeys(
+        word_list("only solely exclusively merely nur ausschliesslich seulement uniquement exclusivement"),
+        "only",
+    ),
+    **dict.fromkeys(
+        word_list("""all every each always entire alle allen aller jeder jede jedes jeden stets tous toutes
+            chaque toujours"""),
+        "all",
+    ),
+    **dict.fromkeys(
+        word_list("""
+            some several certain partly partially sometimes einige manche teilweise quelques certains
+            most many few occasionally"""),
+        "some",
+    ),
+}
+# bounds contain negations ("not less than"), so they are read first and blanked
+_AT_LEAST = (
+    r"at\s+least|no(?:t)?\s+(?:less|fewer|lower|earlier)\s+than|not\s+below|a\s+minimum\s+of"
+    r"|minimum(?:\s+of)?|mindestens|wenigstens|nicht\s+weniger\s+als|au\s+moins|au\s+minimum|min\.?|≥|>="
+)
+_AT_MOST = (
+    r"at\s+most|no(?:t)?\s+(?:more|greater|later|longer|higher)\s+than|not\s+(?:to\s+)?exceed(?:ing)?"
+    r"|not\s+above|up\s+to|a\s+maximum\s+of|maximum(?:\s+of)?|within|höchstens|maximal|bis\s+zu"
+    r"|nicht\s+mehr\s+als|au\s+plus|jusqu'à|max\.?|≤|<="
+)
+_MORE = (
+    r"more\s+than|greater\s+than|higher\s+than|over|above|exceed(?:s|ing|ed)?|in\s+excess\s+of"
+    r"|mehr\s+als|über|plus\s+de|>"
+)
+_LESS = r"less\s+than|fewer\s+than|lower\s+than|under|below|weniger\s+als|unter|moins\s+de|<"
+_ABOUT = (
+    r"about|approximately|approx\.?|around|roughly|nearly|almost|some|circa|ca\.?|rund|etwa|ungefähr"
+    r"|environ|près\s+de|~|≈"
+)
+_BOUND = re.compile(
+    rf"(?P<ge>(?<!\w)(?:{_AT_LEAST}))|(?P<le>(?<!\w)(?:{_AT_MOST}))|(?P<gt>(?<!\w)(?:{_MORE}))|(?P<lt>(?<!\w)(?:{_LESS}))|(?P<about>(?<!\w)(?:{_ABOUT}))",
+    re.IGNORECASE,
+)
+_AFTER_BOUND = re.compile(
+    r"\s*(?:(?P<ge>or\s+more|or\s+greater|or\s+longer|or\s+above|and\s+above|oder\s+mehr|ou\s+plus)|(?P<le>or\s+less|or\s+fewer|or\s+below|oder\s+weniger|ou\s+moins))",
+    re.IGNORECASE,
+)
+_BETWEEN = re.compile(r"[\s(]*(?:a\s+|an\s+|the\s+|einem\s+|US\s?\$|[$€£¥]|[A-Z]{2,3}\s)?[\s(]*$")
+Bound = Literal["", ">=", "<=", ">", "<", "~"]
+_SIGNS: dict[str, Bound] = {"ge": ">=", "le": "<=", "gt": ">", "lt": "<", "about": "~"}
+_NOT_NEGATION = re.compile(
+    r"\bno\.?\s?(?=\d|#)|\bnos?\.\s|\bwhether\s+or\s+not\b|\bnot\s+only\b|\bnicht\s+nur\b|\bnon\s+seulement\b|\bif\s+not\b|\bor\s+not\b",
+    re.IGNORECASE,
+)
+_ENDS_CLAUSE = re.compile(r"[.;:!?\n]")
+
+
+def bound(text: str, start: int, end: int) -> Bound:
+    """Return how the words around a number at text[start:end] bound it: "at least 5" gives ">="."""
+    after = _AFTER_BOUND.match(text, end)
+    if after and after.lastgroup:
+        return _SIGNS[after.lastgroup]
+    head = text[max(0, start - 40) : start]
+    sign: Bound = ""
+    for match in _BOUND.finditer(head):
+        if _BETWEEN.fullmatch(head, match.end()) and match.lastgroup:
+            sign = _SIGNS[match.lastgroup]
+    return sign
+
+
+@lru_cache(maxsize=8192)
+def cues(text: str) -> tuple[Cue, ...]:
+    """Return the negations, modal verbs and quantifiers of a text in order."""
+    text = _BOUND.sub(lambda m: " " * len(m.group()) if m.lastgroup != "about" else m.group(), text)
+    text = _NOT_NEGATION.sub(lambda m: " " * len(m.group()), text)
+    text = text.replace("n't", "  not").replace("n’t", "  not") if "n't" in text or "n’t" in text else text
+    found: list[Cue] = []
+    for pattern, value in _PHRASES:
+        for match in pattern.finditer(text):
+            before = text[: match.start()]
+            if before.rstrip().endswith((" not", " nicht")):
+                continue
+            found.append(_cue(text, "modality", value, match.start(), match.end()))
+    taken = [(c.start, c.start + 8) for c in found]
+    for match in WORD.finditer(text):
+        word = fold(match.group())
+        kind, value = _kind(word)
+        if kind is None or any(a <= match.start() < b for a, b in taken):
+            continue
+        if word == "may" and match.group() == "May":
+            continue
+        if word == "hat" and not re.match(r"[^.;]*\bzu\b", text[match.end() : match.end() + 80]):
+            continue
+        found.append(_cue(text, kind, value, match.start(), match.end(), soft=value == "soft"))
+        if word == "cannot":
+            found.append(_cue(text, "modality", "may", match.start(), match.end()))
+    return tuple(sorted(found, key=lambda c: c.start))
+
+
+def is_soft_negation(word: str) -> bool:
+    """Tell whether a word amounts to a negation: "prohibited", "unable"."""
+    return _kind(fold(word)) == ("negation", "soft")
+
+
+_CueKind = Literal["negation", "modality", "quantifier"]
+
+
+@lru_cache(maxsize=50_000)
+def _kind(word: str) -> tuple[_CueKind | None, str]:
+    if word in _NEGATIONS:
+        return "negation", "not"
+    if word in _MODALS:
+        return "modality", _MODALS[word]
+    if word in _QUANTIFIERS:
+        return "quantifier", _QUANTIFIERS[word]
+    if stem(word) in _SOFT_NEGATIONS or word in _SOFT_NEGATIONS:
+        return "negation", "soft"
+    return None, ""
+
+
+def _cue(text: str, kind: _CueKind, value: str, start: int, end: int, soft: bool = False) -> Cue:
+    stop = _ENDS_CLAUSE.search(text, end)
+    clause = text[end : min(stop.start() if stop else len(text), end + 90)]
+    heads: list[str] = []
+    for match in WORD.finditer(clause):
+        if is_content(match.group()):
+            heads.append(stem(match.group()))
+            if len(heads) == 3:
+                break
+    previous = [w for w in WORD.findall(text[max(0, start - 40) : start]) if is_content(w)]
+    return Cue(kind, value, tuple(heads), stem(previous[-1]) if previous else "", start, soft)
+
+
+_OPPOSITES = """rise fall
+increase decrease
+increase reduce
+include exclude
+before after
+above below
+over under
+more less
+more fewer
+high low
+higher lower
+highest lowest
+minimum maximum
+most least
+first last
+accept reject
+approve reject
+allow prohibit
+permit forbid
+buy sell
+begin end
+begin terminate
+profit loss
+gain loss
+positive negative
+internal external
+active passive
+true false
+win lose
+open close
+early late
+earlier later
+best worst
+better worse
+strong weak
+strength weakness
+success failure
+succeed fail
+support oppose
+enable disable
+borrow lend
+import export
+hot cold
+with without
+up down
+inside outside
+male female
+north south
+east west
+upper lower
+inner outer
+public private
+domestic foreign
+optional mandatory
+voluntary mandatory
+temporary permanent
+direct indirect
+similar different
+same different
+long short
+longer shorter
+large small
+old new
+older newer
+old young
+agree disagree
+like dislike
+love hate
+happy sad
+easy difficult
+easy hard
+simple complex
+rich poor
+cheap expensive
+safe dangerous
+remember forget
+arrive leave
+attack defend
+encourage discourage
+improve worsen
+expand shrink
+upward downward
+ascend descend
+majority minority
+present absent
+full empty
+light dark
+exclusive inclusive
+input output
+anode cathode
+credit debit
+assets liabilities
+mehr weniger
+vor nach
+steigen sinken
+erhöhen senken
+erhöhung senkung
+ober unter
+avant apres
+augmenter diminuer
+augmentation diminution
+superieur inferieur
+"""
+
+
+def _read_opposites() -> dict[str, frozenset[str]]:
+    table: dict[str, set[str]] = {}
+    for line in _OPPOSITES.splitlines():
+        one, other = (stem(w) for w in line.split())
+        table.setdefault(one, set()).add(other)
+        table.setdefault(other, set()).add(one)
+    return {k: frozenset(v) for k, v in table.items()}
+
+
+OPPOSITES = _read_opposites()
+_NEGATIVE_PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "mis")
+
+
+def opposite(one: str, other: str) -> bool:
+    """Tell whether two stems are opposites: "rise" and "fall", "valid" and "invalid"."""
+    if other in OPPOSITES.get(one, ()):
+        return True
+    short, long = sorted((one, other), key=len)
+    return len(short) >= 4 and any(long == prefix + short for prefix in _NEGATIVE_PREFIXES)
+
+
+# ---------------------------------------------------------------- comparing words
+
+MORE = re.compile(
+    r"\b(?:longer|more|higher|greater|larger|bigger|later|newer|heavier|costlier|stricter|exceeds?|länger\w*|mehr|höher\w*|größer\w*|"
+    r"später\w*|teurer\w*|plus\s+(?:long|grand|élevé|tard)\w*)\b",
+    re.IGNORECASE,
+)
+LESS = re.compile(
+    r"\b(?:shorter|less|lower|fewer|smaller|earlier|sooner|older|cheaper|kürzer\w*|weniger|niedriger\w*|geringer\w*|kleiner\w*|"
+    r"früher\w*|billiger\w*|moins|plus\s+(?:court|petit|bas|tôt)\w*)\b",
+    re.IGNORECASE,
+)
+BEFORE = re.compile(r"\b(?:first|before|zuerst|vor|avant)\b", re.IGNORECASE)
+AFTER = re.compile(r"\b(?:last|after|zuletzt|nach|après)\b", re.IGNORECASE)
+"""Words that compare two dates and mean much else beside other values."""
+ALIKE = re.compile(r"\b(?:both|same|equal\w*|identical|beide[nrs]?|gleich\w*|jeweils|chacun\w*|deux)\b", re.I)
+
+
+def compares(text: str) -> bool:
+    """Tell whether a sentence holds one thing against another."""
+    return any(words.search(text) for words in (MORE, LESS, BEFORE, AFTER, ALIKE))

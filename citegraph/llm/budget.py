@@ -1,0 +1,128 @@
+"""What one step may still spend on model calls, and the record of what it spent."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from citegraph.errors import BudgetSpent, CitegraphError
+from citegraph.llm.model_spans import chat_span
+
+
+def estimate_tokens(text: str) -> int:
+    """Return the usual rough count, 4 characters a token, rounded up; exact tables need a download."""
+    return -(-len(text) // 4)
+
+
+@dataclass(frozen=True)
+class ModelCall:
+    """One request to a model, answered or failed.
+
+    Tokens are the endpoint's own count, or `estimate_tokens` when it says nothing (`estimated`); `seconds` is
+    wall clock; `cost` is by the table of prices, None for a model without one; `rung` is how structure was asked
+    for, "text" when it was not; `failure` is the error's class name, empty for a reply; `message` is the reply as LangChain's `AIMessage`, for a loop that continues it.
+    """
+
+    step: str
+    model: str
+    rung: str = "text"
+    prompt_version: str = ""
+    content: str = ""
+    tool_calls: tuple[dict[str, Any], ...] = ()
+    tokens_in: int = 0
+    tokens_out: int = 0
+    estimated: bool = False
+    cost: float | None = None
+    seconds: float = 0.0
+    finish: str = ""
+    failure: str = ""
+    message: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def truncated(self) -> bool:
+        """Return whether the reply stopped at the token limit."""
+        return self.finish == "length"
+
+    @property
+    def tokens(self) -> int:
+        """Return tokens in and out together."""
+        return self.tokens_in + self.tokens_out
+
+    def usage(self) -> dict[str, Any]:
+        """Return the plain numbers of this call, without any text: what state and traces may hold."""
+        return {
+            "step": self.step,
+            "model": self.model,
+            "rung": self.rung,
+            "prompt_version": self.prompt_version,
+            "tokens_in": self.tokens_in,
+            "tokens_out": self.tokens_out,
+            "estimated": self.estimated,
+            "cost": self.cost,
+            "seconds": round(self.seconds, 4),
+            "failure": self.failure,
+        }
+
+
+@dataclass
+class CallBudget:
+    """Counts the model calls of one step against what the run has left.
+
+    `deadline` is on `time.monotonic()`'s scale; `tokens_left` and `cost_left` None mean unlimited. Every request
+    is one call, also one that fails or that repairs another. What a call will cost is known only afterwards, so
+    the call that crosses a limit of tokens or money is the last one.
+    """
+
+    calls_left: int
+    tokens_left: int | None
+    deadline: float
+    cost_left: float | None = None
+    calls: list[ModelCall] = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls, calls: int, seconds: float, *, tokens: int | None = None, cost: float | None = None
+    ) -> "CallBudget":
+        """Return a budget of `calls` requests, `tokens` tokens and `cost` money within `seconds` from now."""
+        return cls(calls, tokens, time.monotonic() + seconds, cost)
+
+    def seconds_left(self) -> float:
+        """Return the seconds until the deadline, negative when it has passed."""
+        return self.deadline - time.monotonic()
+
+    def take(self, step: str) -> None:
+        """Count one call that is about to be made.
+
+        Raises:
+            BudgetSpent: no calls, tokens, money or seconds are left; nothing was counted.
+        """
+        if self.calls_left < 1:
+            raise BudgetSpent(f"{step}: no model call is left in this run's budget")
+        if self.tokens_left is not None and self.tokens_left < 1:
+            raise BudgetSpent(f"{step}: no tokens are left in this run's budget")
+        if self.cost_left is not None and self.cost_left <= 0:
+            raise BudgetSpent(f"{step}: no money is left in this run's budget")
+        if self.seconds_left() <= 0:
+            raise BudgetSpent(f"{step}: no time is left for a model call in this run")
+        self.calls_left -= 1
+
+    def record(self, call: ModelCall) -> ModelCall:
+        """Keep a finished call, charge its tokens and its price, and return it."""
+        self.calls.append(call)
+        chat_span(call)
+        if self.cost_left is not None:
+            self.cost_left -= call.cost or 0.0
+        if self.tokens_left is not None:
+            self.tokens_left = max(0, self.tokens_left - call.tokens)
+        return call
+
+    @contextmanager
+    def charged(self) -> Iterator[None]:
+        """Put the calls made inside the block on an error that leaves it, so that usage counts them."""
+        before = len(self.calls)
+        try:
+            yield
+        except CitegraphError as error:
+            error.calls = tuple(self.calls[before:])
+            raise

@@ -1,0 +1,404 @@
+"""Chat models per step behind one seam: which model answers, how long it may take, what it cost."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, get_args
+from weakref import WeakKeyDictionary
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+
+from citegraph.errors import BadInput, CitegraphError, Rejected
+from citegraph.llm.breaker import Breakers
+from citegraph.llm.budget import CallBudget, ModelCall
+from citegraph.llm.foreign_errors import NotAccepted
+from citegraph.llm.outcome import (
+    admit,
+    cut_reply,
+    drop_refused,
+    failure_of,
+    refuse,
+    remembered,
+    reply_of,
+    why_empty,
+    without_refused,
+)
+from citegraph.llm.prices import Price, Prices
+from citegraph.llm.prompts import Prompts
+from citegraph.settings import Settings
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import BaseMessage
+    from langchain_core.runnables import RunnableConfig
+
+Step = Literal[
+    "gate",
+    "rewrite",
+    "decompose",
+    "route",
+    "schema_plan",
+    "expand",
+    "rerank",
+    "review",
+    "compose",
+    "verify",
+    "agent",
+    "extract",
+]
+STEPS: tuple[Step, ...] = get_args(Step)
+Rung = Literal["json_schema", "tool_call", "json_text"]
+RUNGS: tuple[Rung, ...] = get_args(Rung)
+NO_STREAM = "nostream"  # LangGraph leaves runs with this tag out of the message stream
+
+
+class StepOptions(BaseModel):
+    """What a run may choose per step; None keeps the process's setting.
+
+    `endpoint` is the name of one that the process declares, base URL and key together: a run can send no document and
+    no key to a place of its own.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    model: str | None = Field(None, min_length=1, max_length=200)
+    temperature: float | None = Field(None, ge=0, le=2)
+    max_tokens: int | None = Field(None, ge=1, le=1_000_000)
+    timeout: float | None = Field(None, gt=0, le=3600)
+    reasoning_effort: str | None = Field(None, pattern=r"^[a-z]{1,12}$")
+    method: Rung | None = None
+    endpoint: str | None = Field(None, min_length=1, max_length=60)
+
+
+class Endpoint(BaseModel):
+    """An endpoint of CITEGRAPH_ENDPOINTS."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    base_url: str = Field(min_length=1)
+    api_key: SecretStr | None = None
+
+
+class EndpointOptions(StepOptions):
+    """What the process may choose per step: a run's own options, and an endpoint with its own key."""
+
+    base_url: str | None = None
+    api_key: SecretStr | None = None
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """Everything that makes one step's model: hashable, and its `repr` hides the key."""
+
+    step: str
+    model: str
+    base_url: str | None
+    api_key: SecretStr | None = field(repr=False)
+    temperature: float | None = 0.0
+    max_tokens: int | None = None
+    timeout: float = 30.0
+    reasoning_effort: str | None = None
+    method: Rung | None = None
+    price: Price | None = None
+
+
+@dataclass
+class Capability:
+    """What is known of one endpoint and model: rungs and parameters that it refused or passed over."""
+
+    refused: set[str] = field(default_factory=set)
+    ignored: dict[str, int] = field(default_factory=dict)
+    dropped: set[str] = field(default_factory=set)
+
+    def rungs(self, method: Rung | None) -> tuple[Rung, ...]:
+        """Return the rungs worth trying, best first; a forced `method` is the only one."""
+        if method:
+            return (method,)
+        return tuple(
+            r for r in RUNGS if r == "json_text" or (r not in self.refused and self.ignored.get(r, 0) < 2)
+        )
+
+    def worked(self, rung: str) -> None:
+        """Note that `rung` brought what was asked for."""
+        self.ignored.pop(rung, None)
+
+    def passed_over(self, rung: str) -> None:
+        """Note that the endpoint took `rung` and answered without structure; twice in a row drops it."""
+        self.ignored[rung] = self.ignored.get(rung, 0) + 1
+
+
+Factory = Callable[[ModelSpec], "BaseChatModel"]
+
+
+class ChatModels:
+    """Builds and keeps the chat model of each step, one client per event loop.
+
+    Args:
+        settings: model, key and base URL of the process, and its overrides per step.
+        factory: builds the model of a spec instead of ChatOpenAI; with it every step counts as configured.
+
+    Raises:
+        BadInput: CITEGRAPH_STEP_MODELS names an unknown step, option or endpoint, or a value is out of bounds; an
+            endpoint of CITEGRAPH_ENDPOINTS or a price of
+            CITEGRAPH_PRICES has another shape, or a prompt of CITEGRAPH_PROMPTS cannot be used.
+    """
+
+    def __init__(self, settings: Settings, factory: Factory | None = None) -> None:
+        self.settings = settings
+        self.factory = factory
+        self._endpoints = {name: _endpoint(name, values) for name, values in settings.endpoints.items()}
+        self._options = {
+            step: self._checked(EndpointOptions, step, values, "CITEGRAPH_STEP_MODELS")
+            for step, values in settings.step_models.items()
+        }
+        self.prices = Prices(settings.prices)
+        self.prompts = Prompts(settings.prompts, settings.prompt_tokens, STEPS)
+        self.breakers = Breakers()
+        self._capabilities: dict[tuple[str | None, str], Capability] = {}
+        self._models: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[ModelSpec, BaseChatModel]] = (
+            WeakKeyDictionary()
+        )
+        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = WeakKeyDictionary()
+        self._opening = threading.Lock()
+
+    def configured(self, step: Step, overrides: "Overrides | None" = None) -> bool:
+        """Return whether a model answers this step; False sends the step to its twin.
+
+        Raises:
+            BadInput: `overrides` names an unknown step or option.
+        """
+        return bool(self.factory) or bool(self.spec(step, overrides).model)
+
+    def problem(self, overrides: "Overrides") -> str | None:
+        """Return what is wrong with a run's overrides, in words for whoever wrote them; None when nothing is."""
+        try:
+            for name, values in overrides.items():
+                self._checked(StepOptions, name, values, "models")
+        except BadInput as error:
+            return str(error)
+        return None
+
+    def spec(self, step: Step, overrides: "Overrides | None" = None) -> ModelSpec:
+        """Return the step's model and options: run over step over process; no `model` named leaves it empty.
+
+        A step with its own base URL gets its own key only: the process's key is never sent elsewhere.
+
+        Raises:
+            BadInput: `overrides` names an unknown step or option, or a value is out of bounds.
+        """
+        runs = {
+            name: self._checked(StepOptions, name, values, "models")
+            for name, values in (overrides or {}).items()
+        }
+        process = self._options.get(step)
+        chosen = process.model_dump(exclude_none=True) if process else {}
+        if step in runs:
+            chosen |= runs[step].model_dump(exclude_none=True)
+        chosen.setdefault("model", self.settings.model or ("scripted" if self.factory else ""))
+        chosen.setdefault("timeout", self.settings.model_timeout)
+        endpoint = self._endpoints.get(chosen.pop("endpoint", ""))
+        if endpoint is not None:
+            chosen |= {"base_url": endpoint.base_url, "api_key": endpoint.api_key}
+        if "base_url" not in chosen:
+            chosen["base_url"] = self.settings.openai_base_url
+            chosen.setdefault("api_key", self.settings.openai_api_key)
+        price = self.prices.price(chosen["model"])
+        return ModelSpec(step=step, api_key=chosen.pop("api_key", None), price=price, **chosen)
+
+    def _checked(self, kind: type[Any], step: str, values: Mapping[str, Any], where: str) -> Any:
+        """Return the checked options of one step, whose endpoint is declared."""
+        options = _options(kind, step, values, where)
+        if options.endpoint is not None and options.endpoint not in self._endpoints:
+            names = ", ".join(sorted(self._endpoints)) or "none"
+            raise BadInput(f"{where}: {step}.endpoint: not in CITEGRAPH_ENDPOINTS, which declares {names}")
+        return options
+
+    def capability(self, spec: ModelSpec) -> Capability:
+        """Return what is remembered of the spec's endpoint and model, for as long as this process lives."""
+        return self._capabilities.setdefault((spec.base_url, spec.model), Capability())
+
+    async def model(self, spec: ModelSpec) -> "BaseChatModel":
+        """Return the model of `spec`, built on first use in a thread (imports and certificates are slow).
+
+        Raises:
+            Rejected: no model is named, or it is OpenAI's own endpoint and there is no key.
+        """
+        if not spec.model:
+            raise Rejected(f"{spec.step}: no model is configured; set CITEGRAPH_MODEL")
+        loop = asyncio.get_running_loop()
+        built = self._models.setdefault(loop, {})
+        if spec not in built:
+            build = self.factory or self._build(loop)
+            built[spec] = await asyncio.to_thread(build, spec)
+        return built[spec]
+
+    async def aclose(self) -> None:
+        """Close this event loop's connections; the next call opens new ones."""
+        loop = asyncio.get_running_loop()
+        self._models.pop(loop, None)
+        client = self._clients.pop(loop, None)
+        if client is not None:
+            await client.aclose()
+
+    def _build(self, loop: asyncio.AbstractEventLoop) -> Factory:
+        def build(spec: ModelSpec) -> "BaseChatModel":
+            if spec.api_key is None and spec.base_url is None:
+                raise Rejected(f"{spec.step}: a model is named but OPENAI_API_KEY is not set")
+            from langchain_openai import ChatOpenAI
+
+            # A kept-alive connection belongs to the loop that opened it: one client per loop, never the
+            # process-wide one that langchain-openai would share between two asyncio.run calls.
+            with self._opening:
+                if loop not in self._clients:
+                    self._clients[loop] = _http_client()
+            return ChatOpenAI(
+                model=spec.model,
+                base_url=spec.base_url,
+                api_key=spec.api_key or SecretStr("not-needed"),
+                temperature=spec.temperature,
+                max_completion_tokens=spec.max_tokens,
+                timeout=spec.timeout,
+                reasoning_effort=spec.reasoning_effort,
+                max_retries=0,
+                http_async_client=self._clients[loop],
+            )
+
+        return build
+
+
+Overrides = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One question to a step's model: messages, what it may spend, and how its run is named and traced.
+
+    `overrides` is the run's `Context.models`; `metadata` and `tags` hold ids, counts and names only, since
+    they go to the trace.
+    """
+
+    step: Step
+    messages: "Sequence[BaseMessage]"
+    budget: CallBudget
+    overrides: Overrides = field(default_factory=dict)
+    prompt_version: str = ""
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    def config(self) -> "RunnableConfig":
+        """Return the run's name, tags and metadata; a call stays out of LangGraph's message stream.
+
+        The answer's text gets there from the node that speaks it, without thoughts and failed attempts.
+        """
+        version = f"{self.step}:{self.prompt_version}" if self.prompt_version else ""
+        tags = [self.step, *([f"prompt:{version}"] if version else []), *self.tags]
+        return {
+            "run_name": self.step,
+            "tags": [*tags, NO_STREAM],
+            "metadata": {**self.metadata, "step": self.step, "prompt_version": self.prompt_version},
+        }
+
+
+async def text(models: ChatModels, call: Call, *, tools: Sequence[Mapping[str, Any]] = ()) -> ModelCall:
+    """Return the model's reply, reasoning removed; with `tools` (OpenAI form) it may be tool calls instead.
+
+    Raises:
+        Unavailable, TimedOut: the endpoint did not answer.
+        Rejected: it will not work as asked; an empty reply and a refusal are of this kind.
+        BudgetSpent: the budget allows no call; none was made.
+    """
+    with call.budget.charged():
+        arguments = {"tools": list(tools)} if tools else {}
+        reply = await request(models, call, rung="text", arguments=arguments)
+        if not reply.content.strip() and not (tools and reply.tool_calls):
+            raise Rejected(f"{call.step}: the model answered with nothing{why_empty(reply)}")
+        return reply
+
+
+async def request(models: ChatModels, call: Call, *, rung: str, arguments: Mapping[str, Any]) -> ModelCall:
+    """Make one counted request; a parameter that the endpoint does not know is left out and asked once more.
+
+    Raises:
+        NotAccepted: the endpoint refused the request itself (a Rejected that names the features).
+        Unavailable, TimedOut, Rejected, BudgetSpent: as in `text`.
+    """
+    spec = models.spec(call.step, call.overrides)
+    memory = models.capability(spec)
+    while True:
+        try:
+            return await _request(models, call, without_refused(spec, memory), rung=rung, arguments=arguments)
+        except NotAccepted as error:
+            if not drop_refused(memory, spec, error):
+                raise
+
+
+async def _request(
+    models: ChatModels, call: Call, spec: ModelSpec, *, rung: str, arguments: Mapping[str, Any]
+) -> ModelCall:
+    model = await models.model(spec)
+    admit(models, call, spec)
+    started = time.monotonic()
+    try:
+        async with asyncio.timeout(min(spec.timeout, call.budget.seconds_left())):
+            message = await model.ainvoke(list(call.messages), call.config(), stream=False, **dict(arguments))
+    except Exception as error:
+        cut = cut_reply(error)
+        if cut is None:
+            raise remembered(models, spec, failure_of(call, spec, rung, started, error), started) from None
+        message = cut
+    models.breakers.worked(spec.base_url, spec.model)
+    reply = reply_of(call, spec, message, rung=rung, started=started)
+    call.budget.record(reply)
+    refuse(reply, message)
+    return reply
+
+
+def _options(kind: type[Any], step: str, values: Mapping[str, Any], where: str) -> Any:
+    """Return the checked options of one step; the message names what is wrong, never a value."""
+    if step not in STEPS:
+        raise BadInput(f"{where}: there is no step {step!r}; the steps are {', '.join(STEPS)}")
+    try:
+        return kind.model_validate(dict(values))
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        name = ".".join(str(part) for part in first["loc"])
+        raise BadInput(
+            f"{where}: {step}.{name}: {first['msg']}; options: {', '.join(kind.model_fields)}"
+        ) from None
+
+
+def _endpoint(name: str, values: Mapping[str, Any]) -> Endpoint:
+    """Return a declared endpoint; the message names what is wrong, never a value."""
+    try:
+        return Endpoint.model_validate(dict(values))
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        raise BadInput(
+            f"CITEGRAPH_ENDPOINTS: {name}.{'.'.join(map(str, first['loc']))}: {first['msg']}; base_url and api_key are known"
+        ) from None
+
+
+def _http_client() -> Any:
+    from openai import DefaultAsyncHttpxClient
+
+    return DefaultAsyncHttpxClient()
+
+
+__all__ = [
+    "RUNGS",
+    "STEPS",
+    "Call",
+    "CallBudget",
+    "Capability",
+    "ChatModels",
+    "CitegraphError",
+    "ModelCall",
+    "ModelSpec",
+    "Overrides",
+    "Rung",
+    "Step",
+    "request",
+    "text",
+]

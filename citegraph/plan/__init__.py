@@ -1,0 +1,1 @@
+"""From what a question says to typed filters, first searches and computations per bucket; edits of a plan."""

@@ -1,0 +1,317 @@
+"""What a reply to a clarification changes in the plan: it picks an option, names a document or edits the filters."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from citegraph.corpus.filters.checks import check_filters
+from citegraph.corpus.filters.clause import Clause
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.language import terms
+from citegraph.plan.stored_filters import fields_of, inferred
+from citegraph.question import cues
+from citegraph.question.clauses import read_question, wanted
+from citegraph.question.reading import Reading
+from citegraph.run.context import Context
+from citegraph.run.services import Corpus
+from citegraph.run.state import Json
+
+EVERY = re.compile(
+    r"^\W*(?:all|both|each|every\s?one|alle|beide|jede[rs]?|tou(?:s|tes)|les\s+deux)\b[\w\s]{0,24}\W*$",
+    re.IGNORECASE,
+)
+DROP = re.compile(
+    r"\b(?:any|all|every|whatever|regardless|egal|beliebig\w*|alle|toutes?|tous|n['’]importe)\b",
+    re.IGNORECASE,
+)
+LARGER = re.compile(
+    r"\b(?:larger|bigger|higher|greater|largest|biggest|highest|more\s+expensive|größ(?:ere|te)\w*|hö(?:here|chste)\w*|teu(?:rer|erer|erste)\w*|plus\s+(?:grande?|élevée?))\b",
+    re.IGNORECASE,
+)
+SMALLER = re.compile(
+    r"\b(?:smaller|lower|cheaper|smallest|lowest|cheapest|less|klein(?:ere|ste)\w*|niedrig(?:ere|ste)\w*|(?:günst|bill)ig(?:ere|ste)\w*|plus\s+petite?)\b",
+    re.IGNORECASE,
+)
+LATER = re.compile(
+    r"\b(?:later|latest|newer|newest|most\s+recent|last|neuere\w*|neueste\w*|spätere\w*|plus\s+récente?)\b",
+    re.IGNORECASE,
+)
+EARLIER = re.compile(
+    r"\b(?:earlier|earliest|older|oldest|first\s+one\s+signed|(?:ält|früh)(?:ere|este)\w*|plus\s+ancienne?)\b",
+    re.IGNORECASE,
+)
+ORDINALS = ("first", "second", "third", "fourth", "fifth")
+
+
+def apply_reply(corpus: Corpus, plan: Json, clarification: Json, context: Context) -> tuple[Json, list[str]]:
+    """Return the plan after a reply and a line about what changed; blocking.
+
+    `clarification` holds `type`, `options` (each `{"id", "label", "effect"}`) and `reply` (text or an option's id).
+    """
+    reply = str(clarification["reply"]).strip()
+    option = chosen_option(clarification.get("options", []), reply)
+    if option is not None:
+        return apply_effect(plan, option["effect"]), [f"You chose “{option['label']}”."]
+    if clarification["type"] == "ambiguous" and EVERY.match(reply):
+        shown = [
+            doc_id
+            for option in clarification.get("options", [])
+            for doc_id in option["effect"].get("only", [])
+        ]
+        return plan | {"only": shown}, ["You asked for all of them."]
+    if clarification["type"] == "ambiguous":
+        only = pick_documents(corpus, clarification.get("options", []), reply)
+        if only:
+            return plan | {"only": only}, [f"“{reply}” was taken to mean {', '.join(only)}."]
+    changed, lines = edit_plan(corpus, plan, reply, context)
+    before = [part["filters"] for part in plan["per_bucket"].values()]
+    if [part["filters"] for part in changed["per_bucket"].values()] == before:
+        lines = [*lines, f"“{reply[:80]}” changed no condition."]
+    return changed, lines
+
+
+def chosen_option(options: list[Json], reply: str) -> Json | None:
+    """Return the option whose id or whole label was given, or that an ordinal names, else None."""
+    wanted = reply.casefold()
+    for option in options:
+        if wanted in {str(option["id"]).casefold(), option["label"].casefold()}:
+            return option
+    for place, word in enumerate(ORDINALS):
+        if re.fullmatch(rf"(?:the\s+)?{word}(?:\s+one)?[.!]?", wanted) and place < len(options):
+            return options[place]
+    return None
+
+
+def apply_effect(plan: Json, effect: Json) -> Json:
+    """Return the plan with an option's effect: filters replaced per bucket, documents picked, or the limit lifted."""
+    changed = dict(plan)
+    if "only" in effect:
+        changed["only"] = effect["only"]
+    for name, filters in effect.get("filters", {}).items():
+        changed["per_bucket"] = changed["per_bucket"] | {
+            name: changed["per_bucket"][name] | {"filters": filters}
+        }
+    if effect.get("export"):
+        changed["export"] = True
+    return changed
+
+
+def pick_documents(corpus: Corpus, options: list[Json], reply: str) -> list[str]:
+    """Return the documents that a free-text reply points at among the options: by extreme, else by shared rare words."""
+    documents = [option["effect"]["only"][0] for option in options if option.get("effect", {}).get("only")]
+    if not documents:
+        return []
+    extreme = pick_extreme(corpus, documents, reply)
+    if extreme:
+        return [extreme]
+    asked = terms.content_words(reply)
+    if not asked:
+        return []
+    described = {doc_id: describe(corpus, doc_id) for doc_id in documents}
+    heads = {doc_id: terms.words(text) for doc_id, text in described.items()}
+    rarity = {word: 1 + sum(word not in held for held in heads.values()) for word in asked}
+    scores = {
+        doc_id: sum(rarity[word] for word in asked if word in held and rarity[word] > 1)
+        for doc_id, held in heads.items()
+    }
+    best = max(scores.values())
+    return [doc_id for doc_id, score in scores.items() if score == best] if best else []
+
+
+def describe(corpus: Corpus, doc_id: str) -> str:
+    """Return file, title, printed values and text of a document, for matching a reply against it."""
+    document = corpus.documents.get(doc_id)
+    if document is None:
+        return doc_id
+    bucket = corpus.buckets[document.bucket]
+    values = corpus.annotations.get(doc_id, document.bucket) or {}
+    return "\n".join(
+        [doc_id, document.source_file, document.title, bucket.document_fields_text(values), document.text]
+    )
+
+
+def pick_extreme(corpus: Corpus, doc_ids: list[str], reply: str) -> str | None:
+    """Return the document with the largest or smallest amount, or the latest or earliest date, as the reply says."""
+    for pattern, role, descending in (
+        (LARGER, "main_amount", True),
+        (SMALLER, "main_amount", False),
+        (LATER, "main_date", True),
+        (EARLIER, "main_date", False),
+    ):
+        if not pattern.search(reply):
+            continue
+        ranked: list[tuple[Any, str]] = []
+        for doc_id in doc_ids:
+            document = corpus.documents.get(doc_id)
+            name = getattr(corpus.buckets[document.bucket], role) if document else None
+            value = (
+                (corpus.annotations.get(doc_id, document.bucket) or {}).get(name)
+                if document and name
+                else None
+            )
+            if value is not None:
+                ranked.append((getattr(value, "amount", value), doc_id))
+        if ranked:
+            return sorted(ranked, reverse=descending)[0][1]
+    return None
+
+
+APPLIED = ("filters", "names", "terms", "noun")
+"""What edits change in a bucket's part of a plan: kept with a turn, so that the next edit goes on from there."""
+
+
+NEGATIVE = frozenset({"!=", "not in"})
+
+
+def as_left(plan: Json, turn: Json, context: Context) -> Json:
+    """Return the plan of the last turn's question with what that turn applied in the end, after its own edits and replies.
+
+    Filters that the caller sets, and fields of which it wants none, are those of this run.
+    """
+    parts = dict(plan["per_bucket"])
+    for name in parts.keys() & turn.get("applied", {}).keys():
+        left = turn["applied"][name]
+        hard = [clause for clause in parts[name]["filters"] if not inferred(clause)]
+        soft = [
+            clause
+            for clause in left.get("filters", [])
+            if inferred(clause) and not fields_of(clause) & set(context.without)
+        ]
+        parts[name] = parts[name] | left | {"filters": [*hard, *soft]}
+    return plan | {"per_bucket": parts}
+
+
+def edit_plan(corpus: Corpus, plan: Json, reply: str, context: Context) -> tuple[Json, list[str]]:
+    """Return the plan with the reply's clauses put in place of those on the same field; the rest stays.
+
+    "any year" drops the clause on the main date, "X not Y" drops Y.
+    """
+    lines: list[str] = []
+    per_bucket = dict(plan["per_bucket"])
+    out = taken_out(reply)
+    for name, part in plan["per_bucket"].items():
+        bucket = corpus.buckets[name]
+        reading = read_question(bucket, corpus.linker, reply, context.now)
+        # Nobody looks for what is not wanted.
+        lost = [word for word in reading.names if word in out]
+        said_out = [f"“{word}” could not be left out, since no field of {name} holds it." for word in lost]
+        reading = replace(
+            reading,
+            names=tuple(word for word in reading.names if word not in out),
+            terms=tuple(word for word in reading.terms if word not in out),
+        )
+        changed, said = edit_filters(corpus, name, part, reading, context)
+        if DROP.search(reply) and re.search(
+            r"\b(?:year|years|date|time|month|jahr|zeit|année|date)\b", reply, re.IGNORECASE
+        ):
+            changed = [
+                clause
+                for clause in changed
+                if clause.get("field") != bucket.main_date or clause.get("origin") != "inferred"
+            ]
+            said.append("The period was dropped.")
+        per_bucket[name] = part | {
+            "filters": changed,
+            "names": [word for word in part["names"] if word not in terms.words(reply)]
+            if negated_names(reply, part)
+            else reading_names(part, reading),
+            "terms": list(
+                dict.fromkeys([*(word for word in part["terms"] if word not in out), *reading.terms])
+            ),
+            "noun": reading.noun or part["noun"],
+        }
+        lines += said + said_out
+    intent = "list" if plan["intent"] == "list" or cues.LIST.search(reply) else plan["intent"]
+    first = plan["queries"][0]
+    return plan | {
+        "per_bucket": per_bucket,
+        "intent": intent,
+        "queries": [f"{first} {reply}", *plan["queries"][1:]],
+    }, lines
+
+
+def negated_names(reply: str, part: Json) -> bool:
+    """Tell whether the reply takes back a name of the question ("Gilead not Amgen")."""
+    return bool(cues.NEGATION.search(reply)) and any(word in terms.words(reply) for word in part["names"])
+
+
+def reading_names(part: Json, reading: Reading) -> list[str]:
+    """Return the names of the question, unless the reply linked a name instead."""
+    return [] if reading.mentions else list(dict.fromkeys([*part["names"], *reading.names]))
+
+
+def taken_out(reply: str) -> set[str]:
+    """Return the words that a reply takes back: those after its "not" or "without", up to a comma, "but" or "only"."""
+    if not cues.NEGATION.search(reply):
+        return set()
+    return set(terms.words(re.split(r"[,;]|\b(?:but|only)\b", cues.NEGATION.split(reply)[-1])[0]))
+
+
+def without_values(filters: list[Json], fresh: list[Json]) -> list[Json]:
+    """Return the filters without the values that a reply excludes ("without Nevada" after "Delaware or Nevada")."""
+    excluded = {
+        (clause["field"], str(value).casefold())
+        for clause in fresh
+        if clause.get("operator") in NEGATIVE
+        for value in (clause["value"] if isinstance(clause["value"], list) else [clause["value"]])
+    }
+    kept = []
+    for clause in filters:
+        if clause.get("operator") not in {"=", "in", "contains"} or not inferred(clause):
+            kept.append(clause)
+            continue
+        values = clause["value"] if isinstance(clause["value"], list) else [clause["value"]]
+        left = [value for value in values if (clause["field"], str(value).casefold()) not in excluded]
+        if len(left) == len(values):
+            kept.append(clause)
+        elif left:
+            kept.append(clause | {"operator": "in", "value": left})
+    return kept
+
+
+def same_date_field(bucket: Bucket, part: Json, clause: Clause) -> Clause:
+    """Return a reply's period on the date field that the question already filters, when the reply names none itself."""
+    if clause.field != bucket.main_date:
+        return clause
+    dates = {field.name for field in bucket.fields if field.type == "date"}
+    used = [old["field"] for old in part["filters"] if old.get("field") in dates]
+    return clause.model_copy(update={"field": used[0]}) if used and bucket.main_date not in used else clause
+
+
+def edit_filters(
+    corpus: Corpus, bucket: str, part: Json, reading: Reading, context: Context
+) -> tuple[list[Json], list[str]]:
+    """Return the filters with those of the reply in place of inferred ones on the same field."""
+    fresh, said = [], []
+    for read in reading.clauses:
+        if not isinstance(read, Clause):
+            fresh.append(read.model_dump(mode="json"))
+            continue
+        clause = same_date_field(corpus.buckets[bucket], part, read)
+        if clause.operator in NEGATIVE and not any(
+            clause.field == old.get("field") for old in part["filters"]
+        ):
+            continue
+        checked = check_filters(corpus.buckets[bucket], [clause], today=context.now)
+        fresh += [one.model_dump() for one in wanted(checked.filters, context)]
+        said += [str(problem) for problem in checked.problems]
+    kept = without_values(part["filters"], fresh)
+    # What is taken out leaves the rest of the field's values standing.
+    taken = {clause.get("field") for clause in fresh if clause.get("operator") not in NEGATIVE}
+    listed = {field.name for field in corpus.buckets[bucket].fields if field.type == "keywords"}
+    kept = [
+        clause
+        for clause in kept
+        if not inferred(clause) or clause.get("field") not in taken or clause.get("field") in listed
+    ]
+    held = {clause.get("field") for clause in kept if clause.get("operator") in {"=", "in", "contains"}}
+    unique = [
+        clause
+        for clause in fresh
+        if clause not in kept and (clause.get("operator") not in NEGATIVE or clause.get("field") not in held)
+    ]
+    said += [
+        f"Now applied: {clause.get('field')} {clause.get('operator')} {clause.get('value')}"
+        for clause in unique
+    ]
+    return kept + unique, said

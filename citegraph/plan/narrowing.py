@@ -1,0 +1,105 @@
+"""Give up inferred clauses that match nothing, the least certain first; take a document that is named by its id."""
+
+import re
+
+from citegraph.corpus.filters.conditions import matches
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.language import terms
+from citegraph.plan.stored_filters import printed
+from citegraph.run.services import Corpus
+from citegraph.run.state import Json
+from tools.search_tools import typed_filters
+
+
+def narrow(corpus: Corpus, plan: Json, question: str) -> tuple[Json, list[str]]:
+    """Return the plan of a question for a fact with filters that match something, and a line per clause given up.
+
+    A document named by its id is taken alone. Inferred clauses that together match nothing are given up one by one,
+    the least certain first, but first one without which something matches; the words stay in the search, and the
+    review checks that the document holds them.
+    """
+    named = [found for found in named_documents(corpus, question) if may_read(corpus, plan, found)]
+    if named:
+        return plan | {"only": [doc_id for doc_id, _ in named], "buckets": [named[0][1]]}, []
+    per_bucket, said = dict(plan["per_bucket"]), []
+    for name, part in plan["per_bucket"].items():
+        filters = list(part["filters"])
+        while filters and not corpus.annotations.count(name, typed_filters(filters)):
+            soft = [clause for clause in filters if clause.get("origin", "user") == "inferred"]
+            if not soft:
+                break
+            soft.sort(key=lambda clause: certainty(corpus.buckets[name], part, clause))
+            weakest = next(
+                (clause for clause in soft if matches_without(corpus, name, filters, clause)), soft[0]
+            )
+            filters.remove(weakest)
+            said.append(f"{name}: nothing matches all conditions, so “{printed(weakest)}” was not applied.")
+        lost = [clause for clause in part["filters"] if clause not in filters]
+        lost_words = [word for clause in lost for word in terms.content_words(str(clause.get("raw", "")))]
+        names = [
+            word
+            for clause in lost
+            if is_entity(corpus.buckets[name], clause) and re.search(r"[A-ZÀ-Þ0-9]", clause.get("raw", ""))
+            for word in terms.content_words(clause["raw"])
+        ]
+        per_bucket[name] = part | {
+            "filters": filters,
+            "lost": lost,
+            "terms": list(dict.fromkeys([*part["terms"], *lost_words])),
+            "names": list(dict.fromkeys([*part["names"], *names])),
+        }
+    return plan | {"per_bucket": per_bucket}, said
+
+
+def named_documents(corpus: Corpus, question: str) -> list[tuple[str, str]]:
+    """Return the documents whose id stands in the question, each with its bucket."""
+    tokens = [name for name in dict.fromkeys(DOC_ID.findall(question)) if CODED.search(name)]
+    quoted = [name.strip() for name in QUOTED_ID.findall(question)]
+    names = list(dict.fromkeys([*quoted, *tokens]))
+    records = corpus.documents.records(names) if names else {}
+    return [(name, records[name].bucket) for name in names if name in records]
+
+
+def may_read(corpus: Corpus, plan: Json, document: tuple[str, str]) -> bool:
+    """Tell whether a named document is in a bucket of the plan and passes the filters that are not inferred."""
+    doc_id, bucket = document
+    if bucket not in plan["per_bucket"]:
+        return False
+    filters = plan["per_bucket"][bucket]["filters"]
+    hard = [clause for clause in filters if clause.get("origin", "user") != "inferred"]
+    values = corpus.annotations.get(doc_id, bucket) or {}
+    return matches(corpus.buckets[bucket], typed_filters(hard), values)
+
+
+def matches_without(corpus: Corpus, bucket: str, filters: list[Json], clause: Json) -> bool:
+    """Tell whether some document meets all of the filters but one."""
+    left = [other for other in filters if other is not clause]
+    return corpus.annotations.count(bucket, typed_filters(left)) > 0
+
+
+CODED = re.compile(r"\d|\w[-_.]\w")
+QUOTED_ID = re.compile(r"[\"“„\[]([^\"“”„\[\]\n]{1,200})[\"”\]]")
+"""A document id counts when it looks like one or stands in quotes or brackets: a file may be called "office"."""
+DOC_ID = re.compile(r"(?<![\w-])[\w][\w.\-]*\w(?![\w-])")
+
+
+def is_entity(bucket: Bucket, clause: Json) -> bool:
+    """Tell whether a clause holds a name or an identifier rather than a kind, a keyword or a date."""
+    return clause.get("field") in bucket.entity_fields
+
+
+def certainty(bucket: Bucket, part: Json, clause: Json) -> float:
+    """Return how sure an inferred clause is, 0 to 1: names by the quality of their match, days before loose words."""
+    field = bucket.field(clause.get("field", ""))
+    if field is not None and field.type == "date":
+        exact = clause["operator"] == "=" and re.search(r"\d{4}", clause.get("raw", ""))
+        return 0.95 if exact else 0.75 if re.search(r"\d{4}", clause.get("raw", "")) else 0.2
+    found = [
+        item
+        for item in part["mentions"]
+        if item["field"] == clause.get("field") and item["text"] in clause.get("raw", "")
+    ]
+    score, whole = (found[0]["score"], found[0]["complete"]) if found else (0.6, True)
+    if is_entity(bucket, clause):
+        return 0.4 + 0.6 * float(score) if whole else 0.6 * float(score)
+    return 0.3 * float(score)

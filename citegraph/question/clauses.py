@@ -1,0 +1,180 @@
+"""Read a question against one bucket's declaration: typed clauses, fields asked for, and the words that remain."""
+
+import re
+from collections.abc import Sequence
+from datetime import date
+
+from citegraph.corpus.filters.clause import Filters
+from citegraph.corpus.linking.linker import ValueLinker
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.corpus.schema.field import Field
+from citegraph.language import terms
+from citegraph.question import cues
+from citegraph.question.asked_periods import read_periods, settle_periods
+from citegraph.question.measures import read_amounts, read_sizes
+from citegraph.question.missing import read_lacking
+from citegraph.question.named_values import read_mentions
+from citegraph.question.phrases import find_phrase
+from citegraph.question.plain_numbers import read_numbers
+from citegraph.question.reading import Reader, Reading
+from citegraph.run.context import Context
+from tools.scope import filtered_fields
+
+
+def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: date) -> Reading:
+    """Return how `bucket` understands `question`; blocking (value linking asks the store)."""
+    reader = Reader(bucket, question, today)
+    identifiers = read_identifiers(reader)
+    names = linker.find_mentions(bucket.name, question)
+    periods = read_periods(reader, whole_dates=True, names=names)
+    read_mentions(reader, names)
+    read_lacking(reader)
+    read_sizes(reader)
+    read_numbers(reader)
+    periods += read_periods(reader, whole_dates=False)
+    settle_periods(reader)
+    read_amounts(reader)
+    asked = read_asked(reader)
+    noun = read_noun(reader)
+    left = remaining(reader)
+    return Reading(
+        bucket=bucket.name,
+        clauses=tuple(reader.clauses),
+        mentions=tuple(reader.mentions),
+        periods=tuple(periods),
+        asked=tuple(asked),
+        terms=tuple(left),
+        names=tuple(names_among(question, left)),
+        identifiers=tuple(identifiers),
+        noun=noun,
+        notes=tuple(reader.notes),
+    )
+
+
+def wanted(filters: Filters, context: Context) -> Filters:
+    """Return inferred filters but those of the fields that the caller wants none of."""
+    return tuple(item for item in filters if not filtered_fields(item) & set(context.without))
+
+
+def read_identifiers(reader: Reader) -> list[str]:
+    """Return the identifiers of the question, lower case, for the index's exact match."""
+    found = []
+    for _, text, _, _ in reader.bucket.find_identifiers(reader.question):
+        found.append(text.lower())
+    return list(dict.fromkeys(found))
+
+
+def read_asked(reader: Reader) -> list[str]:
+    """Return the fields whose words stand in the unused part of the question, longest phrase first."""
+    found: list[tuple[int, int, str]] = []
+    for declared in reader.bucket.fields:
+        best: tuple[int, int] | None = None
+        for word in (*declared.words, declared.name.replace("_", " ")):
+            for start, end in find_phrase(reader.question, word):
+                if reader.free(start, end) and (best is None or end - start > best[1] - best[0]):
+                    best = (start, end)
+        if best and best[1] - best[0] >= 3:
+            found.append((best[0] - best[1], best[0], declared.name))
+    return [name for _, _, name in sorted(found)]
+
+
+def read_noun(reader: Reader) -> str:
+    """Return "plural" or "singular" when the question names the bucket's documents, else ""."""
+    result = ""
+    forms = [
+        *reader.bucket.nouns,
+        *(
+            form
+            for item in reader.bucket.fields
+            for form in item.canonical
+            if item.type == "keyword" and "type" in item.name
+        ),
+    ]
+    for noun in forms:
+        for start, end in find_phrase(reader.question, noun):
+            said = reader.question[start:end].lower()
+            longer = len(said) > len(noun) and re.search(r"(?:s|ien|en|er|e|n|a)$", said)
+            one = said.endswith("s") and GENITIVE.search(reader.question[:start])
+            if longer and not (one and reader.question[start].isupper()):
+                return "plural"
+            result = result or "singular"
+    if result and re.search(
+        r"\b(?:all(?:e|en)?|sämtliche[nr]?|quelles|quels|toutes|tous)\s",
+        reader.question,
+        re.IGNORECASE,
+    ):
+        return "plural"
+    generic = re.search(
+        r"\b(?:documents|files|entries|records|papers|ones|items|Dokumente|Unterlagen)\b",
+        reader.question,
+        re.IGNORECASE,
+    )
+    return "plural" if generic else result
+
+
+GENITIVE = re.compile(r"\b(?:des|eines|dieses|jenes|jedes)\s+$", re.IGNORECASE)
+"""Before a noun in "s": the German genitive of one document, not a plural."""
+
+
+def remaining(reader: Reader) -> list[str]:
+    """Return the content words outside of every used span, without the bucket's nouns and cue words."""
+    text = list(reader.question)
+    for span in reader.used:
+        text[span.start : span.end] = " " * (span.end - span.start)
+    rest = "".join(text)
+    nouns = {form for noun in reader.bucket.nouns for form in terms.words(noun)}
+    nouns |= {
+        form
+        for noun in reader.bucket.nouns
+        for start, end in find_phrase(rest, noun)
+        for form in terms.words(rest[start:end])
+    }
+    cues = set(terms.words(" ".join(match.group() for pattern in CUES for match in pattern.finditer(rest))))
+    fields = {field for item in reader.clauses for field in filtered_fields(item)}
+    said = {
+        form
+        for name in fields
+        for word in (reader.bucket.field(name) or _NO_FIELD).words
+        for form in terms.words(word)
+    }
+    return [word for word in terms.content_words(rest) if word not in nouns | cues | said and len(word) > 1]
+
+
+_NO_FIELD = Field(name="none", type="text", description="no such field")
+CUES = (
+    cues.LIST,
+    cues.COUNT,
+    cues.SUM,
+    cues.AVERAGE,
+    cues.SUMMARIZE,
+    cues.EXISTENCE,
+    cues.NEGATION,
+)
+
+
+GERMAN = re.compile(
+    r"\b(?:der|die|das|den|dem|des|ein|eine[nrsm]?|und|oder|ist|sind|wie|was|wer|wann|welche[nrsm]?|für|von|vom|zum|zur|mit|laut|im|in|gibt|es|wir|hat|haben|bis|muss|aus|auf|nicht)\b",
+    re.IGNORECASE,
+)
+
+
+def names_among(question: str, left: Sequence[str]) -> list[str]:
+    """Return those of the words that name something particular: written with a capital inside the sentence, or with a digit.
+
+    In a question of title case or capitals only, or in German, nothing can be told from capitals and only codes count.
+    """
+    written = {terms.bare(raw): raw for raw in re.findall(r"[^\W_]+", question)}
+    raws = re.findall(r"[^\W\d_]{2,}", question)
+    capitals = sum(raw[0].isupper() for raw in raws)
+    german = len(GERMAN.findall(question)) >= (1 if re.search(r"[äöüßÄÖÜ]", question) else 2)
+    telling = raws and capitals <= 0.7 * len(raws) and not german
+    first = raws[0] if raws else ""
+    names = []
+    for word in left:
+        raw = written.get(word, word)
+        coded = any(char.isdigit() for char in raw) and any(char.isalpha() for char in raw)
+        coded = coded or (german and len(raw) > 2 and raw.isupper())
+        capital = telling and raw[0].isupper() and (raw != first or raw[1:] != raw[1:].lower())
+        if coded or capital:
+            names.append(word)
+    return names

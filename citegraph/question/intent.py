@@ -1,0 +1,151 @@
+"""Settle with a bucket's schema what a question wants: a value, a list, or a number over many documents."""
+
+import re
+
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.question import cues
+from citegraph.question.answer_form import choice_in
+from citegraph.question.phrases import find_phrase
+from citegraph.run.state import Json
+
+
+def settle_intent(bucket: Bucket, question: str, decomposition: Json, lead: Json) -> tuple[str, Json]:
+    """Return the intent and the aggregate that the schema allows.
+
+    An amount is only summed where the bucket has a main amount; "how many" counts documents only when the
+    bucket's documents are what is counted; a plural of the documents without a question for a value is a list.
+    """
+    intent, wanted = decomposition["intent"], decomposition.get("aggregate", "none")
+    plural = lead["noun"] == "plural"
+    nothing: Json = {"function": "none", "field": None}
+    if intent == "compute":
+        if wanted == "count":
+            return (
+                ("compute", {"function": "count", "field": None})
+                if counts_documents(bucket, question)
+                else ("qa", nothing)
+            )
+        if bucket.main_amount and not choice_in(question) and sums_amounts(bucket, question, wanted, lead):
+            name = next(
+                (name for name in lead["asked"] if (found := bucket.field(name)) and found.type == "money"),
+                bucket.main_amount,
+            )
+            return "compute", {"function": wanted, "field": name}
+        intent = "qa"
+    if intent == "qa" and plural and not asks_value(bucket, question, lead):
+        intent = "list"
+    if intent == "list" and not plural and not lead["filters"] and not cues.LIST.search(question):
+        intent = "qa"
+    if (
+        intent == "qa"
+        and lead["noun"]
+        and lead["filters"]
+        and not asks_value(bucket, question, lead)
+        and not lead["terms"]
+    ):
+        intent = "list"
+    return intent, nothing
+
+
+def counts_documents(bucket: Bucket, question: str) -> bool:
+    """Tell whether "how many" counts the bucket's documents: one of their names follows, or nothing else does."""
+    match = cues.COUNT.search(question)
+    if not match:
+        return False
+    after = question[match.end() : match.end() + 60]
+    head = re.split(r"[?,.;:]|\b(?:did|does|do|will|must|is|was|has|have|sind|ist|hat|laut)\b", after)[0]
+    named = any(find_phrase(head, noun) for noun in bucket.nouns)
+    open_end = not re.sub(
+        r"\b(?:in\s+total|altogether|overall|insgesamt|au\s+total)\b", "", head, flags=re.IGNORECASE
+    ).strip() or bool(re.match(r"\s*(?:are|sind|y)\b", after))
+    before = any(find_phrase(question[: match.end()], noun) for noun in bucket.nouns)
+    return named or (open_end and before) or bool(re.search(r"\bcount\b", match.group(), re.IGNORECASE))
+
+
+def sums_amounts(bucket: Bucket, question: str, wanted: str, lead: Json) -> bool:
+    """Tell whether a sum, average or extreme over the bucket's main amount is asked for.
+
+    "Total of the invoice" names a value of one document; "of the invoices", "spend" and a period ask for a sum.
+    """
+    amount = bucket.field(bucket.main_amount or "")
+    if amount is None or re.search(r"\b(?:who|when|wer|wann|qui|quand)\b", question, re.IGNORECASE):
+        return False
+    if wanted in {"average", "min", "max"}:
+        return (
+            lead["noun"] != "" or any(name == amount.name for name in lead["asked"]) or bool(lead["filters"])
+        )
+    many = lead["noun"] == "plural"
+    whole = many and bool(
+        re.search(
+            r"\b(?:all|every|overall|whole|entire|total|sum|sämtliche\w*|alle[nr]?|tou(?:s|tes)|gesamt\w*)\b",
+            question,
+            re.IGNORECASE,
+        )
+    )
+    spend = re.search(
+        r"\b(?:spen[dt]|spending|altogether|combined|sum|add\s+up|in\s+total|paid|did\s+we\s+pay|pay(?:é|ée?s)|(?:did|has|have|hat|haben)\s+(?:\S+\s+){1,5}?(?:invoiced?|billed?|charged?|berechnet|in\s+rechnung\s+gestellt|facturé)|insgesamt|ausgegeben|summe|dépens\w+|bezahlt)\b",
+        question,
+        re.IGNORECASE,
+    )
+    return whole or (bool(lead["filters"]) and (many or bool(spend)))
+
+
+def asks_value(bucket: Bucket, question: str, lead: Json) -> bool:
+    """Tell whether the question wants a value out of a document rather than the documents."""
+    if re.search(
+        r"\b(?:who|whose|when|where|why|how|wer|wann|wo|wie|warum|qui|quand|où|comment|combien)\b",
+        question,
+        re.IGNORECASE,
+    ):
+        return True
+    match = cues.WHICH.search(question)
+    if not match:
+        filtered = {clause.get("field") for clause in lead["filters"]}
+        return any(name not in filtered for name in lead["asked"]) and lead["noun"] != "plural"
+    after = question[match.end() :].strip()
+    head = re.split(
+        r"\b(?:do|does|did|is|are|was|were|has|have|hat|sind|ist|that|which|from|in|of|under|are)\b", after
+    )[0]
+    if re.match(r"(?:of|von|de)\b", after) or names_documents(bucket, head):
+        return False
+    generic = re.search(
+        r"\b(?:agreements|documents|ones|purchases|crates|products|parts|entries)\b", head, re.IGNORECASE
+    )
+    return not generic
+
+
+ATTRIBUTE = re.compile(
+    r"^\s*(?:ids?|numbers?|no|nr|dates?|names?|versions?|length|size|amounts?|totals?|values?|terms?|holders?|owners?|part(?:y|ies)|law|price|code|level"
+    r"|class|title|address|status|nummer|datum|name|betrag|klasse)\b",
+    re.IGNORECASE,
+)
+
+
+def names_documents(bucket: Bucket, head: str) -> bool:
+    """Tell whether the words after "which" name the bucket's documents, and not an attribute of one ("certificate id")."""
+    return any(
+        not ATTRIBUTE.match(head[end:])
+        for noun in bucket.nouns
+        for start, end in find_phrase(head, noun)
+        if start <= 30
+    )
+
+
+def compared_names(bucket: Bucket, question: str, intent: str, lead: Json) -> list[str]:
+    """Return the field to group by when several names are compared by a number over their documents.
+
+    "Compare the totals of A and B invoices" is one sum a name, not one over both.
+    """
+    if (
+        not cues.COMPARE.search(question)
+        or lead["noun"] != "plural"
+        or not (cues.SUM.search(question) or cues.COUNT.search(question))
+    ):
+        return []
+    several = [
+        clause["field"]
+        for clause in lead["filters"]
+        if clause.get("operator") == "in" and clause["field"] in bucket.entity_fields
+    ]
+    declared = bucket.field(several[0]) if several else None
+    return several[:1] if declared is not None and declared.type == "keyword" else []

@@ -1,0 +1,45 @@
+"""Find a declared word or phrase in a question, in any form of its noun."""
+
+import re
+from functools import lru_cache
+
+from citegraph.language.inflection import same_noun
+from citegraph.language.names import plain
+
+
+@lru_cache(maxsize=16384)
+def _pattern(phrase: str) -> re.Pattern[str]:
+    """Return the pattern of a phrase; its last word, when it is one of letters, is left to `same_noun`."""
+    *first, last = re.split(r"[\s\-]+", phrase.strip())
+    *before, end = [*(re.escape(part) for part in first), _begun(last) if last.isalpha() else re.escape(last)]
+    body = r"[-\s]+".join([*before, f"(?P<last>{end})"])
+    return re.compile(rf"(?<!\w){body}(?!\w)", re.IGNORECASE)
+
+
+def _begun(word: str) -> str:
+    """Return the pattern of words that begin like a word, with its vowel or an umlaut."""
+    letter = plain(word[:1])
+    first = rf"[{letter}{UMLAUTS[letter]}{re.escape(word[0])}]" if letter in UMLAUTS else re.escape(word[0])
+    return rf"{first}[^\W\d_]*"
+
+
+UMLAUTS = {"a": "ä", "o": "ö", "u": "ü"}
+
+
+@lru_cache(maxsize=16384)
+def _last_word(phrase: str) -> str:
+    return re.split(r"[\s\-]+", phrase.strip())[-1].lower()
+
+
+@lru_cache(maxsize=65536)
+def _is_form(said: str, word: str) -> bool:
+    return said == word or (word.isalpha() and same_noun(said, word))
+
+
+def find_phrase(text: str, phrase: str) -> list[tuple[int, int]]:
+    """Return the character spans of `phrase` in `text`, whole words, other forms of the last word included."""
+    return [
+        match.span()
+        for match in _pattern(phrase).finditer(text)
+        if _is_form(match["last"].lower(), _last_word(phrase))
+    ]

@@ -1,0 +1,83 @@
+"""What a question says to one bucket: its spans, mentions and clauses, while it is read and afterwards."""
+
+from dataclasses import dataclass, field
+from datetime import date
+
+from citegraph.corpus.filters.clause import Clause, Group, Operator
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.language.calendar_periods import Period
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Characters of the question that were understood, and as what."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mentioned(Span):
+    """A name in the question that exists as a value: field and the values that it stands for."""
+
+    field: str = ""
+    values: tuple[str, ...] = ()
+    negated: bool = False
+    score: float = 1.0
+    how: str = "exact"
+    cued: bool = False
+    complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A question as one bucket understands it.
+
+    Attributes:
+        clauses: typed conditions, all must hold.
+        mentions: the names that were linked, in order.
+        asked: fields that the question asks the value of, most likely first.
+        terms: content words that no clause, field or cue used: what a search must find.
+        names: capitalised or coded words among `terms` (somebody or something in particular).
+        identifiers: identifiers for the index's exact match, lower case.
+        nouns: whether the bucket's documents are named, "plural", "singular" or "".
+        notes: ambiguities that were resolved and should be said.
+    """
+
+    bucket: str
+    clauses: tuple[Clause | Group, ...] = ()
+    mentions: tuple[Mentioned, ...] = ()
+    periods: tuple[Period, ...] = ()
+    asked: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    noun: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass
+class Reader:
+    """A question being read: what was used up so far, and the clauses, mentions and notes found."""
+
+    bucket: Bucket
+    question: str
+    today: date
+    used: list[Span] = field(default_factory=list)
+    clauses: list[Clause | Group] = field(default_factory=list)
+    mentions: list[Mentioned] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def free(self, start: int, end: int) -> bool:
+        """Return whether no characters of a span were used."""
+        return all(end <= span.start or start >= span.end for span in self.used)
+
+    def use(self, start: int, end: int) -> None:
+        """Mark a span as understood."""
+        self.used.append(Span(start, end, self.question[start:end]))
+
+    def add(self, name: str, operator: Operator, value: object, start: int, end: int) -> None:
+        """Add a clause that the words of a span say."""
+        raw = self.question[start:end].strip()
+        self.clauses.append(Clause(field=name, operator=operator, value=value, raw=raw))

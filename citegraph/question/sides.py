@@ -1,0 +1,104 @@
+"""The sides of a comparison: cut "A or B", "A vs B", "A than B" into one question a side."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from citegraph.corpus.linking.linker import ValueLinker
+from citegraph.corpus.linking.links import Link
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.language.periods import find_periods
+
+JOIN = re.compile(
+    r"\b(?:or|oder|ou|vs\.?|versus|and|und|et|than|als|que|against|gegenüber|with|mit|avec)\b|[,;&]|\bcompared\s+(?:to|with)\b",
+    re.IGNORECASE,
+)
+WEAK = re.compile(r"^(?:with|mit|avec)$", re.IGNORECASE)
+"""Joins the sides of "compare A with B", but also a party to its contract: any other joining word counts more."""
+STRONG = re.compile(r"^(?:or|oder|ou|vs\.?|versus|than|als|against)$", re.IGNORECASE)
+RUN = re.compile(
+    r"(?:[A-ZÀ-ÖØ-Þ0-9][\w&.'’/–-]*)(?:\s+(?:of|de|der|von|the|&|[A-ZÀ-ÖØ-Þ0-9][\w&.'’/–-]*|bs|b\.))*"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Something in the question that a side can be: its characters, its strength as a name, and the name's link if known."""
+
+    start: int
+    end: int
+    weight: int
+    link: Link | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side: what it is called, the question with the other side taken out, and the link of its name if it has one."""
+
+    label: str
+    question: str
+    link: Link | None = None
+
+
+def beside(decomposition: Mapping[str, Any]) -> list[str]:
+    """Return the searches that a comparison needs besides those of its sides, as a model took the question apart."""
+    parts = decomposition.get("subqueries", [])
+    return [item["query"] for item in parts if item["purpose"] != "compare_side"]
+
+
+def split_sides(bucket: Bucket, linker: ValueLinker, question: str, *, today: object) -> list[Side]:
+    """Return two sides of a comparison, or none when no two comparable items stand on both sides of a joining word."""
+    items = comparable(bucket, linker, question, today)
+    best: tuple[int, Item, Item] | None = None
+    for join in JOIN.finditer(question):
+        left = nearest([item for item in items if item.end <= join.start()], join.start(), before=True)
+        right = nearest([item for item in items if item.start >= join.end()], join.end(), before=False)
+        if left is None or right is None:
+            continue
+        gap = (join.start() - left.end) + (right.start - join.end())
+        strength = 8 if STRONG.match(join.group()) else -8 if WEAK.match(join.group()) else 0
+        score = left.weight + right.weight - gap + strength
+        if gap <= 24 and (best is None or score > best[0]):
+            best = (score, left, right)
+    if best is None:
+        return []
+    _, left, right = best
+    return [
+        Side(question[left.start : left.end], without(question, right), left.link),
+        Side(question[right.start : right.end], without(question, left), right.link),
+    ]
+
+
+def comparable(bucket: Bucket, linker: ValueLinker, question: str, today: object) -> list[Item]:
+    """Return linked names, identifiers, periods and capitalised runs, the strongest where they overlap."""
+    codes = [(start, end) for _, _, start, end in bucket.find_identifiers(question)]
+    found = [
+        Item(link.start, link.end, 10, link)
+        for link in linker.find_mentions(bucket.name, question)
+        if not (JOIN.search(link.text) and any(start < link.end and link.start < end for start, end in codes))
+    ]
+    found += [Item(start, end, 9) for _, _, start, end in bucket.find_identifiers(question)]
+    found += [Item(*period.span, 6) for period in find_periods(question, today=today)]  # type: ignore[arg-type]
+    found += [
+        Item(run.start(), run.end(), 4)
+        for run in RUN.finditer(question)
+        if run.start() > 0 and run.end() - run.start() > 1
+    ]
+    kept: list[Item] = []
+    for item in sorted(found, key=lambda item: (-item.weight, item.start - item.end)):
+        if all(item.end <= other.start or item.start >= other.end for other in kept):
+            kept.append(item)
+    return kept
+
+
+def nearest(items: Sequence[Item], at: int, *, before: bool) -> Item | None:
+    """Return the item closest to `at` on one side."""
+    if not items:
+        return None
+    return max(items, key=lambda item: item.end) if before else min(items, key=lambda item: item.start)
+
+
+def without(question: str, item: Item) -> str:
+    """Return the question without the item's characters."""
+    return re.sub(r"\s{2,}", " ", f"{question[: item.start]} {question[item.end :]}").strip()

@@ -1,0 +1,75 @@
+"""The wordings of a described condition: as it is said, its alternatives, and declared synonyms of the same thing."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.language.terms import bare, content_words, stem, words
+
+WORDINGS = 12
+"""Wordings of one condition at most; each is a search."""
+
+PREFIXES = frozenset({"non", "no", "not", "anti", "kein", "keine", "nicht"})
+"""Words and prefixes that forbid what follows: "no-solicit" is met by a passage in which soliciting is denied."""
+
+DENIAL = re.compile(
+    r"\b(?:not|no|non|anti|nor|neither|never|without|prohibit\w*|refrain\w*|restrict\w*|unless|except"
+    r"|nicht|kein\w*|weder|ohne|untersag\w*|verbiet\w*|verboten|ne|n|aucune?|sans|interdi\w*)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """One way to say a condition.
+
+    Attributes:
+        words: what a passage must hold, bare.
+        denied: whether the passage must deny it.
+        phrase: the whole wording, when it counts word by word because little else than small words is in it.
+    """
+
+    words: tuple[str, ...]
+    denied: bool = False
+    phrase: str = ""
+
+    def stands_in(self, passage: str) -> bool:
+        """Return whether a passage that holds the words meets what the wording asks beside them."""
+        if self.denied and not DENIAL.search(passage):
+            return False
+        return not self.phrase or f" {self.phrase} " in f" {' '.join(words(passage))} "
+
+
+def wordings(bucket: Bucket, condition: str) -> list[Wording]:
+    """Return the wordings of a condition, its own first.
+
+    Where it says a declared value, or a synonym of one, all of that value's synonyms are meant. A slash joins
+    alternatives ("profit/revenue share").
+    """
+    own = key(condition, bucket.language)
+    forms = [condition]
+    for declared in bucket.fields:
+        for value, others in declared.values.items() if declared.is_listed else ():
+            if own and any(key(form, bucket.language) == own for form in (value, *others)):
+                forms += [value, *others]
+    found = (wording for form in dict.fromkeys(forms) for wording in _alternatives(form))
+    return list(dict.fromkeys(found))[:WORDINGS]
+
+
+def key(form: str, language: str) -> frozenset[str]:
+    """Return the stems by which two wordings are the same."""
+    return frozenset(stem(word, language) for word in content_words(form))
+
+
+def _alternatives(form: str) -> Iterator[Wording]:
+    parts = [part.split("/") if "-" not in part else [part] for part in form.split()]
+    for chosen in list(product(*parts))[:WORDINGS]:
+        said = [word for word in words(" ".join(chosen)) if word not in PREFIXES]
+        telling = tuple(dict.fromkeys(word for word in content_words(" ".join(said)) if len(bare(word)) > 1))
+        if telling:
+            denied = any(word in PREFIXES for word in words(" ".join(chosen)))
+            # One word alone would say less than the wording: "termination at will".
+            thin = len(telling) == 1 and len(said) > 1
+            yield Wording(telling, denied, " ".join(said) if thin else "")

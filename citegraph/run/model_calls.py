@@ -1,0 +1,145 @@
+"""How a node asks its model: within the run's budgets, counted, named by step; and how it falls back."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from pydantic import BaseModel
+
+from citegraph.llm.budget import CallBudget, ModelCall
+from citegraph.run.budgets import cost_left, llm_calls_left, model_budget_spent, seconds_left, tokens_left
+from citegraph.run.context import Context
+from citegraph.run.state import Json, State
+
+if TYPE_CHECKING:
+    from langchain_core.messages import BaseMessage
+
+    from citegraph.llm.prompts import Assembled, Material, Prompt
+    from citegraph.run.services import Services
+
+T = TypeVar("T", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply(Generic[T]):
+    """A parsed reply and the state update that accounts for it."""
+
+    parsed: T
+    update: Json
+
+
+def wants_model(services: "Services", step: Any, state: State, context: Context, *, keep: int = 0) -> bool:
+    """Tell whether `step` has a model and the run's budgets allow a call of it, `keep` calls more for later."""
+    if llm_calls_left(state, context) <= keep:
+        return False
+    if context.mode == "single" and step != "compose":
+        return False
+    if not services.chat.configured(step, context.models):
+        return False
+    return model_budget_spent(state, context) is None and seconds_left(state) > 0
+
+
+def budget_of(state: State, context: Context) -> CallBudget:
+    """Return what this run may still spend on model calls."""
+    return CallBudget.of(
+        llm_calls_left(state, context),
+        seconds_left(state),
+        tokens=tokens_left(state, context),
+        cost=cost_left(state, context),
+    )
+
+
+def assemble(services: "Services", prompt: "Prompt", material: "Material", context: Context) -> "Assembled":
+    """Return the messages of a step for its model: cut to what that model takes, in the user's own words if so set."""
+    chat = services.chat
+    return chat.prompts.assemble(prompt, material, model=chat.spec(prompt.step, context.models).model)  # type: ignore[arg-type]
+
+
+async def ask_model(
+    services: "Services",
+    prompt: "Prompt",
+    material: "Material",
+    schema: type[T],
+    *,
+    state: State,
+    context: Context,
+) -> Reply[T]:
+    """Return the model's structured reply to a prompt about some material; raises as `call_model`."""
+    made = assemble(services, prompt, material, context)
+    return await call_model(
+        services,
+        prompt.step,
+        made.messages,
+        schema,
+        state=state,
+        context=context,
+        prompt_version=made.version,
+    )
+
+
+async def call_model(
+    services: "Services",
+    step: Any,
+    messages: "Sequence[BaseMessage]",
+    schema: type[T],
+    *,
+    state: State,
+    context: Context,
+    prompt_version: str = "",
+) -> Reply[T]:
+    """Return the model's structured reply.
+
+    Raises:
+        Unavailable, TimedOut, Rejected, BudgetSpent: the node's error handler runs its twin.
+    """
+    from citegraph.llm.chat import Call
+    from citegraph.llm.retry import patiently
+    from citegraph.llm.structured import structured
+
+    call = Call(
+        step=step,
+        messages=messages,
+        budget=budget_of(state, context),
+        overrides=context.models,
+        prompt_version=prompt_version,
+    )
+    parsed = await patiently(lambda: structured(services.chat, call, schema), call.budget)
+    return Reply(parsed.value, {"usage": spent_on(call.budget.calls)})
+
+
+def spent_on(calls: Sequence[ModelCall]) -> Json:
+    """Return the usage counters of some model calls; without a price there is no `cost`."""
+    spent: Json = {
+        "llm_calls": len(calls),
+        "input_tokens": sum(call.tokens_in for call in calls),
+        "output_tokens": sum(call.tokens_out for call in calls),
+    }
+    if estimated := sum(call.estimated for call in calls):
+        spent["estimated_calls"] = estimated
+    if prices := [call.cost for call in calls if call.cost is not None]:
+        spent["cost"] = round(sum(prices), 6)
+    return spent
+
+
+def note(step: str, kind: str, message: str, *, failure: BaseException | None = None) -> Json:
+    """Return a note for the reader of the answer; one of a failure names the user's own part that failed, if one did."""
+    part = getattr(failure, "part", "")
+    return {"step": step, "kind": kind, "message": message} | ({"part": part} if part else {})
+
+
+class Stopwatch:
+    """Measures one node; `update` adds its seconds to the usage of the state."""
+
+    def __init__(self, step: str) -> None:
+        self.step = step
+        self.started = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Return the seconds since the start."""
+        return round(time.perf_counter() - self.started, 4)
+
+    def update(self, usage: Json | None = None) -> Json:
+        """Return the usage counters with the seconds since the start under `steps`."""
+        return {**(usage or {}), "steps": {self.step: self.seconds}}

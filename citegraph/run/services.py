@@ -1,0 +1,280 @@
+"""What a run needs from outside, opened once, lazily and off the event loop."""
+
+import asyncio
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from citegraph.corpus.records.access import NOBODY, OWNER, Principal, SeenIndex, seen_buckets
+from citegraph.errors import CitegraphError
+from citegraph.run.principal import run_principal
+from citegraph.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from citegraph.corpus.foreign.foreign_clients import OwnClients
+    from citegraph.corpus.foreign.foreign_collection import OwnCollection
+    from citegraph.corpus.index.caching import ExactCache
+    from citegraph.corpus.index.index_protocol import Index
+    from citegraph.corpus.index.rerankers import Reranker
+    from citegraph.corpus.index.searcher import Searcher
+    from citegraph.corpus.linking.linker import ValueLinker
+    from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
+    from citegraph.corpus.records.documents import DocumentStore
+    from citegraph.corpus.records.extracted.extraction_store import ExtractionStore
+    from citegraph.corpus.schema.bucket import Bucket
+    from citegraph.llm.chat import ChatModels
+    from citegraph.llm.embeddings import Embedder
+    from citegraph.run.observing import Observer
+    from citegraph.run.part_kinds import Kind
+    from citegraph.run.replacements import Part
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The open stores and the index behind every tool.
+
+    `lines` is a model that embeds a line in microseconds, for comparing many of them; None when there is none.
+    `embedder` is the index's own model. `searcher` is one of the user's own, asked before the index.
+    `extractions` is for the operator alone. `sections` are looked into by each search beside all chunks.
+    """
+
+    buckets: "dict[str, Bucket]"
+    documents: "DocumentStore"
+    annotations: "AnnotationStore"
+    linker: "ValueLinker"
+    index: "Index"
+    reranker: "Reranker | None" = None
+    searcher: "Searcher | None" = None
+    lines: "Embedder | None" = None
+    embedder: "Embedder | None" = None
+    extractions: "ExtractionStore | None" = None
+    sections: int = 0
+
+
+def open_corpus(settings: Settings) -> Corpus:
+    """Open the bucket declarations, the SQL stores and the index that the settings name.
+
+    Raises:
+        BadInput: a declaration is invalid, or the index was built with another embedding model.
+        Unavailable: the database or the Qdrant server does not answer.
+    """
+    from citegraph.corpus.foreign.mirror import forget_mirrors
+    from citegraph.corpus.index.index_protocol import load_index
+    from citegraph.corpus.index.rerankers import load_reranker
+    from citegraph.corpus.linking.linker import ValueLinker
+    from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
+    from citegraph.corpus.records.documents import DocumentStore
+    from citegraph.corpus.records.extracted.extraction_store import ExtractionStore
+    from citegraph.corpus.records.versions import IndexVersions, VersionedIndex
+    from citegraph.corpus.schema.bucket import load_buckets
+    from citegraph.llm.embeddings import load_embedder
+
+    settings.home.mkdir(parents=True, exist_ok=True)
+    buckets = load_buckets(settings.buckets_dir)
+    annotations = AnnotationStore(settings.sql_url, buckets)
+    forget_mirrors(annotations)
+    embedder = load_embedder(settings)
+    versions = IndexVersions(settings.sql_url)
+    corpus = Corpus(
+        buckets=buckets,
+        documents=DocumentStore(settings.sql_url),
+        annotations=annotations,
+        linker=ValueLinker(annotations),
+        index=VersionedIndex(load_index(settings, embedder), versions, cache=settings.cache),
+        reranker=load_reranker(settings),
+        embedder=embedder,
+        lines=embedder if settings.embeddings == "static" else None,
+        extractions=ExtractionStore(settings.sql_url),
+        sections=settings.sections,
+    )
+    if not any(bucket.collection for bucket in buckets.values()):
+        return corpus
+    from citegraph.corpus.foreign.foreign_clients import OwnClients
+
+    clients = OwnClients(settings)
+    return with_collections(corpus, clients.collections(buckets.values(), embedder), settings, clients)
+
+
+def with_collections(
+    corpus: Corpus,
+    collections: "Sequence[OwnCollection]",
+    settings: Settings,
+    clients: "OwnClients | None" = None,
+) -> Corpus:
+    """Return a corpus in which some buckets are collections that someone else wrote."""
+    from citegraph.corpus.foreign.foreign_stores import OwnAnnotations, OwnDocuments, OwnIndex
+    from citegraph.corpus.foreign.mirror import Mirror
+    from citegraph.corpus.linking.linker import ValueLinker
+    from citegraph.corpus.records.versions import VersionedIndex
+
+    own = {collection.bucket.name: collection for collection in collections}
+    annotations = OwnAnnotations(settings.sql_url, corpus.buckets, own)
+    for collection in collections:
+        collection.mirror = Mirror(collection, annotations)
+    return replace(
+        corpus,
+        documents=OwnDocuments(settings.sql_url, own),
+        annotations=annotations,
+        linker=ValueLinker(annotations),
+        # Others write these collections, so that no version tells when what was kept of a search is old.
+        index=corpus.index.around(OwnIndex(corpus.index.inner, own, clients), own)
+        if isinstance(corpus.index, VersionedIndex)
+        else OwnIndex(corpus.index, own, clients),
+    )
+
+
+def with_parts(corpus: Corpus, parts: "Mapping[Kind, Part]", settings: Settings) -> Corpus:
+    """Return a corpus that is searched by the user's own searcher and reranker, as far as there are such."""
+    from citegraph.run.replaced_search import OwnReranker, OwnSearcher
+
+    if searcher := parts.get("searcher"):
+        corpus = replace(corpus, searcher=OwnSearcher(searcher))
+    if reranker := parts.get("reranker"):
+        corpus = replace(corpus, reranker=OwnReranker(reranker, settings.search_timeout))
+    return corpus
+
+
+def seen_corpus(whole: Corpus, principal: Principal) -> Corpus:
+    """Return a corpus of which every store, count and value is what one principal may see."""
+    from citegraph.corpus.linking.linker import ValueLinker
+
+    annotations = whole.annotations.seen_by(principal)
+    documents = whole.documents.seen_by(principal)
+    return replace(
+        whole,
+        buckets=seen_buckets(principal, whole.buckets),
+        documents=documents,
+        annotations=annotations,
+        linker=ValueLinker(annotations) if principal.labels is not None else whole.linker,
+        index=SeenIndex(whole.index, documents, principal),
+        extractions=None,
+    )
+
+
+VIEWS = 64
+"""Views of the corpus that are kept, with the values that their linkers hold."""
+
+
+@dataclass(frozen=True)
+class Services:
+    """The one object that nodes and tools are built from; nothing is opened before its first use.
+
+    `ready` lets a test hand in an open corpus. A run that is for nobody in particular sees everything where the
+    operator runs it (`trusted`: the command line) or where nobody is asked for a key, else nothing. `observers`
+    hear of every step of the graphs built over these services.
+    """
+
+    settings: Settings = field(default_factory=load_settings)
+    ready: Corpus | None = None
+    models: "ChatModels | None" = None
+    trusted: bool = False
+    observers: "tuple[Observer, ...]" = ()
+    _opened: dict[str, object] = field(default_factory=dict, repr=False)
+    _views: dict[Any, tuple[Corpus, Corpus]] = field(default_factory=dict, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def open(self) -> Corpus:
+        """Return the corpus, opening it on the first call; blocking, so not for the event loop."""
+        if self.ready is not None and not self.settings.parts:
+            return self.ready
+        parts = self.parts
+        with self._lock:
+            if "corpus" not in self._opened:
+                whole = self.ready or open_corpus(self.settings)
+                self._opened["corpus"] = with_parts(whole, parts, self.settings)
+        opened = self._opened["corpus"]
+        assert isinstance(opened, Corpus)
+        return opened
+
+    async def warm(self) -> None:
+        """Open the embedded index of every bucket, once, and read own collections: before a run's clock, not in
+        the time of its first search.
+
+        What fails here fails again where it is used, and is told there.
+        """
+        if self.ready is not None or "warm" in self._opened:
+            return
+        corpus = await asyncio.to_thread(self.open)
+        if any(bucket.collection for bucket in corpus.buckets.values()):
+            await asyncio.to_thread(corpus.annotations.all_versions)
+        if self.settings.qdrant_url:
+            return
+        local = [name for name, bucket in corpus.buckets.items() if not bucket.collection]
+        failures = await asyncio.gather(*map(corpus.index.count, local), return_exceptions=True)
+        for failure in failures:
+            if isinstance(failure, BaseException) and not isinstance(failure, CitegraphError):
+                raise failure
+        self._opened["warm"] = True
+
+    async def corpus(self) -> Corpus:
+        """Return the corpus as the principal of this run may see it, without blocking the event loop."""
+        at_hand = self.ready is not None and not self.settings.parts
+        whole = self.open() if at_hand else await asyncio.to_thread(self.open)
+        return self.seen_by(self.principal(), whole)
+
+    def principal(self) -> Principal:
+        """Return whom the run in this context is for."""
+        nameless = OWNER if self.trusted or not self.settings.auth_required else NOBODY
+        return run_principal() or nameless
+
+    def seen_by(self, principal: Principal, whole: Corpus) -> Corpus:
+        """Return the corpus cut to what a principal may see: the one place where access is applied."""
+        if principal.sees_all:
+            return whole
+        key = (principal.buckets, principal.labels)
+        with self._lock:
+            held = self._views.pop(key, None)
+            seen = held[1] if held is not None and held[0] is whole else seen_corpus(whole, principal)
+            # The last asked for stands last.
+            self._views[key] = (whole, seen)
+            if len(self._views) > VIEWS:
+                del self._views[next(iter(self._views))]
+        return seen
+
+    @property
+    def parts(self) -> "dict[Kind, Part]":
+        """Return the parts of the user's own; blocking on the first call when there are some.
+
+        Raises:
+            BadInput: one cannot be used; the message names it.
+        """
+        if not self.settings.parts:
+            return {}
+        from citegraph.run.replacements import load_parts
+
+        with self._lock:
+            if "parts" not in self._opened:
+                self._opened["parts"] = load_parts(self.settings)
+            return self._opened["parts"]  # type: ignore[return-value]
+
+    @property
+    def chat(self) -> "ChatModels":
+        """Return the chat models; none is built before a step asks for one."""
+        if self.models is not None:
+            return self.models
+        from citegraph.llm.chat import ChatModels
+
+        with self._lock:
+            return self._opened.setdefault("chat", ChatModels(self.settings))  # type: ignore[return-value]
+
+    @property
+    def rerankings(self) -> "ExactCache[dict[int, float]]":
+        """Return what models have said of passages, kept for questions that come again."""
+        from citegraph.corpus.index.caching import ExactCache
+        from citegraph.corpus.index.rerankers import CACHED
+
+        with self._lock:
+            fresh = ExactCache[dict[int, float]](CACHED if self.settings.cache else 0)
+            return self._opened.setdefault("rerankings", fresh)  # type: ignore[return-value]
+
+    def bucket_names(self) -> list[str]:
+        """Return the names of the buckets that the principal of this run may see; blocking on the first call."""
+        return list(self.seen_by(self.principal(), self.open()).buckets)
+
+    async def close(self) -> None:
+        """Release the index; the services may be used again afterwards."""
+        self._opened.pop("warm", None)
+        opened = self._opened.pop("corpus", None)
+        if isinstance(opened, Corpus) and self.ready is None:
+            await opened.index.close()

@@ -1,0 +1,105 @@
+"""The state of a run: plain JSON data and ids, with pure named reducers."""
+
+from typing import Annotated, Any
+
+from langchain_core.messages import AnyMessage
+from langgraph.graph.message import add_messages
+from typing_extensions import TypedDict  # pydantic makes Studio's schemas of no other on Python 3.11
+
+STATE_VERSION = 1
+
+Json = dict[str, Any]
+
+
+def collect(left: list[Json], right: list[Json] | None) -> list[Json]:
+    """Append `right` to `left`; None empties the channel (a new question, a new round)."""
+    return [] if right is None else [*left, *right]
+
+
+def add_usage(left: Json, right: Json | None) -> Json:
+    """Add counters key by key, nested one level (`seconds` per step); None starts from zero.
+
+    Counters that carry the `run` of another one were kept by the node cache: nothing of them was spent now.
+    """
+    if right is None:
+        return {}
+    if "run" in right and right["run"] != left.get("started"):
+        return add_usage(left, {"cache_hits": 1})
+    total = dict(left)
+    for key, value in right.items():
+        if key == "run":
+            continue
+        if isinstance(value, dict):
+            total[key] = add_usage(total.get(key, {}), value)
+        else:
+            total[key] = round(total.get(key, 0) + value, 6)
+    return total
+
+
+class Input(TypedDict, total=False):
+    """What a caller sends: a `query`, or chat `messages` whose last one is the question.
+
+    On a thread that waits for a reply a chat message is that reply, unless `new` says that it is a question.
+    """
+
+    query: str
+    messages: Annotated[list[AnyMessage], add_messages]
+    new: bool
+
+
+class Output(TypedDict, total=False):
+    """What a caller gets: the typed answer (`citegraph.run.answer_types.Answer` as JSON) and the chat messages."""
+
+    answer: Json
+    messages: Annotated[list[AnyMessage], add_messages]
+
+
+class State(TypedDict, total=False):
+    """Everything between question and answer.
+
+    Texts stay in the corpus: `evidence` holds references `{"id", "doc", "bucket", "score"}` and is
+    hydrated when a prompt or an extract is made. Every key but `messages`, `turns` and
+    `state_version` belongs to the current question; `gate` clears them.
+    """
+
+    state_version: int
+    query: str
+    messages: Annotated[list[AnyMessage], add_messages]
+    turns: list[Json]
+    asked: str
+    asked_id: str
+    question: str
+    edit: str
+    new: bool
+    gate: Json
+    decomposition: Json
+    routes: list[Json]
+    plan: Json
+    calls: list[Json]
+    transcript: list[Json]
+    found: Annotated[list[Json], collect]
+    evidence: list[Json]
+    seen: list[str]
+    tried: list[str]
+    rounds: int
+    dropped: int
+    decision: Json
+    clarifications: list[Json]
+    draft: Json
+    corrections: list[Json]
+    notes: Annotated[list[Json], collect]
+    usage: Annotated[Json, add_usage]
+    deadline: float
+    answer: Json
+
+
+class SearchTask(TypedDict, total=False):
+    """The payload of one `Send` to `search`: one tool call with what it may cost.
+
+    The first of a round has the run's `usage` and may ask a model; the others run beside it and may not.
+    """
+
+    call: Json
+    plan: Json
+    deadline: float
+    usage: Json

@@ -1,1 +1,0 @@
-"""What is searched: buckets, filters, annotations, the index, reading and ingestion."""

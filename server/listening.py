@@ -1,0 +1,35 @@
+"""Runs the application with uvicorn, which at a signal lets runs end at their next step before it goes."""
+
+from types import FrameType
+from typing import Any
+
+import uvicorn
+
+from citegraph.settings import load_settings
+from server.app import app
+from server.logs import configuration
+
+KEPT = 75
+"""Seconds that an idle connection stays open: longer than people read, and than proxies keep theirs (60 s)."""
+GRACE = 30
+"""Seconds that connections get to end after a signal."""
+
+
+class DrainingServer(uvicorn.Server):
+    """A uvicorn server that takes no new work from the signal on, and drains the runs that go on."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Drain, then shut down as uvicorn does."""
+        running = getattr(app.state, "running", None)
+        if running is not None:
+            running.close()
+        super().handle_exit(sig, frame)
+
+
+def serve(host: str, port: int, **options: Any) -> None:
+    """Serve until a signal comes."""
+    log = configuration(load_settings())
+    options = {"log_config": log, "access_log": False, "timeout_graceful_shutdown": GRACE, **options}
+    options = {"timeout_keep_alive": KEPT, **options}
+    config = uvicorn.Config(app, host=host, port=port, **options)
+    DrainingServer(config).run()

@@ -1,0 +1,295 @@
+"""statements: rows, computed numbers, cited lines and extracts that code writes."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from citegraph.answer.cited_spans import cell, every_place, line_around, written_forms
+from citegraph.answer.set_statements import compose_set, number_text
+from citegraph.answer.statements import compose_passages, derivations_of, joined, nothing_text, tidy
+from citegraph.corpus.schema.field import Money
+from citegraph.run.context import Context
+from citegraph.run.services import Corpus
+from citegraph.run.state import Json
+from nodes.decompose import decompose
+from nodes.schema_plan import make_plan
+from tests.nodes.conftest import TODAY
+
+NOW = Context(today=TODAY.isoformat())
+
+
+def plan_of(corpus: Corpus, question: str, bucket: str = "invoices") -> Json:
+    """Return the plan that rules make of a question."""
+    state: Any = {"question": question, "decomposition": decompose(question), "routes": [{"bucket": bucket}]}
+    return make_plan(corpus, state, NOW)[0]
+
+
+def composed(corpus: Corpus, question: str, bucket: str = "invoices", **decision: Any) -> Json:
+    """Return the draft of a question about a set of documents."""
+    return compose_set(corpus, plan_of(corpus, question, bucket), decision, NOW)
+
+
+def spans(corpus: Corpus, draft: Json) -> list[str]:
+    """Return the texts that a draft cites."""
+    texts = {item["doc"]: corpus.documents.get(item["doc"]) for item in draft["cited"]}
+    return [texts[item["doc"]].text[item["start"] : item["end"]] for item in draft["cited"]]  # type: ignore[union-attr]
+
+
+def test_a_list(corpus: Corpus) -> None:
+    draft = composed(corpus, "List the invoices from Oudenveld")
+    assert draft["text"] == (
+        "2 documents in invoices:\n"
+        "- Oudenveld Facility B.V., OF-24-01, 2024-01-31, 1,185.80 EUR [oudenveld-of-24-01]\n"
+        "- Oudenveld Facility B.V., OF-24-02, 2024-02-29, 1,355.20 EUR [oudenveld-of-24-02]"
+    )
+    assert draft["table"]["columns"] == [
+        "document",
+        "vendor_name",
+        "invoice_number",
+        "invoice_date",
+        "total_amount",
+    ]
+    assert draft["table"]["rows"][1] == [
+        "oudenveld-of-24-02",
+        "Oudenveld Facility B.V.",
+        "OF-24-02",
+        "2024-02-29",
+        "1,355.20 EUR",
+    ]
+    assert (draft["documents"], draft["matched"]) == (["oudenveld-of-24-01", "oudenveld-of-24-02"], 2)
+    assert ["1,185.80" in text or "1185.80" in text for text in spans(corpus, draft)] == [True, False]
+    assert "355.20" in spans(corpus, draft)[1]
+
+
+def test_a_superlative_lists_in_order_up_to_its_limit(corpus: Corpus) -> None:
+    plan = plan_of(corpus, "Show the two latest invoices from Cobaltine Cloud")
+    draft = compose_set(corpus, plan | {"intent": "list"}, {}, NOW)
+    assert draft["documents"] == ["cobaltine-cbc-11618", "cobaltine-cbc-11260"]
+    assert draft["text"].startswith("showing 2 of 5 documents in invoices:")
+    assert draft["matched"] == 5
+
+
+def test_a_list_of_chosen_documents_says_so(corpus: Corpus) -> None:
+    draft = composed(corpus, "List the invoices", targets=["tk", "larut-receipt-0322", "larut-receipt-0314"])
+    assert draft["text"].startswith("3 documents in invoices (by evidence in their text, not by a field):")
+    assert draft["documents"] == ["tk", "larut-receipt-0322", "larut-receipt-0314"]
+
+
+def test_the_limit_of_a_list(corpus: Corpus) -> None:
+    plan = plan_of(corpus, "List the invoices from Cobaltine Cloud")
+    draft = compose_set(corpus, plan, {}, NOW.model_copy(update={"list_limit": 2}))
+    assert draft["text"].startswith("showing 2 of 5 documents in invoices:")
+    assert (len(draft["table"]["rows"]), len(draft["documents"])) == (2, 5)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "operation", "value"),
+    [
+        (
+            "How many invoices did Oudenveld send?",
+            "The number of matching documents in invoices is 2 [oudenveld-of-24-01] [oudenveld-of-24-02].",
+            "count",
+            "2",
+        ),
+        (
+            "What did we spend at Oudenveld?",
+            "Sum of total amount: 2,541.00 EUR [oudenveld-of-24-01] [oudenveld-of-24-02].\n2 of 2 documents were included.",
+            "sum",
+            "2,541.00",
+        ),
+        (
+            "What is the average invoice from Oudenveld?",
+            "Average total amount: 1,270.50 EUR [oudenveld-of-24-01] [oudenveld-of-24-02].\n2 of 2 documents were included.",
+            "average",
+            "1,270.50",
+        ),
+        (
+            "What is the largest invoice from Oudenveld?",
+            "Highest total amount: 1,355.20 EUR [oudenveld-of-24-02].\n2 of 2 documents were included.",
+            "max",
+            "1,355.20",
+        ),
+        (
+            "What is the cheapest invoice from Oudenveld?",
+            "Lowest total amount: 1,185.80 EUR [oudenveld-of-24-01].\n2 of 2 documents were included.",
+            "min",
+            "1,185.80",
+        ),
+    ],
+)
+def test_computed_numbers(corpus: Corpus, question: str, text: str, operation: str, value: str) -> None:
+    draft = composed(corpus, question)
+    assert draft["text"] == text
+    assert draft["matched"] == 2
+    (made,) = derivations_of(draft)
+    assert (made.operation, made.value) == (operation, value)
+    assert set(made.doc_ids) == {"oudenveld-of-24-01", "oudenveld-of-24-02"}
+
+
+def test_currencies_are_never_added_up(corpus: Corpus) -> None:
+    draft = composed(corpus, "What did we spend at Oudenveld or Perrisoke Staffing?")
+    assert "Sum of total amount: 2,541.00 EUR" in draft["text"]
+    assert "Sum of total amount: 10,584.00 USD" in draft["text"]
+    assert [(item.value, item.unit) for item in derivations_of(draft)] == [
+        ("2,541.00", "EUR"),
+        ("10,584.00", "USD"),
+    ]
+
+
+def test_documents_without_the_value_are_counted(corpus: Corpus) -> None:
+    plan = plan_of(corpus, "What did we spend at Oudenveld?")
+    plan["aggregate"] = {"function": "sum", "field": "amount_due"}
+    draft = compose_set(corpus, plan, {}, NOW)
+    assert draft["text"] == "None of the 2 matching documents states its amount due."
+    assert draft["unanswerable"] is True
+
+
+def test_groups(corpus: Corpus) -> None:
+    plan = plan_of(corpus, "What did we spend at Oudenveld or Perrisoke Staffing?")
+    plan["aggregate"] = {"function": "sum", "field": "total_amount", "group_by": ["vendor_name"]}
+    draft = compose_set(corpus, plan, {}, NOW)
+    assert draft["table"]["rows"] == [
+        ["Oudenveld Facility B.V.", "2,541.00 EUR"],
+        ["Perrisoke Staffing Inc.", "10,584.00 USD"],
+    ]
+    assert (draft["matched"], draft["computed"]) == (3, True)
+
+
+async def answered(corpus: Corpus, question: str, bucket: str, *targets: str, **decision: Any) -> Json:
+    """Return the draft of a question about one document."""
+    state: Any = {"question": question, "plan": plan_of(corpus, question, bucket), "evidence": []}
+    return await compose_passages(corpus, state | {"decision": {"targets": list(targets)} | decision}, NOW)
+
+
+async def test_a_value_is_stated_with_its_line(corpus: Corpus) -> None:
+    draft = await answered(corpus, "What is the total of invoice OF-24-02?", "invoices", "oudenveld-of-24-02")
+    assert draft["text"].startswith("Total amount: 1,355.20 EUR [oudenveld-of-24-02]")
+    assert "355.20" in spans(corpus, draft)[0]
+    assert draft["unanswerable"] is False
+
+
+async def test_an_extract_is_quoted(corpus: Corpus) -> None:
+    draft = await answered(
+        corpus, "What does the minutes of 12 March 2024 say about the audit?", "generic", "minutes-2024-03-12"
+    )
+    assert all(line.endswith("[minutes-2024-03-12].") for line in draft["text"].splitlines())
+    assert len(spans(corpus, draft)) == len(draft["text"].splitlines())
+
+
+async def test_a_document_that_is_silent_says_so(corpus: Corpus) -> None:
+    question, doc_id = "Where is the zebra of KW-240117?", "kestrelwick-kw-240117"
+    draft = await answered(corpus, question, "invoices", doc_id, silent=True)
+    assert draft["text"] == f"The document does not state that: Kestrelwick Components Ltd [{doc_id}]."
+    assert draft["unanswerable"] is True
+    assert spans(corpus, draft)[0].startswith("Kestrelwick Components Ltd")
+
+
+async def test_a_choice_of_which_neither_is_said(corpus: Corpus) -> None:
+    question, doc_id = "Was KW-240117 paid by card or in cash?", "kestrelwick-kw-240117"
+    draft = await answered(corpus, question, "invoices", doc_id)
+    assert draft["text"] == f"The document does not state that: Kestrelwick Components Ltd [{doc_id}]."
+    assert draft["unanswerable"] is True
+
+
+async def test_a_date_never_answers_who(corpus: Corpus) -> None:
+    doc_id = "kestrelwick-kw-240117"
+    when = await answered(corpus, "What is the invoice date of KW-240117?", "invoices", doc_id)
+    assert when["text"].startswith("Invoice date: ")
+    who = await answered(corpus, "Who wrote down the invoice date of KW-240117?", "invoices", doc_id)
+    assert "Invoice date: " not in who["text"]
+
+
+async def test_without_a_target_nothing_is_said(corpus: Corpus) -> None:
+    draft = await answered(corpus, "What is the total of the Oudenveld invoice?", "invoices")
+    assert draft == nothing_text(plan_of(corpus, "What is the total of the Oudenveld invoice?"), [])
+    assert draft["text"] == "I found no document in invoices with vendor name = Oudenveld Facility B.V."
+    declined = nothing_text({"buckets": ["a", "b"], "per_bucket": {}}, [{"declined": True}])
+    assert declined["text"] == "I found no document in a, b about that. Nothing else was said when asked."
+
+
+def test_the_parts_of_an_answer_are_joined() -> None:
+    parts = [{"text": "a", "cited": [1], "unanswerable": True}, {"text": "b", "cited": [2]}]
+    assert joined(parts) == {"text": "a\nb", "documents": [], "cited": [1, 2], "unanswerable": False}
+    assert joined(parts[:1])["unanswerable"] is True
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (Money(Decimal("1355.2"), "EUR"), "1,355.20 EUR"),
+        (Money(Decimal("5"), None), "5.00"),
+        ("x" * 130, "x" * 117 + "..."),
+        (("a", "b"), "a; b"),
+    ],
+)
+def test_cell(value: Any, expected: str) -> None:
+    assert cell(value) == expected
+
+
+def test_how_an_amount_may_be_printed() -> None:
+    assert written_forms(Money(Decimal("1355.2"), "EUR")) == ["1355.20", "1,355.20", "1.355,20", "1355,20"]
+    assert number_text("1355.2") == "1,355.20"
+
+
+def test_a_place_is_a_whole_number() -> None:
+    text = "1355.20 and 355.20, 355.201 or 355.20."
+    assert [text[start:end] for start, end in every_place(text, "355.20")] == ["355.20", "355.20"]
+    assert [start for start, _ in every_place(text, "355.20")] == [12, 31]
+
+
+def test_a_short_line_takes_the_label_above() -> None:
+    text = "Header\nTotal due\n355.20\nA long line that states 12.00 in full"
+    at = text.index("355.20")
+    start, end = line_around(text, (at, at + 6))
+    assert text[start:end] == "Total due\n355.20"
+    at = text.index("12.00")
+    start, end = line_around(text, (at, at + 5))
+    assert text[start:end] == "A long line that states 12.00 in full"
+
+
+def test_a_quote_holds_no_marker() -> None:
+    assert tidy(" a [b]\n“c”  d ") == "a (b) ‘c’ d"
+
+
+def test_a_word_that_names_a_filters_field_is_not_called_unused(corpus: Corpus) -> None:
+    plan = plan_of(corpus, "Which contracts renew automatically?", "contracts")
+    part = plan["per_bucket"]["contracts"]
+    part["asked"] = []
+    said = [item["message"] for item in compose_set(corpus, plan, {}, NOW)["notes"]]
+    assert "Not used as a condition, since no field holds it: renew, automatically." in said
+    part["filters"] = [
+        {"field": "renewal_term", "operator": "exists", "value": None, "raw": "", "origin": "inferred"}
+    ]
+    said = [item["message"] for item in compose_set(corpus, plan, {}, NOW)["notes"]]
+    assert "Not used as a condition, since no field holds it: automatically." in said
+
+
+@pytest.mark.parametrize(
+    ("question", "lost"),
+    [
+        ("List the invoices of 3 or more pages", "“3 or more”"),
+        ("List the invoices from Oudenveld with at least 40 items", "“at least 40”"),
+        ("List the invoices over 1,200 EUR", None),  # it is a filter
+        ("List the invoices from 2024", None),
+    ],
+)
+def test_a_comparison_that_no_filter_holds_leaves_the_set_partial(
+    corpus: Corpus, question: str, lost: str | None
+) -> None:
+    said = composed(corpus, question).get("partial")
+    tail = " could not be turned into a condition, so the set is not narrowed by it"
+    assert said == (lost and lost + tail)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the largest total of the invoices in 2024?",
+        "List the three largest invoices of 2024",
+        "What is the average total of the invoices per month?",
+    ],
+)
+def test_words_that_say_how_a_number_is_made_are_not_called_unused(corpus: Corpus, question: str) -> None:
+    said = [item["message"] for item in composed(corpus, question)["notes"]]
+    assert not [message for message in said if message.startswith("Not used as a condition")]

@@ -1,0 +1,32 @@
+"""Which group has the most: what a question asks for, and what is said of the groups."""
+
+from typing import Any
+
+import pytest
+
+from citegraph.question.groups import top_group
+from tests.graph.own_invoices import bills_bucket
+
+COUNT = {"function": "count", "field": None, "group_by": ["vendor"]}
+SUM = {"function": "sum", "field": "total", "group_by": ["vendor"]}
+
+
+@pytest.mark.parametrize(
+    ("question", "made"),
+    [
+        ("Which vendor billed us the most?", SUM | {"top": "most"}),
+        ("Which vendor did we pay the least in 2023?", SUM | {"top": "least"}),
+        ("Which vendor got the most money?", SUM | {"top": "most"}),
+        ("Who sent the most invoices?", COUNT | {"top": "most"}),
+        ("Which vendor has the fewest bills?", COUNT | {"top": "least"}),
+        ("Which vendor billed us most often?", COUNT | {"top": "most"}),
+        ("What is the most common vendor?", COUNT | {"top": "most"}),
+        ("Which vendor sent the most recent invoice?", None),
+        ("Which invoices are at most 30 days old?", None),
+        ("Which vendor is the most important?", None),
+        ("Which invoice has the most pages?", None),
+        ("Who paid the most?", None),
+    ],
+)
+def test_a_question_for_the_most_names_a_group(question: str, made: dict[str, Any] | None) -> None:
+    assert top_group(bills_bucket(), question) == made

@@ -1,0 +1,41 @@
+"""A shard is not written to when the disk is nearly full: the engine's mapped pages would kill the process."""
+
+import shutil
+from collections import namedtuple
+from pathlib import Path
+
+import pytest
+
+from citegraph.corpus.index.edge.edge_index import EdgeIndex
+from citegraph.corpus.index.edge.edge_shard import LEAST_FREE_MB, require_room
+from citegraph.errors import Unavailable
+from tests.citegraph.corpus.index.test_index_protocol import BUCKET, CHUNKS, METADATA, STATIC
+
+Usage = namedtuple("Usage", "total used free")
+
+
+def test_a_full_disk_is_named_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(0, 0, LEAST_FREE_MB * 1_000_000))
+    require_room(tmp_path / "not" / "yet" / "there")
+    with pytest.raises(Unavailable) as caught:
+        require_room(tmp_path / "letters", beside=50_000_000)
+    assert str(caught.value) == (
+        f"The disk of {tmp_path} has {LEAST_FREE_MB} MB free, and the index of bucket 'letters' needs "
+        f"{LEAST_FREE_MB + 50}: make room, or set CITEGRAPH_HOME to a larger disk."
+    )
+
+
+async def test_what_was_written_before_the_disk_was_full_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = EdgeIndex(tmp_path, STATIC, weights=(1.0, 3.0))
+    await index.ensure(BUCKET)
+    await index.upsert(BUCKET.name, CHUNKS[:2], METADATA)
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "disk_usage", lambda _: Usage(0, 0, 0))
+        with pytest.raises(Unavailable, match="make room"):
+            await index.upsert(BUCKET.name, CHUNKS[2:], METADATA)
+    assert await index.count(BUCKET.name) == 2
+    await index.upsert(BUCKET.name, CHUNKS[2:], METADATA)
+    assert await index.count(BUCKET.name) == 4
+    await index.close()

@@ -1,0 +1,111 @@
+"""Documents come back as they went in; spans and pages are looked up without reading everything."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from citegraph.corpus.records.database import open_database
+from citegraph.corpus.records.documents import DocumentStore
+from citegraph.corpus.schema.document import Box, Document, Embedded, Layout, Line, Page, Table
+from citegraph.errors import BadInput, Unavailable
+
+LETTER = Document(
+    doc_id="letter-1",
+    bucket="letters",
+    text="Grüße 😀 aus\fdem Hafen",
+    source_file="letter.pdf",
+    content_hash="h1",
+    title="A letter",
+    media_type="application/pdf",
+    pages=(Page(1, 0, 11, "i"), Page(2, 12, 21)),
+    url="https://letters.example/1",
+    source_path="/in/letter.pdf",
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> DocumentStore:
+    return DocumentStore(f"sqlite:///{tmp_path / 'new' / 'citegraph.sqlite'}")
+
+
+def test_a_document_comes_back_whole(store: DocumentStore) -> None:
+    store.put(LETTER)
+    assert store.get("letter-1") == LETTER
+    assert store.get("letter-2") is None
+    store.put(replace(LETTER, text="changed", pages=()))
+    assert store.get("letter-1") == replace(LETTER, text="changed", pages=())
+    assert store.count("letters") == store.count() == 1
+
+
+def test_parts_come_back_with_the_whole_document_only(store: DocumentStore) -> None:
+    layout = Layout(1, 595.3, 842.0, (Line(0, 5, Box(72, 700, 90, 712)), Line(6, 11, Box(0, 0, 1, 1))), True)
+    scan = replace(
+        LETTER,
+        layouts=(layout, Layout(2, 100, 50)),
+        tables=(Table(0, 11, (("a", "b"), ("1", "2")), page=1, title="T"), Table(12, 15, (("c",),), 0)),
+        embedded=(Embedded("factur-x.xml", "text/xml", "<a>ß</a>"),),
+    )
+    store.put([scan, replace(LETTER, doc_id="other")])
+    assert store.whole("letter-1") == scan
+    assert store.get("letter-1") == LETTER
+    assert store.layout("letter-1", 1) == layout
+    assert store.layout("letter-1", 3) is None
+    assert store.whole("other") == replace(LETTER, doc_id="other")
+    store.put(LETTER)
+    assert store.whole("letter-1") == LETTER
+    store.put(scan)
+    store.delete(["letter-1"])
+    assert store.whole("letter-1") is None
+    assert store.layout("letter-1", 1) is None
+
+
+def test_spans_count_characters(store: DocumentStore) -> None:
+    store.put(LETTER)
+    for start, end in [(0, 5), (6, 7), (8, 15), (12, 999), (3, 3), (5, 2)]:
+        assert store.text("letter-1", start, end) == LETTER.text[start:end]
+    assert store.text("letter-1") == LETTER.text
+    assert store.text("nothing", 0, 5) == ""
+
+
+def test_pages_by_offset(store: DocumentStore) -> None:
+    store.put([LETTER, replace(LETTER, doc_id="note", pages=())])
+    numbers = [store.page_of("letter-1", offset) for offset in (0, 11, 12, 500)]
+    assert [page.number if page else None for page in numbers] == [1, 1, 2, 2]
+    assert store.page_of("note", 0) is None
+    assert store.pages("letter-1") == LETTER.pages
+
+
+def test_status_hashes_and_listing(store: DocumentStore) -> None:
+    other = replace(LETTER, doc_id="a-letter", content_hash="h0")
+    store.put([LETTER, other], hashes={"letter-1": ("i", "a")}, status="pending")
+    assert store.hashes("letters") == {}
+    store.mark(["a-letter"], "done")
+    assert store.hashes("letters") == {"a-letter": "h0"}
+    assert [record.doc_id for record in store.list("letters")] == ["a-letter", "letter-1"]
+    assert [record.doc_id for record in store.list("letters", 1, 1)] == ["letter-1"]
+    record = store.record("letter-1")
+    assert record is not None
+    assert (record.index_hash, record.annotation_hash, record.status) == ("i", "a", "pending")
+    assert record.characters == len(LETTER.text)
+    assert store.all_records("letters").keys() == {"a-letter", "letter-1"}
+    assert store.all_records("contracts") == {}
+    store.mark(["a-letter"], "pending")
+    assert store.hashes("letters") == {}
+
+
+def test_deletion_in_large_numbers(store: DocumentStore) -> None:
+    store.put(replace(LETTER, doc_id=f"d{number:04}") for number in range(1200))
+    store.delete([f"d{number:04}" for number in range(1, 1200)] + ["unknown"])
+    assert [record.doc_id for record in store.list("letters")] == ["d0000"]
+
+
+def test_a_database_that_fails_is_said_without_the_statement(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="CITEGRAPH_DATABASE_URL"):
+        open_database("nonsense")
+    with pytest.raises(BadInput, match="CITEGRAPH_DATABASE_URL"):
+        open_database("oracledb2://x")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(Unavailable) as failed:
+        DocumentStore(f"sqlite:///{tmp_path / 'folder'}")
+    assert "CREATE TABLE" not in str(failed.value)

@@ -1,0 +1,65 @@
+"""answer_forms: what a question asks for, the words that answer it, and choices of two."""
+
+import pytest
+
+from citegraph.answer.extracts import best_passages, speaks_of
+from citegraph.question.answer_form import DATE, NAME, choice_in, form_of, phrasing_of, says_neither
+
+LEASE = """LEASE AGREEMENT between Hollin Estates Ltd and Varga Tools GmbH.
+The tenant shall disclose the plans only where that is required by law.
+The rent is due on the first of each month and is paid by bank transfer.
+HOLLIN ESTATES LTD
+By: /s/ Marta Quine
+Name: Marta Quine, Director"""
+
+
+def said(question: str, text: str = LEASE) -> list[str]:
+    """Return the passages that answer a question."""
+    found = best_passages(text, question, "en", skip=["hollin", "varga"])
+    return [item.text for item in found if speaks_of(item.text, question, "en", ["hollin", "varga"])]
+
+
+def test_who_signed_is_answered_by_the_signature() -> None:
+    passages = said("Who signed for Hollin Estates?")
+    assert passages
+    assert all("/s/ Marta Quine" in passage for passage in passages)
+
+
+def test_a_law_that_is_only_mentioned_governs_nothing() -> None:
+    question = "Whose law applies to the Hollin lease?"
+    assert said(question) == []
+    governed = LEASE.replace(
+        "LEASE AGREEMENT", "This lease is governed by the laws of Malta.\nLEASE AGREEMENT"
+    )
+    assert any("laws of Malta" in passage for passage in said(question, governed))
+
+
+def test_who_reported_needs_a_report() -> None:
+    assert said("Who reported the leak at Hollin?") == []
+    assert said("Who reported the leak?", "The leak was discovered by Ivo Tarn of Brightwell Labs.")
+
+
+@pytest.mark.parametrize(
+    ("question", "choice"),
+    [
+        ("Did we pay the bill by card or in cash?", ("card", "cash")),
+        ("Was the device shipped by air freight or by sea?", ("air freight", "sea")),
+        ("Wurde die Rechnung per Lastschrift oder mit Karte bezahlt?", ("Lastschrift", "Karte bezahlt")),
+        ("Which is longer, the lease or the loan?", None),
+        ("Is the lease governed by Malta law?", None),
+    ],
+)
+def test_a_choice_of_two(question: str, choice: tuple[str, str] | None) -> None:
+    assert choice_in(question) == choice
+
+
+def test_neither_of_two_is_said() -> None:
+    assert says_neither(LEASE, ("card", "cash"), "en")
+    assert not says_neither(LEASE, ("card", "bank transfers"), "en")
+
+
+def test_forms() -> None:
+    assert form_of("When does it end?") is DATE
+    assert form_of("Who is the landlord?") is NAME
+    assert form_of("Describe the roof") is None
+    assert phrasing_of("Who is the landlord?") is None

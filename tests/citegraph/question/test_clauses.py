@@ -1,0 +1,302 @@
+"""clauses: a question as typed conditions, with what is asked, what is left and what was negated."""
+
+import pytest
+
+from citegraph.corpus.filters.clause import Clause, Group
+from citegraph.question.clauses import wanted
+from citegraph.question.measures import comparison
+from citegraph.run.context import Context
+from tests.nodes.conftest import Condition, Read, conditions
+
+COBALTINE, HALBRECHT = "Cobaltine Cloud Inc.", "Halbrecht Präzisionstechnik GmbH"
+OUDENVELD, KESTRELWICK = "Oudenveld Facility B.V.", "Kestrelwick Components Ltd"
+
+
+def amount(operator: str, value: object) -> list[Condition]:
+    return [("total_amount", operator, value)]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("invoices over RM 1k", amount(">", "1000 MYR")),
+        ("invoices of more than 1,250.50 EUR", amount(">", "1250.5 EUR")),
+        ("invoices of 500 EUR or more", amount(">=", "500 EUR")),
+        ("invoices of 500 EUR or less", amount("<=", "500 EUR")),
+        ("invoices of at least $40", amount(">=", "40 USD")),
+        ("invoices up to 40 euros", amount("<=", "40 EUR")),
+        ("invoices under 100", amount("<", "100")),
+        ("invoices between 5 and 10 EUR", amount("between", ["5 EUR", "10 EUR"])),
+        ("invoices of exactly 1355.20 EUR", amount("=", "1355.2 EUR")),
+        ("net amount over 4000 EUR", [("net_amount", ">", "4000 EUR")]),
+        ("Rechnungen über 5.000 EUR", amount(">", "5000 EUR")),
+        ("Rechnungen ab 500 EUR", amount(">=", "500 EUR")),
+        ("Rechnungen von 500 EUR oder mehr", amount(">=", "500 EUR")),
+        ("Rechnungen zwischen 1.000 und 2.000 EUR", amount("between", ["1000 EUR", "2000 EUR"])),
+        ("factures de plus de 1000 EUR", amount(">", "1000 EUR")),
+        ("factures d'au moins 1000 EUR", amount(">=", "1000 EUR")),
+        ("factures entre 1000 et 2000 EUR", amount("between", ["1000 EUR", "2000 EUR"])),
+        ("the 12 largest invoices", []),
+        ("invoices of 12", []),
+    ],
+)
+def test_amounts(read: Read, question: str, expected: list[Condition]) -> None:
+    assert conditions(read("invoices", question)) == expected
+
+
+def test_filters_on_fields_that_nobody_wants_are_left_out() -> None:
+    dated, priced = (
+        Clause(field=name, operator="exists", value=None) for name in ("invoice_date", "total_amount")
+    )
+    either = Group(mode="any", clauses=[dated, priced])
+    given = (dated, priced, either)
+    assert wanted(given, Context()) == given
+    assert wanted(given, Context(without=["vendor_name"])) == given
+    assert wanted(given, Context(without=["total_amount"])) == (dated,), "a group goes with any of its fields"
+
+
+def period(operator: str, value: object, field: str = "invoice_date") -> list[Condition]:
+    return [(field, operator, value)]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("invoices before June 2024", period("<=", "2024-05-31")),
+        ("invoices after June 2024", period(">=", "2024-07-01")),
+        ("invoices in Q1 2024", period("between", ["2024-01-01", "2024-03-31"])),
+        ("invoices since 2023", period(">=", "2023-01-01")),
+        ("invoices from last year", period("between", ["2024-01-01", "2024-12-31"])),
+        ("invoices of 14 June 2024", period("=", "2024-06-14")),
+        ("invoices of 03/04/2024", period("=", "2024-04-03")),
+        ("invoices due in March 2024", period("between", ["2024-03-01", "2024-03-31"], "due_date")),
+        ("Rechnungen vor Juni 2024", period("<=", "2024-05-31")),
+        ("Rechnungen seit 2023", period(">=", "2023-01-01")),
+        ("Rechnungen, fällig im März 2024", period("between", ["2024-03-01", "2024-03-31"], "due_date")),
+        ("factures de juin 2024", period("between", ["2024-06-01", "2024-06-30"])),
+        ("factures depuis 2023", period(">=", "2023-01-01")),
+    ],
+)
+def test_periods(read: Read, question: str, expected: list[Condition]) -> None:
+    assert conditions(read("invoices", question)) == expected
+
+
+@pytest.mark.parametrize(
+    ("bucket", "question", "expected"),
+    [
+        ("contracts", "Which contracts expire before 2026?", period("<=", "2025-12-31", "expiration_date")),
+        (
+            "certificates",
+            "certificates that expire before June 2025",
+            period("<=", "2025-05-31", "valid_until"),
+        ),
+        (
+            "datasheets",
+            "datasheets published in 2023",
+            period("between", ["2023-01-01", "2023-12-31"], "document_date"),
+        ),
+    ],
+)
+def test_a_period_goes_to_the_date_that_is_named(
+    read: Read, bucket: str, question: str, expected: list[Condition]
+) -> None:
+    assert conditions(read(bucket, question)) == expected
+
+
+@pytest.mark.parametrize(
+    ("bucket", "question", "expected"),
+    [
+        ("invoices", "invoices from Cobaltine Cloud", [("vendor_name", "=", COBALTINE)]),
+        ("invoices", "invoices not from Cobaltine Cloud", [("vendor_name", "!=", COBALTINE)]),
+        ("invoices", "invoices other than Cobaltine Cloud", [("vendor_name", "!=", COBALTINE)]),
+        ("invoices", "Alle Rechnungen außer von Halbrecht", [("vendor_name", "!=", HALBRECHT)]),
+        (
+            "invoices",
+            "toutes les factures sauf Brisemarne",
+            [("vendor_name", "!=", "Ateliers Brisemarne SARL")],
+        ),
+        (
+            "invoices",
+            "invoices from Halbrecht or Oudenveld",
+            [("vendor_name", "in", [HALBRECHT, OUDENVELD])],
+        ),
+        (
+            "invoices",
+            "Rechnungen von Halbrecht oder Oudenveld",
+            [("vendor_name", "in", [HALBRECHT, OUDENVELD])],
+        ),
+        (
+            "invoices",
+            "all receipts but not from Warung Larut",
+            [("document_type", "=", "receipt"), ("vendor_name", "!=", "Warung Larut Catering")],
+        ),
+        (
+            "invoices",
+            "invoices of Marrowfen Penang except Sungai Teduh",
+            [
+                ("customer_name", "=", "Marrowfen Penang"),
+                ("vendor_name", "!=", "Sungai Teduh Logistics Sdn Bhd"),
+            ],
+        ),
+        ("invoices", "all invoices, credit notes excluded", [("document_type", "!=", "credit note")]),
+        ("invoices", "all invoices without credit notes", [("document_type", "!=", "credit note")]),
+        ("invoices", "all invoices, credit notes included", []),
+        ("invoices", "all invoices including credit notes", []),
+        ("contracts", "all contracts, NDAs included", []),
+        ("contracts", "all contracts, NDAs excluded", [("contract_type", "!=", "Non-Disclosure")]),
+        ("contracts", "contracts with Kestrelwick", [("parties", "contains", KESTRELWICK)]),
+        ("contracts", "Verträge mit Halbrecht", [("parties", "contains", HALBRECHT)]),
+        ("contracts", "contracts with a non-compete clause", [("clauses", "contains", "Non-Compete")]),
+        ("contracts", "contracts without a non-compete clause", [("clauses", "not in", ["Non-Compete"])]),
+        (
+            "contracts",
+            "contracts with insurance or audit rights",
+            [("clauses", "in", ["Insurance", "Audit Rights"])],
+        ),
+        ("contracts", "contracts under Dutch law", [("governing_law", "contains", "Netherlands")]),
+        ("invoices", "invoice KW-240117", [("invoice_number", "=", "KW-240117")]),
+        ("invoices", "receipt 0314", [("document_type", "=", "receipt"), ("invoice_number", "=", "0314")]),
+        (
+            "generic",
+            "minutes of meetings that Femke Dorsten attended",
+            [("attendees", "contains", "Femke Dorsten"), ("document_type", "=", "minutes")],
+        ),
+    ],
+)
+def test_names_kinds_and_negation(read: Read, bucket: str, question: str, expected: list[Condition]) -> None:
+    assert conditions(read(bucket, question)) == expected
+
+
+@pytest.mark.parametrize(
+    ("bucket", "question", "expected"),
+    [
+        ("certificates", "certificates with 2048 bits or more", [("key_bits", ">=", 2048)]),
+        ("certificates", "certificates with keys over 2048 bit", [("key_bits", ">", 2048)]),
+        ("certificates", "RSA-2048 certificates", [("key_bits", "=", 2048), ("key_type", "=", "RSA")]),
+        ("datasheets", "sheets with a flash point under 10 °C", [("flash_point", "<", "10 degC")]),
+    ],
+)
+def test_sizes_with_units(read: Read, bucket: str, question: str, expected: list[Condition]) -> None:
+    assert conditions(read(bucket, question)) == expected
+
+
+def test_the_raw_words_and_the_note_of_a_clause(read: Read) -> None:
+    reading = read("invoices", "Which invoices from Cobaltine Cloud are over USD 2k?")
+    assert sorted(clause.raw for clause in reading.clauses) == ["Cobaltine Cloud", "over USD 2k"]  # type: ignore[union-attr]
+    assert {clause.origin for clause in reading.clauses} == {"inferred"}  # type: ignore[union-attr]
+    assert reading.notes == ("“Cobaltine Cloud” was matched with Cobaltine Cloud Inc. (vendor_name).",)
+    assert [(item.text, item.field, item.negated) for item in reading.mentions] == [
+        ("Cobaltine Cloud", "vendor_name", False)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("bucket", "question", "noun"),
+    [
+        ("contracts", "Verträge mit Halbrecht", "plural"),
+        ("contracts", "Was ist die Laufzeit des Vertrags mit Halbrecht?", "singular"),
+        ("contracts", "les parties des contrats", "plural"),
+        ("contracts", "the lease", "singular"),
+        ("contracts", "Welche Vereinbarung endet 2027?", "singular"),
+        ("contracts", "Welche Verträge enden 2027?", "plural"),
+        ("contracts", "alle Vereinbarungen", "plural"),
+        ("datasheets", "Datenblätter", "plural"),
+        ("generic", "two policies", "plural"),
+        ("invoices", "which documents", "plural"),
+        ("invoices", "who paid", ""),
+    ],
+)
+def test_the_number_of_the_noun(read: Read, bucket: str, question: str, noun: str) -> None:
+    assert read(bucket, question).noun == noun
+
+
+def test_what_no_clause_holds_stays_for_the_search(read: Read) -> None:
+    reading = read("invoices", "What did we pay Zephyrlane for the GX40 gasket in 2024?")
+    assert reading.terms == ("zephyrlane", "gx40", "gasket")
+    assert reading.names == ("zephyrlane", "gx40")
+    assert reading.asked == ("total_amount",)
+    assert read("contracts", "Verträge mit Halbrecht").terms == ()
+
+
+def test_identifiers_are_kept_for_the_index(read: Read) -> None:
+    assert read("datasheets", "Which sheet lists H225 and 67-63-0?").identifiers == ("h225", "67-63-0")
+    assert read("invoices", "the total?").identifiers == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "operator"),
+    [
+        ("no less than", ">="),
+        ("no more than", "<="),
+        ("more than", ">"),
+        ("cheaper than", "<"),
+        ("mindestens", ">="),
+        ("höchstens", "<="),
+        ("plus de", ">"),
+        ("au plus", "<="),
+        ("worth", "="),
+        ("longer than", ">"),
+        ("no longer than", "<="),
+        ("not more than", "<="),
+        ("no fewer than", ">="),
+        ("länger als", ">"),
+        ("nicht kürzer als", ">="),
+        ("plus longue que", ">"),
+        ("inférieur à", "<"),
+    ],
+)
+def test_comparison_words(words: str, operator: str) -> None:
+    assert comparison(words) == operator
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("invoices of 3 May 2024 and of 7 June 2024", ("in", ["2024-05-03", "2024-06-07"])),
+        ("invoices since 2022 and before 2024", None),
+        ("invoices not dated 3 May 2024", ("!=", "2024-05-03")),
+    ],
+)
+def test_days_that_no_document_has_together_are_alternatives(
+    read: Read, question: str, expected: tuple[str, object] | None
+) -> None:
+    found = [(operator, value) for _, operator, value in conditions(read("invoices", question))]
+    if expected:
+        assert found == [expected]
+    else:
+        assert "in" not in [operator for operator, _ in found]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        (
+            "invoices from 2022 and 2024",
+            [("between", ["2022-01-01", "2022-12-31"]), ("between", ["2024-01-01", "2024-12-31"])],
+        ),
+        ("invoices that are not from 2023", [("<", "2023-01-01"), (">", "2023-12-31")]),
+    ],
+)
+def test_periods_apart_make_one_group(read: Read, question: str, expected: list[tuple[str, object]]) -> None:
+    [group] = read("invoices", question).clauses
+    assert isinstance(group, Group)
+    assert (group.mode, [(item.operator, item.value) for item in group.clauses]) == ("any", expected)
+
+
+def test_companies_named_in_full_are_alternatives_wherever_they_stand(read: Read) -> None:
+    question = f"According to {OUDENVELD} the crane was late, as {KESTRELWICK} confirmed?"
+    [(field, operator, values)] = conditions(read("invoices", question))
+    assert (field, operator) == ("vendor_name", "in")
+    assert set(values) == {OUDENVELD, KESTRELWICK}
+
+
+def test_parts_are_asked_for_by_what_their_sheets_declare(read: Read) -> None:
+    reading = read("datasheets", "NPN transistors over 60 V in TO-92")
+    assert [(clause.field, clause.operator, clause.value) for clause in reading.clauses] == [
+        ("package", "contains", "TO-92"),
+        ("polarity", "=", "NPN"),
+        ("voltage_rating", ">", "60 V"),
+    ]
+    assert reading.noun == "plural"
+    (term,) = read("contracts", "Which NDAs last longer than three years?").clauses[-1:]
+    assert (term.field, term.operator, term.value) == ("term", ">", "3 year")

@@ -1,0 +1,37 @@
+"""phrases: a declared word is found in the forms of its noun and in no other word."""
+
+import pytest
+
+from citegraph.question.phrases import find_phrase
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase", "found"),
+    [
+        ("two leases and a lease", "lease", ["leases", "lease"]),
+        ("the policies", "policy", ["policies"]),
+        ("three surveys", "survey", ["surveys"]),
+        ("till-slips", "till slip", ["till-slips"]),
+        ("NDAs", "NDA", ["NDAs"]),
+        ("taxes", "tax", ["taxes"]),
+        ("die Rechnungen", "Rechnung", ["Rechnungen"]),
+        ("alle Verträge", "Vertrag", ["Verträge"]),
+        ("in den Datenblättern", "Datenblatt", ["Datenblättern"]),
+        ("die Käufe", "Kauf", ["Käufe"]),
+        ("laut des Vertrages", "Vertrag", ["Vertrages"]),
+        ("les journaux de caisse", "journal", ["journaux"]),
+        ("un reçu, deux reçus", "reçu", ["reçu", "reçus"]),
+        ("errata", "erratum", ["errata"]),
+        ("nach Marketing", "Markt", []),
+        ("marketing", "market", []),
+        ("die Mieter", "Miete", []),
+        ("universal", "university", []),
+        ("Orders or an ord", "ord", ["ord"]),
+        ("invoices due in May", "du", []),
+        ("in any case", "CAS", []),
+        ("released", "lease", []),
+        ("C++ (v2.0)", "v2.0", ["v2.0"]),
+    ],
+)
+def test_find_phrase(text: str, phrase: str, found: list[str]) -> None:
+    assert [text[start:end] for start, end in find_phrase(text, phrase)] == found
