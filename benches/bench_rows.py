@@ -18,7 +18,8 @@ from citegraph.corpus.records.annotations.annotation_store import AnnotationStor
 from citegraph.corpus.records.querying.aggregates import Aggregate
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.corpus.schema.bucket import Bucket, load_buckets
-from citegraph.corpus.schema.field import Money, Value
+from citegraph.corpus.schema.field import Value
+from citegraph.language.amounts import Money
 
 FIRST = date(2015, 1, 1)
 DAYS = 3650

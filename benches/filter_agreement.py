@@ -22,8 +22,9 @@ from citegraph.corpus.filters.qdrant_filter import to_qdrant
 from citegraph.corpus.filters.sql_filter import to_sql
 from citegraph.corpus.records.annotations.annotation_tables import Annotation, bucket_tables, to_items, to_row
 from citegraph.corpus.schema.bucket import Bucket
-from citegraph.corpus.schema.field import Field, Money, Quantity, Value, fold
-from citegraph.language.amounts import rounded
+from citegraph.corpus.schema.field import Field, Value
+from citegraph.language.amounts import Money, Quantity, rounded
+from citegraph.language.terms import fold
 
 TODAY = date(2026, 11, 27)
 CURRENCIES = (None, "EUR", "USD", "MYR")

@@ -121,7 +121,7 @@ def _correction_row(bucket: "Bucket", item: "Correction", record: Any, values: M
 
 
 def _same(first: Any, second: Any) -> bool:
-    from citegraph.corpus.extraction.engine import same
+    from citegraph.corpus.schema.values import same
 
     return first is not None and second is not None and same(first) == same(second)
 

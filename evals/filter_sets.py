@@ -14,8 +14,9 @@ from citegraph.corpus.filters.clause import Clause, Filters
 from citegraph.corpus.linking.linker import ValueLinker
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
 from citegraph.corpus.schema.bucket import Bucket
-from citegraph.corpus.schema.field import Field, fold
+from citegraph.corpus.schema.field import Field
 from citegraph.errors import BadInput
+from citegraph.language.terms import fold
 from citegraph.question.clauses import read_question
 
 QUESTIONS = "queries_with_filters.jsonl"

@@ -10,6 +10,7 @@ from citegraph.run.state import Input, Output, State
 from graph.build import Graph, add_step
 from graph.langsmith import guard
 from graph.routes import after_agent, after_gate, after_verify, at_once
+from graph.rule_pass import rule_pass
 from graph.step_spans import export
 from nodes.agent import Agent
 from nodes.compose import Compose
@@ -35,7 +36,7 @@ def build_loop(services: Services) -> Graph:
         add_step(graph, services, name, node, onward)
 
     add("gate", Gate(services), lambda state: "agent")
-    add("agent", Agent(services), lambda state: TARGETS[after_agent(state)])
+    add("agent", Agent(services, rule_pass), lambda state: TARGETS[after_agent(state)])
     add("tools", Tools(services), lambda state: "agent")
     add("compose", Compose(services), lambda state: "verify_citations")
     add("verify_citations", VerifyCitations(services), lambda state: END)

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,8 +13,8 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from citegraph.answer.query_drafts import plan_of, proven
 from citegraph.errors import Unavailable
+from citegraph.evidence.passages import hydrate
 from citegraph.evidence.shown import known_fields
 from citegraph.llm.strict import strict_schema
 from citegraph.run.budgets import llm_calls_left, model_budget_spent, seconds_left, tool_calls_left
@@ -23,10 +23,9 @@ from citegraph.run.model_calls import Stopwatch, budget_of, note, spent_on
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import Json, State
 from citegraph.run.telling import told
-from nodes.prune import hydrate
-from nodes.rule_pass import rule_pass
-from nodes.tools import agent_tools, run_scope, shown_result
+from tools.query_drafts import plan_of, proven
 from tools.scope import Scope
+from tools.toolbox import agent_tools, run_scope, shown_result
 
 if TYPE_CHECKING:
     from citegraph.llm.budget import ModelCall
@@ -56,6 +55,7 @@ MAX_ARGUMENTS = 4_000
 MAX_TURNS = 3
 """Earlier questions of the thread that the model sees."""
 NO_MODEL = "No model is configured for the step agent: one pass by rules answered in its place."
+OnePass = Callable[[Services, State, Context], Awaitable[Json]]
 ONE_PASS = "The run is in single-pass mode: one pass by rules answered in place of the agent."
 
 
@@ -72,6 +72,8 @@ class Agent:
     """Node: asks the model once; writes the next `calls`, or the `draft` of its answer, or leaves it to compose."""
 
     services: Services
+    one_pass: OnePass
+    """What answers where no model does: a whole pass of the other graph's steps by rules."""
 
     async def __call__(self, state: State, runtime: Runtime[Context]) -> dict[str, Any]:
         """Ask the model what to do next, within the run's budgets."""
@@ -91,7 +93,7 @@ class Agent:
     async def twin(self, state: State, context: Context) -> dict[str, Any]:
         """Plan and search once by rules; what the model had found stays in the evidence."""
         watch = Stopwatch("agent")
-        update = await rule_pass(self.services, state, context)
+        update = await self.one_pass(self.services, state, context)
         return update | {"usage": watch.update(update["usage"])}
 
     async def ask(self, state: State, context: Context) -> dict[str, Any]:

@@ -10,8 +10,10 @@ from pydantic import StringConstraints, TypeAdapter
 from citegraph.answer.conflicts import with_conflicts
 from citegraph.answer.set_statements import compose_set
 from citegraph.answer.statements import compose_passages, nothing_text
-from citegraph.evidence.shown import QUALITY, filters_shown, passages, replies_shown, search_quality
+from citegraph.evidence.passages import hydrate
+from citegraph.evidence.shown import QUALITY, passages, replies_shown, search_quality
 from citegraph.llm.prompts import Material, Prompt
+from citegraph.plan.stored_filters import filters_shown
 from citegraph.run.asking_parts import ask_part, own_part
 from citegraph.run.budgets import llm_calls_left, model_budget_spent, spent
 from citegraph.run.context import Context
@@ -20,7 +22,6 @@ from citegraph.run.model_calls import Stopwatch, assemble, budget_of, note, spen
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import Json, State
 from citegraph.run.telling import Write, speak, told
-from nodes.prune import hydrate
 
 if TYPE_CHECKING:
     from citegraph.run.replacements import Part

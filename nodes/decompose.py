@@ -13,14 +13,13 @@ from citegraph.evidence.shown import turns_shown
 from citegraph.language import terms
 from citegraph.llm.prompts import Material, Prompt
 from citegraph.question import cues
+from citegraph.question.phrases import clean, named
+from citegraph.question.small_talk import GREETED
 from citegraph.run.asking_parts import ask_part, own_part
 from citegraph.run.context import Context
 from citegraph.run.model_calls import ask_model, note, wants_model
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import Json, State
-from nodes.gate import GREETED
-from nodes.rewrite import clean
-from nodes.route import named
 
 if TYPE_CHECKING:
     from citegraph.run.replacements import Part

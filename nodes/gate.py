@@ -16,6 +16,7 @@ from langgraph.types import Overwrite
 from citegraph.language import terms
 from citegraph.language.amounts import parse_number
 from citegraph.question import cues
+from citegraph.question.small_talk import GREETED
 from citegraph.run.context import Context
 from citegraph.run.node_cache import run_key
 from citegraph.run.services import Services
@@ -35,7 +36,6 @@ OPERATIONS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Div: operator.truediv,
 }
 THANKED = "You are welcome. Ask me about your documents whenever you like."
-GREETED = "Hello. Ask me about your documents: a fact, a list, a sum, a comparison or a summary."
 CAPABILITIES = (
     "I search document collections sorted into buckets ({buckets}) and answer with citations that are checked "
     "against the cited text. Ask for a fact (“what does clause 7 say about notice?”), a list (“invoices over "

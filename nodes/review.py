@@ -17,6 +17,7 @@ from citegraph.evidence.reviewed_by_model import (
     judged,
     review_material,
 )
+from citegraph.evidence.search_failures import lost_searches
 from citegraph.evidence.shown import memory
 from citegraph.evidence.widening import enough, vacant
 from citegraph.plan.chains import leads_on
@@ -26,7 +27,6 @@ from citegraph.run.context import Context
 from citegraph.run.model_calls import Stopwatch, ask_model, wants_model
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import Json, State
-from nodes.search import lost_searches
 
 if TYPE_CHECKING:
     from citegraph.run.replacements import Part

@@ -14,6 +14,7 @@ from citegraph.language import terms
 from citegraph.language.periods import find_periods
 from citegraph.llm.prompts import Material, Prompt
 from citegraph.question import cues
+from citegraph.question.phrases import clean
 from citegraph.run.asking_parts import ask_part, own_part
 from citegraph.run.context import Context
 from citegraph.run.model_calls import ask_model, wants_model
@@ -98,14 +99,6 @@ class Rewrite:
                 return {"question": turns[-1]["question"], "edit": question}
             question = await asyncio.to_thread(merge, corpus, turns[-1], question, context.now)
         return {"question": question, "edit": ""}
-
-
-def clean(question: str) -> str:
-    """Return the question without greetings and filler; the original when nothing would be left."""
-    text = cues.FILLER.sub(" ", cues.GREETING.sub("", question))
-    text = re.sub(r"\s+([?.!,])", r"\1", re.sub(r"\s{2,}", " ", text)).strip(" ,;")
-    text = re.sub(r"^[,.;:!\s]+", "", text)
-    return text or question.strip()
 
 
 def is_follow_up(question: str) -> bool:

@@ -4,7 +4,6 @@ import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from langgraph.runtime import Runtime
@@ -16,7 +15,7 @@ from citegraph.errors import Unavailable
 from citegraph.language import terms
 from citegraph.llm.prompts import Material, Prompt
 from citegraph.plan.probe import Probe, probe_buckets
-from citegraph.question.phrases import find_phrase
+from citegraph.question.phrases import named
 from citegraph.run.asking_parts import ask_part, own_part
 from citegraph.run.context import Context
 from citegraph.run.degraded import without_metadata
@@ -220,22 +219,3 @@ def score_bucket(
         "its texts hold the question's rare words": PROBE * probe.coverage,
     }
     return sum(parts.values()), max(parts, key=lambda key: parts[key])
-
-
-def named(asked: list[str], phrases: tuple[str, ...]) -> set[str]:
-    """Return the phrases that occur in the question word for word, the last one in any form of its noun."""
-    text, starts, whole = " ".join(asked), {word[:2] for word in asked}, set(asked)
-    return {
-        phrase
-        for phrase, first, folded in _folded(phrases)
-        if (first in whole if first else folded[:2] in starts) and find_phrase(text, folded)
-    }
-
-
-@lru_cache(maxsize=4096)
-def _folded(phrases: tuple[str, ...]) -> tuple[tuple[str, str, str], ...]:
-    """Return each phrase with its first word ("" of a single one, all of whose forms begin alike) and folded."""
-    split = [(phrase, terms.words(phrase)) for phrase in phrases]
-    return tuple(
-        (phrase, words[0] if len(words) > 1 else "", " ".join(words)) for phrase, words in split if words
-    )

@@ -7,21 +7,21 @@ from typing import Any
 
 from langgraph.runtime import Runtime
 
-from citegraph.corpus.filters.clause import Filters, Group
 from citegraph.corpus.index.model_rerank import DEPTH
-from citegraph.corpus.index.searcher import SearchFailure
+from citegraph.corpus.index.term_weights import TermWeights, term_weights
 from citegraph.corpus.schema.document import Hit
 from citegraph.errors import CitegraphError, TimedOut
 from citegraph.evidence.expansion import merged_by_rank, other_wordings, wants_wordings
 from citegraph.evidence.reranking import NOT_RERANKED, model_form
-from citegraph.language.terms import TermWeights, term_weights
+from citegraph.evidence.search_failures import failure_note
+from citegraph.plan.stored_filters import bucket_filters, hard_only
 from citegraph.run.context import Context
 from citegraph.run.events import ToolEvent
 from citegraph.run.model_calls import Stopwatch, note
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import Json, SearchTask
 from tools.document_metadata import document_metadata
-from tools.search_tools import PassageQuery, search_passages, typed_filters
+from tools.search_tools import PassageQuery, search_passages
 
 
 @dataclass(frozen=True)
@@ -117,35 +117,6 @@ async def run_call(
     return entry, notes
 
 
-KEYWORD_ONLY, SEMANTIC_ONLY = "keyword only", "semantic only"
-"""Kinds of the notes on a search that one half of the index answered alone."""
-
-
-def failure_note(failed: SearchFailure) -> Json:
-    """Return the note on a search that failed: what answered in its place, or that nothing did."""
-    if not failed.bucket:
-        return note("search", NOT_RERANKED, failed.reason)
-    if failed.fallback is None:
-        return note("search", "bucket failed", f"{failed.bucket}: {failed.reason}")
-    if failed.fallback == "index":
-        return note("search", "fallback", f"{failed.bucket} was searched by its index: {failed.reason}")
-    if failed.fallback == "keyword":
-        line = f"{failed.bucket} was searched by keyword only, not by meaning: {failed.reason}"
-        return note("search", KEYWORD_ONLY, line)
-    line = f"{failed.bucket} was searched by meaning only, not by keyword: {failed.reason}"
-    return note("search", SEMANTIC_ONLY, line)
-
-
-def lost_searches(state: Any) -> list[str]:
-    """Return what failed in this run's searches: single buckets, or whole calls."""
-    notes = state.get("notes", [])
-    return [
-        item["message"]
-        for item in notes
-        if item["step"] == "search" and item["kind"] in {"bucket failed", "failed"}
-    ]
-
-
 def passage_query(plan: Json, call: Json, context: Context) -> PassageQuery:
     """Return the typed search of a call; the plan's filters apply unless the call lifts them."""
     arguments = call["args"]
@@ -168,24 +139,6 @@ def passage_query(plan: Json, call: Json, context: Context) -> PassageQuery:
         top_k=arguments.get("top_k", context.top_k),
         mmr=context.mmr,
     )
-
-
-def hard_only(filters: Filters) -> Filters:
-    """Return the filters that are never lifted: those of the caller and of access control."""
-    return tuple(
-        item
-        for item in filters
-        if any(
-            clause.origin != "inferred" for clause in (item.clauses if isinstance(item, Group) else (item,))
-        )
-    )
-
-
-def bucket_filters(plan: Json, bucket: str, call: Json | None = None) -> Filters:
-    """Return the plan's filters for a bucket as typed clauses; a call may bring its own instead."""
-    own = (call or {}).get("args", {}).get("filters")
-    raw = own.get(bucket, []) if own is not None else plan["per_bucket"].get(bucket, {}).get("filters", [])
-    return typed_filters(raw)
 
 
 async def bucket_weights(corpus: Corpus, query: PassageQuery) -> dict[str, TermWeights]:

@@ -1,7 +1,6 @@
 """tools: run the calls that the agent's model asked for, all at once; what they find becomes evidence."""
 
 import asyncio
-import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,26 +10,17 @@ from langchain_core.tools import BaseTool
 from langgraph.runtime import Runtime
 from pydantic import ValidationError
 
-from citegraph.answer.query_drafts import plan_of
-from citegraph.corpus.schema.document import Chunk, Hit
-from citegraph.errors import CitegraphError, TimedOut
-from citegraph.language.terms import term_weights
+from citegraph.corpus.index.term_weights import term_weights
+from citegraph.errors import CitegraphError
+from citegraph.evidence.passages import hydrate, merge, within_budget
 from citegraph.run.budgets import seconds_left
 from citegraph.run.context import Context
 from citegraph.run.events import ToolEvent
 from citegraph.run.model_calls import Stopwatch, note
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import Json, State
-from nodes.prune import hydrate, merge, within_budget
-from nodes.schema_plan import caller_filters
-from tools.document_metadata import metadata_tools
-from tools.query_documents import query_tools
-from tools.scope import Scope
-from tools.search_tools import described, known_bucket, search_tools
-
-SEARCHES = frozenset({"search_text", "search_semantic"})
-RESULT, LONGEST, SHORTEST = 6_000, 2_000, 500
-"""Characters of a search's passages together, of one at most, and of one at least, where the model does not say how many."""
+from tools.query_drafts import plan_of
+from tools.toolbox import SEARCHES, agent_tools, answered, run_scope
 
 
 @dataclass(frozen=True)
@@ -78,30 +68,6 @@ class Tools:
         }
 
 
-def agent_tools(services: Services, scope: Scope) -> list[BaseTool]:
-    """Return the tools of the agent, each held to the run's scope."""
-    return [
-        *search_tools(services, scope),
-        *query_tools(services, scope),
-        *metadata_tools(services, scope),
-    ]
-
-
-def run_scope(corpus: Corpus, context: Context) -> Scope:
-    """Return the buckets that the run may search with its hard filters; blocking.
-
-    Raises:
-        BadInput: a bucket does not exist, or a filter fits none of them.
-    """
-    for name in context.buckets:
-        known_bucket(corpus, name)
-    names = list(context.buckets or corpus.buckets)
-    hard, _ = caller_filters(corpus, names, context)
-    # A bucket that misses the field of a hard filter is not searched: nothing in it can be told to pass.
-    searched = {name: found for name, found in hard.items() if len(found) == len(context.filters)}
-    return Scope(searched, context.now, frozenset(context.without))
-
-
 async def run_tool(
     corpus: Corpus, tools: dict[str, BaseTool], call: Json, timeout: float
 ) -> tuple[Json, list[Json]]:
@@ -128,20 +94,6 @@ OUTAGES = frozenset({"Unavailable", "TimedOut", "CircuitOpen"})
 def outages(entries: Sequence[Json]) -> list[str]:
     """Return what did not answer among some calls."""
     return [f"{entry['tool']}: {entry['error']}" for entry in entries if entry.get("outage")]
-
-
-async def answered(tool: BaseTool, arguments: Json, timeout: float) -> Json:
-    """Return what a tool says.
-
-    Raises:
-        TimedOut: it took longer than `timeout` seconds.
-    """
-    try:
-        async with asyncio.timeout(timeout):
-            result: Json = await tool.ainvoke(arguments)
-    except TimeoutError as error:
-        raise TimedOut(f"{tool.name} did not answer within {timeout:.1f} s") from error
-    return result
 
 
 def said_of(error: ValidationError) -> str:
@@ -177,31 +129,3 @@ def tool_event(entry: Json, seconds: float) -> ToolEvent:
         "ms": round(seconds * 1000),
         "error": entry.get("error", ""),
     }
-
-
-async def shown_result(
-    tools: dict[str, BaseTool], entry: Json, kept: dict[str, Chunk], known: dict[str, str], timeout: float
-) -> str:
-    """Return the result of a call as the model sees it: passages from the evidence that was kept, rows asked anew.
-
-    Args:
-        known: fields of documents that the model was not told yet; what is told here is taken out.
-    """
-    if "error" in entry:
-        return f"error: {entry['error']}"
-    arguments = entry["args"]
-    if entry["tool"] not in SEARCHES:
-        try:
-            return json.dumps(await answered(tools[entry["tool"]], arguments, timeout), ensure_ascii=False)
-        except CitegraphError as error:
-            return f"error: {error}"
-    chunks = [chunk for name in entry["ids"] if (chunk := kept.get(name))]
-    size = int(arguments.get("context_chars") or min(LONGEST, max(SHORTEST, RESULT // max(1, len(chunks)))))
-    hits = []
-    for chunk in chunks:
-        hit = described(Hit(chunk, 0.0), arguments["query"], size)
-        del hit["score"]
-        fields = known.pop(chunk.doc_id, "")
-        hits.append(hit | ({"fields": fields} if fields else {}))
-    left_out = len(entry["ids"]) - len(hits)
-    return json.dumps({"hits": hits, "left_out_for_space": left_out}, ensure_ascii=False)

@@ -33,11 +33,13 @@ from citegraph.citations.verifier import verify
 from citegraph.corpus.schema.bucket import show
 from citegraph.corpus.schema.document import Chunk, Document
 from citegraph.corpus.schema.field import Value
+from citegraph.evidence.passages import hydrate
+from citegraph.evidence.search_failures import lost_searches
 from citegraph.evidence.shown import search_quality
 from citegraph.language.claim_cues import compares
 from citegraph.language.terms import content_words
 from citegraph.plan.edits import APPLIED
-from citegraph.plan.stored_filters import printed
+from citegraph.plan.stored_filters import bucket_filters, printed
 from citegraph.run.answer_types import Answer, AnswerClaim, AppliedFilter, Citation, Note, Table, Usage
 from citegraph.run.asking_parts import own_part
 from citegraph.run.budgets import llm_calls_left, seconds_left
@@ -47,8 +49,6 @@ from citegraph.run.model_calls import Stopwatch, note, wants_model
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import Json, State, add_usage
 from citegraph.run.telling import told
-from nodes.prune import hydrate
-from nodes.search import bucket_filters, lost_searches
 
 AROUND = 120
 """Characters of context around a cited span that verification may look at."""

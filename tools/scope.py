@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from citegraph.corpus.filters.clause import Clause, Filters, Group
+from citegraph.corpus.filters.clause import Filters
 from citegraph.errors import BadInput
 
 
@@ -33,11 +33,6 @@ class Scope:
 def hard_filters(scope: Scope | None, bucket: str) -> Filters:
     """Return the hard filters of a bucket; none without a scope."""
     return scope.hard(bucket) if scope else ()
-
-
-def filtered_fields(item: Clause | Group) -> set[str]:
-    """Return the fields that a clause, or the clauses of a group, are on."""
-    return {item.field} if isinstance(item, Clause) else {clause.field for clause in item.clauses}
 
 
 def day_of(scope: Scope | None) -> date:

@@ -9,17 +9,17 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, ConfigDict, Field
 
 from citegraph.corpus.filters.checks import check_filters
-from citegraph.corpus.filters.clause import Clause, Filters, Group, Operator
+from citegraph.corpus.filters.clause import Clause, Filters, Operator, filtered_fields
 from citegraph.corpus.filters.qdrant_filter import to_qdrant
 from citegraph.corpus.index.diversity import POOL, diversified
 from citegraph.corpus.index.index_protocol import Index, Mode, SearchRequest
 from citegraph.corpus.index.rerankers import DEPTH
 from citegraph.corpus.index.searcher import Cached, SearchFailure, search_buckets
-from citegraph.corpus.records.versions import VersionedIndex
+from citegraph.corpus.index.views import VersionedIndex
 from citegraph.corpus.schema.document import Hit
 from citegraph.errors import BadInput, CitegraphError
 from citegraph.run.services import Corpus, Services
-from tools.scope import Scope, day_of, filtered_fields, hard_filters
+from tools.scope import Scope, day_of, hard_filters
 
 KEYWORD_CONTEXT = 400
 SEMANTIC_CONTEXT = 500
@@ -175,13 +175,6 @@ def checked_filters(
         *(f"{', '.join(sorted(filtered_fields(item)))}: the user wants no filter on it" for item in barred),
     ]
     return tuple(item for item in checked.filters if item not in barred), tuple(lines)
-
-
-def typed_filters(raw: Sequence[dict[str, Any]]) -> Filters:
-    """Return stored clauses and groups as typed ones; they were checked before they were stored."""
-    return tuple(
-        Group.model_validate(item) if "clauses" in item else Clause.model_validate(item) for item in raw
-    )
 
 
 def snippet(hit: Hit, query: str, size: int) -> str:

@@ -27,15 +27,16 @@ from pathlib import Path
 from typing import Any
 
 from benches.documents.extraction_sets import SETS, GoldSet
-from citegraph.corpus.extraction.engine import extract_document, same
+from citegraph.corpus.extraction.engine import extract_document
 from citegraph.corpus.readers.protocol import Reading
 from citegraph.corpus.readers.registry import read_file
 from citegraph.corpus.records.extracted.settle import settle
 from citegraph.corpus.schema.bucket import Bucket, load_buckets, show
 from citegraph.corpus.schema.document import Document
-from citegraph.corpus.schema.field import Field, Quantity, Value
-from citegraph.corpus.schema.values import coerce, is_missing
+from citegraph.corpus.schema.field import Field, Value
+from citegraph.corpus.schema.values import coerce, is_missing, same
 from citegraph.errors import BadInput
+from citegraph.language.amounts import Quantity
 from citegraph.language.names import parse_name
 
 TODAY = date(2026, 1, 1)

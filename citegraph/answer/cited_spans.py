@@ -9,7 +9,7 @@ from citegraph.answer.extracts import locate
 from citegraph.citations.verdicts import Claim
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import Document, page_at
-from citegraph.corpus.schema.field import Money
+from citegraph.language.amounts import Money
 from citegraph.question.phrases import find_phrase
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json

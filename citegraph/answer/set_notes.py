@@ -4,13 +4,12 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from citegraph.plan.stored_filters import flat
+from citegraph.plan.stored_filters import bucket_filters, flat
 from citegraph.question import cues
 from citegraph.question.groups import TOP_WORDS, UNITS
 from citegraph.run.model_calls import note
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
-from nodes.search import bucket_filters
 
 
 def unknown_notes(corpus: Corpus, plan: Json, decision: Json, columns: Sequence[str]) -> list[Json]:

@@ -11,13 +11,12 @@ from citegraph.answer.set_notes import export_notes, unknown_notes
 from citegraph.corpus.records.querying.aggregates import Aggregate
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.corpus.schema.bucket import Bucket
-from citegraph.plan.stored_filters import flat
+from citegraph.plan.stored_filters import bucket_filters, flat
 from citegraph.question import cues
 from citegraph.question.measures import comparisons
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
-from nodes.search import bucket_filters
 
 MAX_COLUMNS = 6
 

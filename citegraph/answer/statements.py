@@ -12,7 +12,7 @@ from citegraph.citations.orders import without_orders
 from citegraph.citations.verdicts import Derivation
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import Document
-from citegraph.corpus.schema.field import Money
+from citegraph.language.amounts import Money
 from citegraph.language.terms import words
 from citegraph.plan.stored_filters import printed
 from citegraph.question import cues

@@ -8,9 +8,9 @@ from citegraph.answer.set_statements import cited_values, derivation, json_cell,
 from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.records.querying.aggregates import Aggregate
 from citegraph.corpus.records.querying.document_query import NO_VALUE, DocumentQuery, QueryResult, run_query
+from citegraph.plan.stored_filters import bucket_filters
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
-from nodes.search import bucket_filters
 
 GROUPS = 10_000
 """Groups that are compared; with more nothing is said of the first."""

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from citegraph.corpus.index.term_weights import TermWeights, term_weights
 from citegraph.corpus.schema.bucket import Bucket, show
-from citegraph.language.terms import TermWeights, bare, stem, stems, term_weights, words
+from citegraph.evidence.passages import hydrate
+from citegraph.language.terms import bare, stem, stems, words
+from citegraph.plan.stored_filters import bucket_filters
 from citegraph.run.degraded import corpus_of
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
-from nodes.prune import hydrate
-from nodes.search import bucket_filters
 
 CLOSE_LOOK = 12
 """Filtered sets of up to this many documents are read whole before one of them is chosen."""

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from citegraph.corpus.filters.clause import Filters
 from citegraph.corpus.filters.qdrant_filter import to_qdrant
 from citegraph.corpus.index.index_protocol import SearchRequest
+from citegraph.corpus.index.term_weights import TermWeights, term_weights
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Chunk
-from citegraph.language.terms import TermWeights, bare, term_weights, words
+from citegraph.language.terms import bare, words
 from citegraph.plan.stored_filters import flat
 from citegraph.question import cues
 from citegraph.question.wordings import Wording, wordings

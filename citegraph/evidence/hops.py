@@ -3,12 +3,13 @@
 import re
 from collections.abc import Sequence
 
+from citegraph.corpus.index.term_weights import TermWeights, term_weights
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.evidence.candidates import Candidate, Candidates
-from citegraph.language.terms import TermWeights, bare, content_words, stem, stems, term_weights
+from citegraph.evidence.passages import hydrate
+from citegraph.language.terms import bare, content_words, stem, stems
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
-from nodes.prune import hydrate
 
 COMPLETE = 0.8
 """A document that holds this share of the question's rarity needs no second one."""

@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from citegraph.corpus.filters.clause import typed_filters
+from citegraph.evidence.passages import signature
 from citegraph.language import terms
 from citegraph.plan.planned_by_model import PlannedFilter, checked_clauses
 from citegraph.plan.stored_filters import inferred, printed
@@ -14,8 +16,6 @@ from citegraph.run.context import Context
 from citegraph.run.model_calls import note
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json, State
-from nodes.prune import signature
-from tools.search_tools import typed_filters
 
 
 class NextCall(BaseModel):

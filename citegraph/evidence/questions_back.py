@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.evidence.candidates import Candidate
-from citegraph.plan.stored_filters import printed
+from citegraph.plan.stored_filters import bucket_filters, printed
 from citegraph.run.degraded import corpus_of
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
-from nodes.search import bucket_filters
 
 MAX_OPTIONS = 6
 

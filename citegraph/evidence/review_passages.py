@@ -4,21 +4,21 @@ import asyncio
 import re
 from collections.abc import Sequence
 
+from citegraph.corpus.index.term_weights import TermWeights
 from citegraph.evidence.candidates import Candidate, Candidates, find_candidates
 from citegraph.evidence.hops import bridge_calls, second_document
 from citegraph.evidence.in_force import in_force
 from citegraph.evidence.next_calls import allowed_buckets
+from citegraph.evidence.passages import signature
 from citegraph.evidence.questions_back import ambiguous_question
 from citegraph.evidence.reviewed_by_model import may_ask
 from citegraph.evidence.widening import elsewhere, enough, widen, widen_or_ask
 from citegraph.language import terms
-from citegraph.language.terms import TermWeights
 from citegraph.run.budgets import spent, tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json, State
-from nodes.prune import signature
 
 TIE = 0.04
 """Documents whose coverage differs by less than this point equally at the question."""

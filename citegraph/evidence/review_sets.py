@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 from citegraph.corpus.index.index_protocol import SearchRequest
+from citegraph.corpus.index.term_weights import holds
 from citegraph.evidence.evidence_sets import described, find_by_evidence, uncovered
 from citegraph.evidence.questions_back import facets_question
 from citegraph.evidence.reviewed_by_model import (
@@ -11,11 +12,10 @@ from citegraph.evidence.reviewed_by_model import (
 )
 from citegraph.evidence.widening import enough, nothing_found
 from citegraph.language import terms
-from citegraph.language.terms import holds
+from citegraph.plan.stored_filters import bucket_filters
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json, State
-from nodes.search import bucket_filters
 
 
 async def review_set(corpus: Corpus, state: State, context: Context) -> Json:

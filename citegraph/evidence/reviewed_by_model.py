@@ -10,11 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from citegraph.corpus.schema.bucket import show
 from citegraph.evidence.next_calls import NextCall, allowed_buckets, free_search, new_calls, resolved_set
+from citegraph.evidence.passages import hydrate, signature
 from citegraph.evidence.questions_back import missing_question, which_document
 from citegraph.evidence.shown import (
     QUALITY,
     budget_shown,
-    filters_shown,
     memory,
     passages,
     replies_shown,
@@ -23,12 +23,12 @@ from citegraph.evidence.shown import (
 )
 from citegraph.language.terms import bare, content_words
 from citegraph.llm.prompts import Material, Passage, Prompt
+from citegraph.plan.stored_filters import filters_shown
 from citegraph.run.budgets import spent, tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json, State
-from nodes.prune import hydrate, signature
 
 MAX_CALLS, MAX_LEARNED = 3, 12
 UNCOUNTED = "a number over all documents was asked; passages of some were read"

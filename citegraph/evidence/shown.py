@@ -5,14 +5,13 @@ from typing import Any
 
 from citegraph.corpus.schema.bucket import show
 from citegraph.corpus.schema.document import Chunk
+from citegraph.evidence.search_failures import KEYWORD_ONLY
 from citegraph.llm.prompts import Passage
-from citegraph.plan.stored_filters import inferred, printed
 from citegraph.run.budgets import llm_calls_left, seconds_left, tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.degraded import corpus_of
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json, State
-from nodes.search import KEYWORD_ONLY, bucket_filters
 
 KNOWN_FIELDS, KNOWN_VALUE, KNOWN_ALL = 14, 80, 600
 """Fields shown of a document, characters of one value and of all together."""
@@ -83,25 +82,6 @@ def known_fields(corpus: Corpus, chunks: Sequence[Chunk]) -> dict[str, str]:
             ]
             said[doc_id] = "; ".join(shown)[:KNOWN_ALL]
     return said
-
-
-def filters_shown(corpus: Corpus, plan: Json) -> str:
-    """Return one line per bucket: its filters, how many documents match each and all; "none" without; blocking."""
-    corpus = corpus_of(corpus, plan)
-    lines = []
-    for name in plan.get("buckets", []):
-        raw = plan["per_bucket"].get(name, {}).get("filters", [])
-        if not raw:
-            continue
-        typed = bucket_filters(plan, name)
-        counts = [corpus.annotations.count(name, (clause,)) for clause in typed]
-        together = counts[0] if len(typed) == 1 else corpus.annotations.count(name, typed)
-        said = [
-            f"{printed(one)}{'' if inferred(one) else ' (fixed)'}: {count}"
-            for one, count in zip(raw, counts, strict=True)
-        ]
-        lines.append(f"{name}: {'; '.join(said)}; all together: {together} documents")
-    return "\n".join(lines) or "none"
 
 
 def turns_shown(state: State) -> tuple[str, ...]:

@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+from citegraph.corpus.index.term_weights import holds
 from citegraph.evidence.next_calls import allowed_buckets
+from citegraph.evidence.passages import signature
 from citegraph.evidence.questions_back import no_results_question
 from citegraph.evidence.reviewed_by_model import may_ask
-from citegraph.language.terms import holds
 from citegraph.plan.stored_filters import inferred
 from citegraph.run.budgets import spent, tool_calls_left
 from citegraph.run.context import Context
@@ -15,7 +16,6 @@ from citegraph.run.degraded import corpus_of
 from citegraph.run.model_calls import note
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json, State
-from nodes.prune import signature
 
 
 def enough(reason: str, **more: Any) -> Json:

@@ -7,7 +7,6 @@ from decimal import Decimal, InvalidOperation
 from functools import cache
 from typing import Any
 
-from citegraph.corpus.schema.field import Money
 from citegraph.errors import BadInput
 
 DIGITS = 15
@@ -78,6 +77,22 @@ _WORDS = {
 }
 
 NUMBER = r"[-+−]?(?:\d{1,3}(?:[.,'’\u00a0\u202f ]\d{3})+(?:[.,]\d{1,4})?|\d+(?:[.,]\d+)?|\.\d+)"
+
+
+@dataclass(frozen=True, slots=True)
+class Money:
+    """An amount (at most 15 significant digits) and its ISO 4217 currency, None when unknown."""
+
+    amount: Decimal
+    currency: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A physical quantity: `value` in the unit that the field declares, `raw` as it was written."""
+
+    value: float
+    raw: str = ""
 
 
 @dataclass(frozen=True, slots=True)

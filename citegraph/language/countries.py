@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-from citegraph.corpus.schema.field import fold
 from citegraph.language.amounts import read_table
+from citegraph.language.terms import fold
 
 _DEMONYMS = read_table(
     """

@@ -1,8 +1,9 @@
 """Whether a document writes the day or the month first, told by the document itself."""
 
 import re
+from typing import Literal
 
-from citegraph.corpus.schema.field import DateOrder
+DateOrder = Literal["DMY", "MDY", "YMD"]
 
 _NUMERIC = re.compile(r"(?<![\d/.-])(\d{1,2})([/-])(\d{1,2})\2(?:(?:19|20)\d\d|\d\d)(?![\d/-])")
 """Dates with dots are left out: they have the day first everywhere."""

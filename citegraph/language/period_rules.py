@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cache
 
-from citegraph.corpus.schema.field import DateOrder
 from citegraph.language.calendar_periods import (
     Period,
     day_span,
@@ -21,6 +20,7 @@ from citegraph.language.calendar_periods import (
     year_span,
     years_span,
 )
+from citegraph.language.date_order import DateOrder
 
 LANGUAGES = ("en", "de", "fr")
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import date, timedelta
 from functools import cache
 
-from citegraph.corpus.schema.field import DateOrder
 from citegraph.errors import BadInput
 from citegraph.language.calendar_periods import (
     Period,
@@ -15,6 +14,7 @@ from citegraph.language.calendar_periods import (
     recent_month,
     year_span,
 )
+from citegraph.language.date_order import DateOrder
 from citegraph.language.period_rules import (
     LANGUAGES,
     ReadAs,

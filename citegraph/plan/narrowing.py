@@ -2,13 +2,13 @@
 
 import re
 
+from citegraph.corpus.filters.clause import typed_filters
 from citegraph.corpus.filters.conditions import matches
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.plan.stored_filters import printed
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
-from tools.search_tools import typed_filters
 
 
 def narrow(corpus: Corpus, plan: Json, question: str) -> tuple[Json, list[str]]:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from citegraph.corpus.filters.checks import check_filters
-from citegraph.corpus.filters.clause import Clause, Filters
+from citegraph.corpus.filters.clause import Clause, Filters, filtered_fields, typed_filters
 from citegraph.corpus.linking.links import Link
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.plan.narrowing import narrow
@@ -16,8 +16,6 @@ from citegraph.run.context import Context
 from citegraph.run.degraded import has_metadata
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
-from tools.scope import filtered_fields
-from tools.search_tools import typed_filters
 
 
 def bucket_plan(bucket: Bucket, reading: Reading, hard: Filters, context: Context) -> Json:

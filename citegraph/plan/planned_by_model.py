@@ -9,12 +9,11 @@ from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import Clause, Operator
 from citegraph.corpus.linking.linker import ValueLinker
 from citegraph.corpus.schema.bucket import Bucket
-from citegraph.evidence.shown import filters_shown
 from citegraph.language import terms
 from citegraph.llm.prompts import Prompt
 from citegraph.plan.chains import leads_on
 from citegraph.plan.narrowing import narrow
-from citegraph.plan.stored_filters import flat, inferred, printed
+from citegraph.plan.stored_filters import filters_shown, flat, inferred, printed
 from citegraph.question.clauses import wanted
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note

@@ -2,6 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
+from citegraph.corpus.filters.clause import Filters, Group, typed_filters
+from citegraph.run.degraded import corpus_of
+from citegraph.run.services import Corpus
 from citegraph.run.state import Json
 
 
@@ -38,3 +41,40 @@ def printed(clause: Json) -> str:
         value = joined + (f" and {len(value) - 5} more" if len(value) > 5 else "")
     name = clause["field"].replace("_", " ")
     return f"{name} {clause['operator']}" + ("" if value is None else f" {value}")
+
+
+def hard_only(filters: Filters) -> Filters:
+    """Return the filters that are never lifted: those of the caller and of access control."""
+    return tuple(
+        item
+        for item in filters
+        if any(
+            clause.origin != "inferred" for clause in (item.clauses if isinstance(item, Group) else (item,))
+        )
+    )
+
+
+def bucket_filters(plan: Json, bucket: str, call: Json | None = None) -> Filters:
+    """Return the plan's filters for a bucket as typed clauses; a call may bring its own instead."""
+    own = (call or {}).get("args", {}).get("filters")
+    raw = own.get(bucket, []) if own is not None else plan["per_bucket"].get(bucket, {}).get("filters", [])
+    return typed_filters(raw)
+
+
+def filters_shown(corpus: Corpus, plan: Json) -> str:
+    """Return one line per bucket: its filters, how many documents match each and all; "none" without; blocking."""
+    corpus = corpus_of(corpus, plan)
+    lines = []
+    for name in plan.get("buckets", []):
+        raw = plan["per_bucket"].get(name, {}).get("filters", [])
+        if not raw:
+            continue
+        typed = bucket_filters(plan, name)
+        counts = [corpus.annotations.count(name, (clause,)) for clause in typed]
+        together = counts[0] if len(typed) == 1 else corpus.annotations.count(name, typed)
+        said = [
+            f"{printed(one)}{'' if inferred(one) else ' (fixed)'}: {count}"
+            for one, count in zip(raw, counts, strict=True)
+        ]
+        lines.append(f"{name}: {'; '.join(said)}; all together: {together} documents")
+    return "\n".join(lines) or "none"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from datetime import date
 
-from citegraph.corpus.filters.clause import Filters
+from citegraph.corpus.filters.clause import Filters, filtered_fields
 from citegraph.corpus.linking.linker import ValueLinker
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
@@ -18,7 +18,6 @@ from citegraph.question.phrases import find_phrase
 from citegraph.question.plain_numbers import read_numbers
 from citegraph.question.reading import Reader, Reading
 from citegraph.run.context import Context
-from tools.scope import filtered_fields
 
 
 def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: date) -> Reading:

@@ -3,8 +3,10 @@
 import re
 from functools import lru_cache
 
+from citegraph.language import terms
 from citegraph.language.inflection import same_noun
 from citegraph.language.names import plain
+from citegraph.question import cues
 
 
 @lru_cache(maxsize=16384)
@@ -43,3 +45,30 @@ def find_phrase(text: str, phrase: str) -> list[tuple[int, int]]:
         for match in _pattern(phrase).finditer(text)
         if _is_form(match["last"].lower(), _last_word(phrase))
     ]
+
+
+def clean(question: str) -> str:
+    """Return the question without greetings and filler; the original when nothing would be left."""
+    text = cues.FILLER.sub(" ", cues.GREETING.sub("", question))
+    text = re.sub(r"\s+([?.!,])", r"\1", re.sub(r"\s{2,}", " ", text)).strip(" ,;")
+    text = re.sub(r"^[,.;:!\s]+", "", text)
+    return text or question.strip()
+
+
+def named(asked: list[str], phrases: tuple[str, ...]) -> set[str]:
+    """Return the phrases that occur in the question word for word, the last one in any form of its noun."""
+    text, starts, whole = " ".join(asked), {word[:2] for word in asked}, set(asked)
+    return {
+        phrase
+        for phrase, first, folded in _folded(phrases)
+        if (first in whole if first else folded[:2] in starts) and find_phrase(text, folded)
+    }
+
+
+@lru_cache(maxsize=4096)
+def _folded(phrases: tuple[str, ...]) -> tuple[tuple[str, str, str], ...]:
+    """Return each phrase with its first word ("" of a single one, all of whose forms begin alike) and folded."""
+    split = [(phrase, terms.words(phrase)) for phrase in phrases]
+    return tuple(
+        (phrase, words[0] if len(words) > 1 else "", " ".join(words)) for phrase, words in split if words
+    )

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from citegraph.corpus.records.access import NOBODY, OWNER, Principal, SeenIndex, seen_buckets
+from citegraph.corpus.index.views import SeenIndex
+from citegraph.corpus.records.access import NOBODY, OWNER, Principal, seen_buckets
 from citegraph.errors import CitegraphError
 from citegraph.run.principal import run_principal
 from citegraph.settings import Settings, load_settings
@@ -62,11 +63,12 @@ def open_corpus(settings: Settings) -> Corpus:
     from citegraph.corpus.foreign.mirror import forget_mirrors
     from citegraph.corpus.index.index_protocol import load_index
     from citegraph.corpus.index.rerankers import load_reranker
+    from citegraph.corpus.index.views import VersionedIndex
     from citegraph.corpus.linking.linker import ValueLinker
     from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
     from citegraph.corpus.records.documents import DocumentStore
     from citegraph.corpus.records.extracted.extraction_store import ExtractionStore
-    from citegraph.corpus.records.versions import IndexVersions, VersionedIndex
+    from citegraph.corpus.records.versions import IndexVersions
     from citegraph.corpus.schema.bucket import load_buckets
     from citegraph.llm.embeddings import load_embedder
 
@@ -105,8 +107,8 @@ def with_collections(
     """Return a corpus in which some buckets are collections that someone else wrote."""
     from citegraph.corpus.foreign.foreign_stores import OwnAnnotations, OwnDocuments, OwnIndex
     from citegraph.corpus.foreign.mirror import Mirror
+    from citegraph.corpus.index.views import VersionedIndex
     from citegraph.corpus.linking.linker import ValueLinker
-    from citegraph.corpus.records.versions import VersionedIndex
 
     own = {collection.bucket.name: collection for collection in collections}
     annotations = OwnAnnotations(settings.sql_url, corpus.buckets, own)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from citegraph.corpus.records.versions import VersionedIndex
+from citegraph.corpus.index.views import VersionedIndex
 from citegraph.run.services import Corpus
 from tests.graph.conftest import OpenSession
 

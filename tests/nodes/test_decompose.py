@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from citegraph.question import cues
+from citegraph.question.small_talk import GREETED
 from citegraph.run.services import Services
 from nodes.decompose import Decompose, classify, decompose, entities, output_format, tidy
-from nodes.gate import GREETED
 from tests.nodes.conftest import runtime, with_models
 
 

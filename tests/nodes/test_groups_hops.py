@@ -4,11 +4,11 @@ from datetime import date
 
 import pytest
 
+from citegraph.corpus.index.term_weights import TermWeights
 from citegraph.evidence.candidates import Candidate
 from citegraph.evidence.hops import bridging_names, uncovered
 from citegraph.evidence.in_force import in_force, replaces
 from citegraph.evidence.review_passages import may_chain
-from citegraph.language.terms import TermWeights
 from citegraph.question.groups import read_groups
 from citegraph.question.sides import split_sides
 from citegraph.run.services import Corpus

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from citegraph.corpus.index.term_weights import TermWeights
 from citegraph.evidence.candidates import Candidate, find_candidates, missing_names
+from citegraph.evidence.passages import signature
 from citegraph.evidence.questions_back import (
     ambiguous_question,
     facets_question,
@@ -16,14 +18,13 @@ from citegraph.evidence.questions_back import (
 from citegraph.evidence.review_passages import identifies, telling_words
 from citegraph.evidence.reviewed_by_model import may_ask, may_go_on
 from citegraph.evidence.widening import widen
-from citegraph.language.terms import TermWeights
 from citegraph.llm.budget import ModelCall
 from citegraph.run.context import Context
 from citegraph.run.model_calls import Stopwatch, budget_of, note, spent_on, wants_model
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import Json
 from nodes.decompose import decompose
-from nodes.prune import Prune, signature
+from nodes.prune import Prune
 from nodes.review import Review
 from nodes.schema_plan import SchemaPlan
 from nodes.search import run_call

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from citegraph.question.phrases import clean
 from citegraph.run.services import Corpus, Services
-from nodes.rewrite import Rewrite, clean, is_follow_up, merge, replace_period
+from nodes.rewrite import Rewrite, is_follow_up, merge, replace_period
 from tests.nodes.conftest import TODAY, runtime, with_models
 
 

@@ -9,8 +9,9 @@ from citegraph.corpus.index.index_protocol import SearchRequest
 from citegraph.corpus.schema.document import Hit
 from citegraph.errors import BadInput, Unavailable
 from citegraph.plan.probe import Probe, probe_buckets
+from citegraph.question.phrases import named
 from citegraph.run.services import Corpus, Services
-from nodes.route import Route, named, rank_buckets, score_bucket
+from nodes.route import Route, rank_buckets, score_bucket
 from tests.nodes.conftest import runtime, with_models
 
 

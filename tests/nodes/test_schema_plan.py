@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from citegraph.corpus.filters.clause import Clause, parse_clause
+from citegraph.corpus.filters.clause import Clause, parse_clause, typed_filters
 from citegraph.corpus.linking.links import Link
 from citegraph.errors import BadInput
+from citegraph.plan.make import make_plan
 from citegraph.plan.narrowing import narrow
 from citegraph.plan.per_bucket import besides
 from citegraph.plan.planned_by_model import PlannedFilter, checked_clauses
@@ -18,9 +19,8 @@ from citegraph.run.context import Context
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import Json
 from nodes.decompose import decompose
-from nodes.schema_plan import SchemaPlan, make_plan
+from nodes.schema_plan import SchemaPlan
 from tests.nodes.conftest import TODAY, runtime, with_models
-from tools.search_tools import typed_filters
 
 Plan = Callable[..., Json]
 OUDENVELD = ("parties", "contains", "Oudenveld Facility B.V.")

@@ -7,11 +7,14 @@ import pytest
 
 from citegraph.corpus.schema.document import Chunk
 from citegraph.errors import BadInput, TimedOut
+from citegraph.evidence.passages import hydrate, in_turn, merge, signature, within_budget
+from citegraph.evidence.search_failures import lost_searches
+from citegraph.plan.stored_filters import bucket_filters
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import Json
-from nodes.prune import Prune, hydrate, in_turn, merge, required_words, signature, within_budget
-from nodes.search import Search, bucket_filters, lost_searches, passage_query, run_call
+from nodes.prune import Prune, required_words
+from nodes.search import Search, passage_query, run_call
 from tests.nodes.conftest import runtime
 
 VENDOR = {"field": "vendor_name", "operator": "=", "value": "Oudenveld Facility B.V.", "origin": "inferred"}

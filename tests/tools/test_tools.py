@@ -7,6 +7,7 @@ import pytest
 from langchain_core.tools import BaseTool
 from pydantic import ValidationError
 
+from citegraph.corpus.filters.clause import typed_filters
 from citegraph.corpus.schema.document import Chunk, Hit
 from citegraph.errors import BadInput
 from citegraph.run.services import Services
@@ -19,7 +20,6 @@ from tools.search_tools import (
     search_passages,
     search_tools,
     snippet,
-    typed_filters,
 )
 
 

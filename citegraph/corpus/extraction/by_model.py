@@ -9,16 +9,17 @@ from langchain_core.messages import HumanMessage, SystemMessage
 from pydantic import BaseModel, ConfigDict
 from pydantic import Field as Bounded
 
-from citegraph.corpus.extraction.engine import add_currencies, same, weigh
+from citegraph.corpus.extraction.engine import add_currencies, weigh
 from citegraph.corpus.extraction.in_text import find_typed
 from citegraph.corpus.records.extracted.found import Candidate, Extracted, Extraction, Refused
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Document, page_at
-from citegraph.corpus.schema.field import DateOrder, Field, fold
+from citegraph.corpus.schema.field import Field
 from citegraph.corpus.schema.field import Value as Typed
-from citegraph.corpus.schema.values import coerce
+from citegraph.corpus.schema.values import coerce, same
 from citegraph.errors import BadInput, CitegraphError, Rejected
-from citegraph.language.date_order import written_order
+from citegraph.language.date_order import DateOrder, written_order
+from citegraph.language.terms import fold
 from citegraph.llm.budget import CallBudget
 from citegraph.llm.chat import Call, ChatModels, Overrides
 from citegraph.llm.structured import structured

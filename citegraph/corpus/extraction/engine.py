@@ -22,10 +22,12 @@ from citegraph.corpus.records.extracted.found import Candidate, Extracted, Extra
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Document, Layout, Page, page_at
 from citegraph.corpus.schema.extract_rules import ExtractRule
-from citegraph.corpus.schema.field import DateOrder, Field, Money, Quantity, Value, fold
-from citegraph.corpus.schema.values import coerce, is_missing
+from citegraph.corpus.schema.field import Field, Value
+from citegraph.corpus.schema.values import coerce, is_missing, same
 from citegraph.errors import BadInput
-from citegraph.language.date_order import written_order
+from citegraph.language.amounts import Money, Quantity
+from citegraph.language.date_order import DateOrder, written_order
+from citegraph.language.terms import fold
 
 _LONGEST_MATCH = 4_000
 """Characters that a match which begins within reach may have."""
@@ -341,20 +343,6 @@ def weigh(winners: Sequence[Candidate]) -> Extracted | None:
         replace(best, start=placed.start, end=placed.end, page=placed.page) if best.start is None else best
     )
     return Extracted(shown, round(confidence, 4), tuple(others))
-
-
-def same(value: Value) -> object:
-    """Return what two values must share to say the same; a currency that is not written does not differ."""
-    match value:
-        case Money():
-            return value.amount
-        case Quantity():
-            return round(value.value, 9)
-        case tuple():
-            return frozenset(fold(item) for item in value)
-        case str():
-            return fold(value)
-    return value
 
 
 def add_currencies(bucket: Bucket, fields: dict[str, Extracted]) -> None:

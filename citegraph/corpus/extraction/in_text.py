@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache, lru_cache
 
-from citegraph.corpus.schema.field import Field, Value, fold
+from citegraph.corpus.schema.field import Field, Value
 from citegraph.corpus.schema.values import coerce
 from citegraph.errors import BadInput
 from citegraph.language.amounts import Amount, find_amounts
 from citegraph.language.period_rules import month_names
+from citegraph.language.terms import fold
 
 
 @dataclass(frozen=True, slots=True)

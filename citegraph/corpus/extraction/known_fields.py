@@ -12,7 +12,8 @@ from citegraph.corpus.extraction.value_types import TODAY
 from citegraph.corpus.records.extracted.found import Extraction
 from citegraph.corpus.records.extracted.settle import settle
 from citegraph.corpus.schema.bucket import Bucket, show
-from citegraph.corpus.schema.field import Field, Value, fold
+from citegraph.corpus.schema.field import Field, Value
+from citegraph.language.terms import fold
 
 EXAMPLE = 80
 """Characters of an example."""

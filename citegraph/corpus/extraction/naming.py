@@ -26,9 +26,9 @@ from citegraph.corpus.extraction.proposal import (
 )
 from citegraph.corpus.extraction.value_types import rules_for, typed_as
 from citegraph.corpus.schema.bucket import Bucket, show
-from citegraph.corpus.schema.field import fold
 from citegraph.errors import BadInput, CitegraphError
 from citegraph.language.amounts import parse_quantity
+from citegraph.language.terms import fold
 from citegraph.llm.budget import CallBudget
 from citegraph.llm.chat import Call, ChatModels
 from citegraph.llm.structured import structured

@@ -12,9 +12,8 @@ from citegraph.corpus.extraction.known_fields import Known, known_fields, values
 from citegraph.corpus.extraction.labelled.label_pairs import Example, Seen, seen_labels, slug_of
 from citegraph.corpus.extraction.value_types import rules_for, typed_as
 from citegraph.corpus.schema.bucket import Bucket, show
-from citegraph.corpus.schema.field import fold
 from citegraph.errors import BadInput
-from citegraph.language.terms import words
+from citegraph.language.terms import fold, words
 
 MIN_SHARE = 0.2
 """Share of the documents in which a label has to stand to be proposed as a field."""

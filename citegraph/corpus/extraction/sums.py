@@ -7,7 +7,7 @@ from itertools import product
 
 from citegraph.corpus.records.extracted.found import Candidate, Extracted
 from citegraph.corpus.schema.extract_rules import Sum
-from citegraph.corpus.schema.field import Money
+from citegraph.language.amounts import Money
 
 CENT = Decimal("0.005")
 MOST = 24

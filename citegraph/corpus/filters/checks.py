@@ -20,8 +20,10 @@ from citegraph.corpus.filters.clause import (
     parse_clause,
 )
 from citegraph.corpus.filters.conditions import operand
-from citegraph.corpus.schema.field import Field, Money, Quantity, fold
+from citegraph.corpus.schema.field import Field
 from citegraph.errors import BadInput
+from citegraph.language.amounts import Money, Quantity
+from citegraph.language.terms import fold
 
 if TYPE_CHECKING:
     from citegraph.corpus.schema.bucket import Bucket

@@ -2,12 +2,12 @@
 
 A field that a document does not have matches no comparison, negative ones included: "not governed by
 New York law" lists the documents that are known to be governed by another. Only `missing` finds them.
-Strings are compared folded (`citegraph.corpus.schema.field.fold`), amounts and quantities as doubles. Clauses are checked in
+Strings are compared folded (`citegraph.language.terms.fold`), amounts and quantities as doubles. Clauses are checked in
 `citegraph.corpus.filters.checks`; what they mean stands in `citegraph.corpus.filters.conditions`, `citegraph.corpus.filters.sql_filter`, `citegraph.corpus.filters.qdrant_filter`.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -145,3 +145,15 @@ def parse_clause(text: str, origin: Origin = "user") -> Clause:
     elif operator == "between":
         value = re.split(r"\s*(?:\.\.|;|\band\b)\s*", written, maxsplit=1)
     return Clause(field=match["field"].strip(), operator=operator, value=value, raw=text, origin=origin)
+
+
+def filtered_fields(item: Clause | Group) -> set[str]:
+    """Return the fields that a clause, or the clauses of a group, are on."""
+    return {item.field} if isinstance(item, Clause) else {clause.field for clause in item.clauses}
+
+
+def typed_filters(raw: Sequence[dict[str, Any]]) -> Filters:
+    """Return stored clauses and groups as typed ones; they were checked before they were stored."""
+    return tuple(
+        Group.model_validate(item) if "clauses" in item else Clause.model_validate(item) for item in raw
+    )

@@ -6,8 +6,10 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from citegraph.corpus.filters.clause import OPERATORS, PRESENCE, Clause, Filters, Operator
-from citegraph.corpus.schema.field import Field, Money, Quantity, Value, fold
+from citegraph.corpus.schema.field import Field, Value
 from citegraph.errors import BadInput
+from citegraph.language.amounts import Money, Quantity
+from citegraph.language.terms import fold
 
 if TYPE_CHECKING:
     from citegraph.corpus.schema.bucket import Bucket

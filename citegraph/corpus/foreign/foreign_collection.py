@@ -27,8 +27,9 @@ from citegraph.corpus.index.index_protocol import RRF_K, FilterJSON, SearchReque
 from citegraph.corpus.index.qdrant_index import seam
 from citegraph.corpus.index.sparse import SparseEncoder
 from citegraph.corpus.schema.document import Chunk, Document, Hit, Page
-from citegraph.corpus.schema.field import Field, fold
+from citegraph.corpus.schema.field import Field
 from citegraph.errors import BadInput, Rejected
+from citegraph.language.terms import fold
 from citegraph.llm.embeddings import Embedder
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from citegraph.corpus.filters.conditions import Condition, Range
 from citegraph.corpus.foreign.foreign_reading import payload_name
 from citegraph.corpus.records.access import LABELS_KEY
-from citegraph.corpus.schema.field import Field, fold
+from citegraph.corpus.schema.field import Field
 from citegraph.errors import BadInput
+from citegraph.language.terms import fold
 
 if TYPE_CHECKING:
     from citegraph.corpus.index.index_protocol import FilterJSON

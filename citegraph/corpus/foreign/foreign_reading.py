@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from citegraph.corpus.foreign.foreign_order import EDGE, in_order
 from citegraph.corpus.schema.bucket import show
 from citegraph.corpus.schema.document import Page, safe_id
-from citegraph.corpus.schema.field import Field, Money, Quantity, Value, fold
+from citegraph.corpus.schema.field import Field, Value
+from citegraph.language.amounts import Money, Quantity
+from citegraph.language.terms import fold
 
 if TYPE_CHECKING:
     from citegraph.corpus.schema.bucket import Bucket, Collection

@@ -13,8 +13,8 @@ from citegraph.corpus.index.levels import LEVEL_KEY, chunks_of, joined, level_co
 from citegraph.corpus.index.sparse import SparseEncoder, SparseVector, mean_length
 from citegraph.corpus.records.access import LABELS_KEY
 from citegraph.corpus.schema.document import Chunk, Hit
-from citegraph.corpus.schema.field import fold
 from citegraph.errors import BadInput
+from citegraph.language.terms import fold
 from citegraph.llm.embeddings import Embedder
 
 if TYPE_CHECKING:

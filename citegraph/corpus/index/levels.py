@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from citegraph.corpus.schema.document import Chunk, Hit
-from citegraph.corpus.schema.field import fold
+from citegraph.language.terms import fold
 
 if TYPE_CHECKING:
     from citegraph.corpus.index.index_protocol import FilterJSON

@@ -12,8 +12,8 @@ from citegraph.corpus.index.index_protocol import RRF_K, Index, Mode, SearchRequ
 from citegraph.corpus.index.levels import fused, inside, joined
 from citegraph.corpus.index.rerankers import Reranker
 from citegraph.corpus.schema.document import Hit
-from citegraph.corpus.schema.field import fold
 from citegraph.errors import CitegraphError, TimedOut
+from citegraph.language.terms import fold
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from uuid import UUID, uuid5
 import numpy as np
 
 from citegraph.corpus.schema.document import Chunk, Document, Table, page_at
-from citegraph.corpus.schema.field import fold
+from citegraph.language.terms import fold
 from citegraph.llm.embeddings import static_tokenizer
 
 if TYPE_CHECKING:

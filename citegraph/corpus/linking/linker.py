@@ -12,8 +12,8 @@ from citegraph.corpus.linking.links import How, Link, resolve
 from citegraph.corpus.linking.mentions import Search
 from citegraph.corpus.linking.value_index import Lexicon, loaded_fields
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
-from citegraph.corpus.schema.field import fold
 from citegraph.language.names import CONNECTORS, LEGAL_FORMS, parse_name, tokens
+from citegraph.language.terms import fold
 
 __all__ = ["Link", "ValueLinker"]
 

@@ -12,9 +12,10 @@ from citegraph.corpus.schema.declared_words import (
     phrases,
     synonyms,
 )
-from citegraph.corpus.schema.field import Field, fold
+from citegraph.corpus.schema.field import Field
 from citegraph.language.countries import country_code, forms_of
 from citegraph.language.names import CONNECTORS, LEGAL_FORMS, Token, parse_name, tokens
+from citegraph.language.terms import fold
 
 
 class Search(NameSearch):

@@ -11,10 +11,10 @@ from rapidfuzz.distance import OSA
 from citegraph.corpus.linking.links import How, Link
 from citegraph.corpus.linking.value_index import Entry, Lexicon
 from citegraph.corpus.schema.declared_words import general_words
-from citegraph.corpus.schema.field import fold
 from citegraph.language.common_words import COMMON
 from citegraph.language.inflection import forms_among, inflections, only_s, same_noun
 from citegraph.language.names import CLEAR_FORMS, CONNECTORS, LEGAL_FORMS, Token, plain
+from citegraph.language.terms import fold
 
 CANDIDATES = 2000
 """Values that are scored for one question, those with the rarest shared tokens first."""

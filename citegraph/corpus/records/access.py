@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Column, ColumnElement, Index, MetaData, String, Table, exists, or_, select, true
@@ -13,11 +12,7 @@ from citegraph.corpus.records.database import create_tables
 from citegraph.errors import BadInput
 
 if TYPE_CHECKING:
-    from citegraph.corpus.index.index_protocol import FilterJSON, SearchRequest
-    from citegraph.corpus.index.index_protocol import Index as VectorIndex
-    from citegraph.corpus.records.documents import DocumentStore
     from citegraph.corpus.schema.bucket import Bucket
-    from citegraph.corpus.schema.document import Chunk, Hit
 
 LABELS_KEY = "meta._labels"
 """Where a chunk's payload holds the labels of its document, beside the declared fields."""
@@ -96,15 +91,6 @@ def sql_condition(principal: Principal, doc_id: ColumnElement[str]) -> ColumnEle
     return or_(~exists(of_row), exists(allowed)) if principal.labels else ~exists(of_row)
 
 
-def index_condition(principal: Principal) -> FilterJSON | None:
-    """Return the filter of chunks that may be seen, by the labels in their payload; None when all may."""
-    if principal.labels is None:
-        return None
-    unlabelled: FilterJSON = {"is_empty": {"key": LABELS_KEY}}
-    allowed: FilterJSON = {"key": LABELS_KEY, "match": {"any": sorted(principal.labels)}}
-    return {"should": [unlabelled, allowed] if principal.labels else [unlabelled]}
-
-
 def labelled(payload: Mapping[str, Any], labels: Sequence[str]) -> dict[str, Any]:
     """Return a document's payload with its labels, where `index_condition` looks for them."""
     return {**payload, "_labels": sorted(labels)} if labels else dict(payload)
@@ -113,73 +99,3 @@ def labelled(payload: Mapping[str, Any], labels: Sequence[str]) -> dict[str, Any
 def seen_buckets(principal: Principal, buckets: Mapping[str, Bucket]) -> dict[str, Bucket]:
     """Return the declarations of the buckets that a principal may see."""
     return {name: bucket for name, bucket in buckets.items() if principal.may_see(name)}
-
-
-class SeenIndex:
-    """An `Index` for reading as one principal sees it; nothing can be written through it.
-
-    The engine counts words (IDF) over the seen chunks alone, so that ranks do not tell of others. What comes
-    back is held against the labels in SQL once more: they are the ones that count while an ingest changes them.
-    """
-
-    def __init__(self, index: VectorIndex, documents: DocumentStore, principal: Principal) -> None:
-        self._index = index
-        self._documents = documents
-        self._principal = principal
-
-    async def search(self, request: SearchRequest) -> list[Hit]:
-        """See `Index.search`."""
-        if not self._principal.may_see(request.bucket):
-            return []
-        hits = await self._index.search(replace(request, access=index_condition(self._principal)))
-        seen = await self._seen(hit.chunk.doc_id for hit in hits)
-        return [hit for hit in hits if hit.chunk.doc_id in seen]
-
-    async def document_chunks(self, bucket: str, doc_id: str) -> list[Chunk]:
-        """See `Index.document_chunks`."""
-        seen = self._principal.may_see(bucket) and await self._seen([doc_id])
-        return await self._index.document_chunks(bucket, doc_id) if seen else []
-
-    async def retrieve(self, bucket: str, chunk_ids: Sequence[str]) -> list[Chunk]:
-        """See `Index.retrieve`."""
-        if not self._principal.may_see(bucket):
-            return []
-        chunks = await self._index.retrieve(bucket, chunk_ids)
-        seen = await self._seen(chunk.doc_id for chunk in chunks)
-        return [chunk for chunk in chunks if chunk.doc_id in seen]
-
-    async def count(self, bucket: str, filter_json: FilterJSON | None = None) -> int:
-        """See `Index.count`."""
-        if not self._principal.may_see(bucket):
-            return 0
-        return await self._index.count(bucket, self._with(filter_json))
-
-    async def counts(self, bucket: str, filters: Sequence[FilterJSON | None]) -> list[int]:
-        """See `Index.counts`."""
-        if not self._principal.may_see(bucket):
-            return [0] * len(filters)
-        return await self._index.counts(bucket, [self._with(one) for one in filters])
-
-    async def facet(
-        self, bucket: str, key: str, filter_json: FilterJSON | None = None, limit: int = 10
-    ) -> list[tuple[str, int]]:
-        """See `Index.facet`."""
-        if not self._principal.may_see(bucket):
-            return []
-        return await self._index.facet(bucket, key, self._with(filter_json), limit)
-
-    async def close(self) -> None:
-        """Leave the index open: it belongs to everyone."""
-
-    def _with(self, filter_json: FilterJSON | None) -> FilterJSON | None:
-        parts = [part for part in (filter_json, index_condition(self._principal)) if part]
-        return {"must": parts} if len(parts) > 1 else (parts[0] if parts else None)
-
-    async def _seen(self, doc_ids: Iterable[str]) -> set[str]:
-        ids = list(dict.fromkeys(doc_ids))
-        return set(await asyncio.to_thread(self._documents.records, ids)) if ids else set()
-
-    async def _refuse(self, *_: Any, **__: Any) -> Any:
-        raise NotImplementedError("the corpus as a principal sees it is for reading")
-
-    ensure = upsert = set_metadata = delete_documents = drop = optimize = _refuse

@@ -14,7 +14,8 @@ from citegraph.corpus.records.annotations.annotation_store import AnnotationStor
 from citegraph.corpus.records.annotations.annotation_tables import to_values
 from citegraph.corpus.records.database import translated
 from citegraph.corpus.schema.bucket import show
-from citegraph.corpus.schema.field import Field, Money, Value
+from citegraph.corpus.schema.field import Field, Value
+from citegraph.language.amounts import Money
 
 FETCHED = 1000
 """Rows that are held in memory at a time."""

@@ -29,7 +29,7 @@ from sqlalchemy import (
 )
 
 from citegraph.corpus.schema.bucket import show
-from citegraph.corpus.schema.field import fold
+from citegraph.language.terms import fold
 
 if TYPE_CHECKING:
     from citegraph.corpus.records.documents import DocumentRecord

@@ -12,8 +12,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic import Field as Declared
 
 from citegraph.corpus.schema.extract_rules import Sum
-from citegraph.corpus.schema.field import DateOrder, Field, Money, Name, Quantity, Regex, Value, fold
+from citegraph.corpus.schema.field import Field, Name, Regex, Value
 from citegraph.errors import BadInput
+from citegraph.language.amounts import Money, Quantity
+from citegraph.language.date_order import DateOrder
+from citegraph.language.terms import fold
 
 RESERVED = frozenset({"doc_id", "id", "bucket", "file", "source_file", "text"})
 """Columns of an annotation row that say which document it is about; no field may take these names."""

@@ -8,10 +8,11 @@ from itertools import product, takewhile
 from typing import Generic, TypeVar
 
 from citegraph.corpus.schema.bucket import Bucket
-from citegraph.corpus.schema.field import Field, fold
+from citegraph.corpus.schema.field import Field
 from citegraph.language.countries import country_names
 from citegraph.language.inflection import forms_among, inflections
 from citegraph.language.names import Token, tokens
+from citegraph.language.terms import fold
 
 T = TypeVar("T")
 

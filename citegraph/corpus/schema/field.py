@@ -1,11 +1,8 @@
 """The field of a bucket's declaration and the typed values that it can hold."""
 
 import re
-import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date
-from decimal import Decimal
 from functools import cached_property
 from itertools import islice
 from typing import Annotated, Literal
@@ -14,36 +11,17 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 from pydantic import Field as Declared
 
 from citegraph.corpus.schema.extract_rules import ExtractRule
+from citegraph.language.amounts import Money, Quantity
+from citegraph.language.date_order import DateOrder
+from citegraph.language.terms import fold
 
 FieldType = Literal[
     "text", "keyword", "keywords", "integer", "decimal", "money", "date", "boolean", "quantity"
 ]
-DateOrder = Literal["DMY", "MDY", "YMD"]
 Kind = Literal["organization", "person", "product", "country", "jurisdiction", "identifier", "version"]
 
 
-@dataclass(frozen=True, slots=True)
-class Money:
-    """An amount (at most 15 significant digits) and its ISO 4217 currency, None when unknown."""
-
-    amount: Decimal
-    currency: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """A physical quantity: `value` in the unit that the field declares, `raw` as it was written."""
-
-    value: float
-    raw: str = ""
-
-
 Value = str | int | float | bool | date | Money | Quantity | tuple[str, ...]
-
-
-def fold(text: str) -> str:
-    """Return the text as every backend compares it: NFKC, case-folded, runs of white space as one blank."""
-    return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).split())
 
 
 def _regex(pattern: str) -> str:

@@ -9,10 +9,12 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from citegraph.corpus.schema.bucket import RESERVED, Bucket, Problem
-from citegraph.corpus.schema.field import Field, Money, Quantity, Value, fold
+from citegraph.corpus.schema.field import Field, Value
 from citegraph.errors import BadInput
 from citegraph.language.amounts import (
     DIGITS,
+    Money,
+    Quantity,
     currency_code,
     parse_money,
     parse_number,
@@ -21,6 +23,7 @@ from citegraph.language.amounts import (
 )
 from citegraph.language.calendar_periods import Period
 from citegraph.language.periods import parse_period
+from citegraph.language.terms import fold
 
 KEYWORD_LENGTH = 600
 """Characters that a keyword keeps: an index row of PostgreSQL holds 2,700 bytes."""
@@ -346,4 +349,18 @@ def to_json(value: Value) -> Any:
             return value.isoformat()
         case tuple():
             return list(value)
+    return value
+
+
+def same(value: Value) -> object:
+    """Return what two values must share to say the same; a currency that is not written does not differ."""
+    match value:
+        case Money():
+            return value.amount
+        case Quantity():
+            return round(value.value, 9)
+        case tuple():
+            return frozenset(fold(item) for item in value)
+        case str():
+            return fold(value)
     return value

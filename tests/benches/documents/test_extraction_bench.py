@@ -8,7 +8,8 @@ from benches.citation_bench import corpora
 from benches.documents.extraction_bench import Score, agrees, half_of, main, published, score_set, table
 from benches.documents.extraction_sets import SETS
 from citegraph.corpus.schema.bucket import load_buckets
-from citegraph.corpus.schema.field import Field, Quantity
+from citegraph.corpus.schema.field import Field
+from citegraph.language.amounts import Quantity
 
 INVOICES = load_buckets()["invoices"]
 

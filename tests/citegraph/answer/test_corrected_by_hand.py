@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from citegraph.answer.corrected_by_hand import notes_of, remarks_on
 from citegraph.corpus.records.annotations.annotation_tables import Source
-from citegraph.corpus.schema.field import Money
+from citegraph.language.amounts import Money
 from citegraph.run.services import Corpus
 
 SOURCES = {

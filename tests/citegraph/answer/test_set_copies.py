@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from citegraph.answer.set_copies import copies_notes
 from citegraph.corpus.schema.bucket import Bucket
-from citegraph.corpus.schema.field import Money
+from citegraph.language.amounts import Money
 from citegraph.run.services import Corpus
 
 BUCKET = Bucket.model_validate(

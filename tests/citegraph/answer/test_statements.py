@@ -8,12 +8,12 @@ import pytest
 from citegraph.answer.cited_spans import cell, every_place, line_around, written_forms
 from citegraph.answer.set_statements import compose_set, number_text
 from citegraph.answer.statements import compose_passages, derivations_of, joined, nothing_text, tidy
-from citegraph.corpus.schema.field import Money
+from citegraph.language.amounts import Money
+from citegraph.plan.make import make_plan
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
 from nodes.decompose import decompose
-from nodes.schema_plan import make_plan
 from tests.nodes.conftest import TODAY
 
 NOW = Context(today=TODAY.isoformat())

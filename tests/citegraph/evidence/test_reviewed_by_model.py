@@ -103,7 +103,7 @@ async def test_enough_is_vetoed_once_for_a_name_that_nobody_holds(corpus: Corpus
         "more",
         ["Zephyrion fee"],
     )
-    from nodes.prune import signature
+    from citegraph.evidence.passages import signature
 
     given["tried"] = [signature(call) for call in first["calls"]]
     second = await judged(corpus, reply(), given, Context(), {})

@@ -158,7 +158,7 @@ def test_tools_are_sent_from_known_places_only() -> None:
 def test_the_agents_tools_pass_the_strict_rules(services: Services) -> None:
     from citegraph.run.context import Context
     from nodes.agent import DONE, Done
-    from nodes.tools import agent_tools, run_scope
+    from tools.toolbox import agent_tools, run_scope
 
     assert DONE["function"]["parameters"] == strict_schema(Done)
     assert check_strict(DONE["function"]["parameters"]) == []

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from citegraph.plan.edits import apply_effect, apply_reply, chosen_option, pick_documents
+from citegraph.plan.make import make_plan
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
 from nodes.clarify import reply_text, shown
 from nodes.decompose import decompose
-from nodes.schema_plan import make_plan
 from tests.nodes.conftest import TODAY
 
 COBALTINE = ("cobaltine-cbc-10231", "cobaltine-cbc-10904", "cobaltine-cbc-11618")

@@ -11,7 +11,8 @@ from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.filters.qdrant_filter import to_qdrant
 from citegraph.corpus.index.index_protocol import SearchRequest
 from citegraph.corpus.index.searcher import search_buckets
-from citegraph.corpus.records.access import Principal, SeenIndex
+from citegraph.corpus.index.views import SeenIndex
+from citegraph.corpus.records.access import Principal
 from citegraph.corpus.schema.document import Chunk, Hit
 from citegraph.errors import Rejected
 from citegraph.run.replaced_search import PER_DOCUMENT, OwnReranker, OwnSearcher, scored

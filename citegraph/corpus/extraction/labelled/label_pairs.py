@@ -12,10 +12,9 @@ from typing import Any, Literal
 from citegraph.corpus.extraction.properties import front_matter
 from citegraph.corpus.extraction.value_types import is_code, is_day, is_typed
 from citegraph.corpus.schema.document import Embedded, Layout
-from citegraph.corpus.schema.field import fold
 from citegraph.language.names import words
 from citegraph.language.period_rules import month_names
-from citegraph.language.terms import STOP_WORDS
+from citegraph.language.terms import STOP_WORDS, fold
 
 VALUE = 200
 """Characters of a value that are looked at."""

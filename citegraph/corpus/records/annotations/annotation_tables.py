@@ -27,7 +27,9 @@ from citegraph.corpus.filters.sql_filter import Tables
 from citegraph.corpus.filters.sql_text import folded_string
 from citegraph.corpus.records.annotations.year_index import is_grouped_by_year, year_index
 from citegraph.corpus.schema.bucket import Bucket
-from citegraph.corpus.schema.field import Field, Money, Quantity, Value, fold
+from citegraph.corpus.schema.field import Field, Value
+from citegraph.language.amounts import Money, Quantity
+from citegraph.language.terms import fold
 
 
 class Amount(TypeDecorator[Decimal]):

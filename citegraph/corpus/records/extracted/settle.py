@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 
-from citegraph.corpus.extraction.engine import same
 from citegraph.corpus.records.annotations.annotation_tables import Source as Place
 from citegraph.corpus.records.extracted.extraction_store import STORE_FROM
 from citegraph.corpus.records.extracted.found import Candidate, Extracted, Extraction
 from citegraph.corpus.schema.bucket import Bucket, show
-from citegraph.corpus.schema.field import Field, Money, Quantity, Value
-from citegraph.corpus.schema.values import add_currencies, coerce, to_json
+from citegraph.corpus.schema.field import Field, Value
+from citegraph.corpus.schema.values import add_currencies, coerce, same, to_json
 from citegraph.errors import BadInput
+from citegraph.language.amounts import Money, Quantity
 
 RIVAL_FROM = 0.7
 """Confidence from which a value that contradicts the stored one is told beside it."""

@@ -20,8 +20,8 @@ from citegraph.corpus.extraction.by_model import (
 from citegraph.corpus.extraction.engine import DISAGREEMENT, extract_document
 from citegraph.corpus.schema.bucket import Bucket, load_buckets
 from citegraph.corpus.schema.document import Document, Page
-from citegraph.corpus.schema.field import Money
 from citegraph.errors import CitegraphError
+from citegraph.language.amounts import Money
 from citegraph.llm.scripted import Replies, scripted
 
 TEXT = "ELM TRADING LTD\nTAX INVOICE\nTotal: GBP 48.00\nTo be paid within\na fortnight, to Elm.\nCustomer is Jane Roe.\n"

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from citegraph.corpus.extraction.in_text import find_dates, find_typed
-from citegraph.corpus.schema.field import Field, Money
+from citegraph.corpus.schema.field import Field
+from citegraph.language.amounts import Money
 
 TODAY = date(2026, 1, 1)
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import yaml
 
-from citegraph.corpus.extraction.engine import extract_document, same
+from citegraph.corpus.extraction.engine import extract_document
 from citegraph.corpus.readers.protocol import Reading
 from citegraph.corpus.readers.registry import read_file
 from citegraph.corpus.records.extracted.settle import settle
 from citegraph.corpus.schema.bucket import Bucket, load_buckets
 from citegraph.corpus.schema.document import Document
-from citegraph.corpus.schema.values import coerce
+from citegraph.corpus.schema.values import coerce, same
 from citegraph.language.names import parse_name
 
 FOLDER = Path(__file__).parent / "invented"

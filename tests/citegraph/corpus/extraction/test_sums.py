@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from citegraph.corpus.extraction.engine import Source, extract
 from citegraph.corpus.schema.bucket import Bucket, load_buckets
-from citegraph.corpus.schema.field import Money
+from citegraph.language.amounts import Money
 
 INVOICES = load_buckets()["invoices"]
 

@@ -12,8 +12,9 @@ from citegraph.corpus.filters.clause import Checked, Clause, FilterProblem, Grou
 from citegraph.corpus.filters.conditions import matches
 from citegraph.corpus.filters.qdrant_filter import to_qdrant
 from citegraph.corpus.schema.bucket import Bucket, load_buckets
-from citegraph.corpus.schema.field import Field, Money, Quantity
+from citegraph.corpus.schema.field import Field
 from citegraph.errors import BadInput
+from citegraph.language.amounts import Money, Quantity
 
 TODAY = date(2026, 11, 27)
 BUCKET = Bucket(

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from citegraph.corpus.index.caching import ExactCache, SearchCache
 from citegraph.corpus.index.index_protocol import Index, SearchRequest
 from citegraph.corpus.index.searcher import Cached, search_buckets
-from citegraph.corpus.records.versions import IndexVersions, VersionedIndex
+from citegraph.corpus.index.views import VersionedIndex
+from citegraph.corpus.records.versions import IndexVersions
 from citegraph.corpus.schema.document import Hit
 from citegraph.errors import Unavailable
 from tests.citegraph.corpus.index.test_searcher import ScriptedIndex, hit

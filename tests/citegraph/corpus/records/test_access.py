@@ -7,9 +7,10 @@ import pytest
 
 from citegraph.corpus.index.edge.edge_index import EdgeIndex
 from citegraph.corpus.index.index_protocol import SearchRequest
+from citegraph.corpus.index.views import index_condition
 from citegraph.corpus.ingestion.ingest_options import IngestOptions, Stores
 from citegraph.corpus.ingestion.pipeline import ingest
-from citegraph.corpus.records.access import NOBODY, OWNER, Principal, checked_labels, index_condition
+from citegraph.corpus.records.access import NOBODY, OWNER, Principal, checked_labels
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
 from citegraph.corpus.records.documents import DocumentStore
 from citegraph.corpus.schema.document import Document

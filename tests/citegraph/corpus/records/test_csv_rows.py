@@ -16,7 +16,7 @@ from citegraph.corpus.records.annotations.annotation_store import AnnotationStor
 from citegraph.corpus.records.annotations.annotation_tables import Annotation, Source
 from citegraph.corpus.records.csv_rows import BOM, export_csv, safe_cell
 from citegraph.corpus.schema.bucket import load_buckets
-from citegraph.corpus.schema.field import Money
+from citegraph.language.amounts import Money
 
 BUCKETS = load_buckets()
 

@@ -6,12 +6,20 @@ from decimal import Decimal
 import pytest
 
 from citegraph.corpus.schema.bucket import Bucket, load_buckets
-from citegraph.corpus.schema.field import Field, Money, Quantity, TextRule, fold
+from citegraph.corpus.schema.field import Field, TextRule
 from citegraph.corpus.schema.values import coerce, payload_value
 from citegraph.errors import BadInput
-from citegraph.language.amounts import find_amounts, find_quantities, parse_money, parse_quantity
+from citegraph.language.amounts import (
+    Money,
+    Quantity,
+    find_amounts,
+    find_quantities,
+    parse_money,
+    parse_quantity,
+)
 from citegraph.language.countries import country_code
 from citegraph.language.periods import find_periods, parse_period
+from citegraph.language.terms import fold
 
 TODAY = date(2026, 11, 27)
 

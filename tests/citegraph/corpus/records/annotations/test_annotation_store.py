@@ -13,8 +13,9 @@ from citegraph.corpus.records.annotations.annotation_store import AnnotationStor
 from citegraph.corpus.records.annotations.annotation_tables import Annotation, Source
 from citegraph.corpus.records.annotations.facets import entropy
 from citegraph.corpus.schema.bucket import Bucket, load_buckets
-from citegraph.corpus.schema.field import Field, Money, Quantity
+from citegraph.corpus.schema.field import Field
 from citegraph.errors import BadInput
+from citegraph.language.amounts import Money, Quantity
 
 TODAY = date(2026, 11, 27)
 BUCKETS = load_buckets()

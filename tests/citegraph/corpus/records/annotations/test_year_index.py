@@ -18,7 +18,7 @@ from citegraph.corpus.records.annotations.year_index import grouping_condition, 
 from citegraph.corpus.records.querying.aggregates import Aggregate
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.corpus.schema.bucket import load_buckets
-from citegraph.corpus.schema.field import Money
+from citegraph.language.amounts import Money
 
 INVOICES = load_buckets()["invoices"]
 BY_NAME = {item.name: item for item in INVOICES.fields}

@@ -23,8 +23,8 @@ from citegraph.corpus.records.extracted.review_list import ReviewList
 from citegraph.corpus.records.extracted.settle import settle, typed_corrections
 from citegraph.corpus.schema.bucket import Bucket, load_buckets
 from citegraph.corpus.schema.document import Document
-from citegraph.corpus.schema.field import Money
 from citegraph.errors import BadInput, Unavailable
+from citegraph.language.amounts import Money
 from citegraph.llm.embeddings import StaticEmbedder
 
 SLIP = "ELM TRADING LTD\nTAX INVOICE\nInvoice No: E-77   Date: 14/03/2024\nTotal: GBP 48.00\n"

@@ -11,8 +11,8 @@ from citegraph.corpus.records.annotations.annotation_store import AnnotationStor
 from citegraph.corpus.records.querying.aggregates import Aggregate
 from citegraph.corpus.records.querying.document_query import NO_VALUE, DocumentQuery, run_query
 from citegraph.corpus.schema.bucket import load_buckets
-from citegraph.corpus.schema.field import Money, Quantity
 from citegraph.errors import BadInput
+from citegraph.language.amounts import Money, Quantity
 
 BUCKETS = load_buckets()
 ROWS = [

@@ -1,0 +1,209 @@
+"""The whole plan of a question: typed filters per bucket, kind of answer, strategy and first searches."""
+
+from dataclasses import replace
+
+from citegraph.corpus.filters.checks import check_filters
+from citegraph.corpus.filters.clause import Clause, Filters, Group, parse_clause
+from citegraph.errors import BadInput, Unavailable
+from citegraph.plan.chains import leads_on, part_of, parts_apart
+from citegraph.plan.edits import apply_reply, as_left, edit_plan
+from citegraph.plan.narrowing import named_documents, narrow
+from citegraph.plan.per_bucket import bucket_plan, plan_part, plan_sides
+from citegraph.plan.planned_by_model import SETS
+from citegraph.question import cues
+from citegraph.question.clauses import read_question
+from citegraph.question.groups import read_groups, top_group
+from citegraph.question.intent import compared_names, settle_intent
+from citegraph.question.missing import lacks
+from citegraph.question.sides import beside
+from citegraph.question.superlatives import superlative
+from citegraph.run.budgets import tool_calls_left
+from citegraph.run.context import Context
+from citegraph.run.degraded import SAID, has_metadata, without_metadata
+from citegraph.run.model_calls import note
+from citegraph.run.services import Corpus
+from citegraph.run.state import Json, State
+
+
+def plan_without_metadata(
+    corpus: Corpus, state: State, context: Context, error: Unavailable
+) -> tuple[Json, list[Json]]:
+    """Return the plan of an unfiltered search, and the note that says so.
+
+    Raises:
+        Unavailable: the question cannot be answered without the store: it has the caller's filters, or asks for a
+            list or a number over all documents.
+    """
+    if context.filters:
+        raise Unavailable(f"the filters {', '.join(context.filters)} cannot be applied: {error}") from error
+    plan, notes = make_plan(without_metadata(corpus, str(error)), state, context)
+    if plan["kind"] == "documents" or asks_for_a_set(corpus, plan, state):
+        raise Unavailable(
+            f"a list or a number over all documents needs the metadata store: {error}"
+        ) from error
+    return plan | {"metadata": False}, [*notes, note("schema_plan", "degraded", SAID)]
+
+
+def asks_for_a_set(corpus: Corpus, plan: Json, state: State) -> bool:
+    """Tell whether a question may ask for a list or a number over many documents, in doubt yes.
+
+    Filters and names that no store confirms make such a question look like one for a fact.
+    """
+    intent, question = state["decomposition"]["intent"], state["question"]
+    amounts = any(corpus.buckets[name].main_amount for name in plan["buckets"])
+    words = [cues.COUNT, cues.SUM, cues.AVERAGE]
+    words += [cues.MAXIMUM, cues.MINIMUM, cues.LATEST, cues.OLDEST] if amounts else []
+    computes = intent == "compute" and any(pattern.search(question) for pattern in words)
+    return computes or (intent == "list" and bool(cues.LIST.search(question)))
+
+
+def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Json, list[Json]]:
+    """Return the plan and its notes; the newest reply to a clarification edits the reading of the question."""
+    question = state["question"]
+    buckets = [route["bucket"] for route in state["routes"]]
+    if not buckets:
+        raise BadInput("No bucket was chosen for the question.")
+    if not context.buckets:
+        buckets += [name for _, name in named_documents(corpus, question) if name not in buckets]
+    hard, problems = caller_filters(corpus, buckets, context)
+    buckets = [name for name in buckets if len(hard[name]) == len(context.filters)]
+    if not buckets:
+        raise BadInput(f"No bucket has all of the fields of the filters {', '.join(context.filters)}.")
+    plans: dict[str, Json] = {}
+    for name in buckets:
+        reading = read_question(corpus.buckets[name], corpus.linker, question, context.now)
+        if not has_metadata(corpus):
+            reading = replace(reading, clauses=())
+        plans[name] = bucket_plan(corpus.buckets[name], reading, hard.get(name, ()), context)
+        problems += [note("schema_plan", "clause dropped", line) for line in plans[name].pop("dropped")]
+        problems += [note("schema_plan", "linked value", line) for line in reading.notes]
+    plan = settle(corpus, question, state, plans)
+    if plan["intent"] == "compare":
+        plan = plan | {"sides": plan_sides(corpus, plan, question, hard, context)}
+    if plan["kind"] == "passages" and not plan.get("sides"):
+        plan, said = narrow(corpus, plan, question)
+        problems += [note("schema_plan", "relaxed", line) for line in said]
+    if state.get("edit"):
+        turns = state.get("turns") or [{}]
+        plan, lines = edit_plan(corpus, as_left(plan, turns[-1], context), state["edit"], context)
+        problems += [note("schema_plan", "follow-up", line) for line in lines]
+    for clarification in state.get("clarifications") or []:
+        if "reply" in clarification:
+            plan, lines = apply_reply(corpus, plan, clarification, context)
+            problems += [note("schema_plan", "reply", line) for line in lines]
+    if apart := parts_apart(state["decomposition"]) if plan["kind"] == "passages" else []:
+        plan = plan | {"parts": [plan_part(corpus, plan, query, context) for query in apart]}
+    return plan, problems
+
+
+def caller_filters(
+    corpus: Corpus, buckets: list[str], context: Context
+) -> tuple[dict[str, Filters], list[Json]]:
+    """Return the caller's hard filters per bucket that knows the field; a bucket that misses one is not searched.
+
+    Raises:
+        BadInput: a filter cannot be read, or no routed bucket has its field. Dropping it would widen the search.
+    """
+    hard: dict[str, list[Clause | Group]] = {name: [] for name in buckets}
+    for text in context.filters:
+        clause = parse_clause(text)
+        homes = [name for name in buckets if corpus.buckets[name].field(clause.field)]
+        if not homes:
+            fields = ", ".join(field.name for name in buckets for field in corpus.buckets[name].fields)
+            raise BadInput(
+                f"Filter {text!r}: no field {clause.field!r} in {', '.join(buckets)}. Fields: {fields}."
+            )
+        for name in homes:
+            checked = check_filters(corpus.buckets[name], [clause], today=context.now)
+            if checked.problems:
+                raise BadInput(f"Filter {text!r}: {checked.problems[0]}")
+            hard[name].extend(checked.filters)
+    return {name: tuple(clauses) for name, clauses in hard.items()}, []
+
+
+def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Json]) -> Json:
+    """Return the whole plan: intent made certain with the schema, kind of answer, strategy and queries."""
+    decomposition = state["decomposition"]
+    best = order_buckets(list(plans), plans)
+    lead = plans[best[0]]
+    bucket = corpus.buckets[best[0]]
+    intent, aggregate = settle_intent(bucket, question, decomposition, lead)
+    groups = read_groups(bucket, question) or compared_names(bucket, question, intent, lead)
+    if groups and (intent == "compute" or cues.SUM.search(question) or cues.COUNT.search(question)):
+        wanted = (
+            aggregate
+            if aggregate["function"] != "none"
+            else {"function": "sum" if bucket.main_amount else "count", "field": bucket.main_amount}
+        )
+        intent, aggregate = "compute", wanted | {"group_by": groups}
+    top = None if intent == "compare" else top_group(bucket, question)
+    intent, aggregate = ("compute", top) if top else (intent, aggregate)
+    if lacks(lead["filters"], aggregate["field"]):
+        intent, aggregate = "list", {"function": "none", "field": None}
+    order = superlative(bucket, question)
+    if intent == "qa" and order and lead["noun"] and not lead["named"]:
+        intent = "list"
+    whole_set = intent in {"list", "compute"}
+    chosen: Json = {}
+    if whole_set and leads_on(decomposition):
+        # Which documents form the set is known only when the name has been found that leads to them.
+        if decomposition["intent"] in SETS:
+            chosen = {"set": {"intent": intent, "aggregate": aggregate, "order_by": order}}
+        intent, aggregate, whole_set = "qa", {"function": "none", "field": None}, False
+    if whole_set:
+        best = [
+            name
+            for name in best
+            if plans[name]["filters"] == lead["filters"] or plans[name]["noun"] or name == best[0]
+        ][:1]
+    queries = [question, *(item["query"] for item in decomposition.get("subqueries", []))]
+    return {
+        "intent": intent,
+        "kind": "documents" if whole_set else "passages",
+        "buckets": best,
+        "per_bucket": {name: plans[name] for name in best},
+        "aggregate": aggregate,
+        "strategy": "keyword" if lead["identifiers"] and len(lead["terms"]) < 2 else "hybrid",
+        "queries": list(dict.fromkeys(queries))[:4],
+        "only": [],
+        "relaxed": [],
+        "order_by": order if whole_set else None,
+    } | chosen
+
+
+def order_buckets(names: list[str], plans: dict[str, Json]) -> list[str]:
+    """Keep the router's order; a bucket that holds a name of the question comes before one that holds none."""
+    return sorted(names, key=lambda name: not plans[name]["named"])
+
+
+def first_calls(plan: Json, context: Context, state: State) -> list[Json]:
+    """Return the first tool calls of a plan, as many as the budget allows."""
+    allowed = tool_calls_left(state, context)
+    calls: list[Json]
+    if plan["kind"] == "documents":
+        calls = [{"tool": "query_documents", "args": {"bucket": name}} for name in plan["buckets"]]
+    elif plan.get("sides"):
+        calls = [
+            {
+                "tool": "search",
+                "side": number,
+                "args": {
+                    "buckets": plan["buckets"],
+                    "query": side["question"],
+                    "mode": plan["strategy"],
+                    "filters": {name: part["filters"] for name, part in side["per_bucket"].items()},
+                },
+            }
+            for number, side in enumerate(plan["sides"])
+        ]
+        calls += [passage_call(plan, query) for query in beside(state["decomposition"])]
+    else:
+        calls = [passage_call(plan, query) for query in plan["queries"]]
+    return calls[:allowed]
+
+
+def passage_call(plan: Json, query: str) -> Json:
+    """Return the search of a plan's buckets for one of its queries."""
+    arguments = {"buckets": plan["buckets"], "query": query, "mode": plan["strategy"]}
+    arguments |= {"filtered": True, "only": plan["only"]}
+    return {"tool": "search", "args": arguments | part_of(plan, query)}
