@@ -6,15 +6,23 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 
+from citegraph.run.services import Services
+from citegraph.settings import Settings
+from graph.build import build
+from graph.loop import build_loop
+
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("graph", "nodes", "tools", "corpus", "llm", "citations", "server", "cli", "evals", "buckets")
-NAMES = (*PACKAGES, "settings")
-SHADOW = set(NAMES) | {f"{name}.py" for name in NAMES}
+PACKAGES = ("graph", "nodes", "tools", "citegraph", "server", "cli", "evals", "benches", "buckets")
+SHADOW = set(PACKAGES) | {f"{name}.py" for name in PACKAGES}
+MODULES = sorted(
+    path for name in PACKAGES for path in (ROOT / name).rglob("*.py") if path.name != "__init__.py"
+)
 FORBIDDEN_FILES = {"utils.py", "helpers.py", "common.py"}
 
 # Imported by a first run, never by an import: they are slow, or they open something.
@@ -62,13 +70,12 @@ print(type(graph.main.agent).__name__, ",".join(heavy))
 """
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PACKAGES)
 def test_name_resolves_inside_the_repository(name: str) -> None:
     spec = importlib.util.find_spec(name)
     assert spec is not None
     assert spec.origin is not None
-    expected = ROOT / name / "__init__.py" if name in PACKAGES else ROOT / f"{name}.py"
-    assert Path(spec.origin).resolve() == expected
+    assert Path(spec.origin).resolve() == ROOT / name / "__init__.py"
 
 
 def test_no_installed_distribution_ships_our_names() -> None:
@@ -82,7 +89,7 @@ def test_no_installed_distribution_ships_our_names() -> None:
     }
     assert shipped == set()
     owners = metadata.packages_distributions()
-    assert {name: owners[name] for name in NAMES if set(owners.get(name, [])) - {ours}} == {}
+    assert {name: owners[name] for name in PACKAGES if set(owners.get(name, [])) - {ours}} == {}
 
 
 @pytest.mark.parametrize("name", PACKAGES)
@@ -100,6 +107,24 @@ def test_modules_open_with_a_docstring_and_carry_a_telling_name(name: str) -> No
     for path in sorted((ROOT / name).rglob("*.py")):
         assert ast.get_docstring(ast.parse(path.read_text("utf-8"))), path
         assert path.name not in FORBIDDEN_FILES, path
+
+
+def test_no_folder_holds_more_than_20_modules() -> None:
+    full = Counter(path.parent.relative_to(ROOT).as_posix() for path in MODULES)
+    assert {folder: count for folder, count in full.items() if count > 20} == {}
+
+
+def test_every_module_name_stands_once() -> None:
+    named = Counter(path.stem for path in MODULES)
+    assert sorted(name for name, count in named.items() if count > 1) == []
+
+
+def test_nodes_are_the_nodes_of_both_graphs() -> None:
+    services = Services(Settings(_env_file=None))
+    graphs = build(services), build_loop(services)
+    assert {path.stem for path in MODULES if path.parent.name == "nodes"} == {
+        name for graph in graphs for name in graph.nodes if not name.startswith("__")
+    }
 
 
 def test_imports_are_absolute() -> None:
