@@ -11,17 +11,7 @@ from typing import TYPE_CHECKING
 
 from citegraph.errors import BadInput
 from citegraph.run.services import Corpus, Services
-from cli.annotated import (
-    Row,
-    correction_rows,
-    corrections_text,
-    document_rows,
-    document_text,
-    history_rows,
-    history_text,
-    review_rows,
-    review_text,
-)
+from cli.annotated import corrections_text, document_text, history_text, review_text
 from cli.exits import ANSWERED
 from cli.review_file import (
     HISTORY_COLUMNS,
@@ -33,6 +23,7 @@ from cli.review_file import (
 )
 from cli.rules_or_model import By
 from cli.terminal import Progress, progress, say, write
+from tools.value_rows import Row, correction_rows, document_rows, history_rows, review_rows
 
 if TYPE_CHECKING:
     from citegraph.corpus.ingestion.annotating import Extractor

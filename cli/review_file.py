@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from citegraph.errors import BadInput
-from cli.annotated import Row, shown
+from cli.annotated import shown
+from tools.value_rows import Row
 
 if TYPE_CHECKING:
     from citegraph.corpus.records.extracted.editing import Change

@@ -12,9 +12,9 @@ import queue
 import re
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from langgraph.config import get_config
@@ -328,18 +328,22 @@ class Feedback:
     """
 
     def __init__(self) -> None:
-        self._queue: queue.Queue[tuple[RunTree, dict[str, float]]] = queue.Queue(WAITING)
+        self._queue: queue.Queue[Callable[[], None]] = queue.Queue(WAITING)
         self._lock = threading.Lock()
         self._worker: threading.Thread | None = None
 
     def give(self, run: "RunTree", scores: Mapping[str, float]) -> None:
         """Send scores of a run that is about to end; returns at once."""
+        self.later(partial(send_feedback, run, dict(scores)))
+
+    def later(self, send: "Callable[[], None]") -> None:
+        """Send something in the background; returns at once."""
         with self._lock:
             if self._worker is None:
                 self._worker = threading.Thread(target=self._work, name="langsmith-feedback", daemon=True)
                 self._worker.start()
         with contextlib.suppress(queue.Full):
-            self._queue.put_nowait((run, dict(scores)))
+            self._queue.put_nowait(send)
 
     def settle(self, seconds: float) -> None:
         """Wait until nothing waits, at most `seconds`; blocking."""
@@ -349,9 +353,9 @@ class Feedback:
 
     def _work(self) -> None:
         while True:
-            run, scores = self._queue.get()
+            send = self._queue.get()
             try:
-                send_feedback(run, scores)
+                send()
             except Exception as error:
                 log.warning("LangSmith got no feedback: %s", type(error).__name__)
             finally:
@@ -371,6 +375,37 @@ def send_feedback(run: "RunTree", scores: Mapping[str, float]) -> None:
     project = project_id(client, str(run.session_name))
     for key, score in scores.items():
         client.create_feedback(key=key, score=score, run_id=run.id, trace_id=run.trace_id, session_id=project)
+
+
+def reader_feedback(run_id: str, score: int, comment: str) -> None:
+    """Attach what the reader thinks of a run's answer (1 good, -1 bad) to its trace, where runs are traced.
+
+    Args:
+        comment: the reader's words; "" where no text may be sent.
+    """
+    from langsmith.utils import tracing_is_enabled
+
+    if score and tracing_is_enabled():
+        FEEDBACK.later(partial(send_reader_feedback, run_id, score, comment))
+
+
+def send_reader_feedback(run_id: str, score: int, comment: str) -> None:
+    """Attach a reader's score to a run by its id; blocking, and raises what the client raises."""
+    from uuid import UUID
+
+    from langsmith.run_trees import get_cached_client
+    from langsmith.utils import get_tracer_project
+
+    client, run = get_cached_client(), UUID(run_id)
+    project = project_id(client, get_tracer_project())
+    client.create_feedback(
+        key="reader",
+        score=max(score, 0),
+        comment=comment or None,
+        run_id=run,
+        trace_id=run,
+        session_id=project,
+    )
 
 
 @lru_cache(maxsize=64)

@@ -285,6 +285,8 @@ class Session:
         config = _config(run.thread_id) | {"recursion_limit": self._limit(run.context)}
         config["configurable"] |= span.config()
         config["metadata"] = {"run_id": span.run_id}
+        # The trace has the run's own id: what a reader says of the answer later is attached by it.
+        config["run_id"] = uuid.UUID(span.run_id)
         if self.principal is not None:
             config["configurable"][USER_KEY] = user_of(self.principal)
         return self.graph.astream(

@@ -11,6 +11,7 @@ from server import asking, browsing, health, ingesting, threads_routes
 from server.bodies import BoundedBodies
 from server.metrics import Counted, Metrics
 from server.page_files import PageFiles
+from server.page_routes import about, seen_tables, value_routes
 from server.problems import RESPONSES, Refused, add_handlers
 from server.running import opened, opened_inside
 
@@ -37,7 +38,9 @@ def create_app(services: Services | None = None, *, inside: bool = False) -> Fas
     )
     app.state.services, app.state.metrics = services, Metrics()
     routers = [] if inside else [asking.router, threads_routes.router]
-    for router in (*routers, browsing.router, ingesting.router):
+    # Those of one document's parts stand before the route that takes the rest of the address for its id.
+    more = [about.router, seen_tables.router, value_routes.router]
+    for router in (*routers, *more, browsing.router, ingesting.router):
         app.include_router(router)
     if inside:
         app.include_router(elsewhere)

@@ -41,6 +41,7 @@ async def ask(request: Request, server: ServerAlone, who: Who, asked: Ask) -> Re
         await asyncio.to_thread(server.threads.start, thread_id, who.name, asked.question)
     else:
         await asyncio.to_thread(server.threads.use, thread_id, who.name)
+        await asyncio.to_thread(server.threads.asked, thread_id, asked.question)
     session = server.session.seen_by(who)
     events = session.stream(asked.question, thread_id=thread_id, context=asked.context, new=asked.new)
     return await respond(request, server, events)

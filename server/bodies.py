@@ -10,6 +10,8 @@ JSON_BYTES = 256 * 1024
 FORM_BYTES = 64 * 1024
 """Bytes of an upload beside the file itself."""
 UPLOAD = "/documents"
+TABLE_BYTES = 4 * 1024 * 1024
+"""Bytes of a table that comes back as a file (`server/page_routes/seen_tables.py`)."""
 
 
 class BoundedBodies:
@@ -49,7 +51,7 @@ def _limit(scope: Scope) -> int:
     held = getattr(scope["app"].state, "running", None) if "app" in scope else None
     if held is not None and _is_upload(scope):
         return int(held.settings.max_upload_mb) * 1024 * 1024 + FORM_BYTES
-    return JSON_BYTES
+    return TABLE_BYTES if scope["path"].rstrip("/").endswith("/tables") else JSON_BYTES
 
 
 def _too_large(limit: int) -> tuple[int, str]:

@@ -3,12 +3,13 @@
 import asyncio
 import itertools
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import quote
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Depends, Query, Response
 from fastapi import Path as InPath
 from fastapi.responses import FileResponse, StreamingResponse
 
@@ -36,6 +37,8 @@ router = APIRouter(responses=RESPONSES)
 PNG: dict[int | str, dict[str, Any]] = {200: {"content": {"image/png": {}}}}
 AROUND = 20_000
 """Characters of a document that are shown before and after a place in it."""
+FOUND = 5_000
+"""Documents at most among which a text in their names is looked for together with filters."""
 VALUES = 10
 """Values a field that are shown of a bucket."""
 
@@ -86,22 +89,30 @@ async def bucket(server: Server, who: Who, name: Annotated[str, InPath(max_lengt
 FIELD = {"name", "type", "description", "unit", "currency", "examples"}
 
 
+@dataclass(frozen=True)
+class Part:
+    """Which part of a list is shown, in which order, and what its documents are called."""
+
+    limit: Annotated[int, Query(ge=1, le=500)] = 50
+    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0
+    order: Annotated[str, Query(max_length=42, description="A field; with - before it descending.")] = ""
+    q: Annotated[str, Query(max_length=200, description="Only those whose title or file holds this.")] = ""
+
+
 @router.get("/documents", tags=["documents"])
 async def documents(
-    server: Server,
-    who: Who,
-    bucket: Name,
-    filter: Filters,
-    limit: Annotated[int, Query(ge=1, le=500)] = 50,
-    offset: Annotated[int, Query(ge=0, le=10_000_000)] = 0,
+    server: Server, who: Who, bucket: Name, filter: Filters, part: Annotated[Part, Depends()]
 ) -> Documents:
-    """List the documents of a bucket that match the filters, in the order of their ids."""
+    """List the documents of a bucket that match the filters, by a field or in the order of their ids."""
 
     def work(corpus: Corpus) -> Documents:
         declared = declared_bucket(corpus, bucket)
         chosen = read_filters(declared, filter, today=date.today())
         store = corpus.annotations
-        rows = store.rows(bucket, chosen, limit=limit, offset=offset)
+        text = part.q.replace("\x00", "").strip()
+        only = corpus.documents.search(bucket, text, FOUND) if text else None
+        ordered = [part.order] if part.order else []
+        rows = store.rows(bucket, chosen, order_by=ordered, limit=part.limit, offset=part.offset, only=only)
         records = corpus.documents.records([row["doc_id"] for row in rows])
         listed = [
             DocumentSummary(
@@ -114,7 +125,10 @@ async def documents(
             for row in rows
             if row["doc_id"] in records
         ]
-        return Documents(documents=listed, total=store.count(bucket, chosen))
+        total = (
+            store.count(bucket, chosen) if only is None else len(store.rows(bucket, chosen, [], only=only))
+        )
+        return Documents(documents=listed, total=total)
 
     return await reading(server, who, work)
 

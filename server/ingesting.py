@@ -78,7 +78,7 @@ async def remove(server: Server, who: Who, doc_id: DocumentId) -> Response:
         documents = server.services.open().documents
         alone = await asyncio.to_thread(documents.alone, found.source_path)
         async with documents.one_writer(found.bucket):
-            await remove_documents([doc_id], found.bucket, stores=_stores(server), forget=True)
+            await remove_documents([doc_id], found.bucket, stores=stores_of(server), forget=True)
     folder = Path(found.source_path).parent
     if alone and folder.parent == (server.settings.home / "uploads").resolve():
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
@@ -117,7 +117,7 @@ async def _ingested(
                 return await ingest(
                     [path],
                     whole.buckets[bucket],
-                    stores=_stores(server),
+                    stores=stores_of(server),
                     options=options_from(server.settings, labels=labels),
                     progress=lambda done, total, name: told.put_nowait({"done": done, "total": total}),
                 )
@@ -165,6 +165,7 @@ async def _events(work: AsyncIterator[dict[str, Any]]) -> AsyncIterator[dict[str
         yield {"event": name, "data": json.dumps(event, ensure_ascii=False)}
 
 
-def _stores(server: Running) -> Stores:
+def stores_of(server: Running) -> Stores:
+    """Return the stores that an ingest writes to."""
     whole = server.services.open()
     return Stores(whole.documents, whole.annotations, whole.index, whole.extractions)

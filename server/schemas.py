@@ -1,7 +1,7 @@
 """What goes over HTTP, beside `citegraph.run.answer_types.Answer`: requests with their bounds, and lists."""
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -107,12 +107,55 @@ class Turn(BaseModel):
     text: str
 
 
+class Exchange(BaseModel):
+    """A question back with the options that it offered, and the reply to it; None while none was given."""
+
+    question: str
+    options: list[dict[str, Any]] = []
+    reply: str | None = None
+
+
+class ThreadTurn(BaseModel):
+    """A question of a thread: what was asked back, and its whole `Answer`; None when it was given up or waits.
+
+    `created` is an ISO time; `run_id` is what feedback names; `rating` is the reader's own, 1 or -1.
+    """
+
+    question: str
+    created: str
+    run_id: str
+    exchanges: list[Exchange] = []
+    answer: dict[str, Any] | None = None
+    rating: int | None = None
+
+
+class Title(Body):
+    """The new title of a thread."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"title": "Audit 2024"}]})
+
+    title: Annotated[str, AfterValidator(_text), Field(min_length=1, max_length=200)]
+
+
+class Rating(Body):
+    """What the reader thinks of a run's answer: 1 good, -1 bad, 0 takes it back."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"examples": [{"run_id": "0" * 32, "score": 1, "comment": "exact"}]}
+    )
+
+    run_id: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+    score: Literal[-1, 0, 1]
+    comment: Annotated[str, Field(max_length=2000)] = ""
+
+
 class ThreadState(Thread):
-    """A thread with its messages, its last answer and the clarification that it waits on.
+    """A thread with its questions, its messages, its last answer and the clarification that it waits on.
 
     `unfinished` says that its last run broke off and can be resumed; `steps` are the steps that are kept.
     """
 
+    turns: list[ThreadTurn] = []
     messages: list[Turn]
     answer: dict[str, Any] | None = None
     clarification: Clarification | None = None

@@ -6,15 +6,21 @@ from typing import Any
 
 from sqlalchemy import (
     Column,
+    ColumnElement,
     Double,
     Index,
+    Integer,
     MetaData,
     Select,
     String,
     Table,
+    Text,
+    and_,
     delete,
+    exists,
     func,
     insert,
+    or_,
     select,
     update,
 )
@@ -34,6 +40,22 @@ _threads = Table(
     Column("created", Double, nullable=False),
     Column("updated", Double, nullable=False),
     Index("threads_of_owner", "owner", "updated"),
+)
+_asked = Table(
+    "thread_questions",
+    _metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("thread_id", String(64), nullable=False),
+    Column("text", Text, nullable=False),
+    Index("thread_questions_of", "thread_id"),
+)
+_ratings = Table(
+    "thread_ratings",
+    _metadata,
+    Column("thread_id", String(64), primary_key=True),
+    Column("run_id", String(64), primary_key=True),
+    Column("score", Integer, nullable=False),
+    Column("comment", Text, nullable=False),
 )
 
 
@@ -64,6 +86,35 @@ class ThreadBook:
         now = time.time()
         row = {"thread_id": thread_id, "owner": owner, "title": title[:TITLE], "created": now, "updated": now}
         self._write(insert(_threads).values(row))
+        self._write(insert(_asked).values(thread_id=thread_id, text=title))
+
+    def asked(self, thread_id: str, question: str) -> None:
+        """Keep a further question, by which the thread is found."""
+        self._write(insert(_asked).values(thread_id=thread_id, text=question))
+
+    def rename(self, thread_id: str, owner: str, title: str) -> ThreadRecord:
+        """Give a thread of an owner another title; raises as `use` does."""
+        self.get(thread_id, owner)
+        self._write(update(_threads).where(_threads.c.thread_id == thread_id).values(title=title[:TITLE]))
+        return self.get(thread_id, owner)
+
+    def rate(self, thread_id: str, run_id: str, score: int, comment: str) -> None:
+        """Keep what the reader thought of a run's answer: 1 good, -1 bad, 0 takes it back."""
+        this = and_(_ratings.c.thread_id == thread_id, _ratings.c.run_id == run_id)
+        self._write(delete(_ratings).where(this))
+        if score:
+            row = {"thread_id": thread_id, "run_id": run_id, "score": score, "comment": comment}
+            self._write(insert(_ratings).values(row))
+
+    def ratings(self, thread_id: str) -> dict[str, int]:
+        """Return the score of each run of a thread that was rated."""
+        rated = select(_ratings.c.run_id, _ratings.c.score).where(_ratings.c.thread_id == thread_id)
+
+        def run() -> dict[str, int]:
+            with self._engine.connect() as connection:
+                return {row.run_id: row.score for row in connection.execute(rated)}
+
+        return translated(run)
 
     def use(self, thread_id: str, owner: str) -> ThreadRecord:
         """Return a thread of an owner and note that it was used now.
@@ -83,23 +134,26 @@ class ThreadBook:
             raise UnknownThread(f"There is no thread {thread_id[:64]!r}; ask a question to start one.")
         return found[0]
 
-    def page(self, owner: str, limit: int, offset: int) -> tuple[list[ThreadRecord], int]:
-        """Return an owner's threads, the last used first, and how many there are."""
-        ordered = _listed().where(_threads.c.owner == owner)
-        ordered = (
-            ordered.order_by(_threads.c.updated.desc(), _threads.c.thread_id).limit(limit).offset(offset)
-        )
-        counted = select(func.count()).select_from(_threads).where(_threads.c.owner == owner)
+    def page(self, owner: str, limit: int, offset: int, text: str = "") -> tuple[list[ThreadRecord], int]:
+        """Return an owner's threads, the last used first, and how many there are.
+
+        Args:
+            text: only those whose title, or a question asked in them, holds it.
+        """
+        chosen = _of(owner, text)
+        ordered = _listed().where(chosen).order_by(_threads.c.updated.desc(), _threads.c.thread_id)
+        counted = select(func.count()).select_from(_threads).where(chosen)
 
         def count() -> int:
             with self._engine.connect() as connection:
                 return int(connection.execute(counted).scalar_one())
 
-        return self._read(ordered), translated(count)
+        return self._read(ordered.limit(limit).offset(offset)), translated(count)
 
     def delete(self, thread_id: str) -> None:
-        """Forget a thread."""
-        self._write(delete(_threads).where(_threads.c.thread_id == thread_id))
+        """Forget a thread, what was asked in it and how its answers were rated."""
+        for table in (_asked, _ratings, _threads):
+            self._write(delete(table).where(table.c.thread_id == thread_id))
 
     def _read(self, query: Any) -> list[ThreadRecord]:
         def run() -> list[ThreadRecord]:
@@ -114,6 +168,14 @@ class ThreadBook:
                 connection.execute(statement)
 
         translated(run)
+
+
+def _of(owner: str, text: str) -> ColumnElement[bool]:
+    mine = _threads.c.owner == owner
+    if not text:
+        return mine
+    said = and_(_asked.c.thread_id == _threads.c.thread_id, _asked.c.text.icontains(text, autoescape=True))
+    return and_(mine, or_(_threads.c.title.icontains(text, autoescape=True), exists().where(said)))
 
 
 def _listed() -> Select[Any]:

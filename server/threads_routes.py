@@ -1,4 +1,4 @@
-"""Routes of one's own threads: list, state with history, delete."""
+"""Routes of one's own threads: list and search, state with history, rename, rate, delete."""
 
 import asyncio
 from dataclasses import asdict
@@ -6,30 +6,65 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
+from graph.langsmith import reader_feedback
 from graph.session import Session
-from server.problems import RESPONSES
+from server.logs import write
+from server.page_routes.thread_turns import turns_of
+from server.problems import RESPONSES, Refused
 from server.running import ServerAlone, Who
-from server.schemas import Thread, ThreadId, Threads, ThreadState, Turn
+from server.schemas import Rating, Thread, ThreadId, Threads, ThreadState, Title, Turn
 
 router = APIRouter(prefix="/threads", tags=["threads"], responses=RESPONSES)
 Limit = Annotated[int, Query(ge=1, le=500)]
 Offset = Annotated[int, Query(ge=0, le=10_000_000)]
+Text = Annotated[
+    str, Query(max_length=200, description="Only threads whose title or questions hold this text.")
+]
 STEPS = 100
 """Steps of a thread's history that are shown."""
 
 
 @router.get("")
-async def threads(server: ServerAlone, who: Who, limit: Limit = 50, offset: Offset = 0) -> Threads:
+async def threads(
+    server: ServerAlone, who: Who, limit: Limit = 50, offset: Offset = 0, q: Text = ""
+) -> Threads:
     """List one's own threads, the last used first."""
-    found, total = await asyncio.to_thread(server.threads.page, who.name, limit, offset)
+    text = q.replace("\x00", "").strip()
+    found, total = await asyncio.to_thread(server.threads.page, who.name, limit, offset, text)
     return Threads(threads=[Thread(**asdict(record)) for record in found], total=total)
 
 
 @router.get("/{thread_id}")
 async def thread(server: ServerAlone, who: Who, thread_id: ThreadId) -> ThreadState:
-    """Show a thread: its messages, its last answer, and what it waits on."""
+    """Show a thread: its questions with their answers, its messages, and what it waits on."""
     record = await asyncio.to_thread(server.threads.get, thread_id, who.name)
-    return ThreadState(**asdict(record), **await state_of(server.session, thread_id))
+    ratings = await asyncio.to_thread(server.threads.ratings, thread_id)
+    turns = [
+        turn.model_copy(update={"rating": ratings.get(turn.run_id)})
+        for turn in await turns_of(server.session, thread_id)
+    ]
+    return ThreadState(**asdict(record), turns=turns, **await state_of(server.session, thread_id))
+
+
+@router.patch("/{thread_id}")
+async def rename(server: ServerAlone, who: Who, thread_id: ThreadId, given: Title) -> Thread:
+    """Give a thread another title."""
+    record = await asyncio.to_thread(server.threads.rename, thread_id, who.name, given.title.strip())
+    return Thread(**asdict(record))
+
+
+@router.post("/{thread_id}/feedback", status_code=204)
+async def feedback(server: ServerAlone, who: Who, thread_id: ThreadId, given: Rating) -> Response:
+    """Say whether a run's answer was good; it goes to the log, and to LangSmith where runs are traced."""
+    await asyncio.to_thread(server.threads.get, thread_id, who.name)
+    known = {turn.run_id for turn in await turns_of(server.session, thread_id)}
+    if given.run_id not in known:
+        raise Refused(404, "The thread has no such run.")
+    await asyncio.to_thread(server.threads.rate, thread_id, given.run_id, given.score, given.comment)
+    write("feedback", run_id=given.run_id, thread_id=thread_id, score=given.score)
+    comment = given.comment if server.settings.trace_text else ""
+    reader_feedback(given.run_id, given.score, comment)
+    return Response(status_code=204)
 
 
 @router.delete("/{thread_id}", status_code=204)

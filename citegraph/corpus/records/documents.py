@@ -313,6 +313,22 @@ class DocumentStore:
         rows = [row for some in batches(keys) for row in self._rows(_likeness.holding(some, limit))]
         return {key: [row.doc_id for row in group] for key, group in groupby(rows, lambda row: int(row.key))}
 
+    def versions(self, doc_id: str) -> tuple[Sequence[str], Sequence[str]]:
+        """Return the document that this one was found to replace, if any, and those that replace it, by id."""
+        older, newer = (
+            self._rows(self._seen(select(_documents.c.doc_id).where(_documents.c.doc_id.in_(chosen))))
+            for chosen in _likeness.versions(doc_id)
+        )
+        return sorted(row.doc_id for row in older), sorted(row.doc_id for row in newer)
+
+    def search(self, bucket: str, text: str, limit: int) -> Sequence[str]:
+        """Return the ids of a bucket's documents whose title, file or id holds a text, in the order of their ids."""
+        table = _documents.c
+        columns = (table.doc_id, table.source_file, table.title)
+        holds = or_(*(column.icontains(text, autoescape=True) for column in columns))
+        query = select(table.doc_id).where(table.bucket == bucket, holds)
+        return [row.doc_id for row in self._rows(self._seen(query.order_by(table.doc_id).limit(limit)))]
+
     def settle(self, supersedes: Mapping[str, str | None]) -> None:
         """Record which document each of these was found to replace, None for none."""
         rows = [{"document": doc_id, "replaced": other} for doc_id, other in supersedes.items()]

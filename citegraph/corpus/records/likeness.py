@@ -241,6 +241,12 @@ class LikenessTables:
         chosen = select(table.c.doc_id, table.c.signature, table.c.settled, table.c.supersedes)
         return chosen.where(table.c.doc_id.in_(doc_ids))
 
+    def versions(self, doc_id: str) -> tuple[Any, Any]:
+        """Return the queries for the ids of what a document replaces, and of what replaces it."""
+        table = self.signatures
+        older = select(table.c.supersedes).where(table.c.doc_id == doc_id, table.c.supersedes.is_not(None))
+        return older, select(table.c.doc_id).where(table.c.supersedes == doc_id)
+
     def settled(self) -> Any:
         """Return the statement that records, of many, that a document was looked at and what it replaces."""
         table = self.signatures

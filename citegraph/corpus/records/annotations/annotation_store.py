@@ -161,9 +161,16 @@ class AnnotationStore(AnnotationWrites):
         order_by: Order = (),
         limit: int | None = None,
         offset: int = 0,
+        only: Sequence[str] | None = None,
     ) -> list[dict[str, Any]]:
-        """Return matching documents as `{"doc_id": ..., field: typed value}`; absent fields are left out."""
+        """Return matching documents as `{"doc_id": ..., field: typed value}`; absent fields are left out.
+
+        Args:
+            only: the documents among which to look; default: all of the bucket.
+        """
         statement = self.rows_statement(bucket, filters, fields, order_by).limit(limit).offset(offset)
+        if only is not None:
+            statement = statement.where(self.tables[bucket].rows.c.doc_id.in_(only))
         names = None if fields is None else [self.field(bucket, name).name for name in fields]
         return [
             {"doc_id": row["doc_id"], **to_values(self.buckets[bucket], row, names)}

@@ -19,6 +19,7 @@ from sqlalchemy import (
     select,
 )
 
+from citegraph.corpus.records.access import OWNER, Principal, sql_condition
 from citegraph.corpus.records.database import open_database, translated
 from citegraph.corpus.records.extracted.corrections import corrections_table
 from citegraph.corpus.records.extracted.extraction_store import Found, annotations_table, to_found
@@ -56,10 +57,15 @@ class ReviewPage:
 
 
 class ReviewList:
-    """The list for review of each bucket; all methods block and raise `Unavailable` without a database."""
+    """The list for review of each bucket; all methods block and raise `Unavailable` without a database.
 
-    def __init__(self, sql_url: str) -> None:
+    Args:
+        principal: only the documents that they may see are listed and counted.
+    """
+
+    def __init__(self, sql_url: str, principal: Principal = OWNER) -> None:
         self._engine: Engine = open_database(sql_url)
+        self._principal = principal
 
     def page(
         self,
@@ -112,7 +118,12 @@ class ReviewList:
         certainty = case((stands < rivalled, stands), else_=rivalled).label("certainty")
         return (
             select(table.doc_id, table.field, certainty)
-            .where(table.bucket == bucket.name, table.field.in_(names), ~corrected.exists())
+            .where(
+                table.bucket == bucket.name,
+                table.field.in_(names),
+                ~corrected.exists(),
+                sql_condition(self._principal, table.doc_id),
+            )
             .group_by(table.doc_id, table.field)
             .subquery()
         )

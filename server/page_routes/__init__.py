@@ -1,0 +1,1 @@
+"""Routes that the page needs beside asking and browsing."""

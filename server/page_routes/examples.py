@@ -1,0 +1,83 @@
+"""Questions that the documents can answer, made from the declarations of buckets and the values that stand."""
+
+from collections.abc import Iterator
+
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.corpus.schema.field import Field
+from citegraph.run.services import Corpus
+from server.page_routes.value_schemas import Example
+
+MOST = 8
+BUCKETS = 4
+DOCUMENTS = 5
+"""Documents of a bucket whose values are looked at for a question about one."""
+LONGEST = 60
+"""Characters of a value that a question may name."""
+ASKED_FOR = ("quantity", "money", "decimal", "integer")
+"""Types of fields, the most telling first, whose value a question asks for."""
+
+
+def examples_of(corpus: Corpus) -> list[Example]:
+    """Return up to eight questions, of each kind and bucket one after the other; blocking."""
+    counts = {name: corpus.documents.count(name) for name in corpus.buckets}
+    largest = sorted((name for name in counts if counts[name]), key=lambda name: -counts[name])[:BUCKETS]
+    made = [list(_of_bucket(corpus, corpus.buckets[name])) for name in largest]
+    rounds = max(map(len, made), default=0)
+    return [listed[at] for at in range(rounds) for listed in made if at < len(listed)][:MOST]
+
+
+def _of_bucket(corpus: Corpus, bucket: Bucket) -> Iterator[Example]:
+    things = _several(bucket.nouns[0])
+    named = [field for field in bucket.entity_fields if _kind(bucket, field) == "organization"]
+    facets = corpus.annotations.facets(bucket.name, limit=5)
+    values = [facet for name in named[:1] for facet in facets.get(name, []) if len(facet.label) <= LONGEST]
+    years = facets.get(bucket.main_date, []) if bucket.main_date else []
+    if bucket.main_amount and values:
+        question = f"What is the sum of all {values[0].label} {things}?"
+        yield Example(question=question, bucket=bucket.name, kind="sum")
+    if bucket.main_amount and len(values) > 1:
+        question = f"Total of the {things} by {_word(bucket, named[0])}"
+        yield Example(question=question, bucket=bucket.name, kind="groups")
+    if found := _value_question(corpus, bucket):
+        yield Example(question=found, bucket=bucket.name, kind="value")
+    if years:
+        question = f"List the {things} of {years[0].label}"
+        yield Example(question=question, bucket=bucket.name, kind="list")
+
+
+def _value_question(corpus: Corpus, bucket: Bucket) -> str | None:
+    """Return a question for one value of one document, by a name that tells it from the others."""
+    identifiers = {kind.field for kind in bucket.identifiers if kind.field}
+    naming = [name for name in bucket.title_fields if name in identifiers] or bucket.title_fields[:1]
+    asked = [field for field in bucket.fields if field.type in ASKED_FOR and field.name not in identifiers]
+    found = [
+        (ASKED_FOR.index(field.type), row[name], field)
+        for row in corpus.annotations.rows(bucket.name, limit=DOCUMENTS)
+        for name in naming
+        if isinstance(row.get(name), str) and len(row[name]) <= LONGEST
+        for field in asked
+        if field.name in row
+    ]
+    if not found:
+        return None
+    _, name, field = min(found, key=lambda item: item[0])
+    return f"What is the {_spoken(field)} of {name}?"
+
+
+def _several(noun: str) -> str:
+    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+
+
+def _kind(bucket: Bucket, name: str) -> str | None:
+    field = bucket.field(name)
+    return field.kind if field else None
+
+
+def _word(bucket: Bucket, name: str) -> str:
+    field = bucket.field(name)
+    return _spoken(field) if field else name
+
+
+def _spoken(field: Field) -> str:
+    """Return the first word by which people mean a field."""
+    return field.words[0] if field.words else field.name.replace("_", " ")
