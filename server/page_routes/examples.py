@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
 from citegraph.run.services import Corpus
@@ -9,11 +10,12 @@ from server.page_routes.value_schemas import Example
 
 MOST = 8
 BUCKETS = 4
-DOCUMENTS = 5
+DOCUMENTS = 50
 """Documents of a bucket whose values are looked at for a question about one."""
+TRIED = 10
 LONGEST = 60
 """Characters of a value that a question may name."""
-ASKED_FOR = ("quantity", "money", "decimal", "integer")
+ASKED_FOR = ("quantity", "money", "decimal")
 """Types of fields, the most telling first, whose value a question asks for."""
 
 
@@ -51,17 +53,18 @@ def _value_question(corpus: Corpus, bucket: Bucket) -> str | None:
     naming = [name for name in bucket.title_fields if name in identifiers] or bucket.title_fields[:1]
     asked = [field for field in bucket.fields if field.type in ASKED_FOR and field.name not in identifiers]
     found = [
-        (ASKED_FOR.index(field.type), row[name], field)
+        (ASKED_FOR.index(field.type), row[name], name, field)
         for row in corpus.annotations.rows(bucket.name, limit=DOCUMENTS)
         for name in naming
         if isinstance(row.get(name), str) and len(row[name]) <= LONGEST
         for field in asked
         if field.name in row
     ]
-    if not found:
-        return None
-    _, name, field = min(found, key=lambda item: item[0])
-    return f"What is the {_spoken(field)} of {name}?"
+    for _, value, name, field in sorted(found, key=lambda item: item[0])[:TRIED]:
+        alone = (Clause(field=name, operator="=", value=value),)
+        if corpus.annotations.count(bucket.name, alone) == 1:
+            return f"What is the {_spoken(field)} of {value}?"
+    return None
 
 
 def _several(noun: str) -> str:
