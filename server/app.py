@@ -8,7 +8,7 @@ from fastapi import APIRouter, FastAPI
 
 from citegraph.run.services import Services
 from server import asking, browsing, health, ingesting, threads_routes
-from server.bodies import BoundedBodies
+from server.guard.bodies import BoundedBodies
 from server.metrics import Counted, Metrics
 from server.page_files import PageFiles
 from server.page_routes import about, seen_tables, value_routes

@@ -13,14 +13,14 @@ from fastapi import APIRouter, Form, Request, Response, UploadFile
 from fastapi.responses import JSONResponse
 from sse_starlette import EventSourceResponse
 
-from citegraph.corpus.ingestion.ingest_options import Stores, options_from
-from citegraph.corpus.ingestion.pipeline import ingest
+from citegraph.corpus.ingestion.ingest_options import IngestOptions, Stores, options_from
+from citegraph.corpus.ingestion.pipeline import ingest, read_ahead
 from citegraph.corpus.ingestion.report import IngestReport
 from citegraph.corpus.ingestion.writing import remove_documents
-from citegraph.corpus.records.access import Principal
 from citegraph.errors import CitegraphError
 from server.asking import STREAM, wants_events
 from server.browsing import DocumentId, declared_bucket, known_document, reading
+from server.guard.rights import may_bring, may_change, may_write
 from server.problems import RESPONSES, Refused, status_of
 from server.running import Running, Server, Who
 from server.schemas import Ingested
@@ -53,12 +53,11 @@ async def upload(
     """
     may_write(who)
     await reading(server, who, lambda corpus: declared_bucket(corpus, bucket))
-    if who.labels is not None and not (labels and who.labels.issuperset(labels)):
-        raise Refused(403, f"Give one of your labels: {', '.join(sorted(who.labels)) or 'you have none'}.")
-    server.limits.admit(0)
-    options_from(server.settings, labels=labels)
+    # Without a label a document that is replaced keeps its own, and a new one is everyone's in the bucket.
+    options = options_from(server.settings, labels=labels or None, writer=who)
+    may_bring(who, bucket, options.labels or ())
     path = await asyncio.to_thread(_keep, server.settings.home / "uploads", file)
-    work = _ingested(server, path, bucket, labels)
+    work = _ingested(server, path, bucket, options)
     if wants_events(request):
         return EventSourceResponse(_events(work), ping=15)
     ended: dict[str, Any] = {}
@@ -73,22 +72,19 @@ async def upload(
 async def remove(server: Server, who: Who, doc_id: DocumentId) -> Response:
     """Remove a document from the corpus; a file that was uploaded goes with its last document."""
     may_write(who)
-    found = await reading(server, who, lambda corpus: known_document(corpus, doc_id))
+    stores = await asyncio.to_thread(stores_of, server)
     async with server.ingesting:
-        documents = server.services.open().documents
+        # Looked for only now: a write that went on before may have given it to others.
+        found = await reading(server, who, lambda corpus: known_document(corpus, doc_id))
+        may_change(who, found)
+        documents = stores.documents
         alone = await asyncio.to_thread(documents.alone, found.source_path)
         async with documents.one_writer(found.bucket):
-            await remove_documents([doc_id], found.bucket, stores=stores_of(server), forget=True)
+            await remove_documents([doc_id], found.bucket, stores=stores, forget=True)
     folder = Path(found.source_path).parent
     if alone and folder.parent == (server.settings.home / "uploads").resolve():
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
     return Response(status_code=204)
-
-
-def may_write(who: Principal) -> None:
-    """Refuse, with 403, those who may only read."""
-    if not who.may_write:
-        raise Refused(403, "This key may read only.")
 
 
 def _keep(uploads: Path, file: UploadFile) -> Path:
@@ -105,21 +101,26 @@ def _keep(uploads: Path, file: UploadFile) -> Path:
 
 
 async def _ingested(
-    server: Running, path: Path, bucket: str, labels: list[str]
+    server: Running, path: Path, bucket: str, options: IngestOptions
 ) -> AsyncIterator[dict[str, Any]]:
-    """Yield the progress of an ingest, one at a time in this process, and what came of it."""
+    """Yield the progress of an ingest, and what came of it; files are read side by side, and written one by one."""
     told: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
 
     async def work() -> IngestReport:
         try:
+            whole = await asyncio.to_thread(server.services.open)
+            stores = await asyncio.to_thread(stores_of, server)
+            declared = whole.buckets[bucket]
+            async with server.reading:
+                ready = await read_ahead(path, declared, stores=stores, options=options)
             async with server.ingesting:
-                whole = await asyncio.to_thread(server.services.open)
                 return await ingest(
                     [path],
-                    whole.buckets[bucket],
-                    stores=stores_of(server),
-                    options=options_from(server.settings, labels=labels),
+                    declared,
+                    stores=stores,
+                    options=options,
                     progress=lambda done, total, name: told.put_nowait({"done": done, "total": total}),
+                    ready=ready,
                 )
         finally:
             told.put_nowait(None)
@@ -166,6 +167,6 @@ async def _events(work: AsyncIterator[dict[str, Any]]) -> AsyncIterator[dict[str
 
 
 def stores_of(server: Running) -> Stores:
-    """Return the stores that an ingest writes to."""
+    """Return where documents are written to; blocking at the first call."""
     whole = server.services.open()
     return Stores(whole.documents, whole.annotations, whole.index, whole.extractions)

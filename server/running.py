@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import os
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -67,6 +68,8 @@ class Running:
     limits: Limits
     metrics: Metrics
     ingesting: asyncio.Lock = field(default_factory=asyncio.Lock)
+    reading: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(os.cpu_count() or 1))
+    """Uploaded files that are read at once, each in a process of its own."""
 
     def close(self) -> None:
         """Take no new work."""

@@ -1,5 +1,6 @@
 """Routes of the values of documents: each with its place and certainty, what to review, corrections, versions."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -7,13 +8,16 @@ from fastapi import APIRouter, Query
 
 from citegraph.corpus.ingestion.annotating import Again, reannotate
 from citegraph.corpus.ingestion.ingest_options import options_from
+from citegraph.corpus.records.access import Principal
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
 from citegraph.corpus.records.extracted.editing import Change, Editor
 from citegraph.corpus.records.extracted.review_list import REVIEW_BELOW, ReviewList
 from citegraph.corpus.schema.bucket import show
+from citegraph.corpus.schema.document import Document
 from citegraph.run.services import Corpus
 from server.browsing import DocumentId, Name, declared_bucket, known_document, reading
-from server.ingesting import may_write, stores_of
+from server.guard.rights import may_change, may_replace, may_write
+from server.ingesting import stores_of
 from server.page_routes.value_schemas import Correcting, DocumentValue, Review, ReviewItem, Versions
 from server.problems import RESPONSES
 from server.running import Running, Server, Who
@@ -33,21 +37,31 @@ async def values(server: Server, who: Who, doc_id: DocumentId) -> list[DocumentV
 async def correct(server: Server, who: Who, doc_id: DocumentId, given: Correcting) -> list[DocumentValue]:
     """Correct a value of a document; 422 when the field does not take it. Returns the document's values."""
     may_write(who)
-    found = await reading(server, who, lambda corpus: known_document(corpus, doc_id))
+    stores = await asyncio.to_thread(stores_of, server)
     whole = server.services.open()
     assert whole.extractions is not None
-    bucket = whole.buckets[found.bucket]
-    editor = Editor(bucket, whole.documents, whole.annotations, whole.extractions, who.name)
     change = Change(doc_id, given.field, given.action, given.value, given.note or None)
     async with server.ingesting:
+        found = await reading(server, who, lambda corpus: _to_correct(who, corpus, doc_id, given))
+        bucket = whole.buckets[found.bucket]
+        editor = Editor(bucket, whole.documents, whole.annotations, whole.extractions, who.name)
         await reannotate(
             bucket,
             [doc_id],
-            stores=stores_of(server),
+            stores=stores,
             options=options_from(server.settings),
             again=Again(changes=lambda: editor.apply([change])),
         )
     return await reading(server, who, lambda corpus: _values(server, corpus, doc_id))
+
+
+def _to_correct(who: Principal, corpus: Corpus, doc_id: str, given: Correcting) -> Document:
+    """Return the document that a correction is about, if this principal may make it."""
+    found = known_document(corpus, doc_id)
+    may_change(who, found)
+    if given.field == corpus.buckets[found.bucket].supersedes_field and given.value:
+        may_replace(who, corpus, given.value)
+    return found
 
 
 @router.get("/review")

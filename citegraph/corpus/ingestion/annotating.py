@@ -66,7 +66,7 @@ async def reannotate(
         chosen = sorted(known) if doc_ids is None else list(doc_ids)
         if unknown := [doc_id for doc_id in chosen if doc_id not in known]:
             raise BadInput(f"There is no document {unknown[0]!r} in bucket {bucket.name!r}.")
-        planner = Planner(bucket, stores, options, Sidecar(), known)
+        planner = await asyncio.to_thread(Planner, bucket, stores, options, Sidecar(), known)
         writer = Writer(planner, stores)
         try:
             for done, doc_id in enumerate(chosen, 1):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from citegraph.corpus.ingestion.chunking import DEFAULT_OVERLAP, DEFAULT_TOKENS
 from citegraph.corpus.ingestion.summaries import DEFAULT_CHARACTERS
 from citegraph.corpus.ingestion.worker import Limits
-from citegraph.corpus.records.access import checked_labels
+from citegraph.corpus.records.access import OWNER, Principal, checked_labels
 
 if TYPE_CHECKING:
     from citegraph.corpus.index.index_protocol import Index
@@ -74,6 +74,7 @@ class IngestOptions:
         workers: reading processes; None is one a processor, 0 reads in this process without limits.
         limits: what reading a file may cost.
         labels: put on every document that is read, in place of those it has; None keeps what each has.
+        writer: who brings the documents. A document's own id names a stored one only if they may change that.
         embeddings: "static" or "minilm": the model of the index, for Ray's tasks; "" leaves vectors to the writer.
         ray: read in the tasks of Ray at this address; "" starts Ray here. None reads in worker processes of this
             machine.
@@ -89,6 +90,7 @@ class IngestOptions:
     workers: int | None = None
     limits: Limits = field(default_factory=Limits)
     labels: tuple[str, ...] | None = None
+    writer: Principal = OWNER
     embeddings: str = ""
     ray: str | None = None
 
@@ -97,7 +99,11 @@ DEFAULTS = IngestOptions()
 
 
 def options_from(
-    settings: Settings, *, prune: bool = False, labels: Sequence[str] | None = None
+    settings: Settings,
+    *,
+    prune: bool = False,
+    labels: Sequence[str] | None = None,
+    writer: Principal = OWNER,
 ) -> IngestOptions:
     """Return how the settings say that an ingest works.
 
@@ -112,6 +118,7 @@ def options_from(
         workers=settings.ingest_workers,
         limits=Limits(settings.ingest_seconds, settings.ingest_memory_mb, settings.ingest_file_mb),
         labels=None if labels is None else checked_labels(labels),
+        writer=writer,
         # An endpoint's key does not leave this machine; there is little to win either.
         embeddings="" if settings.embeddings == "openai" else settings.embeddings,
     )

@@ -21,7 +21,7 @@ from citegraph.corpus.ingestion.report import IngestReport, Skipped, with_places
 from citegraph.corpus.ingestion.sources import SourceFile, Sources, find_sources, is_absent, printable
 from citegraph.corpus.ingestion.unchanged import FileMemory
 from citegraph.corpus.ingestion.worker import Step, StepReader
-from citegraph.corpus.ingestion.worker_pool import FileReader, open_readers
+from citegraph.corpus.ingestion.worker_pool import FileReader, ReadAlready, open_readers
 from citegraph.corpus.ingestion.writing import DryWriter, Writer, remove_documents
 from citegraph.corpus.readers.protocol import Reading, ReadOptions, Unread
 from citegraph.corpus.records.source_files import Told
@@ -41,6 +41,7 @@ async def ingest(
     annotations: Sequence[Path] = (),
     options: IngestOptions = DEFAULTS,
     progress: Progress | None = None,
+    ready: FileReader | None = None,
 ) -> IngestReport:
     """Bring the documents of files and folders into a bucket and report what happened.
 
@@ -50,6 +51,7 @@ async def ingest(
     Args:
         annotations: CSV or JSONL files whose rows name a document id or a file.
         progress: called with (units done, units in all, file name); a unit is a file or a JSONL line.
+        ready: has read the files already (`read_ahead`), so that the bucket is held for the writing alone.
 
     Raises:
         BadInput: an annotation file cannot be read, the index has another embedding model, or Ray is not installed.
@@ -60,14 +62,15 @@ async def ingest(
     sidecar = await asyncio.to_thread(Sidecar, annotations)
     prepare = preparation(bucket, options, sidecar, extracts=stores.extractions is not None)
     read = StepReader(reading, options.limits, prepare)
-    async with _alone(bucket, stores, options), _readers(options, read) as readers:
+    reader = contextlib.nullcontext(ready) if ready is not None else _readers(options, read)
+    async with _alone(bucket, stores, options), reader as readers:
         if not options.dry_run:
             await stores.index.ensure(bucket)
         known = await asyncio.to_thread(stores.documents.all_records, bucket.name)
         lost = 0 if options.dry_run else await _lost(known, bucket, stores)
         if lost:
             known = await asyncio.to_thread(stores.documents.all_records, bucket.name)
-        planner = Planner(bucket, stores, options, sidecar, known)
+        planner = await asyncio.to_thread(Planner, bucket, stores, options, sidecar, known)
         memory = await asyncio.to_thread(FileMemory, planner, stores, options, reading)
         run = _Run(planner, stores, memory, dry_run=options.dry_run)
         report = planner.report
@@ -81,6 +84,17 @@ async def ingest(
     report.notes += [Skipped(name, said) for name, said in sidecar.doubtful]
     report.seconds = time.monotonic() - began
     return report
+
+
+async def read_ahead(
+    path: Path, bucket: Bucket, *, stores: Stores, options: IngestOptions = DEFAULTS
+) -> ReadAlready:
+    """Read one new file in a worker process under the limits of an ingest; nothing is written or held meanwhile."""
+    prepare = preparation(bucket, options, Sidecar(), extracts=stores.extractions is not None)
+    read = StepReader(ReadOptions(language=bucket.language), options.limits, prepare)
+    workers = options.workers if options.workers == 0 else 1
+    async with open_readers(workers, read, options.limits) as readers:
+        return ReadAlready({path: [step async for _, step in readers.read([path], {path})]})
 
 
 def _alone(bucket: Bucket, stores: Stores, options: IngestOptions) -> AbstractAsyncContextManager[None]:
@@ -134,7 +148,7 @@ async def _reembed(
     known = await asyncio.to_thread(stores.documents.all_records, bucket.name)
     await stores.index.drop(bucket.name)
     await stores.index.ensure(bucket)
-    planner = Planner(bucket, stores, options, Sidecar(), known)
+    planner = await asyncio.to_thread(Planner, bucket, stores, options, Sidecar(), known)
     writer = Writer(planner, stores)
     for done, doc_id in enumerate(sorted(known), 1):
         document = await asyncio.to_thread(stores.documents.whole, doc_id)

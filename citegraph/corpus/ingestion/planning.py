@@ -25,7 +25,7 @@ from citegraph.corpus.records.extracted.corrections import split_fitting
 from citegraph.corpus.records.extracted.found import Extraction
 from citegraph.corpus.records.extracted.settle import Settled, settle, typed_corrections
 from citegraph.corpus.schema.bucket import show
-from citegraph.corpus.schema.document import Chunk, Document, part_path, safe_id
+from citegraph.corpus.schema.document import Chunk, Document, part_path
 from citegraph.corpus.schema.values import to_json
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from citegraph.corpus.schema.field import Value
 
 NO_TEXT = "holds no text: nothing to read"
+NOT_YOURS = "is no id of a document that you may change"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,9 @@ class Planner:
         self._options = options
         self._sidecar = sidecar
         self._corrections = stores.extractions.corrected.of_bucket(bucket.name) if stores.extractions else {}
-        self._doc_ids = DocumentIds(known, self.seen, bucket.name, stores.documents)
+        self._doc_ids = DocumentIds(
+            known, self.seen, bucket.name, stores.documents, labels=self._stored_labels, writer=options.writer
+        )
         self._labels: dict[str, tuple[str, ...]] | None = None
         self._given: list[Given] = []
         self._declaration = bucket.model_dump_json(include={"fields"})
@@ -123,7 +126,10 @@ class Planner:
         """
         if not reading.text.strip():
             return NO_TEXT
-        doc_id = safe_id(reading.doc_id) if reading.doc_id else self._doc_ids.of(path, source, reading)
+        if reading.doc_id:
+            doc_id = self._doc_ids.given(reading.doc_id, source)
+        else:
+            doc_id = self._doc_ids.of(path, source, reading)
         if doc_id in self.seen:
             return f"doc_id already read from {Path(self.seen[doc_id]).name}"
         self.seen[doc_id] = source
@@ -135,6 +141,11 @@ class Planner:
             return self.plan(document, row)
         finally:
             self._prepared = None
+
+    @property
+    def sees_all(self) -> bool:
+        """Tell whether nothing of the corpus is hidden from whom this ingest is for."""
+        return self._options.writer.sees_all
 
     def given_to(self, doc_ids: Iterable[str]) -> list[Given]:
         """Return what people gave to stored documents, for those that have something."""
@@ -235,7 +246,7 @@ class Planner:
             )
             values_hash = record.annotation_hash.partition(":")[0]
         else:
-            found = self._values(document, row, extraction, corrections)
+            found = self._own_predecessor(document, self._values(document, row, extraction, corrections))
             values = found.values
             values_hash = _hash({name: repr(value) for name, value in sorted(values.items())})
         document = replace(document, title=self.bucket.title(values) or document.title, labels=labels)
@@ -279,9 +290,12 @@ class Planner:
         return points, dict(zip(ids, prepared.vectors, strict=True))
 
     def _labels_for(self, doc_id: str) -> tuple[str, ...]:
-        """Return the labels that a document gets: those of this ingest, else those that it has."""
-        if self._options.labels is not None:
+        """Return the labels that a document gets: those of this ingest if it was read in it, else those that it has."""
+        if self._options.labels is not None and doc_id in self.seen:
             return tuple(sorted(set(self._options.labels)))
+        return self._stored_labels(doc_id)
+
+    def _stored_labels(self, doc_id: str) -> tuple[str, ...]:
         if self._labels is None:
             self._labels = self._stores.documents.labels_of(self.bucket.name)
         return self._labels.get(doc_id, ())
@@ -299,7 +313,35 @@ class Planner:
         heir_of = (
             None if own or document.doc_id in self.known else self._corrected_texts.get(document.content_hash)
         )
+        if heir_of and not self._may_inherit(heir_of, document.doc_id):
+            heir_of = None
         return (self._corrections[heir_of] if heir_of else own), heir_of
+
+    def _may_inherit(self, source: str, heir: str) -> bool:
+        """Tell whether a new document may have what people said of another of its text.
+
+        Only if the writer may change that one, and nobody sees the new one from whom that one is hidden.
+        """
+        if source not in self.known:
+            return self._options.writer.sees_all
+        old, new = set(self._stored_labels(source)), set(self._labels_for(heir))
+        return self._doc_ids.may_change(source) and (not old or (bool(new) and new <= old))
+
+    def _own_predecessor(self, document: Document, settled: Settled) -> Settled:
+        """Return values that say of no document that it is replaced which the writer may not change.
+
+        Whether the id is hidden from them or nobody's is told alike.
+        """
+        name, writer = self.bucket.supersedes_field, self._options.writer
+        if writer.sees_all or not name or name not in settled.values or document.doc_id not in self.seen:
+            return settled
+        named = show(settled.values[name])
+        if named in self.known and self._doc_ids.may_change(named):
+            return settled
+        self.report.bad_values.append(BadValue(document.doc_id, name, named, NOT_YOURS))
+        values = {field: value for field, value in settled.values.items() if field != name}
+        places = {field: place for field, place in settled.places.items() if field != name}
+        return Settled(values, places, settled.extraction)
 
     @cached_property
     def _corrected_texts(self) -> Mapping[str, str]:

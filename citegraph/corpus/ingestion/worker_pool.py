@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import os
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -52,6 +52,21 @@ class InlineReader:
             step = Step()
             while not step.finished:
                 step = await asyncio.to_thread(self._read, *arguments(file, fresh))
+                yield file, step
+
+
+class ReadAlready:
+    """Hands out what was read before, of each file once."""
+
+    def __init__(self, steps: Mapping[Path, Sequence[Step]]) -> None:
+        self._steps = dict(steps)
+
+    async def read(
+        self, files: Sequence[Path], fresh: Collection[Path] = NONE
+    ) -> AsyncIterator[tuple[Path, Step]]:
+        """See `FileReader.read`."""
+        for file in files:
+            for step in self._steps.pop(file):
                 yield file, step
 
 

@@ -95,8 +95,10 @@ class Writer:
             await index.upsert(self._bucket.name, some, payloads, ready)
         await asyncio.to_thread(documents.mark, ids, "done")
         self._report.chunks += sum(len(item.chunks or ()) for item in batch)
-        self._report.changed += sum(doc_id in known for doc_id in ids)
-        self._report.new += sum(doc_id not in known for doc_id in ids)
+        # What others left half-written is completed too, and is not this one's news.
+        own = [doc_id for doc_id in ids if doc_id in self._planner.seen or self._planner.sees_all]
+        self._report.changed += sum(doc_id in known for doc_id in own)
+        self._report.new += sum(doc_id not in known for doc_id in own)
 
     def _write_rows(self, batch: Sequence[Planned]) -> None:
         hashes = {item.document.doc_id: item.hashes for item in batch}

@@ -38,7 +38,7 @@ class Principal:
         buckets: the buckets that they may see; None is every bucket.
         labels: the labels whose documents they may see; None is every document. A document without a label
             is seen by everyone who may see its bucket.
-        may_write: whether they may bring documents in and remove those that they see.
+        may_write: whether they may bring documents in, and change those that `may_change` allows.
     """
 
     name: str
@@ -56,6 +56,16 @@ class Principal:
         held = frozenset(labels)
         in_bucket = self.buckets is None or bucket in self.buckets
         return in_bucket and (self.labels is None or not held or bool(held & self.labels))
+
+    def may_change(self, bucket: str, labels: Iterable[str] = ()) -> bool:
+        """Tell whether a document of a bucket with these labels may be written, replaced or removed: the one rule.
+
+        Who sees some labels only changes what nobody sees by another label, nor by none: else they would take it
+        from others.
+        """
+        held = frozenset(labels)
+        own = self.labels is None or (bool(held) and held <= self.labels)
+        return self.may_write and own and self.may_see(bucket, held)
 
 
 OWNER = Principal("owner", may_write=True)
