@@ -8,7 +8,7 @@ import platform
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -137,7 +137,7 @@ class PlainLoop:
         merge(state, await self.nodes[name](state, self.runtime))
 
 
-def merge(state: Any, update: dict[str, Any]) -> None:
+def merge(state: Any, update: Mapping[str, Any]) -> None:
     """Put a node's update into the state as the channels do."""
     for key, value in update.items():
         if isinstance(value, Overwrite):

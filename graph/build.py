@@ -17,7 +17,7 @@ from citegraph.run.model_calls import Stopwatch, note, spent_on
 from citegraph.run.node_cache import policy
 from citegraph.run.observing import Observer
 from citegraph.run.services import Services
-from citegraph.run.state import Input, Output, SearchTask, State, add_usage
+from citegraph.run.state import Input, Output, SearchTask, State, Update, add_usage
 from citegraph.run.telling import told
 from graph.langsmith import Watched, guard, observe, seen_of, tell
 from graph.routes import after_decompose, after_gate, after_verify, at_once, plan_edge, review_edge
@@ -104,10 +104,10 @@ class InMode:
     node: Any
     default: Mode
 
-    async def __call__(self, state: Any, runtime: Runtime[Context]) -> dict[str, Any]:
+    async def __call__(self, state: Any, runtime: Runtime[Context]) -> Update:
         """Run the node."""
         context = (runtime.context or Context()).in_mode(self.default)
-        update: dict[str, Any] = await self.node(state, runtime.override(context=context))
+        update: Update = await self.node(state, runtime.override(context=context))
         return update
 
 
@@ -118,17 +118,17 @@ class Timed:
     name: str
     node: Any
 
-    async def __call__(self, state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    async def __call__(self, state: State, runtime: Runtime[Context]) -> Update:
         """Run the node and add its seconds to its update."""
         watch = Stopwatch(self.name)
-        update: dict[str, Any] = await self.node(state, runtime)
+        update: Update = await self.node(state, runtime)
         # The run that pays: an update that the node cache kept from another one costs nothing.
         paid = {"run": state.get("usage", {}).get("started")}
         return update | {"usage": watch.update(update.get("usage")) | paid}
 
-    async def twin(self, state: State, context: Context) -> dict[str, Any]:
+    async def twin(self, state: State, context: Context) -> Update:
         """Run the node's twin, for the error handler."""
-        answer: dict[str, Any] = await self.node.twin(state, context)
+        answer: Update = await self.node.twin(state, context)
         return answer
 
 
@@ -158,12 +158,12 @@ def fallback(
     goes on with what is there; the note names the step and the kind of failure, never a stack trace.
     """
 
-    def watched(state: State, update: dict[str, Any]) -> None:
+    def watched(state: State, update: Update) -> None:
         tell(name, state, update)
         observe(observers, seen_of(name, update, get_config(), None))
 
     async def handler(state: State, error: NodeError, runtime: Runtime[Context]) -> Command[Any]:
-        update: dict[str, Any] = {}
+        update: Update = {}
         context = (runtime.context or Context()).in_mode(mode)
         # The error holds the model calls of its own attempt; those before it failed alike, or it had not been retried.
         calls = tuple(getattr(error.error, "calls", ())) * attempts(error.error)
@@ -198,7 +198,7 @@ def fallback(
     return handler
 
 
-def given_up(name: str, state: State, failure: BaseException) -> dict[str, Any]:
+def given_up(name: str, state: State, failure: BaseException) -> Update:
     """Return the last update of a run whose step and its twin both failed, as the caller's own mistakes make them."""
     reason = explain(failure)
     failed = {**state, "notes": [*state.get("notes", []), note(name, "failed", reason)]}

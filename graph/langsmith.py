@@ -23,7 +23,7 @@ from langgraph.types import Overwrite
 
 from citegraph.run.context import Context
 from citegraph.run.observing import Observer, StepSeen
-from citegraph.run.state import Json
+from citegraph.run.state import Json, Update
 from citegraph.settings import Settings
 from graph.step_spans import counted, step_span
 
@@ -179,12 +179,12 @@ class Watched:
     node: Any
     observers: tuple[Observer, ...] = ()
 
-    async def __call__(self, state: Any, runtime: Runtime[Context]) -> dict[str, Any]:
+    async def __call__(self, state: Any, runtime: Runtime[Context]) -> Update:
         """Run the node, then tell what it did."""
         config = get_config()
         with step_span(self.step, state, config) as span:
             began = time.perf_counter()
-            update: dict[str, Any] = await self.node(state, runtime)
+            update: Update = await self.node(state, runtime)
             seen = seen_of(self.step, update, config, time.perf_counter() - began)
             counted(span, seen)
         tell(self.step, state, update)

@@ -1,7 +1,8 @@
 """One pass by rules, without a model: plan, one round of searches, review; what the agent falls back on."""
 
 import asyncio
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 
 from langgraph.runtime import Runtime
 
@@ -9,7 +10,7 @@ from citegraph.evidence.reranking import NOT_RERANKED
 from citegraph.run.budgets import seconds_left
 from citegraph.run.context import Context
 from citegraph.run.services import Services
-from citegraph.run.state import Json, State, add_usage
+from citegraph.run.state import Json, State, Update, add_usage
 from nodes.decompose import Decompose
 from nodes.prune import Prune
 from nodes.review import Review
@@ -19,7 +20,7 @@ from nodes.schema_plan import SchemaPlan
 from nodes.search import run_call
 
 
-async def rule_pass(services: Services, state: State, context: Context) -> Json:
+async def rule_pass(services: Services, state: State, context: Context) -> Update:
     """Return the update of a whole pass: plan, evidence and decision, ready to be composed.
 
     Raises:
@@ -41,10 +42,10 @@ async def rule_pass(services: Services, state: State, context: Context) -> Json:
     keep(now, made, {"notes": notes, "usage": {"tool_calls": len(results), "fallbacks": fell_back}})
     keep(now, made, await Prune(services)(now, Runtime(context=context)))
     keep(now, made, await Review(services).twin(now, context))
-    return made | {"calls": []}
+    return cast(Update, made | {"calls": []})
 
 
-def keep(now: Any, made: Json, update: Json) -> None:
+def keep(now: Any, made: Json, update: Mapping[str, Any]) -> None:
     """Put a step's update into the state `now` and into the update `made`, as the graph's reducers would."""
     for key, value in update.items():
         if key == "usage":

@@ -25,9 +25,10 @@ from citegraph.run.context import Context
 from citegraph.run.events import Event, StepEvent, correction, token
 from citegraph.run.node_cache import node_cache
 from citegraph.run.observing import StepSeen
+from citegraph.run.pieces import BucketPlan
 from citegraph.run.principal import USER_KEY, user_of
 from citegraph.run.services import Services
-from citegraph.run.state import Json
+from citegraph.run.state import Json, Update
 from graph.build import build
 from graph.langsmith import observe, settle
 from graph.loop import build_loop
@@ -410,7 +411,7 @@ def _clarification(interrupts: Any) -> Clarification:
     return Clarification(**first.value, interrupt_id=first.id)
 
 
-def _answer_of(part: Json) -> Json:
+def _answer_of(part: BucketPlan) -> Json:
     for update in part.values():
         if isinstance(update, dict) and update.get("answer"):
             return {"answer": update["answer"]}
@@ -435,10 +436,11 @@ def _events(mode: str, part: Json) -> list[Event]:
     return [_step(name, update or {}) for name, update in part.items() if name not in BESIDE]
 
 
-def _step(name: str, update: Json) -> StepEvent:
+def _step(name: str, update: Update) -> StepEvent:
     """Return the event of an ended step with what is worth a line."""
     step = name.removeprefix("__error_handler__")
-    seconds = update.get("usage", {}).get("steps", {}) if isinstance(update.get("usage"), dict) else {}
+    usage = update.get("usage")
+    seconds = usage.get("steps", {}) if isinstance(usage, dict) else {}
     event: StepEvent = {"event": "step", "step": step, "seconds": seconds.get(step, 0.0), "detail": ""}
     if step == "route":
         event["detail"] = ", ".join(

@@ -5,7 +5,7 @@ import json
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.tools import BaseTool
@@ -20,8 +20,9 @@ from citegraph.llm.strict import strict_schema
 from citegraph.run.budgets import llm_calls_left, model_budget_spent, seconds_left, tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.model_calls import Stopwatch, budget_of, note, spent_on
+from citegraph.run.pieces import CallArguments, Decision, Decomposed, Plan, ToolCall
 from citegraph.run.services import Corpus, Services
-from citegraph.run.state import Json, State
+from citegraph.run.state import Json, State, Update
 from citegraph.run.telling import told
 from tools.query_drafts import plan_of, proven
 from tools.scope import Scope
@@ -55,7 +56,7 @@ MAX_ARGUMENTS = 4_000
 MAX_TURNS = 3
 """Earlier questions of the thread that the model sees."""
 NO_MODEL = "No model is configured for the step agent: one pass by rules answered in its place."
-OnePass = Callable[[Services, State, Context], Awaitable[Json]]
+OnePass = Callable[[Services, State, Context], Awaitable[Update]]
 ONE_PASS = "The run is in single-pass mode: one pass by rules answered in place of the agent."
 
 
@@ -75,7 +76,7 @@ class Agent:
     one_pass: OnePass
     """What answers where no model does: a whole pass of the other graph's steps by rules."""
 
-    async def __call__(self, state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    async def __call__(self, state: State, runtime: Runtime[Context]) -> Update:
         """Ask the model what to do next, within the run's budgets."""
         context = runtime.context or Context()
         if context.mode == "single" or not self.services.chat.configured("agent", context.models):
@@ -90,13 +91,13 @@ class Agent:
         update = await self.ask(state, context)
         return told(update, state, runtime.stream_writer)
 
-    async def twin(self, state: State, context: Context) -> dict[str, Any]:
+    async def twin(self, state: State, context: Context) -> Update:
         """Plan and search once by rules; what the model had found stays in the evidence."""
         watch = Stopwatch("agent")
         update = await self.one_pass(self.services, state, context)
         return update | {"usage": watch.update(update["usage"])}
 
-    async def ask(self, state: State, context: Context) -> dict[str, Any]:
+    async def ask(self, state: State, context: Context) -> Update:
         """Return the update of one turn of the model."""
         from citegraph.llm.chat import Call, text
         from citegraph.llm.retry import patiently
@@ -121,10 +122,14 @@ class Agent:
         answer = answer_in(reply)
         if answer:
             made = await asyncio.to_thread(proven, corpus, state.get("transcript", []), scope, context)
-            plan = state.get("plan") or await asyncio.to_thread(plan_of, corpus, [], scope, state["question"])
+            plan = (
+                state["plan"]
+                if state.get("plan")
+                else await asyncio.to_thread(plan_of, corpus, [], scope, state["question"])
+            )
             draft = made | {"text": answer, "by": "model", "partial": left_undone(state)}
-            ended: Json = {"draft": draft, "plan": plan, "decision": {"status": "done"}, "calls": []}
-            return ended | {"usage": usage, "decomposition": shape(state)}
+            ended: Update = {"draft": draft, "plan": plan, "decision": {"status": "done"}, "calls": []}
+            return {**ended, "usage": usage, "decomposition": shape(state)}
         if last:
             line = "the tool calls of this run were spent before the agent was done"
             return leave(state, line) | {"usage": usage}
@@ -144,16 +149,18 @@ def is_last(state: State, context: Context) -> bool:
     return correcting or tool_calls_left(state, context) <= 0 or llm_calls_left(state, context) <= 1
 
 
-def leave(state: State, reason: str) -> dict[str, Any]:
+def leave(state: State, reason: str) -> Update:
     """Return the update that lets compose write from what there is."""
-    plan = state.get("plan") or {"kind": "passages", "intent": "qa", "buckets": [], "per_bucket": {}}
-    plan = {"queries": [state["question"]], **plan}
+    unplanned: Plan = {"kind": "passages", "intent": "qa", "buckets": [], "per_bucket": {}}
+    plan: Plan = {"queries": [state["question"]], **(state.get("plan") or unplanned)}
     nothing = not state.get("evidence") and plan["kind"] != "documents"
-    decision = {"status": "write", "partial": reason} | ({"empty": True} if nothing else {})
+    decision: Decision = {"status": "write", "partial": reason}
+    if nothing:
+        decision["empty"] = True
     return {"decision": decision, "plan": plan, "calls": [], "decomposition": shape(state)}
 
 
-def shape(state: State) -> Json:
+def shape(state: State) -> Decomposed:
     """Return the decomposition that compose and the answer read."""
     return state.get("decomposition") or {"intent": "qa", "format": "prose"}
 
@@ -183,18 +190,18 @@ def answer_in(reply: "ModelCall") -> str:
 NO_CALLS_LEFT = "not run: the budget of tool calls is spent"
 
 
-def next_calls(asked: Sequence[Json], state: State, context: Context, known: set[str]) -> list[Json]:
+def next_calls(asked: Sequence[Json], state: State, context: Context, known: set[str]) -> list[ToolCall]:
     """Return the calls of a reply, those that cannot be run with the `error` that tells the model why."""
     before = {signature(call) for turn in state.get("transcript", []) for call in turn["calls"]}
     turn = len(state.get("transcript", []))
     left = tool_calls_left(state, context)
-    calls: list[Json] = []
+    calls: list[ToolCall] = []
     for place, made in enumerate(list(asked)[: context.max_tool_calls + 3]):
         arguments = made.get("args")
-        call: Json = {
+        call: ToolCall = {
             "id": f"call_{turn}_{place}",
             "tool": str(made.get("name") or "")[:80],
-            "args": arguments,
+            "args": cast(CallArguments, arguments),
         }
         if not isinstance(arguments, dict):
             call |= {"args": {}, "error": "the arguments are not a JSON object"}
@@ -218,7 +225,7 @@ def next_calls(asked: Sequence[Json], state: State, context: Context, known: set
     return calls
 
 
-def signature(call: Json) -> str:
+def signature(call: ToolCall) -> str:
     """Return what makes two calls the same: tool and arguments."""
     return f"{call['tool']} {json.dumps(call['args'], sort_keys=True, default=str)}"
 
@@ -243,8 +250,8 @@ async def conversation(
     with suppress(Unavailable):  # what the store would say of the documents is a help, not needed to go on
         known = await asyncio.to_thread(known_fields, corpus, list(chunks.values()))
     timeout = max(0.1, min(seconds_left(state), 10.0))
-    for turn in state.get("transcript", []):
-        calls = turn["calls"]
+    for asked in state.get("transcript", []):
+        calls = asked["calls"]
         shown = await asyncio.gather(*(shown_result(tools, call, chunks, known, timeout) for call in calls))
         made = [{"id": call["id"], "name": call["tool"] or "none", "args": call["args"]} for call in calls]
         messages.append(AIMessage("", tool_calls=made))

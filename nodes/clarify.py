@@ -8,7 +8,8 @@ from langgraph.types import interrupt
 
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
-from citegraph.run.state import Json, State
+from citegraph.run.pieces import AskedBack
+from citegraph.run.state import Json, State, Update
 
 DECLINED = frozenset(
     {"no", "none", "cancel", "skip", "stop", "never mind", "nein", "abbrechen", "non", "annuler", "n/a", ""}
@@ -19,15 +20,14 @@ DECLINED = frozenset(
 class Clarify:
     """Node: holds exactly one `interrupt`, and nothing before it, since a resume runs it from its first line."""
 
-    async def __call__(self, state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    async def __call__(self, state: State, runtime: Runtime[Context]) -> Update:
         """Return the clarification with its reply appended."""
         reply = interrupt(shown(state["decision"]["clarification"]))
         asked = state["decision"]["clarification"]
         text = reply_text(reply)
         declined = text.casefold().strip(" .!") in DECLINED
-        entry = {key: asked[key] for key in ("type", "question", "options")} | (
-            {"declined": True} if declined else {"reply": text}
-        )
+        entry: AskedBack = {"type": asked["type"], "question": asked["question"], "options": asked["options"]}
+        entry = entry | {"declined": True} if declined else entry | {"reply": text}
         notes = (
             [note("clarify", "declined", "No reply was given, so the answer rests on what was found.")]
             if declined
@@ -41,7 +41,7 @@ class Clarify:
         }
 
 
-def shown(clarification: Json) -> Json:
+def shown(clarification: AskedBack) -> Json:
     """Return what the person sees: the effects of the options stay inside."""
     options = [
         {key: option[key] for key in ("id", "label", "count") if key in option}

@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from langgraph.runtime import Runtime
 from pydantic import StringConstraints, TypeAdapter
@@ -19,8 +19,9 @@ from citegraph.run.budgets import llm_calls_left, model_budget_spent, spent
 from citegraph.run.context import Context
 from citegraph.run.degraded import corpus_of
 from citegraph.run.model_calls import Stopwatch, assemble, budget_of, note, spent_on, wants_model
+from citegraph.run.pieces import Decision, Draft
 from citegraph.run.services import Corpus, Services
-from citegraph.run.state import Json, State
+from citegraph.run.state import State, Update
 from citegraph.run.telling import Write, speak, told
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Compose:
 
     services: Services
 
-    async def __call__(self, state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    async def __call__(self, state: State, runtime: Runtime[Context]) -> Update:
         """Let the model, or the user's own composer, write over passages; code writes sets, sums and empty results."""
         context = runtime.context or Context()
         by_code = not state.get("gate", {}).get("retrieve", True) or state["plan"]["kind"] == "documents"
@@ -73,7 +74,7 @@ class Compose:
             return told(await self.twin(state, context), state, runtime.stream_writer)
         return await self.write(state, context, runtime.stream_writer)
 
-    async def write(self, state: State, context: Context, tell: Write) -> dict[str, Any]:
+    async def write(self, state: State, context: Context, tell: Write) -> Update:
         """Ask the model for the answer's text, and tell it as it comes."""
         from citegraph.llm.chat import Call
         from citegraph.llm.retry import patiently
@@ -90,19 +91,19 @@ class Compose:
             prompt_version=made.version,
         )
         speaker = await patiently(lambda: speak(stream(self.services.chat, call), tell), call.budget)
-        draft: Json = {
+        draft: Draft = {
             "text": speaker.said,
             "message_id": speaker.message_id,
             "by": "model",
             "partial": partial_reason(state, context),
         }
-        update: Json = {"draft": draft, "usage": watch.update(spent_on(call.budget.calls))}
+        update: Update = {"draft": draft, "usage": watch.update(spent_on(call.budget.calls))}
         if made.cut_passages:
             said = f"{made.cut_passages} passages did not fit the prompt of the answering model."
             update["notes"] = [note("compose", "evidence dropped", said)]
         return update
 
-    async def by_part(self, part: "Part", state: State, context: Context) -> dict[str, Any]:
+    async def by_part(self, part: "Part", state: State, context: Context) -> Update:
         """Return the text of the user's own composer; it is verified as a model's is.
 
         Raises:
@@ -117,10 +118,10 @@ class Compose:
             "feedback": state.get("draft", {}).get("feedback", ""),
         }
         text = await ask_part(self.services, part, TEXT, state=state, context=context, **offered)
-        draft = {"text": text, "by": "own", "partial": partial_reason(state, context)}
+        draft: Draft = {"text": text, "by": "own", "partial": partial_reason(state, context)}
         return {"draft": draft, "usage": watch.update()}
 
-    async def twin(self, state: State, context: Context) -> dict[str, Any]:
+    async def twin(self, state: State, context: Context) -> Update:
         """Write the answer by code: the gate's reply, a table, a computed number, or extracts."""
         watch = Stopwatch("compose")
         gate = state.get("gate", {})
@@ -185,7 +186,7 @@ CORRECTION = """Your last answer had statements that the passages they cite do n
 Write the whole answer again: correct them from the passages, or leave them out."""
 
 
-def assumed(decision: Json) -> str:
+def assumed(decision: Decision) -> str:
     """Return what to tell the model when the user should have been asked and could not be."""
     question = decision.get("assumed")
     return (
@@ -200,7 +201,7 @@ def said_of_versions(state: State) -> list[str]:
     return [item["message"] for item in state.get("notes", []) if item["kind"] == "version"]
 
 
-def in_vain(decision: Json) -> list[str]:
+def in_vain(decision: Decision) -> list[str]:
     """Return what was looked for and not found."""
     missing = decision.get("memory", {}).get("missing", [])
     return [*missing, *(f"anything on {name}" for name in decision.get("absent", []))]

@@ -3,7 +3,7 @@
 import asyncio
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
@@ -18,8 +18,9 @@ from citegraph.question.small_talk import GREETED
 from citegraph.run.asking_parts import ask_part, own_part
 from citegraph.run.context import Context
 from citegraph.run.model_calls import ask_model, note, wants_model
+from citegraph.run.pieces import Decomposed, GateVerdict, NamedPart
 from citegraph.run.services import Corpus, Services
-from citegraph.run.state import Json, State
+from citegraph.run.state import State, Update
 
 if TYPE_CHECKING:
     from citegraph.run.replacements import Part
@@ -140,7 +141,7 @@ class Decompose:
 
     services: Services
 
-    async def __call__(self, state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    async def __call__(self, state: State, runtime: Runtime[Context]) -> Update:
         """Ask the model where one is configured and affordable, else the twin.
 
         The one call also makes a follow-up stand alone, and may say that no document is needed.
@@ -164,15 +165,22 @@ class Decompose:
         parsed = reply.parsed
         if parsed.small_talk and await asyncio.to_thread(is_small_talk, corpus, asked):
             said = parsed.reply.strip()
-            gate = {"retrieve": False, "reason": "small talk", "reply": said if plain(said) else GREETED}
-            return {"gate": state.get("gate", {}) | gate} | reply.update
+            gate: GateVerdict = {
+                **state.get("gate", {}),
+                "retrieve": False,
+                "reason": "small talk",
+                "reply": said if plain(said) else GREETED,
+            }
+            return {**reply.update, "gate": gate}
         folded = bool(state.get("turns")) and not rewritten
         update = stand_alone(state, asked, parsed.question.strip()) if folded else {}
         question = update.get("question", state["question"])
-        update["decomposition"] = tidy(parsed.model_dump(exclude=FOLDED), question) | {"by": "model"}
+        update["decomposition"] = tidy(cast(Decomposed, parsed.model_dump(exclude=FOLDED)), question) | {
+            "by": "model"
+        }
         return update | reply.update
 
-    async def by_part(self, part: "Part", state: State, context: Context) -> dict[str, Any]:
+    async def by_part(self, part: "Part", state: State, context: Context) -> Update:
         """Return the decomposition of the user's own decomposer, rules for what it leaves out.
 
         Raises:
@@ -185,9 +193,11 @@ class Decompose:
         said = await ask_part(self.services, part, MADE, state=state, context=context, **offered)
         by_rules = decompose(question)
         made = Decomposition.model_validate(by_rules | said.model_dump(exclude_unset=True))
-        return {"decomposition": tidy(made.model_dump(exclude=FOLDED), question) | {"by": "own"}}
+        return {
+            "decomposition": tidy(cast(Decomposed, made.model_dump(exclude=FOLDED)), question) | {"by": "own"}
+        }
 
-    async def twin(self, state: State, context: Context) -> dict[str, Any]:
+    async def twin(self, state: State, context: Context) -> Update:
         """Decompose by rules; the error handler of the node calls this too."""
         return {"decomposition": decompose(state["question"])}
 
@@ -214,7 +224,7 @@ def plain(reply: str) -> bool:
     return bool(reply) and not re.search(r"\d|https?:|www\.", reply)
 
 
-def stand_alone(state: State, asked: str, rewritten: str) -> dict[str, Any]:
+def stand_alone(state: State, asked: str, rewritten: str) -> Update:
     """Return the update with the stand-alone question: the model's, or the message itself when it says that it is one.
 
     Where the model lost a code or number of the message the rules' own merging stays.
@@ -229,7 +239,7 @@ def stand_alone(state: State, asked: str, rewritten: str) -> dict[str, Any]:
     return {"question": rewritten, "edit": ""}
 
 
-def tidy(decomposition: Json, question: str) -> Json:
+def tidy(decomposition: Decomposed, question: str) -> Decomposed:
     """Put the original question first among the queries and drop repeats of it."""
     kept = [
         subquery
@@ -239,7 +249,7 @@ def tidy(decomposition: Json, question: str) -> Json:
     return decomposition | {"subqueries": kept[:MAX_SUBQUERIES]}
 
 
-def decompose(question: str) -> Json:
+def decompose(question: str) -> Decomposed:
     """Return the decomposition that rules can make of `question`; constraints are bound in `schema_plan`."""
     intent, aggregate = classify(question)
     return {
@@ -289,9 +299,9 @@ NAME = re.compile(
 )
 
 
-def entities(question: str) -> list[Json]:
+def entities(question: str) -> list[NamedPart]:
     """Return capitalised runs and identifiers of the question; the first word counts only with a digit or inner capital."""
-    found: list[Json] = []
+    found: list[NamedPart] = []
     for match in NAME.finditer(question):
         name = re.sub(r"\s+(?:of|de|der|von|and|&)$", "", match.group()).strip(" .'’-")
         head = match.start() == len(question) - len(question.lstrip())

@@ -19,8 +19,9 @@ from citegraph.question import cues
 from citegraph.question.small_talk import GREETED
 from citegraph.run.context import Context
 from citegraph.run.node_cache import run_key
+from citegraph.run.pieces import AskedBack, GateVerdict
 from citegraph.run.services import Services
-from citegraph.run.state import STATE_VERSION, Json, State
+from citegraph.run.state import STATE_VERSION, State, Update
 
 MAX_QUESTION = 8_000
 PERCENT = re.compile(r"(\d[\d.,]*)\s*(?:%|percent|prozent)\s*(?:of|von|de)\s*(\d[\d.,]*)", re.IGNORECASE)
@@ -49,7 +50,7 @@ class Gate:
 
     services: Services
 
-    async def __call__(self, state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    async def __call__(self, state: State, runtime: Runtime[Context]) -> Update:
         """Return the cleared channels with `asked`, `gate` and `deadline` of this question."""
         context = runtime.context or Context()
         asked, message_id = asked_question(state)
@@ -58,7 +59,7 @@ class Gate:
             return replied(state, open_question, asked, message_id, context)
         problem = unusable(asked) or self.services.chat.problem(context.models)
         if problem:
-            verdict: Json = {"retrieve": False, "reason": "bad input", "reply": problem}
+            verdict: GateVerdict = {"retrieve": False, "reason": "bad input", "reply": problem}
         else:
             verdict = judge(asked, await asyncio.to_thread(self.services.bucket_names))
             if verdict["retrieve"]:
@@ -75,12 +76,17 @@ class Gate:
         return kept | {"asked": asked, "question": asked, "asked_id": message_id}
 
 
-def replied(state: State, asked: Json, reply: str, message_id: str, context: Context) -> dict[str, Any]:
+def replied(state: State, asked: AskedBack, reply: str, message_id: str, context: Context) -> Update:
     """Return the update that takes a chat message on a waiting thread as the reply to its clarification.
 
     A chat client sends a message where it should resume; LangGraph then starts the graph anew on the same state.
     """
-    entry = {key: asked[key] for key in ("type", "question", "options")} | {"reply": reply}
+    entry: AskedBack = {
+        "type": asked["type"],
+        "question": asked["question"],
+        "options": asked["options"],
+        "reply": reply,
+    }
     return {
         "asked_id": message_id,
         "clarifications": [*(state.get("clarifications") or []), entry],
@@ -115,18 +121,17 @@ def unusable(question: str) -> str | None:
     return None
 
 
-def fresh_question(asked: str, context: Context) -> dict[str, Any]:
+def fresh_question(asked: str, context: Context) -> Update:
     """Return an update that empties every channel of the previous question and sets the deadline."""
-    empty: Json = {}
     return {
         "state_version": STATE_VERSION,
         "asked": asked,
         "question": asked,
         "edit": "",
         "new": False,
-        "decomposition": empty,
+        "decomposition": {},
         "routes": [],
-        "plan": empty,
+        "plan": {},
         "calls": [],
         "transcript": [],
         "found": None,
@@ -135,18 +140,18 @@ def fresh_question(asked: str, context: Context) -> dict[str, Any]:
         "tried": [],
         "rounds": 0,
         "dropped": 0,
-        "decision": empty,
+        "decision": {},
         "clarifications": [],
-        "draft": empty,
+        "draft": {},
         "corrections": [],
-        "notes": None,
+        "notes": Overwrite([]),  # type: ignore[typeddict-item]
         "usage": Overwrite({"started": time.time()}),
         "deadline": time.time() + context.max_seconds,
-        "answer": empty,
+        "answer": {},
     }
 
 
-def judge(question: str, buckets: list[str]) -> Json:
+def judge(question: str, buckets: list[str]) -> GateVerdict:
     """Return `{"retrieve": bool, "reason", "reply"}`; `reply` is set when no document is needed."""
     rest = cues.THANKS.sub(" ", cues.GREETING.sub(" ", question))
     small_talk = rest != question

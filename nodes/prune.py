@@ -1,7 +1,6 @@
 """prune: join the searches of a round, keep the best evidence within the token budget, never a needed name."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from langgraph.runtime import Runtime
 
@@ -11,8 +10,9 @@ from citegraph.language import terms
 from citegraph.plan.chains import parts_apart
 from citegraph.run.context import Context
 from citegraph.run.model_calls import Stopwatch, note
+from citegraph.run.pieces import ToolCall
 from citegraph.run.services import Services
-from citegraph.run.state import Json, State
+from citegraph.run.state import State, Update, add_usage
 
 MAX_LOG = 16
 """Searches that a review is told of."""
@@ -24,7 +24,7 @@ class Prune:
 
     services: Services
 
-    async def __call__(self, state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    async def __call__(self, state: State, runtime: Runtime[Context]) -> Update:
         """Merge, order and cut the evidence; empties `found` for the next round."""
         context = runtime.context or Context()
         watch = Stopwatch("prune")
@@ -48,7 +48,7 @@ class Prune:
         origin = state.get("decision", {}).get("origin")
         kept_memory = state.get("decision", {}).get("memory", {})
         counts = {name: number for entry in found for name, number in entry.get("matched", {}).items()}
-        update: Json = {
+        update: Update = {
             "evidence": kept,
             "seen": [*seen, *shown],
             "tried": [
@@ -66,7 +66,7 @@ class Prune:
                 "fresh": len(fresh),
                 "matched": state.get("decision", {}).get("matched", {}) | counts,
             },
-            "usage": watch.update({**ranking.get("usage", {}), "rounds": 1}),
+            "usage": watch.update(add_usage(ranking.get("usage") or {}, {"rounds": 1})),
             "notes": ranking.get("notes", []),
         }
         if dropped:
@@ -76,7 +76,7 @@ class Prune:
         return update
 
 
-def width(call: Json, context: Context) -> int:
+def width(call: ToolCall, context: Context) -> int:
     """Return how many hits of a call a run keeps."""
     return int(call["args"].get("top_k", context.top_k))
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from langgraph.runtime import Runtime
 
@@ -25,8 +25,9 @@ from citegraph.question.sides import beside
 from citegraph.run.asking_parts import ask_part, own_part
 from citegraph.run.context import Context
 from citegraph.run.model_calls import Stopwatch, ask_model, wants_model
+from citegraph.run.pieces import Decision
 from citegraph.run.services import Corpus, Services
-from citegraph.run.state import Json, State
+from citegraph.run.state import State, Update
 
 if TYPE_CHECKING:
     from citegraph.run.replacements import Part
@@ -38,7 +39,7 @@ class Review:
 
     services: Services
 
-    async def __call__(self, state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    async def __call__(self, state: State, runtime: Runtime[Context]) -> Update:
         """Decide by code; ask the model only when code leaves the decision open."""
         context = runtime.context or Context()
         update = await self.left_open(state, context) or await self.twin(state, context)
@@ -59,7 +60,7 @@ class Review:
             )
         return update
 
-    async def left_open(self, state: State, context: Context) -> Json | None:
+    async def left_open(self, state: State, context: Context) -> Update | None:
         """Return a decision that is the model's from the start, None where the rules decide first.
 
         Where one document leads to another the rules' own hops, questions and limits would spend the searches, or end
@@ -78,18 +79,20 @@ class Review:
             if await asyncio.to_thread(vacant, await self.services.corpus(), state["plan"]):
                 return None
             nothing = {"empty": True}
-        decision = state.get("decision", {}) | enough("the passages were read", open=True, **nothing)
+        decision: Decision = state.get("decision", {}) | enough(
+            "the passages were read", open=True, **nothing
+        )
         return {"decision": decision, "calls": [], "usage": watch.update()}
 
-    async def ask(self, state: State, context: Context, update: Json) -> dict[str, Any]:
+    async def ask(self, state: State, context: Context, update: Update) -> Update:
         """Return the model's decision once code has checked it: its calls, its "enough", its wish to ask the user."""
         corpus = await self.services.corpus()
         material = await review_material(corpus, state, context)
         reply = await ask_model(self.services, PROMPT, material, ReviewDecision, state=state, context=context)
         usage = update.get("usage", {}) | reply.update["usage"]
-        return await self.checked(reply.parsed, state, context, update) | {"usage": usage}
+        return {**await self.checked(reply.parsed, state, context, update), "usage": usage}
 
-    async def by_part(self, part: "Part", state: State, context: Context, update: Json) -> dict[str, Any]:
+    async def by_part(self, part: "Part", state: State, context: Context, update: Update) -> Update:
         """Return what the user's own reviewer decides where the rules have found passages; else what they decided.
 
         Raises:
@@ -111,17 +114,17 @@ class Review:
         reply = await ask_part(self.services, part, REVIEWED, state=state, context=context, **offered)
         return await self.checked(reply, state, context, update)
 
-    async def checked(
-        self, reply: ReviewDecision, state: State, context: Context, update: Json
-    ) -> dict[str, Any]:
+    async def checked(self, reply: ReviewDecision, state: State, context: Context, update: Update) -> Update:
         """Return the update with a decision of a model or part as far as code lets it stand."""
         decided = await judged(await self.services.corpus(), reply, state, context, update["decision"])
         calls = decided.pop("calls", [])
         notes = [*update.get("notes", []), *decided.pop("notes", [])]
-        plan = {"plan": decided.pop("plan")} if "plan" in decided else {}
-        return update | plan | {"decision": update["decision"] | decided, "calls": calls, "notes": notes}
+        made: Update = {**update, "calls": calls, "notes": notes}
+        if "plan" in decided:
+            made["plan"] = decided.pop("plan")
+        return {**made, "decision": update["decision"] | decided}
 
-    async def twin(self, state: State, context: Context) -> dict[str, Any]:
+    async def twin(self, state: State, context: Context) -> Update:
         """Decide by counts, coverage, novelty and budgets."""
         watch = Stopwatch("review")
         corpus = await self.services.corpus()
@@ -136,7 +139,7 @@ class Review:
         }
 
 
-async def decide(corpus: Corpus, state: State, context: Context) -> Json:
+async def decide(corpus: Corpus, state: State, context: Context) -> Decision:
     """Return the decision: `status`, `reason`, and what goes with it (`calls`, `clarification`, `targets`, `open`)."""
     plan, lost = state["plan"], lost_searches(state)
     if lost and context.strict_search:
@@ -162,6 +165,6 @@ async def side_targets(corpus: Corpus, state: State) -> list[str]:
     targets = []
     for number, side in enumerate(plan["sides"]):
         evidence = [reference for reference in state.get("evidence", []) if reference.get("side") == number]
-        candidates = await find_candidates(corpus, plan | side, evidence, side["question"])
+        candidates = await find_candidates(corpus, {**plan, **side}, evidence, side["question"])
         targets.append(candidates.ranked[0].doc_id if candidates.ranked else "")
     return targets

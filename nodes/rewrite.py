@@ -4,7 +4,7 @@ import asyncio
 import re
 from dataclasses import dataclass
 from datetime import date
-from typing import Annotated, Any
+from typing import Annotated
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
@@ -18,8 +18,9 @@ from citegraph.question.phrases import clean
 from citegraph.run.asking_parts import ask_part, own_part
 from citegraph.run.context import Context
 from citegraph.run.model_calls import ask_model, wants_model
+from citegraph.run.pieces import Turn
 from citegraph.run.services import Corpus, Services
-from citegraph.run.state import Json, State
+from citegraph.run.state import State, Update
 
 PROMPT = Prompt(
     "rewrite",
@@ -66,7 +67,7 @@ class Rewrite:
 
     services: Services
 
-    async def __call__(self, state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    async def __call__(self, state: State, runtime: Runtime[Context]) -> Update:
         """Ask the model only for a follow-up that `decompose` will not rewrite itself; else rules clean the question."""
         context = runtime.context or Context()
         if part := own_part(self.services, "rewriter", state):
@@ -89,7 +90,7 @@ class Rewrite:
         reply = await ask_model(self.services, PROMPT, material, Rewriting, state=state, context=context)
         return {"question": reply.parsed.question.strip() or clean(state["asked"]), "edit": ""} | reply.update
 
-    async def twin(self, state: State, context: Context) -> dict[str, Any]:
+    async def twin(self, state: State, context: Context) -> Update:
         """Clean the question and merge a follow-up with the last turn by rules."""
         question = clean(state["asked"])
         turns = state.get("turns") or []
@@ -118,7 +119,7 @@ def only_period(question: str, today: date) -> bool:
     return bool(periods) and not terms.content_words(rest)
 
 
-def merge(corpus: Corpus, turn: Json, question: str, today: date) -> str:
+def merge(corpus: Corpus, turn: Turn, question: str, today: date) -> str:
     """Return a stand-alone question from the last turn and a follow-up.
 
     What the follow-up names (period, entity, attribute) replaces its counterpart in the last question;

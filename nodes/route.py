@@ -4,7 +4,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
@@ -20,8 +20,9 @@ from citegraph.run.asking_parts import ask_part, own_part
 from citegraph.run.context import Context
 from citegraph.run.degraded import without_metadata
 from citegraph.run.model_calls import ask_model, wants_model
+from citegraph.run.pieces import Routed
 from citegraph.run.services import Corpus, Services
-from citegraph.run.state import Json, State
+from citegraph.run.state import State, Update
 from tools.search_tools import known_bucket
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Route:
 
     services: Services
 
-    async def __call__(self, state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    async def __call__(self, state: State, runtime: Runtime[Context]) -> Update:
         """Take the caller's buckets, else those of a model's decomposition, else rank by rules.
 
         A model is asked only where rules leave a choice that no other step's model settles: `decompose` has seen the
@@ -95,10 +96,14 @@ class Route:
         listing = "\n".join(f"- {bucket.name}: {bucket.description}" for bucket in corpus.buckets.values())
         material = Material(question=state["question"], facts=(("buckets", listing),))
         reply = await ask_model(self.services, PROMPT, material, Routing, state=state, context=context)
-        chosen = [choice.model_dump() for choice in reply.parsed.routes if choice.bucket in corpus.buckets]
-        return {"routes": chosen or routes} | reply.update
+        chosen: list[Routed] = [
+            {"bucket": choice.bucket, "score": choice.score, "reason": choice.reason}
+            for choice in reply.parsed.routes
+            if choice.bucket in corpus.buckets
+        ]
+        return {**reply.update, "routes": chosen or routes}
 
-    async def by_part(self, part: "Part", state: State, context: Context) -> dict[str, Any]:
+    async def by_part(self, part: "Part", state: State, context: Context) -> Update:
         """Return the buckets of the user's own router.
 
         Raises:
@@ -122,16 +127,17 @@ class Route:
             ]
         }
 
-    def named(self, state: State) -> list[Json]:
+    def named(self, state: State) -> list[Routed]:
         """Return the buckets that a model's decomposition named, which saves the call that would ask again."""
         primary = state.get("decomposition", {}).get("primary_buckets", [])
         known = self.services.bucket_names()
+        names = [name for name in dict.fromkeys(primary) if name in known]
         return [
             {"bucket": name, "score": round(1 / place, 3), "reason": "named by decompose"}
-            for place, name in enumerate((name for name in dict.fromkeys(primary) if name in known), 1)
-        ][:3]
+            for place, name in enumerate(names[:3], 1)
+        ]
 
-    async def twin(self, state: State, context: Context) -> dict[str, Any]:
+    async def twin(self, state: State, context: Context) -> Update:
         """Rank by rules; without linked values while the metadata store does not answer."""
         try:
             return await self.rank(state, context)
@@ -139,7 +145,7 @@ class Route:
             corpus = without_metadata(await self.services.corpus())
             return await self.rank(state, context, corpus)
 
-    async def rank(self, state: State, context: Context, given: Corpus | None = None) -> dict[str, Any]:
+    async def rank(self, state: State, context: Context, given: Corpus | None = None) -> Update:
         """Rank by declared words, linked values, identifiers and what a keyword probe finds."""
         corpus = given or await self.services.corpus()
         if context.buckets:
@@ -166,7 +172,7 @@ CERTAIN = frozenset({"it holds a name of the question", "it holds identifiers li
 """Reasons of the rules that a model cannot know, since they rest on what the buckets hold."""
 
 
-def with_certain(named: list[Json], ranked: list[Json]) -> list[Json]:
+def with_certain(named: list[Routed], ranked: list[Routed]) -> list[Routed]:
     """Return the buckets that a model named, and the best of the rules' own when what it holds speaks for it."""
     known = {route["bucket"] for route in named}
     best = [route for route in ranked[:1] if route["reason"] in CERTAIN and route["bucket"] not in known]
@@ -184,7 +190,7 @@ FILTER_FIELD = re.compile(
 )
 
 
-def rank_buckets(corpus: Corpus, question: str, probes: dict[str, Probe], fitting: list[str]) -> list[Json]:
+def rank_buckets(corpus: Corpus, question: str, probes: dict[str, Probe], fitting: list[str]) -> list[Routed]:
     """Return the one bucket that leads, or the two that are close, as `{"bucket", "score", "reason"}`."""
     scored = []
     mentions = corpus.linker.mentions_in(fitting, question)

@@ -2,7 +2,6 @@
 
 import asyncio
 from dataclasses import dataclass
-from typing import Any
 
 from langgraph.runtime import Runtime
 
@@ -20,7 +19,7 @@ from citegraph.plan.planned_by_model import (
 from citegraph.run.context import Context
 from citegraph.run.model_calls import ask_model, wants_model
 from citegraph.run.services import Services
-from citegraph.run.state import State
+from citegraph.run.state import State, Update
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class SchemaPlan:
 
     services: Services
 
-    async def __call__(self, state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    async def __call__(self, state: State, runtime: Runtime[Context]) -> Update:
         """Plan by rules; a model is asked only for what they leave open, and sees only these buckets' schemas."""
         context = runtime.context or Context()
         update = await self.plan(state, context)
@@ -54,7 +53,7 @@ class SchemaPlan:
         notes = [item for item in update["notes"] if item["kind"] != "relaxed"] + said
         return {"plan": planned, "calls": first_calls(planned, context, state), "notes": notes} | reply.update
 
-    async def twin(self, state: State, context: Context) -> dict[str, Any]:
+    async def twin(self, state: State, context: Context) -> Update:
         """Plan by rules; while the metadata store does not answer, plan an unfiltered search of passages."""
         try:
             return await self.plan(state, context)
@@ -63,7 +62,7 @@ class SchemaPlan:
             plan, notes = await asyncio.to_thread(plan_without_metadata, corpus, state, context, error)
             return {"plan": plan, "calls": first_calls(plan, context, state), "notes": notes}
 
-    async def plan(self, state: State, context: Context) -> dict[str, Any]:
+    async def plan(self, state: State, context: Context) -> Update:
         """Plan by rules: read the question against each routed bucket, bind the caller's filters, pick a kind."""
         corpus = await self.services.corpus()
         plan, notes = await asyncio.to_thread(make_plan, corpus, state, context)

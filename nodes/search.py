@@ -3,7 +3,7 @@
 import asyncio
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 from langgraph.runtime import Runtime
 
@@ -18,8 +18,9 @@ from citegraph.plan.stored_filters import bucket_filters, hard_only
 from citegraph.run.context import Context
 from citegraph.run.events import ToolEvent
 from citegraph.run.model_calls import Stopwatch, note
+from citegraph.run.pieces import Found, Plan, Reference, Spent, StoredNote, ToolCall
 from citegraph.run.services import Corpus, Services
-from citegraph.run.state import Json, SearchTask
+from citegraph.run.state import SearchTask, Update, add_usage
 from tools.document_metadata import document_metadata
 from tools.search_tools import PassageQuery, search_passages
 
@@ -30,7 +31,7 @@ class Search:
 
     services: Services
 
-    async def __call__(self, state: SearchTask, runtime: Runtime[Context]) -> dict[str, Any]:
+    async def __call__(self, state: SearchTask, runtime: Runtime[Context]) -> Update:
         """Run the call within the time that remains; failures of single buckets become notes."""
         context = runtime.context or Context()
         watch = Stopwatch("search")
@@ -44,19 +45,19 @@ class Search:
         found, notes = await run_call(corpus, state["call"], state["plan"], context, timeout=timeout)
         # What the expansion falls back on, it counts itself.
         fell_back = sum(item["kind"] in {NOT_RERANKED, "fallback"} for item in notes)
-        usage: Json = {"tool_calls": 1}
+        usage: Spent = {"tool_calls": 1}
         if "cache_hits" in found and wants_wordings(found, context):
             found, more, usage = await self.expanded(corpus, state, context, found)
             notes += more
         runtime.stream_writer(tool_event(found, watch.seconds))
         usage["cache_hits"] = found.pop("cache_hits", 0)
         usage["fallbacks"] = usage.get("fallbacks", 0) + fell_back
-        spent = {key: number for key, number in usage.items() if number}
+        spent = cast(Spent, {key: number for key, number in usage.items() if number})
         return {"found": [found], "notes": notes, "usage": watch.update(spent)}
 
     async def expanded(
-        self, corpus: Corpus, state: SearchTask, context: Context, found: Json
-    ) -> tuple[Json, list[Json], Json]:
+        self, corpus: Corpus, state: SearchTask, context: Context, found: Found
+    ) -> tuple[Found, list[StoredNote], Spent]:
         """Search with other wordings too; return the entry with all lists merged, the notes and what it cost.
 
         It stays one tool call. A wording whose search fails is left out, since the query itself was answered.
@@ -65,7 +66,7 @@ class Search:
         buckets = [corpus.buckets[name] for name in arguments["buckets"]]
         wordings, update = await other_wordings(self.services, arguments["query"], buckets, state, context)
         left = min(state["deadline"] - time.time(), self.services.settings.search_timeout)
-        usage = {"tool_calls": 1, **update.get("usage", {})}
+        usage = add_usage({"tool_calls": 1}, update.get("usage") or {})
         if not wordings or left <= 0:
             return found, update.get("notes", []), usage
         calls = [found["call"] | {"args": arguments | {"query": wording}} for wording in wordings]
@@ -81,7 +82,8 @@ class Search:
                 raise result
             entries.append(result[0])
         count = arguments.get("top_k", context.top_k)
-        merged = found | {
+        merged: Found = {
+            **found,
             "hits": merged_by_rank([entry["hits"] for entry in entries], count),
             "cache_hits": sum(entry["cache_hits"] for entry in entries),
         }
@@ -89,8 +91,8 @@ class Search:
 
 
 async def run_call(
-    corpus: Corpus, call: Json, plan: Json, context: Context, *, timeout: float
-) -> tuple[Json, list[Json]]:
+    corpus: Corpus, call: ToolCall, plan: Plan, context: Context, *, timeout: float
+) -> tuple[Found, list[StoredNote]]:
     """Run one tool call of a plan; return its entry for `found` and the notes about what failed.
 
     Raises:
@@ -111,13 +113,13 @@ async def run_call(
     hits = [hit_reference(hit, weights[hit.chunk.bucket], call.get("side")) for hit in result.hits]
     notes = [failure_note(failed) for failed in result.failed]
     notes += [note("search", "clause dropped", line) for line in result.dropped]
-    entry: Json = {"call": call, "hits": hits, "cache_hits": result.cache_hits}
+    entry: Found = {"call": call, "hits": hits, "cache_hits": result.cache_hits}
     if silent := [item.bucket for item in result.failed if item.bucket and item.fallback is None]:
         entry["failed"] = silent
     return entry, notes
 
 
-def passage_query(plan: Json, call: Json, context: Context) -> PassageQuery:
+def passage_query(plan: Plan, call: ToolCall, context: Context) -> PassageQuery:
     """Return the typed search of a call; the plan's filters apply unless the call lifts them."""
     arguments = call["args"]
     filters = tuple((name, bucket_filters(plan, name, call)) for name in arguments["buckets"])
@@ -152,10 +154,10 @@ async def bucket_weights(corpus: Corpus, query: PassageQuery) -> dict[str, TermW
     return dict(zip(query.buckets, weights, strict=True))
 
 
-def hit_reference(hit: Hit, weights: TermWeights, side: int | None) -> Json:
+def hit_reference(hit: Hit, weights: TermWeights, side: int | None) -> Reference:
     """Return what the state keeps of a hit: ids and a score between 0 and 1 (the share of rare words held)."""
     score = round(weights.coverage(f"{hit.chunk.context} {hit.chunk.text}"), 3)
-    reference: Json = {
+    reference: Reference = {
         "id": hit.chunk.chunk_id,
         "doc": hit.chunk.doc_id,
         "bucket": hit.chunk.bucket,
@@ -164,7 +166,7 @@ def hit_reference(hit: Hit, weights: TermWeights, side: int | None) -> Json:
     return reference if side is None else reference | {"side": side}
 
 
-def tool_event(found: Json, seconds: float) -> ToolEvent:
+def tool_event(found: Found, seconds: float) -> ToolEvent:
     """Return the event of a finished call."""
     call, matched = found["call"], found.get("matched")
     arguments = call["args"]

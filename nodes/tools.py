@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from langchain_core.tools import BaseTool
 from langgraph.runtime import Runtime
@@ -17,8 +16,9 @@ from citegraph.run.budgets import seconds_left
 from citegraph.run.context import Context
 from citegraph.run.events import ToolEvent
 from citegraph.run.model_calls import Stopwatch, note
+from citegraph.run.pieces import AgentTurn, CallArguments, Reference, ToolCall
 from citegraph.run.services import Corpus, Services
-from citegraph.run.state import Json, State
+from citegraph.run.state import Json, State, Update
 from tools.query_drafts import plan_of
 from tools.toolbox import SEARCHES, agent_tools, answered, run_scope
 
@@ -29,7 +29,7 @@ class Tools:
 
     services: Services
 
-    async def __call__(self, state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    async def __call__(self, state: State, runtime: Runtime[Context]) -> Update:
         """Run the calls in parallel; one that fails tells the model why, and the run goes on."""
         context = runtime.context or Context()
         watch = Stopwatch("tools")
@@ -38,7 +38,7 @@ class Tools:
         tools = {tool.name: tool for tool in agent_tools(self.services, scope)}
         timeout = min(max(0.0, seconds_left(state)), 2 * self.services.settings.search_timeout)
 
-        async def one(call: Json) -> tuple[Json, list[Json]]:
+        async def one(call: ToolCall) -> tuple[ToolCall, list[Reference]]:
             began = time.perf_counter()
             entry, references = await run_tool(corpus, tools, call, timeout)
             runtime.stream_writer(tool_event(entry, time.perf_counter() - began))
@@ -49,7 +49,7 @@ class Tools:
         merged = merge(state.get("evidence", []), [item for _, found in results for item in found])
         chunks = await hydrate(corpus, merged)
         kept, dropped = within_budget(merged, chunks, [], context.evidence_tokens)
-        transcript = [*state.get("transcript", []), {"calls": entries}]
+        transcript: list[AgentTurn] = [*state.get("transcript", []), {"calls": entries}]
         plan = await asyncio.to_thread(plan_of, corpus, transcript, scope, state["question"])
         ran = sum("error" not in call for call in state.get("calls", []))
         fell_back = [failure for entry in entries for failure in entry.pop("failed", [])]
@@ -69,8 +69,8 @@ class Tools:
 
 
 async def run_tool(
-    corpus: Corpus, tools: dict[str, BaseTool], call: Json, timeout: float
-) -> tuple[Json, list[Json]]:
+    corpus: Corpus, tools: dict[str, BaseTool], call: ToolCall, timeout: float
+) -> tuple[ToolCall, list[Reference]]:
     """Return the entry of a call for the transcript, and the evidence that it found; a failure is its `error`."""
     if "error" in call:
         return call, []
@@ -91,7 +91,7 @@ OUTAGES = frozenset({"Unavailable", "TimedOut", "CircuitOpen"})
 """Errors that the model cannot mend by asking otherwise: the answer notes them."""
 
 
-def outages(entries: Sequence[Json]) -> list[str]:
+def outages(entries: Sequence[ToolCall]) -> list[str]:
     """Return what did not answer among some calls."""
     return [f"{entry['tool']}: {entry['error']}" for entry in entries if entry.get("outage")]
 
@@ -103,10 +103,12 @@ def said_of(error: ValidationError) -> str:
     return "; ".join(lines)[:500]
 
 
-async def found_by(corpus: Corpus, arguments: Json, hits: Sequence[Json]) -> list[Json]:
+async def found_by(corpus: Corpus, arguments: CallArguments, hits: Sequence[Json]) -> list[Reference]:
     """Return the evidence references of a search's hits: ids, and the share of the query's rare words they hold."""
     bucket = arguments["bucket"]
-    plain = [{"id": hit["evidence_id"], "doc": hit["doc_id"], "bucket": bucket, "score": 0.0} for hit in hits]
+    plain: list[Reference] = [
+        {"id": hit["evidence_id"], "doc": hit["doc_id"], "bucket": bucket, "score": 0.0} for hit in hits
+    ]
     chunks = await hydrate(corpus, plain)
     weights = await term_weights(corpus.index, bucket, arguments["query"], corpus.buckets[bucket].language)
     return [
@@ -116,7 +118,7 @@ async def found_by(corpus: Corpus, arguments: Json, hits: Sequence[Json]) -> lis
     ]
 
 
-def tool_event(entry: Json, seconds: float) -> ToolEvent:
+def tool_event(entry: ToolCall, seconds: float) -> ToolEvent:
     """Return the event of a finished or refused call."""
     arguments = entry["args"]
     bucket = arguments.get("bucket")

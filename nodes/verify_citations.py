@@ -46,8 +46,9 @@ from citegraph.run.budgets import llm_calls_left, seconds_left
 from citegraph.run.context import Context
 from citegraph.run.degraded import corpus_of
 from citegraph.run.model_calls import Stopwatch, note, wants_model
+from citegraph.run.pieces import Applied, CitedSpan, Correction, Draft, StoredNote, Turn
 from citegraph.run.services import Corpus, Services
-from citegraph.run.state import Json, State, add_usage
+from citegraph.run.state import State, Update, add_usage
 from citegraph.run.telling import told
 
 AROUND = 120
@@ -61,12 +62,12 @@ class VerifyCitations:
 
     services: Services
 
-    async def __call__(self, state: State, runtime: Runtime[Context]) -> dict[str, Any]:
+    async def __call__(self, state: State, runtime: Runtime[Context]) -> Update:
         """Verify the draft, then correct or finish; a text that changes is told."""
         update = await self.decide(state, runtime.context or Context())
         return told(update, state, runtime.stream_writer)
 
-    async def decide(self, state: State, context: Context) -> dict[str, Any]:
+    async def decide(self, state: State, context: Context) -> Update:
         """Return what becomes of the draft: feedback for compose, or the answer."""
         watch = Stopwatch("verify_citations")
         draft = state.get("draft", {})
@@ -91,18 +92,16 @@ class VerifyCitations:
         feedback = correction(checked.report)
         if feedback and may_correct(charged(state, checked.update), context, draft):
             usage = checked.update.get("usage", {}) | watch.update()
-            return send_back(state, feedback, checked.report) | {
-                "notes": [*checked.update.get("notes", []), CORRECTED],
-                "usage": usage,
-            }
+            notes = [*checked.update.get("notes", []), CORRECTED]
+            return {**send_back(state, feedback, checked.report), "notes": notes, "usage": usage}
         if nothing_holds(draft, checked.report):
             usage = add_usage(checked.update.get("usage", {}), {"fallbacks": 1, **watch.update()})
             notes = [*checked.update.get("notes", []), HANDED_OVER]
-            given_up = draft | {"unverifiable": True, "feedback": HANDED_OVER["message"]}
+            given_up: Draft = draft | {"unverifiable": True, "feedback": HANDED_OVER["message"]}
             return {"draft": given_up, "notes": notes, "usage": usage}
         ended = charged(state, checked.update)
         update = await asyncio.to_thread(conclude, corpus, ended, checked, context.unsupported, watch)
-        return update | {"usage": checked.update.get("usage", {}) | update["usage"]}
+        return {**update, "usage": checked.update.get("usage", {}) | update["usage"]}
 
     async def check(self, state: State, context: Context, evidence: Sequence[Evidence]) -> "Checked":
         """Return the report on the draft; a model of step `verify` rules on claims that a model wrote and words
@@ -135,7 +134,7 @@ class VerifyCitations:
         )
         return Checked(unbacked(report, evidence), evidence, judge, update)
 
-    async def twin(self, state: State, context: Context) -> dict[str, Any]:
+    async def twin(self, state: State, context: Context) -> Update:
         """Finish without verification: nothing is stated that was not checked, so only the failure is."""
         text = "The answer could not be verified, so it is not shown. Ask again, or look at the listed documents."
         return finish(state, text, status="failed", watch=Stopwatch("verify_citations"))
@@ -148,7 +147,7 @@ class Checked:
     report: Report
     evidence: Sequence[Evidence]
     judge: Rulings | None = None
-    update: Json = field(default_factory=dict)
+    update: Update = field(default_factory=Update)
     documents: Mapping[str, Document] = field(default_factory=dict)
 
 
@@ -159,7 +158,7 @@ CORRECTED = note(
 )
 
 
-def charged(state: State, update: Json) -> State:
+def charged(state: State, update: Update) -> State:
     """Return the state as it is once the calls and notes of the judge are counted."""
     charged_to: dict[str, Any] = dict(state)
     charged_to["usage"] = add_usage(state.get("usage", {}), update.get("usage", {}))
@@ -167,10 +166,10 @@ def charged(state: State, update: Json) -> State:
     return cast(State, charged_to)
 
 
-def send_back(state: State, feedback: str, report: Report) -> dict[str, Any]:
+def send_back(state: State, feedback: str, report: Report) -> Update:
     """Return the update that lets compose write again; what was rejected, and why, is kept in `corrections`."""
     draft = state["draft"]
-    rejected = {"text": draft["text"], "feedback": feedback, "claims": len(report.claims)}
+    rejected: Correction = {"text": draft["text"], "feedback": feedback, "claims": len(report.claims)}
     return {
         "draft": draft | {"feedback": feedback},
         "corrections": [*state.get("corrections", []), rejected],
@@ -182,7 +181,7 @@ def out_of_time(state: State) -> bool:
     return any(item["step"] == "search" and item["kind"] == "out of time" for item in state.get("notes", []))
 
 
-def may_correct(state: State, context: Context, draft: Json) -> bool:
+def may_correct(state: State, context: Context, draft: Draft) -> bool:
     """Tell whether a written answer goes back once more; the twin would write the same again."""
     left = len(state.get("corrections", [])) < context.max_corrections
     affordable = draft.get("by") == "own" or llm_calls_left(state, context) > 0
@@ -274,7 +273,7 @@ def as_evidence(document: Document, start: int, end: int, values: Mapping[str, V
 
 def conclude(
     corpus: Corpus, state: State, checked: Checked, treatment: Treatment, watch: Stopwatch
-) -> dict[str, Any]:
+) -> Update:
     """Repair what is left, resolve the citations for people and build the final update; blocking."""
     draft, evidence = state["draft"], checked.evidence
     text, lines, report = amended(
@@ -322,7 +321,7 @@ def resolve_all(
     text: str,
     claims: Sequence[Claim],
     evidence: Sequence[Evidence],
-    cited: Sequence[Json],
+    cited: Sequence[CitedSpan],
 ) -> tuple[list[Citation], dict[tuple[str, int, int], int]]:
     """Return the citations in order of the answer, and each one's number by (document, start, end).
 
@@ -349,7 +348,7 @@ def resolve_all(
     return citations, places
 
 
-def span_of(claim: Claim, cited: Sequence[Json]) -> tuple[str, int, int] | None:
+def span_of(claim: Claim, cited: Sequence[CitedSpan]) -> tuple[str, int, int] | None:
     """Return the span that a supported claim cites: the one that compose took it from, else the verifier's.
 
     Several sentences of one quoted passage cite the passage. None when the verifier's quote says none of the
@@ -392,7 +391,9 @@ def resolve(document: Document | None, start: int, end: int, evidence_id: str) -
     )
 
 
-def answer_claim(claim: Claim, places: dict[tuple[str, int, int], int], cited: Sequence[Json]) -> AnswerClaim:
+def answer_claim(
+    claim: Claim, places: dict[tuple[str, int, int], int], cited: Sequence[CitedSpan]
+) -> AnswerClaim:
     """Return a claim as the answer shows it, with the numbers of its citations: its own span, one a marker else."""
     chosen = span_of(claim, cited) if claim.verdict == "supported" else None
     own = places.get(chosen) if chosen else None
@@ -432,11 +433,11 @@ def applied_filters(corpus: Corpus, state: State) -> list[AppliedFilter]:
     return shown
 
 
-def finish(state: State, text: str, *, status: Any, watch: Stopwatch, **parts: Any) -> dict[str, Any]:
+def finish(state: State, text: str, *, status: Any, watch: Stopwatch, **parts: Any) -> Update:
     """Return the last update of a run: the answer as JSON, the turn for follow-ups and the chat reply."""
     draft, plan = state.get("draft", {}), state.get("plan", {})
     report: Report | None = parts.get("report")
-    usage = dict(state.get("usage", {}))
+    usage: dict[str, Any] = dict(state.get("usage", {}))
     started = usage.pop("started", time.time())
     steps = usage.pop("steps", {}) | watch.update()["steps"]
     table = draft.get("table")
@@ -459,7 +460,7 @@ def finish(state: State, text: str, *, status: Any, watch: Stopwatch, **parts: A
         citation_recall=round(report.recall, 4) if report else None,
         usage=Usage(**usage, seconds=round(time.time() - started, 4), steps=steps),
     )
-    turn = {
+    turn: Turn = {
         "asked": state.get("asked", ""),
         "question": answer.question,
         "answer": text[:400],
@@ -468,12 +469,12 @@ def finish(state: State, text: str, *, status: Any, watch: Stopwatch, **parts: A
             item for name in plan.get("buckets", [])[:1] for item in plan["per_bucket"][name]["mentions"]
         ],
         "applied": {
-            name: {key: part[key] for key in APPLIED if key in part}
+            name: cast(Applied, {key: value for key, value in part.items() if key in APPLIED})
             for name, part in plan.get("per_bucket", {}).items()
         },
         "edited": bool(state.get("edit") or state.get("clarifications")),
     }
-    update: dict[str, Any] = {
+    update: Update = {
         "answer": answer.model_dump(mode="json"),
         "draft": {},
         "evidence": [],
@@ -497,6 +498,6 @@ def chat_reply(state: State, text: str) -> list[Any]:
     return [reply] if open_question else [HumanMessage(asked), reply]
 
 
-def unique(notes: Sequence[Json]) -> list[Json]:
+def unique(notes: Sequence[StoredNote]) -> list[StoredNote]:
     """Return the notes without repeats, in order."""
     return list({(item["step"], item["kind"], item["message"]): item for item in notes}.values())

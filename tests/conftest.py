@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from citegraph.run.services import Corpus, Services
     from citegraph.settings import Settings
     from tests.langsmith_server import Kept
+    from tests.node_runtime import Read
 
 # The same examples in every CI run; at a desk each run looks at new ones.
 settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)
@@ -90,6 +91,15 @@ def services(sample_home: Path) -> "Iterator[Services]":
 def corpus(services: "Services") -> "Corpus":
     """Return the open sample corpus."""
     return services.open()
+
+
+@pytest.fixture
+def read(corpus: "Corpus") -> "Read":
+    """Return how a bucket reads a question."""
+    from citegraph.question.clauses import read_question
+    from tests.node_runtime import TODAY
+
+    return lambda bucket, question: read_question(corpus.buckets[bucket], corpus.linker, question, TODAY)
 
 
 @pytest.fixture

@@ -1,25 +1,37 @@
 """What the agent's queries prove: the table, documents, computed numbers and cited spans behind its answer."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from citegraph.answer.set_statements import computed, json_cell, listed, number_text
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
+from citegraph.plan.stored_filters import stored
 from citegraph.run.context import Context
+from citegraph.run.pieces import (
+    AgentTurn,
+    BucketPlan,
+    CallArguments,
+    CitedSpan,
+    Draft,
+    NumberMade,
+    Plan,
+    ToolCall,
+    WantedNumber,
+)
 from citegraph.run.services import Corpus
-from citegraph.run.state import Json
 from tools.query_documents import QueryInput, document_query
 from tools.scope import Scope
 from tools.search_tools import FilterClause, checked_filters
 
-PROVEN = ("derivations", "cited")
+OF_QUERY = ("table", "documents", "matched", "derivations", "cited")
+"""Parts of a draft that a query backs."""
 HEAD = 200
 
 
-def plan_of(corpus: Corpus, transcript: Sequence[Json], scope: Scope, question: str) -> Json:
+def plan_of(corpus: Corpus, transcript: Sequence[AgentTurn], scope: Scope, question: str) -> Plan:
     """Return the plan that the calls so far amount to, newest bucket first, for compose, verification and notes; blocking."""
-    per_bucket: dict[str, Json] = {}
-    shape: Json = {"kind": "passages", "intent": "qa", "aggregate": NOTHING, "order_by": None}
+    per_bucket: dict[str, BucketPlan] = {}
+    shape: Plan = {"kind": "passages", "intent": "qa", "aggregate": NOTHING, "order_by": None}
     worked = [call for turn in transcript for call in turn["calls"] if "error" not in call]
     for place, call in enumerate(reversed(worked)):
         name = call["args"].get("bucket")
@@ -30,19 +42,19 @@ def plan_of(corpus: Corpus, transcript: Sequence[Json], scope: Scope, question: 
         if name not in per_bucket:
             given = [FilterClause.model_validate(item) for item in call["args"].get("filters") or []]
             typed, _ = checked_filters(corpus, name, given, scope)
-            filters = [clause.model_dump(mode="json") for clause in (*scope.hard(name), *typed)]
+            filters = [stored(clause) for clause in (*scope.hard(name), *typed)]
             asked = [str(field) for field in call["args"].get("select") or []]
             per_bucket[name] = EMPTY_PART | {"filters": filters, "asked": asked}
     if not per_bucket:
         first = next(iter(scope.filters), None)
-        hard = [clause.model_dump(mode="json") for clause in scope.hard(first)] if first else []
+        hard = [stored(clause) for clause in scope.hard(first)] if first else []
         per_bucket = {first: EMPTY_PART | {"filters": hard}} if first else {}
-    fixed = {"strategy": "hybrid", "queries": [question], "only": [], "relaxed": []}
+    fixed: Plan = {"strategy": "hybrid", "queries": [question], "only": [], "relaxed": []}
     return {**fixed, **shape, "buckets": list(per_bucket), "per_bucket": per_bucket}
 
 
-NOTHING: Json = {"function": "none", "field": None}
-EMPTY_PART: Json = {
+NOTHING: WantedNumber = {"function": "none", "field": None}
+EMPTY_PART: BucketPlan = {
     "filters": [],
     "mentions": [],
     "named": False,
@@ -50,15 +62,15 @@ EMPTY_PART: Json = {
     "terms": [],
     "names": [],
     "identifiers": [],
-    "noun": False,
+    "noun": "",
 }
 
 
-def query_shape(corpus: Corpus, arguments: Json) -> Json:
+def query_shape(corpus: Corpus, arguments: CallArguments) -> Plan:
     """Return the part of a plan that says what a query computes or lists."""
     asked = QueryInput.model_validate(arguments)
     bucket = corpus.buckets[asked.bucket]
-    aggregate: Json = dict(NOTHING)
+    aggregate = NOTHING.copy()
     if asked.aggregate or asked.group_by:
         first = asked.aggregate[0] if asked.aggregate else None
         declared = bucket.field(first.field) if first and first.field else None
@@ -83,9 +95,9 @@ def query_shape(corpus: Corpus, arguments: Json) -> Json:
     }
 
 
-def proven(corpus: Corpus, transcript: Sequence[Json], scope: Scope, context: Context) -> Json:
+def proven(corpus: Corpus, transcript: Sequence[AgentTurn], scope: Scope, context: Context) -> Draft:
     """Return the parts of a draft that the calls back: those of the newest query, and every query's numbers; blocking."""
-    parts: Json = {name: [] for name in PROVEN}
+    parts: Draft = {"cited": [], "derivations": []}
     for turn in transcript:
         for call in turn["calls"]:
             if "error" in call:
@@ -94,31 +106,32 @@ def proven(corpus: Corpus, transcript: Sequence[Json], scope: Scope, context: Co
                 parts["cited"].append(head_of(corpus, call["args"]["doc_id"]))
             if call["tool"] == "query_documents":
                 made = of_query(corpus, call, scope, context)
-                joined = {name: [*parts[name], *made.pop(name, [])] for name in PROVEN}
-                parts |= made | joined
+                cited = [*parts["cited"], *made.get("cited", [])]
+                numbers = [*parts["derivations"], *made.get("derivations", [])]
+                parts = {**parts, **made, "cited": cited, "derivations": numbers}
     return parts
 
 
-def head_of(corpus: Corpus, doc_id: str) -> Json:
+def head_of(corpus: Corpus, doc_id: str) -> CitedSpan:
     """Return the head of a document as a cited span: what its metadata are the values of."""
     document = corpus.documents.get(doc_id)
     return {"doc": doc_id, "start": 0, "end": min(HEAD, len(document.text)) if document else 0}
 
 
-def of_query(corpus: Corpus, call: Json, scope: Scope, context: Context) -> Json:
+def of_query(corpus: Corpus, call: ToolCall, scope: Scope, context: Context) -> Draft:
     """Return table, documents, count, computed numbers and cited spans of one query."""
     plan = plan_of(corpus, [{"calls": [call]}], scope, "")
     query, _ = document_query(corpus, QueryInput.model_validate(call["args"]), scope)
     plain = plan["intent"] == "list"
     draft = listed(corpus, plan, {}, context) if plain else computed(corpus, plan, {}, context)
-    kept = {name: draft[name] for name in ("table", "documents", "matched", *PROVEN) if name in draft}
+    kept = cast(Draft, {name: value for name, value in draft.items() if name in OF_QUERY})
     if plain:
         return kept
     numbers = numbers_of(corpus, query)
     return kept | {"derivations": [*kept.get("derivations", []), *numbers]}
 
 
-def numbers_of(corpus: Corpus, query: DocumentQuery) -> list[Json]:
+def numbers_of(corpus: Corpus, query: DocumentQuery) -> list[NumberMade]:
     """Return each number that the database computed, groups included, as it may be stated."""
     result = run_query(corpus.annotations, query)
     numbers = [number_made(str(result.matched), "", "count", f"{result.matched} documents matched")]
@@ -138,7 +151,13 @@ def numbers_of(corpus: Corpus, query: DocumentQuery) -> list[Json]:
     return numbers
 
 
-def number_made(value: str, unit: str, operation: str, formula: str) -> Json:
+def number_made(value: str, unit: str, operation: Any, formula: str) -> NumberMade:
     """Return a number of the database as a derivation that verification takes as computed."""
-    made: dict[str, Any] = {"value": value, "unit": unit, "operation": operation, "formula": formula}
-    return made | {"inputs": [], "doc_ids": []}
+    return {
+        "value": value,
+        "unit": unit,
+        "operation": operation,
+        "formula": formula,
+        "inputs": [],
+        "doc_ids": [],
+    }

@@ -9,6 +9,7 @@ from citegraph.corpus.schema.document import Chunk, Hit
 from citegraph.errors import CitegraphError, TimedOut
 from citegraph.plan.make import caller_filters
 from citegraph.run.context import Context
+from citegraph.run.pieces import CallArguments, ToolCall
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import Json
 from tools.document_metadata import metadata_tools
@@ -47,7 +48,7 @@ def run_scope(corpus: Corpus, context: Context) -> Scope:
     return Scope(searched, context.now, frozenset(context.without))
 
 
-async def answered(tool: BaseTool, arguments: Json, timeout: float) -> Json:
+async def answered(tool: BaseTool, arguments: CallArguments, timeout: float) -> Json:
     """Return what a tool says.
 
     Raises:
@@ -55,14 +56,14 @@ async def answered(tool: BaseTool, arguments: Json, timeout: float) -> Json:
     """
     try:
         async with asyncio.timeout(timeout):
-            result: Json = await tool.ainvoke(arguments)
+            result: Json = await tool.ainvoke(dict(arguments))
     except TimeoutError as error:
         raise TimedOut(f"{tool.name} did not answer within {timeout:.1f} s") from error
     return result
 
 
 async def shown_result(
-    tools: dict[str, BaseTool], entry: Json, kept: dict[str, Chunk], known: dict[str, str], timeout: float
+    tools: dict[str, BaseTool], entry: ToolCall, kept: dict[str, Chunk], known: dict[str, str], timeout: float
 ) -> str:
     """Return the result of a call as the model sees it: passages from the evidence that was kept, rows asked anew.
 

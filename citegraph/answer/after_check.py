@@ -11,7 +11,7 @@ from citegraph.citations.repair import Treatment, repair
 from citegraph.citations.verdicts import Evidence, Report
 from citegraph.citations.verifier import verify
 from citegraph.run.model_calls import note
-from citegraph.run.state import Json
+from citegraph.run.pieces import Draft, StoredNote
 
 BACKED = frozenset({"supported", "derived"})
 MANY = 3
@@ -23,19 +23,19 @@ HANDED_OVER = note(
 )
 
 
-def written(draft: Json) -> bool:
+def written(draft: Draft) -> bool:
     """Tell whether a model or a composer of the user's own wrote the draft, not code from what it had found."""
     return draft.get("by") in {"model", "own"}
 
 
-def nothing_holds(draft: Json, report: Report) -> bool:
+def nothing_holds(draft: Draft, report: Report) -> bool:
     """Tell whether no claim of a written answer is backed, though it does not say that nothing was found."""
     backed = any(claim.verdict in BACKED or claim.verdict == "misattributed" for claim in report.claims)
     return written(draft) and not backed and not says_not_found(draft["text"])
 
 
 def amended(
-    draft: Json,
+    draft: Draft,
     report: Report,
     evidence: Sequence[Evidence],
     judge: Rulings | None,
@@ -57,12 +57,12 @@ def amended(
     return text, lines, report
 
 
-def checked_again(text: str, draft: Json, evidence: Sequence[Evidence], judge: Rulings | None) -> Report:
+def checked_again(text: str, draft: Draft, evidence: Sequence[Evidence], judge: Rulings | None) -> Report:
     """Return the report on a text that a draft became; blocking."""
     return unbacked(verify(text, evidence, derivations=derivations_of(draft), judge=judge), evidence)
 
 
-def orders_found(evidence: Sequence[Evidence]) -> list[Json]:
+def orders_found(evidence: Sequence[Evidence]) -> list[StoredNote]:
     """Return the note on documents that speak to the program that reads them."""
     speaking = dict.fromkeys(item.doc_id for item in evidence if item.blanked)
     if not speaking:
@@ -71,7 +71,7 @@ def orders_found(evidence: Sequence[Evidence]) -> list[Json]:
     return [note("verify_citations", "orders ignored", line)]
 
 
-def rows_of_the_database(draft: Json) -> bool:
+def rows_of_the_database(draft: Draft) -> bool:
     """Tell whether code wrote the draft from a database query: its rows stand, whatever their documents print."""
     return draft.get("by") == "rules" and draft.get("matched") is not None
 

@@ -11,8 +11,8 @@ from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import Document, page_at
 from citegraph.language.amounts import Money
 from citegraph.question.phrases import find_phrase
+from citegraph.run.pieces import CitedSpan, Values
 from citegraph.run.services import Corpus
-from citegraph.run.state import Json
 
 CITED_INPUTS = 100
 LONGEST = 500
@@ -27,7 +27,7 @@ def cell(value: Any) -> str:
     return text if len(text) <= 120 else text[:117] + "..."
 
 
-def cite_values(corpus: Corpus, bucket: Bucket, document: Document, values: Json) -> Json:
+def cite_values(corpus: Corpus, bucket: Bucket, document: Document, values: Values) -> CitedSpan:
     """Return the span of a document to cite for some of its values: the line of the last value that is found.
 
     A value that was extracted stands where it was found. Of another one it is the line that prints it, of several
@@ -54,7 +54,7 @@ def cite_values(corpus: Corpus, bucket: Bucket, document: Document, values: Json
     return {"doc": document.doc_id, "start": 0, "end": min(len(document.text), 200)}
 
 
-def with_own_value(claim: Claim, cited: Sequence[Json], documents: Mapping[str, Document]) -> Claim:
+def with_own_value(claim: Claim, cited: Sequence[CitedSpan], documents: Mapping[str, Document]) -> Claim:
     """Return a claim whose quote shows all its numbers, as far as the span shows them that compose took it from.
 
     Verification quotes where most of a claim stands; a row's total may stand further down. Where one quote would grow
@@ -123,7 +123,7 @@ def line_end(text: str, at: int) -> int:
     return min(min(ends, default=len(text)), at + 160)
 
 
-def value_spans(corpus: Corpus, bucket: Bucket, field: str, values: Json) -> list[Json]:
+def value_spans(corpus: Corpus, bucket: Bucket, field: str, values: Values) -> list[CitedSpan]:
     """Return the cited span of each input value, at most `CITED_INPUTS`."""
     cited = []
     for doc_id, value in list(values.items())[:CITED_INPUTS]:

@@ -17,8 +17,8 @@ from citegraph.evidence.in_force import replaces
 from citegraph.language.claim_tokens import content_stems, sentence_spans
 from citegraph.language.terms import bare
 from citegraph.question.phrases import find_phrase
+from citegraph.run.pieces import BucketPlan, CitedSpan, Draft, Plan, Values
 from citegraph.run.services import Corpus
-from citegraph.run.state import Json
 
 MAX_RIVALS = 2
 """Documents that are quoted against an answer, at most."""
@@ -61,14 +61,14 @@ class Subject:
 
     document: Document
     bucket: Bucket
-    values: Json
+    values: Values
     codes: frozenset[str]
     stated: tuple[tuple[str, Any, tuple[Fact, ...]], ...]
     line: Line | None
     asked: frozenset[str]
 
 
-async def with_conflicts(corpus: Corpus, state: Any, draft: Json, chunks: dict[str, Chunk]) -> Json:
+async def with_conflicts(corpus: Corpus, state: Any, draft: Draft, chunks: dict[str, Chunk]) -> Draft:
     """Return the draft of a fact, with the lines of other documents that say otherwise and a sentence that says so."""
     plan = state["plan"]
     if plan["intent"] != "qa" or plan.get("sides") or draft.get("unanswerable") or not draft.get("cited"):
@@ -78,7 +78,7 @@ async def with_conflicts(corpus: Corpus, state: Any, draft: Json, chunks: dict[s
     )
 
 
-def add_conflicts(corpus: Corpus, plan: Json, question: str, draft: Json, chunks: Sequence[Chunk]) -> Json:
+def add_conflicts(corpus: Corpus, plan: Plan, question: str, draft: Draft, chunks: Sequence[Chunk]) -> Draft:
     """Return the draft with what contradicts it; blocking."""
     subject = read_subject(corpus, plan, question, draft)
     if subject is None:
@@ -100,7 +100,7 @@ def add_conflicts(corpus: Corpus, plan: Json, question: str, draft: Json, chunks
         notice(corpus, subject, shown),
         *(line.said or f"“{tidy(line.text)}” [{line.doc_id}]." for line in shown),
     ]
-    cited = [{"doc": line.doc_id, "start": line.start, "end": line.end} for line in shown]
+    cited: list[CitedSpan] = [{"doc": line.doc_id, "start": line.start, "end": line.end} for line in shown]
     return draft | {"text": "\n".join([draft["text"], *lines]), "cited": [*draft["cited"], *cited]}
 
 
@@ -123,7 +123,7 @@ def rival_line(corpus: Corpus, subject: Subject, other: Document, span: tuple[in
     return next(found, None)
 
 
-def is_version(subject: Subject, other: Document, values: Json) -> bool:
+def is_version(subject: Subject, other: Document, values: Values) -> bool:
     """Tell whether one of two documents of a bucket replaces the other by its metadata."""
     mine = as_candidate(subject.document, subject.bucket, subject.values)
     theirs = as_candidate(other, subject.bucket, values)
@@ -140,7 +140,7 @@ def supersedes(bucket: Bucket, new: Candidate, old: Candidate) -> bool:
     return bool(revision) and last == [revision] and new.title == old.title and new.doc_id != old.doc_id
 
 
-def read_subject(corpus: Corpus, plan: Json, question: str, draft: Json) -> Subject | None:
+def read_subject(corpus: Corpus, plan: Plan, question: str, draft: Draft) -> Subject | None:
     """Return what the draft states of its first document, None when no value and no line of it answers."""
     spans = [item for item in draft["cited"] if item["doc"] == draft["cited"][0]["doc"]]
     document = corpus.documents.get(spans[0]["doc"])
@@ -163,7 +163,7 @@ def read_subject(corpus: Corpus, plan: Json, question: str, draft: Json) -> Subj
     return Subject(document, bucket, values, codes, stated, line, asked)
 
 
-def spoken_line(document: Document, spans: Sequence[Json], asked: frozenset[str]) -> Line | None:
+def spoken_line(document: Document, spans: Sequence[CitedSpan], asked: frozenset[str]) -> Line | None:
     """Return the line with values, among the cited ones, that has most of the asked words; None below two."""
     lines = [line for span in spans for line in lines_of(document, span["start"], span["end"])]
     spoken = [line for line in lines if line.facts and len(asked & line.stems) > 1]
@@ -171,7 +171,7 @@ def spoken_line(document: Document, spans: Sequence[Json], asked: frozenset[str]
 
 
 def asked_stems(
-    bucket: Bucket, document: Document, values: Json, part: Json, question: str
+    bucket: Bucket, document: Document, values: Values, part: BucketPlan, question: str
 ) -> frozenset[str]:
     """Return the stems of the question without those that name the document."""
     named = content_stems(" ".join(identifying(bucket, document, values, part)))
@@ -295,6 +295,6 @@ def notice(corpus: Corpus, subject: Subject, rivals: Sequence[Line]) -> str:
     return "The documents disagree, another one says:"
 
 
-def as_candidate(document: Document, bucket: Bucket, values: Json) -> Candidate:
+def as_candidate(document: Document, bucket: Bucket, values: Values) -> Candidate:
     """Return a document as the review compares versions."""
     return Candidate(document.doc_id, bucket.name, 1.0, bucket.title(values) or document.title, values)

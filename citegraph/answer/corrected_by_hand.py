@@ -7,8 +7,8 @@ from typing import Any
 from citegraph.answer.cited_spans import cell
 from citegraph.run.answer_types import AnswerClaim, Citation
 from citegraph.run.model_calls import note
+from citegraph.run.pieces import Draft, Plan, StoredNote
 from citegraph.run.services import Corpus
-from citegraph.run.state import Json
 
 LOOKED_AT = 2_000
 """Documents of an answer whose values are looked at."""
@@ -26,7 +26,7 @@ class Remark:
     text: str
 
 
-def remarks_on(corpus: Corpus, plan: Json, draft: Json, text: str) -> list[Remark]:
+def remarks_on(corpus: Corpus, plan: Plan, draft: Draft, text: str) -> list[Remark]:
     """Return the remarks on the values that an answer states, counts or filters by; blocking."""
     cited = [item["doc"] for item in draft.get("cited", [])]
     doc_ids = list(dict.fromkeys([*cited, *draft.get("documents", [])]))[:LOOKED_AT]
@@ -50,7 +50,7 @@ def _told(places: Mapping[str, Any]) -> dict[str, Any]:
     return {field: place for field, place in places.items() if place.by == "person" or place.against}
 
 
-def _used(plan: Json, bucket: str, draft: Json) -> Iterator[str]:
+def _used(plan: Plan, bucket: str, draft: Draft) -> Iterator[str]:
     """Yield the fields that an answer filters by, was asked for, sums or groups by."""
     part = plan.get("per_bucket", {}).get(bucket, {})
     for item in part.get("filters", []):
@@ -58,7 +58,8 @@ def _used(plan: Json, bucket: str, draft: Json) -> Iterator[str]:
     yield from part.get("asked", [])
     aggregate = plan.get("aggregate") or {}
     yield from filter(None, [aggregate.get("field"), *aggregate.get("group_by", [])])
-    yield from (draft.get("table") or {}).get("columns", [])
+    if table := draft.get("table"):
+        yield from table["columns"]
 
 
 def _remark(doc_id: str, field: str, value: Any, place: Any) -> Remark:
@@ -72,7 +73,7 @@ def _remark(doc_id: str, field: str, value: Any, place: Any) -> Remark:
     )
 
 
-def notes_of(remarks: Sequence[Remark]) -> list[Json]:
+def notes_of(remarks: Sequence[Remark]) -> list[StoredNote]:
     """Return the notes of an answer, one for each kind of remark."""
     notes = []
     for kind in dict.fromkeys(item.kind for item in remarks):

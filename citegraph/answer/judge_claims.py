@@ -12,7 +12,7 @@ from citegraph.llm.prompts import Material, Prompt
 from citegraph.run.budgets import llm_calls_left
 from citegraph.run.context import Context
 from citegraph.run.model_calls import assemble, budget_of, note, spent_on
-from citegraph.run.state import Json, State
+from citegraph.run.state import State, Update
 
 if TYPE_CHECKING:
     from citegraph.llm.budget import CallBudget
@@ -59,7 +59,7 @@ class Rulings(BaseModel):
 
 async def judge_cases(
     services: "Services", cases: Sequence[Case], state: State, context: Context
-) -> tuple[dict[Case, Judgement], Json]:
+) -> tuple[dict[Case, Judgement], Update]:
     """Ask the model of step `verify` about the cases, in one call; return the rulings and the state update.
 
     Within the run's budget, less one call that a correction may need. A call that fails leaves its cases

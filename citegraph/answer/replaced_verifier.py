@@ -13,7 +13,7 @@ from citegraph.run.asking_parts import time_for
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
 from citegraph.run.part_kinds import Verdict
-from citegraph.run.state import Json, State
+from citegraph.run.state import State, Update
 
 if TYPE_CHECKING:
     from citegraph.run.replacements import Part
@@ -24,7 +24,7 @@ VERDICT: TypeAdapter[Verdict | None] = TypeAdapter(Verdict | None)
 
 async def rulings_of(
     services: "Services", part: "Part", cases: Sequence[Case], state: State, context: Context
-) -> tuple[dict[Case, Judgement], Json]:
+) -> tuple[dict[Case, Judgement], Update]:
     """Return what the verifier says of each case, in order, and the state update.
 
     All cases share the time of the step. One that fails ends it, without any ruling: the ladder has judged the claims

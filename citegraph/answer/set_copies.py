@@ -7,8 +7,8 @@ from typing import Any
 from citegraph.corpus.records.likeness import identifier_fields
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.run.model_calls import note
+from citegraph.run.pieces import StoredNote
 from citegraph.run.services import Corpus
-from citegraph.run.state import Json
 
 LOOKED_AT = 2_000
 """Documents of a set that are looked at."""
@@ -16,7 +16,7 @@ NAMED = 3
 """Groups that one note names."""
 
 
-def copies_notes(corpus: Corpus, bucket: Bucket, doc_ids: Sequence[str]) -> list[Json]:
+def copies_notes(corpus: Corpus, bucket: Bucket, doc_ids: Sequence[str]) -> list[StoredNote]:
     """Return notes on documents of a set that are the same thing, as far as text and values tell; blocking."""
     some = list(doc_ids[:LOOKED_AT])
     if len(some) < 2:
@@ -37,7 +37,7 @@ def copies_notes(corpus: Corpus, bucket: Bucket, doc_ids: Sequence[str]) -> list
     ]
 
 
-def _notes(kind: str, groups: Sequence[Sequence[str]], said: str) -> list[Json]:
+def _notes(kind: str, groups: Sequence[Sequence[str]], said: str) -> list[StoredNote]:
     if not groups:
         return []
     named = "; ".join(" and ".join(group) for group in groups[:NAMED])

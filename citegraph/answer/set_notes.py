@@ -8,11 +8,11 @@ from citegraph.plan.stored_filters import bucket_filters, flat
 from citegraph.question import cues
 from citegraph.question.groups import TOP_WORDS, UNITS
 from citegraph.run.model_calls import note
+from citegraph.run.pieces import BucketPlan, Decision, Plan, StoredClause, StoredNote
 from citegraph.run.services import Corpus
-from citegraph.run.state import Json
 
 
-def unknown_notes(corpus: Corpus, plan: Json, decision: Json, columns: Sequence[str]) -> list[Json]:
+def unknown_notes(corpus: Corpus, plan: Plan, decision: Decision, columns: Sequence[str]) -> list[StoredNote]:
     """Return what the set leaves out: documents that lack a condition's field, and words that became no condition.
 
     Args:
@@ -48,19 +48,19 @@ def unknown_notes(corpus: Corpus, plan: Json, decision: Json, columns: Sequence[
     return notes
 
 
-def fields_used(part: Json) -> list[str]:
+def fields_used(part: BucketPlan) -> list[str]:
     """Return the fields that a bucket's filters hold and those that are asked for: "renew" is said by `renewal_term`."""
     return [*(clause["field"] for clause in flat(part["filters"])), *part["asked"]]
 
 
-def counted_fields(plan: Json) -> list[str]:
+def counted_fields(plan: Plan) -> list[str]:
     """Return the fields that a computed number is made from, or grouped by."""
     made = plan.get("aggregate") or {}
     grouped = [name.partition(".")[0] for name in made.get("group_by") or ()]
     return [name for name in (made.get("field"), *grouped) if name]
 
 
-def computing_words(plan: Json) -> list[re.Pattern[str]]:
+def computing_words(plan: Plan) -> list[re.Pattern[str]]:
     """Return what matches the words that say how a plan's number is made, or its list ordered: "largest", "per month"."""
     made = plan.get("aggregate") or {}
     words = [pattern for function, pattern in cues.COMPUTES.items() if function == made.get("function")]
@@ -70,7 +70,7 @@ def computing_words(plan: Json) -> list[re.Pattern[str]]:
     return words + [re.compile(rf"{UNITS[unit]}(?!\w)", re.IGNORECASE) for unit in units if unit in UNITS]
 
 
-def export_notes(plan: Json) -> list[Json]:
+def export_notes(plan: Plan) -> list[StoredNote]:
     """Return the command that writes the whole set as CSV, where the user chose the export."""
     if not plan.get("export"):
         return []
@@ -89,7 +89,7 @@ def export_notes(plan: Json) -> list[Json]:
     ]
 
 
-def caller_form(clause: Json) -> str:
+def caller_form(clause: StoredClause) -> str:
     """Return a clause as `--filter` takes it: "invoice_date between 2024-01-01; 2024-12-31"."""
     value = clause.get("value")
     if isinstance(value, dict):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 from citegraph.answer.cited_spans import CITED_INPUTS, cell, cite_values, value_spans
 from citegraph.answer.set_copies import copies_notes
@@ -15,13 +15,14 @@ from citegraph.plan.stored_filters import bucket_filters, flat
 from citegraph.question import cues
 from citegraph.question.measures import comparisons
 from citegraph.run.context import Context
+from citegraph.run.pieces import CitedSpan, Decision, Draft, NumberMade, Operation, Plan, Values
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
 
 MAX_COLUMNS = 6
 
 
-def compose_set(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Json:
+def compose_set(corpus: Corpus, plan: Plan, decision: Decision, context: Context) -> Draft:
     """Return the draft for a set of documents: a list with one line each, or a computed number; blocking."""
     bucket = corpus.buckets[plan["buckets"][0]]
     columns = row_columns(bucket, plan)
@@ -38,8 +39,8 @@ def compose_set(corpus: Corpus, plan: Json, decision: Json, context: Context) ->
 
 def set_rows(
     corpus: Corpus,
-    plan: Json,
-    decision: Json,
+    plan: Plan,
+    decision: Decision,
     columns: Sequence[str],
     order: Sequence[str],
     limit: int | None,
@@ -65,7 +66,7 @@ def sortable(value: Any) -> Any:
     return 0 if value is None else getattr(value, "amount", getattr(value, "value", value))
 
 
-def listed(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Json:
+def listed(corpus: Corpus, plan: Plan, decision: Decision, context: Context) -> Draft:
     """Return the draft of a list: title, the telling fields and a marker per document."""
     name = plan["buckets"][0]
     bucket = corpus.buckets[name]
@@ -105,7 +106,7 @@ def default_order(bucket: Bucket) -> list[str]:
     return [bucket.main_date] if bucket.main_date else []
 
 
-def document_ids(corpus: Corpus, plan: Json, decision: Json) -> list[str]:
+def document_ids(corpus: Corpus, plan: Plan, decision: Decision) -> list[str]:
     """Return the ids of every document of the set, at most 5,000."""
     only = chosen(plan, decision)
     if only:
@@ -114,7 +115,7 @@ def document_ids(corpus: Corpus, plan: Json, decision: Json) -> list[str]:
     return list(corpus.annotations.document_ids(name, bucket_filters(plan, name), limit=5000))
 
 
-def row_columns(bucket: Bucket, plan: Json) -> list[str]:
+def row_columns(bucket: Bucket, plan: Plan) -> list[str]:
     """Return the fields to show: title fields, main date and amount, what was filtered and what was asked."""
     part = plan["per_bucket"][bucket.name]
     wanted = [
@@ -135,7 +136,7 @@ def row_line(row: Json, columns: Sequence[str]) -> str:
     return f"- {shown or row['doc_id']} [{row['doc_id']}]"
 
 
-def lost_conditions(plan: Json) -> Json:
+def lost_conditions(plan: Plan) -> Draft:
     """Return why the set is only partly what was asked: it denies or compares something that no filter holds."""
     question = plan["queries"][0]
     clauses = list(flat(plan["per_bucket"][plan["buckets"][0]]["filters"]))
@@ -154,7 +155,9 @@ def table_row(row: Json, columns: Sequence[str]) -> list[Any]:
     return [row["doc_id"], *("" if row.get(column) is None else cell(row[column]) for column in columns)]
 
 
-def cited_values(corpus: Corpus, bucket: Bucket, rows: Sequence[Json], columns: Sequence[str]) -> list[Json]:
+def cited_values(
+    corpus: Corpus, bucket: Bucket, rows: Sequence[Json], columns: Sequence[str]
+) -> list[CitedSpan]:
     """Return one cited span per row: where a value of the row stands in the document, else the document's head."""
     cited = []
     for row in rows:
@@ -171,13 +174,13 @@ def cited_values(corpus: Corpus, bucket: Bucket, rows: Sequence[Json], columns: 
     return cited
 
 
-def computed(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Json:
+def computed(corpus: Corpus, plan: Plan, decision: Decision, context: Context) -> Draft:
     """Return the draft of a count, sum, average or extreme over all matching documents, with its coverage.
 
     The database computes the number; the inputs are read only to be cited.
     """
     name = plan["buckets"][0]
-    function, field = plan["aggregate"]["function"], plan["aggregate"]["field"]
+    function, field = plan["aggregate"]["function"], plan["aggregate"].get("field") or ""
     ids = document_ids(corpus, plan, decision)
     if plan["aggregate"].get("top"):
         from citegraph.answer.top_groups import top_groups
@@ -239,13 +242,13 @@ def computed(corpus: Corpus, plan: Json, decision: Json, context: Context) -> Js
     }
 
 
-def chosen(plan: Json, decision: Json) -> tuple[str, ...] | None:
+def chosen(plan: Plan, decision: Decision) -> tuple[str, ...] | None:
     """Return the documents that the review or a reply chose, None when the filters alone say which."""
     only = decision.get("targets") or plan.get("only")
     return tuple(only) if only else None
 
 
-def grouped(corpus: Corpus, plan: Json, ids: Sequence[str], only: tuple[str, ...] | None = None) -> Json:
+def grouped(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, ...] | None = None) -> Draft:
     """Return the draft of a table of groups ("spend per vendor per month"), computed by the database."""
     name = plan["buckets"][0]
     function, field = plan["aggregate"]["function"], plan["aggregate"]["field"]
@@ -288,7 +291,7 @@ LABELS = {
 }
 
 
-def extreme_of(values: Json, members: Sequence[str], function: str) -> list[str]:
+def extreme_of(values: Values, members: Sequence[str], function: str) -> list[str]:
     """Return the documents that hold the smallest or largest value."""
     amounts = {doc_id: sortable(values[doc_id]) for doc_id in members}
     if not amounts:
@@ -303,21 +306,21 @@ def number_text(value: Any) -> str:
 
 
 def derivation(
-    function: str, field: str, number: str, unit: str, members: Sequence[str], values: Json
-) -> Json:
+    function: str, field: str, number: str, unit: str, members: Sequence[str], values: Values
+) -> NumberMade:
     """Return how a number was computed, for verification to recompute."""
     inputs = [f"{getattr(values[doc_id], 'amount', values[doc_id])}" for doc_id in members]
     return {
         "value": number,
         "formula": f"{function}({field}) over {len(members)} documents",
-        "operation": function,
+        "operation": cast(Operation, function),
         "inputs": inputs,
         "doc_ids": list(members),
         "unit": unit,
     }
 
 
-def counted(corpus: Corpus, plan: Json, ids: Sequence[str]) -> Json:
+def counted(corpus: Corpus, plan: Plan, ids: Sequence[str]) -> Draft:
     """Return the draft of a count, with the documents that were counted."""
     name = plan["buckets"][0]
     marks = " ".join(f"[{doc_id}]" for doc_id in ids[:CITED_INPUTS])
@@ -329,7 +332,7 @@ def counted(corpus: Corpus, plan: Json, ids: Sequence[str]) -> Json:
     ]
     rows.sort(key=lambda row: ids.index(row["doc_id"]))
     cited = cited_values(corpus, corpus.buckets[name], rows, sorted(filtered))
-    made = {
+    made: NumberMade = {
         "value": str(len(ids)),
         "formula": f"count of {len(ids)} documents",
         "operation": "count",

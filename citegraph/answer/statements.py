@@ -18,6 +18,7 @@ from citegraph.plan.stored_filters import printed
 from citegraph.question import cues
 from citegraph.question.answer_form import NO_PERSON, PERSON, choice_in, says_neither
 from citegraph.run.context import Context
+from citegraph.run.pieces import AskedBack, BucketPlan, CitedSpan, Decision, Draft, NumberMade, Plan, Values
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json, State
 
@@ -25,7 +26,7 @@ IDENTITY = 400
 """Characters of a document's head that tell which one it is: sender, address, date."""
 
 
-def nothing_text(plan: Json, clarifications: Sequence[Json]) -> Json:
+def nothing_text(plan: Plan, clarifications: Sequence[AskedBack]) -> Draft:
     """Return the draft of an answer that found nothing, with what was tried."""
     tried = ", ".join(printed(clause) for part in plan["per_bucket"].values() for clause in part["filters"])
     asked = (
@@ -39,7 +40,7 @@ def nothing_text(plan: Json, clarifications: Sequence[Json]) -> Json:
     }
 
 
-async def compose_passages(corpus: Corpus, state: State, context: Context) -> Json:
+async def compose_passages(corpus: Corpus, state: State, context: Context) -> Draft:
     """Return the draft for a fact, a comparison or a summary: values and extracts of the target documents."""
     plan, decision = state["plan"], state.get("decision", {})
     targets = [doc_id for doc_id in decision.get("targets", []) if doc_id]
@@ -60,7 +61,7 @@ async def compose_passages(corpus: Corpus, state: State, context: Context) -> Js
     return joined(parts) if parts else nothing_text(plan, [])
 
 
-def joined(parts: Sequence[Json]) -> Json:
+def joined(parts: Sequence[Draft]) -> Draft:
     """Return several drafts as one; unanswerable only when each of them is."""
     return {
         "text": "\n".join(part["text"] for part in parts),
@@ -70,21 +71,23 @@ def joined(parts: Sequence[Json]) -> Json:
     }
 
 
-async def compose_sides(corpus: Corpus, plan: Json, decision: Json) -> Json:
+async def compose_sides(corpus: Corpus, plan: Plan, decision: Decision) -> Draft:
     """Return the draft of a comparison: each side's value or extract under its name."""
-    parts = []
+    parts: list[Draft] = []
     for side, doc_id in zip(plan["sides"], decision.get("targets", []), strict=False):
         if not doc_id:
             parts.append({"text": f"{side['label']}: nothing was found.", "cited": [], "unanswerable": True})
             continue
-        part = await answer_from(corpus, plan | side, doc_id, side["question"])
+        part = await answer_from(corpus, {**plan, **side}, doc_id, side["question"])
         if part:
             parts.append(part)
     difference = difference_of(parts)
-    return joined([*parts, difference]) | difference if difference else joined(parts)
+    if difference is None:
+        return joined(parts)
+    return {**joined([*parts, difference]), **difference}
 
 
-def difference_of(parts: Sequence[Json]) -> Json | None:
+def difference_of(parts: Sequence[Draft]) -> Draft | None:
     """Return the line that subtracts the two sides' amounts of the first field that both state, None without one."""
     if len(parts) != 2 or not all(part.get("stated") for part in parts):
         return None
@@ -94,7 +97,7 @@ def difference_of(parts: Sequence[Json]) -> Json | None:
         if not isinstance(value, Money) or not isinstance(rival, Money) or value.currency != rival.currency:
             continue
         number = number_text(abs(value.amount - rival.amount))
-        made = {
+        made: NumberMade = {
             "value": number,
             "formula": f"{max(value.amount, rival.amount)} - {min(value.amount, rival.amount)}",
             "operation": "difference",
@@ -107,7 +110,7 @@ def difference_of(parts: Sequence[Json]) -> Json | None:
     return None
 
 
-async def answer_from(corpus: Corpus, plan: Json, doc_id: str, question: str) -> Json | None:
+async def answer_from(corpus: Corpus, plan: Plan, doc_id: str, question: str) -> Draft | None:
     """Return what one document says to the question: field values that are asked, then the best passages."""
     document = await asyncio.to_thread(corpus.documents.get, doc_id)
     if document is None:
@@ -117,12 +120,12 @@ async def answer_from(corpus: Corpus, plan: Json, doc_id: str, question: str) ->
     return await asyncio.to_thread(read_document, corpus, bucket, document, plan, question)
 
 
-def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Json, question: str) -> Json:
+def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Plan, question: str) -> Draft:
     """Return the draft from one document; it says so when the document lacks what is asked."""
     values = corpus.annotations.get(document.doc_id, bucket.name) or {}
     part = plan["per_bucket"].get(bucket.name, {})
     lines: list[str] = []
-    cited: list[Json] = []
+    cited: list[CitedSpan] = []
     stated = {} if plan["intent"] == "summarize" else stated_values(bucket, document, values, part, question)
     side = f"{plan['label'].strip(' ,.:')}: " if plan.get("label") else ""
     for name, value in stated.items():
@@ -175,7 +178,9 @@ HOW_MUCH = re.compile(
 )
 
 
-def stated_values(bucket: Bucket, document: Document, values: Json, part: Json, question: str) -> Json:
+def stated_values(
+    bucket: Bucket, document: Document, values: Values, part: BucketPlan, question: str
+) -> Json:
     """Return the values of the document that the question asks for, at most two.
 
     "How much" alone asks for the main amount; not when words remain that do not just name the document ("change",
@@ -211,7 +216,7 @@ def similarity_to(corpus: Corpus, question: str) -> Similar | None:
     return lambda texts: [float(value) for value in embedder.embed_documents(list(texts)) @ query]
 
 
-def identifying(bucket: Bucket, document: Document, values: Json, part: Json) -> list[str]:
+def identifying(bucket: Bucket, document: Document, values: Values, part: BucketPlan) -> list[str]:
     """Return the words of the question that only say which document is meant."""
     names = " ".join(
         [
@@ -240,7 +245,7 @@ def tidy(text: str) -> str:
     return flat.replace("[", "(").replace("]", ")").replace("“", "‘").replace("”", "’")
 
 
-def derivations_of(draft: Json) -> tuple[Derivation, ...]:
+def derivations_of(draft: Draft) -> tuple[Derivation, ...]:
     """Return the draft's computed numbers as typed derivations."""
     return tuple(
         Derivation(

@@ -9,6 +9,7 @@ from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.records.querying.aggregates import Aggregate
 from citegraph.corpus.records.querying.document_query import NO_VALUE, DocumentQuery, QueryResult, run_query
 from citegraph.plan.stored_filters import bucket_filters
+from citegraph.run.pieces import Draft, Plan
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
 
@@ -18,7 +19,7 @@ NAMED = 5
 """Groups that are named when several have the same."""
 
 
-def top_groups(corpus: Corpus, plan: Json, ids: Sequence[str], only: tuple[str, ...] | None) -> Json:
+def top_groups(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, ...] | None) -> Draft:
     """Return the draft that names the group with the most or the least, a line a currency, with its documents.
 
     Documents without the field that groups are no group; currencies are not compared.
@@ -38,7 +39,7 @@ def top_groups(corpus: Corpus, plan: Json, ids: Sequence[str], only: tuple[str, 
     rows = [
         row for row in result.rows if row[made["group_by"][0]] != NO_VALUE and row[aggregate.name] is not None
     ]
-    draft: Json = {
+    draft: Draft = {
         "text": "",
         "documents": list(ids),
         "matched": result.matched,
@@ -71,7 +72,7 @@ def _best(rows: Sequence[Json], column: str) -> list[list[Json]]:
     return [[row for row in held if row[column] == held[0][column]] for held in by_unit.values()]
 
 
-def _lines(corpus: Corpus, query: DocumentQuery, rows: Sequence[Json], draft: Json) -> list[str]:
+def _lines(corpus: Corpus, query: DocumentQuery, rows: Sequence[Json], draft: Draft) -> list[str]:
     """Return a line for each row, and put what it is computed from into the draft."""
     (aggregate,), (group,) = query.aggregate, query.group_by
     lines = []

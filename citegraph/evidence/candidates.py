@@ -12,8 +12,8 @@ from citegraph.evidence.passages import hydrate
 from citegraph.language.terms import bare, stem, stems, words
 from citegraph.plan.stored_filters import bucket_filters
 from citegraph.run.degraded import corpus_of
+from citegraph.run.pieces import BucketPlan, Plan, Reference
 from citegraph.run.services import Corpus
-from citegraph.run.state import Json
 
 CLOSE_LOOK = 12
 """Filtered sets of up to this many documents are read whole before one of them is chosen."""
@@ -48,7 +48,9 @@ class Candidates:
     weights: dict[str, TermWeights]
 
 
-async def find_candidates(corpus: Corpus, plan: Json, evidence: Sequence[Json], question: str) -> Candidates:
+async def find_candidates(
+    corpus: Corpus, plan: Plan, evidence: Sequence[Reference], question: str
+) -> Candidates:
     """Rank the documents of the evidence, and of the filtered set when it is small."""
     corpus = corpus_of(corpus, plan)
     weights = {
@@ -82,7 +84,7 @@ async def find_candidates(corpus: Corpus, plan: Json, evidence: Sequence[Json], 
     return Candidates(tuple(ranked), total, weights)
 
 
-def matching(corpus: Corpus, plan: Json) -> dict[str, list[str]] | None:
+def matching(corpus: Corpus, plan: Plan) -> dict[str, list[str]] | None:
     """Return the documents that the plan's filters match, per bucket, at most 500 each; None without filters."""
     if plan.get("only"):
         return {plan["buckets"][0]: list(plan["only"])}
@@ -106,7 +108,7 @@ class Gathered:
 
 
 def rank(
-    corpus: Corpus, gathered: Gathered, weights: dict[str, TermWeights], plan: Json, question: str
+    corpus: Corpus, gathered: Gathered, weights: dict[str, TermWeights], plan: Plan, question: str
 ) -> list[Candidate]:
     """Return the candidates: first those that hold every name, then those headed by a code that the question
     names (others only mention it), those that state what is asked, then by coverage of the question.
@@ -148,7 +150,7 @@ def rank(
     )
 
 
-def stated(part: Json, values: dict[str, Any]) -> int:
+def stated(part: BucketPlan, values: dict[str, Any]) -> int:
     """Return 1 when a document has a value for the field asked first, 0 else; only where filters chose the documents."""
     filtered = {clause.get("field") for clause in part.get("filters", [])}
     asked = [name for name in part.get("asked", []) if name not in filtered]

@@ -15,8 +15,8 @@ from citegraph.language.terms import bare, words
 from citegraph.plan.stored_filters import flat
 from citegraph.question import cues
 from citegraph.question.wordings import Wording, wordings
+from citegraph.run.pieces import BucketPlan
 from citegraph.run.services import Corpus
-from citegraph.run.state import Json
 
 HITS = 1000
 """Chunks of one search that are looked at."""
@@ -43,7 +43,7 @@ class EvidenceSet:
     checked: int
 
 
-def described(question: str, part: Json) -> str:
+def described(question: str, part: BucketPlan) -> str:
     """Return a condition that is described ("contracts that contain an audit right"), "" for none.
 
     Only words after "contain", "mention", "with a" ..., or two words after "that", which became no clause count, and
@@ -61,7 +61,7 @@ def described(question: str, part: Json) -> str:
     return " ".join(kept) if match or len(kept) > 1 else ""
 
 
-def uncovered(question: str, part: Json) -> str:
+def uncovered(question: str, part: BucketPlan) -> str:
     """Return the predicate of "which contracts renew automatically?", "" for none that no filter took part in.
 
     Of several ("... and are governed by French law") it is the first of which no word became a filter and two at least

@@ -12,7 +12,8 @@ from citegraph.corpus.schema.bucket import Bucket
 from citegraph.errors import CitegraphError
 from citegraph.run.context import Context
 from citegraph.run.model_calls import budget_of, note, spent_on, wants_model
-from citegraph.run.state import Json
+from citegraph.run.pieces import Found, Reference
+from citegraph.run.state import Update
 
 if TYPE_CHECKING:
     from citegraph.run.services import Services
@@ -36,7 +37,7 @@ class Wordings(BaseModel):
 
 async def other_wordings(
     services: "Services", query: str, buckets: Sequence[Bucket], state: Mapping[str, Any], context: Context
-) -> tuple[list[str], Json]:
+) -> tuple[list[str], Update]:
     """Return at most two other wordings of a query, and the update with what they cost and the note on a failure.
 
     `state` is the run's, or a search task's with the run's `usage`; one without it may ask no model.
@@ -59,20 +60,20 @@ async def other_wordings(
     return usable(query, reply.value.wordings), {"usage": spent_on(budget.calls)}
 
 
-def wants_wordings(found: Json, context: Context) -> bool:
+def wants_wordings(found: Found, context: Context) -> bool:
     """Tell whether a search is worth other wordings: always, or when no hit holds enough of its rare words."""
     if context.expand != "weak":
         return context.expand == "always"
     return max((ref["score"] for ref in found["hits"]), default=0.0) < context.score_threshold
 
 
-def merged_by_rank(lists: Sequence[Sequence[Json]], count: int) -> list[Json]:
+def merged_by_rank(lists: Sequence[Sequence[Reference]], count: int) -> list[Reference]:
     """Return the best `count` references of several wordings by reciprocal rank (k = `RRF_K`), each once.
 
     A reference keeps its best score: the wording that fits it says how well it fits.
     """
     ranks: dict[str, float] = {}
-    best: dict[str, Json] = {}
+    best: dict[str, Reference] = {}
     for references in lists:
         for rank, ref in enumerate(references, 1):
             ranks[ref["id"]] = ranks.get(ref["id"], 0.0) + 1 / (RRF_K + rank)

@@ -8,8 +8,8 @@ from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.evidence.candidates import Candidate, Candidates
 from citegraph.evidence.passages import hydrate
 from citegraph.language.terms import bare, content_words, stem, stems
+from citegraph.run.pieces import CallArguments, Origin, Plan, Reference, ToolCall
 from citegraph.run.services import Corpus
-from citegraph.run.state import Json
 
 COMPLETE = 0.8
 """A document that holds this share of the question's rarity needs no second one."""
@@ -21,8 +21,8 @@ RUN = re.compile(r"\b[A-Z][\w&.’'-]+(?:[ \t]+(?:of[ \t]+)?[A-Z][\w&.’'-]+){1
 
 
 async def bridge_calls(
-    corpus: Corpus, plan: Json, question: str, candidates: Candidates, allowed: Sequence[str]
-) -> tuple[Json, list[Json]] | None:
+    corpus: Corpus, plan: Plan, question: str, candidates: Candidates, allowed: Sequence[str]
+) -> tuple[Origin, list[ToolCall]] | None:
     """Return the first document with its bridging names, and the searches that they lead to; None when not needed."""
     first = candidates.ranked[0]
     weights = candidates.weights.get(first.bucket)
@@ -35,10 +35,10 @@ async def bridge_calls(
     names = bridging_names(corpus.buckets[first.bucket], first, text, question)
     if not names:
         return None
-    calls = []
+    calls: list[ToolCall] = []
     for name in names[:MAX_CALLS]:
         query = f"{name} {' '.join(left)}"
-        arguments = {
+        arguments: CallArguments = {
             "buckets": list(allowed),
             "query": query,
             "mode": "hybrid",
@@ -81,7 +81,7 @@ def bridging_names(bucket: Bucket, candidate: Candidate, text: str, question: st
 
 
 async def second_document(
-    corpus: Corpus, origin: Json, evidence: Sequence[Json], candidates: Candidates
+    corpus: Corpus, origin: Origin, evidence: Sequence[Reference], candidates: Candidates
 ) -> str | None:
     """Return the document that holds most of what the first one lacks, together with one of its names; None without one."""
     chunks = await hydrate(corpus, evidence)

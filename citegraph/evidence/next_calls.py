@@ -1,8 +1,8 @@
 """The searches that a review asks for next, once code has checked them; and the set that what was found leads to."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -14,8 +14,17 @@ from citegraph.plan.stored_filters import inferred, printed
 from citegraph.run.budgets import tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
+from citegraph.run.pieces import (
+    BucketPlan,
+    CallArguments,
+    Decomposed,
+    Plan,
+    StoredClause,
+    StoredNote,
+    ToolCall,
+)
 from citegraph.run.services import Corpus
-from citegraph.run.state import Json, State
+from citegraph.run.state import State
 
 
 class NextCall(BaseModel):
@@ -31,15 +40,17 @@ class NextCall(BaseModel):
     keep_filters: bool = True
 
 
-def allowed_buckets(corpus: Corpus, plan: Json, context: Context) -> list[str]:
+def allowed_buckets(corpus: Corpus, plan: Plan, context: Context) -> list[str]:
     """Return the buckets that this run may search: with hard filters only those that the filters were bound to."""
     return list(plan["per_bucket"]) if context.filters else list(context.buckets or corpus.buckets)
 
 
-async def new_calls(corpus: Corpus, asked: Sequence[NextCall], state: State, context: Context) -> list[Json]:
+async def new_calls(
+    corpus: Corpus, asked: Sequence[NextCall], state: State, context: Context
+) -> list[ToolCall]:
     """Return the searches of a model that are allowed: known bucket, not made before, within the budget."""
     plan, tried = state["plan"], set(state.get("tried", []))
-    calls: list[Json] = []
+    calls: list[ToolCall] = []
     for item in asked[: tool_calls_left(state, context)]:
         if item.tool == "query_documents" or not item.query.strip():
             continue
@@ -52,7 +63,7 @@ async def new_calls(corpus: Corpus, asked: Sequence[NextCall], state: State, con
     return calls
 
 
-def search_call(corpus: Corpus, item: NextCall, plan: Json, context: Context) -> Json:
+def search_call(corpus: Corpus, item: NextCall, plan: Plan, context: Context) -> ToolCall:
     """Return a model's search as a call: fixed filters always, its own and the inferred ones as far as they match; blocking.
 
     A search inside one document needs no filter. Identifiers are those of its own query: the question's would put
@@ -60,7 +71,7 @@ def search_call(corpus: Corpus, item: NextCall, plan: Json, context: Context) ->
     """
     only = [item.doc_id.strip("[] ")] if item.doc_id.strip("[] ") else []
     codes = [text.lower() for _, text, _, _ in corpus.buckets[item.bucket].find_identifiers(item.query)]
-    arguments: Json = {
+    arguments: CallArguments = {
         "buckets": [item.bucket],
         "query": item.query,
         "mode": "keyword" if item.tool == "search_text" else "semantic",
@@ -77,7 +88,9 @@ def search_call(corpus: Corpus, item: NextCall, plan: Json, context: Context) ->
     return {"tool": "search", "args": arguments}
 
 
-def matching_filters(corpus: Corpus, bucket: str, planned: Sequence[Json], own: Sequence[Json]) -> list[Json]:
+def matching_filters(
+    corpus: Corpus, bucket: str, planned: Sequence[StoredClause], own: Sequence[StoredClause]
+) -> list[StoredClause]:
     """Return a search's filters without those that leave nothing: the plan's inferred ones first, then its own; blocking.
 
     A round that finds nothing new is the last one, so a filter too much would end the search.
@@ -97,24 +110,30 @@ def matching_filters(corpus: Corpus, bucket: str, planned: Sequence[Json], own: 
     return filters
 
 
-def matches_some(corpus: Corpus, bucket: str, filters: Sequence[Json]) -> bool:
+def matches_some(corpus: Corpus, bucket: str, filters: Sequence[StoredClause]) -> bool:
     """Tell whether a document meets all of the filters; blocking."""
     return corpus.annotations.count(bucket, typed_filters(list(filters))) > 0
 
 
-def free_search(corpus: Corpus, buckets: Sequence[str], query: str, *, only: Sequence[str] = ()) -> Json:
+def free_search(corpus: Corpus, buckets: Sequence[str], query: str, *, only: Sequence[str] = ()) -> ToolCall:
     """Return the call of a search without inferred filters."""
     codes = [
         text.lower() for name in buckets for _, text, _, _ in corpus.buckets[name].find_identifiers(query)
     ]
-    arguments = {"buckets": list(buckets), "query": query.strip(), "mode": "hybrid", "filtered": False}
-    more = {"only": list(only), "identifiers": list(dict.fromkeys(codes))}
-    return {"tool": "search", "args": arguments | more}
+    arguments: CallArguments = {
+        "buckets": list(buckets),
+        "query": query.strip(),
+        "mode": "hybrid",
+        "filtered": False,
+        "only": list(only),
+        "identifiers": list(dict.fromkeys(codes)),
+    }
+    return {"tool": "search", "args": arguments}
 
 
 def resolved_set(
     corpus: Corpus, asked: Sequence[NextCall], state: State, context: Context
-) -> tuple[Json, list[Json]] | None:
+) -> tuple[Plan, list[StoredNote]] | None:
     """Return the plan for the set that a found name leads to and its note, None where none is asked for; blocking.
 
     The database makes the question's own list or number (`plan["set"]`) over the documents that meet the model's filters
@@ -132,14 +151,28 @@ def resolved_set(
     if not own or not matches_some(corpus, item.bucket, filters) or unused(state["decomposition"], own):
         return None
     # The words of the question have done their work: what they stand for is among the filters now.
-    settled = part | {"filters": filters, "names": [], "terms": [], "identifiers": [], "mentions": []}
-    found = plan | wanted | {"kind": "documents", "buckets": [item.bucket], "only": [], "resolved": True}
-    found["per_bucket"] = {item.bucket: settled}
+    settled: BucketPlan = {
+        **part,
+        "filters": filters,
+        "names": [],
+        "terms": [],
+        "identifiers": [],
+        "mentions": [],
+    }
+    found: Plan = {
+        **plan,
+        **wanted,
+        "kind": "documents",
+        "buckets": [item.bucket],
+        "per_bucket": {item.bucket: settled},
+        "only": [],
+        "resolved": True,
+    }
     said = "; ".join(printed(clause) for clause in own)
     return found, [note("review", "found", f"The documents were chosen by what others say: {said}.")]
 
 
-def unused(decomposition: Mapping[str, Any], own: Sequence[Json]) -> list[str]:
+def unused(decomposition: Decomposed, own: Sequence[StoredClause]) -> list[str]:
     """Return the conditions of the question that stand neither in one of its parts nor in a model's filters."""
     parts = " ".join(item["query"] for item in decomposition.get("subqueries", []))
     said = set(terms.words(f"{parts} {' '.join(map(printed, own))}"))

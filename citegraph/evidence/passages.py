@@ -9,8 +9,8 @@ from citegraph.citations.orders import without_orders
 from citegraph.corpus.schema.document import Chunk
 from citegraph.language import terms
 from citegraph.plan.stored_filters import printed
+from citegraph.run.pieces import CallArguments, Found, Reference, ToolCall
 from citegraph.run.services import Corpus
-from citegraph.run.state import Json
 
 CHARACTERS_PER_TOKEN = 4
 
@@ -21,14 +21,14 @@ MAX_EVIDENCE = 24
 SHORT_ID = 8
 
 
-def lines(found: Sequence[Json], fresh: Sequence[str]) -> list[str]:
+def lines(found: Sequence[Found], fresh: Sequence[str]) -> list[str]:
     """Return the log line of each search of a round, with how many of its passages nobody had seen."""
     return [
         log_line(entry, len({hit["id"][:SHORT_ID] for hit in entry["hits"]} & set(fresh))) for entry in found
     ]
 
 
-def log_line(entry: Json, fresh: int) -> str:
+def log_line(entry: Found, fresh: int) -> str:
     """Return a finished search as a later review reads it."""
     call = entry["call"]
     arguments = call["args"]
@@ -46,7 +46,7 @@ def log_line(entry: Json, fresh: int) -> str:
     )
 
 
-def own_filters(arguments: Json) -> str:
+def own_filters(arguments: CallArguments) -> str:
     """Return the filters that a search brought along, in words; "" when it had the plan's or none."""
     if "filters" not in arguments:
         return ""
@@ -58,7 +58,7 @@ def own_filters(arguments: Json) -> str:
     return f" with ({'; '.join(said)})" if said else " without filters"
 
 
-def signature(call: Json) -> str:
+def signature(call: ToolCall) -> str:
     """Return what makes two calls the same: tool, buckets, filters lifted or its own, document, folded query words."""
     arguments = call["args"]
     where = ",".join(arguments.get("buckets", [arguments.get("bucket", "")]))
@@ -70,9 +70,9 @@ def signature(call: Json) -> str:
     return named[:300]
 
 
-def merge(old: Sequence[Json], new: Sequence[Json]) -> list[Json]:
+def merge(old: Sequence[Reference], new: Sequence[Reference]) -> list[Reference]:
     """Return the references of both by falling score, one per chunk and side; of equals the first stays first."""
-    best: dict[tuple[str, Any], Json] = {}
+    best: dict[tuple[str, Any], Reference] = {}
     for reference in [*old, *new]:
         key = (reference["id"], reference.get("side"))
         if key not in best or reference["score"] > best[key]["score"]:
@@ -80,7 +80,7 @@ def merge(old: Sequence[Json], new: Sequence[Json]) -> list[Json]:
     return sorted(best.values(), key=lambda reference: -reference["score"])
 
 
-def in_turn(lists: Sequence[Sequence[Json]], merged: Sequence[Json]) -> list[Json]:
+def in_turn(lists: Sequence[Sequence[Reference]], merged: Sequence[Reference]) -> list[Reference]:
     """Return the merged references, the best of each list first, then the second ones.
 
     Parts of a question that concern different documents have scores of their own: the one with the rarest words would
@@ -94,7 +94,7 @@ def in_turn(lists: Sequence[Sequence[Json]], merged: Sequence[Json]) -> list[Jso
     return sorted(merged, key=lambda reference: place[reference["id"], reference.get("side")])
 
 
-async def hydrate(corpus: Corpus, references: Sequence[Json]) -> dict[str, Chunk]:
+async def hydrate(corpus: Corpus, references: Sequence[Reference]) -> dict[str, Chunk]:
     """Return the chunks of evidence references by id; one that is gone from the index is left out.
 
     What in a text speaks to the program that reads it is blanked: neither a prompt nor an extract shows it.
@@ -112,11 +112,11 @@ async def hydrate(corpus: Corpus, references: Sequence[Json]) -> dict[str, Chunk
 
 
 def within_budget(
-    references: Sequence[Json], chunks: dict[str, Chunk], required: Sequence[str], tokens: int
-) -> tuple[list[Json], list[Json]]:
+    references: Sequence[Reference], chunks: dict[str, Chunk], required: Sequence[str], tokens: int
+) -> tuple[list[Reference], list[Reference]]:
     """Return (kept, dropped): by rank until the budget is full, then those that alone hold a required word."""
-    kept: list[Json] = []
-    dropped: list[Json] = []
+    kept: list[Reference] = []
+    dropped: list[Reference] = []
     left = tokens * CHARACTERS_PER_TOKEN
     missing = set(required)
     for reference in references:

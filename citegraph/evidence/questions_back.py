@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.evidence.candidates import Candidate
-from citegraph.plan.stored_filters import bucket_filters, printed
+from citegraph.plan.stored_filters import bucket_filters, printed, stored
 from citegraph.run.degraded import corpus_of
+from citegraph.run.pieces import AskedBack, OfferedOption, Plan, StoredClause
 from citegraph.run.services import Corpus
-from citegraph.run.state import Json
 
 MAX_OPTIONS = 6
 
 
-def no_results_question(corpus: Corpus, plan: Json, unknown: Sequence[str]) -> Json:
+def no_results_question(corpus: Corpus, plan: Plan, unknown: Sequence[str]) -> AskedBack:
     """Return the question when nothing matches, with the number of documents under each relaxation; blocking."""
     corpus = corpus_of(corpus, plan)
     name = plan["buckets"][0]
@@ -47,7 +47,7 @@ def no_results_question(corpus: Corpus, plan: Json, unknown: Sequence[str]) -> J
     }
 
 
-def fields_hardly_stated(corpus: Corpus, name: str, filters: list[Json]) -> str:
+def fields_hardly_stated(corpus: Corpus, name: str, filters: list[StoredClause]) -> str:
     """Return a sentence about each condition's field that less than half of the bucket's documents state, "" for none."""
     total = corpus.annotations.count(name)
     said = []
@@ -58,17 +58,17 @@ def fields_hardly_stated(corpus: Corpus, name: str, filters: list[Json]) -> str:
     return " ".join(said)
 
 
-def relaxed_options(corpus: Corpus, name: str, filters: list[Json]) -> list[Json]:
+def relaxed_options(corpus: Corpus, name: str, filters: list[StoredClause]) -> list[OfferedOption]:
     """Return an option per inferred clause whose absence matches something, in the declared order of relaxation."""
     if not filters:
         return []
     typed = bucket_filters({"per_bucket": {name: {"filters": filters}}}, name)
-    options: list[Json] = []
+    options: list[OfferedOption] = []
     for relaxation in corpus.annotations.relaxations(name, typed):
         if not relaxation.count or not relaxation.remaining:
             continue
-        without = " and ".join(printed(clause.model_dump(mode="json")) for clause in relaxation.dropped)
-        left = [clause.model_dump(mode="json") for clause in relaxation.remaining]
+        without = " and ".join(printed(stored(clause)) for clause in relaxation.dropped)
+        left = [stored(clause) for clause in relaxation.remaining]
         options.append(
             {
                 "id": str(len(options) + 1),
@@ -80,7 +80,7 @@ def relaxed_options(corpus: Corpus, name: str, filters: list[Json]) -> list[Json
     return options[:MAX_OPTIONS]
 
 
-def facets_question(corpus: Corpus, plan: Json, matched: int) -> Json:
+def facets_question(corpus: Corpus, plan: Plan, matched: int) -> AskedBack:
     """Return the question when too many documents match, with the most telling values and their counts; blocking."""
     name = plan["buckets"][0]
     bucket: Bucket = corpus.buckets[name]
@@ -97,11 +97,11 @@ def facets_question(corpus: Corpus, plan: Json, matched: int) -> Json:
     }
 
 
-def facet_options(corpus: Corpus, plan: Json) -> list[Json]:
+def facet_options(corpus: Corpus, plan: Plan) -> list[OfferedOption]:
     """Return options that narrow the first bucket by its most telling values, with the documents of each; blocking."""
     name = plan["buckets"][0]
     filters = plan["per_bucket"][name]["filters"]
-    options: list[Json] = []
+    options: list[OfferedOption] = []
     for facets in corpus.annotations.telling_facets(name, bucket_filters(plan, name)).values():
         for facet in facets[:2]:
             options.append(
@@ -109,19 +109,19 @@ def facet_options(corpus: Corpus, plan: Json) -> list[Json]:
                     "id": str(len(options) + 1),
                     "label": f"{facet.field.replace('_', ' ')}: {facet.label}",
                     "count": facet.count,
-                    "effect": {"filters": {name: [*filters, facet.clause.model_dump(mode="json")]}},
+                    "effect": {"filters": {name: [*filters, stored(facet.clause)]}},
                 }
             )
     return options[:MAX_OPTIONS]
 
 
-def ambiguous_question(corpus: Corpus, plan: Json, tied: Sequence[Candidate]) -> Json | None:
+def ambiguous_question(corpus: Corpus, plan: Plan, tied: Sequence[Candidate]) -> AskedBack | None:
     """Return the question when several documents fit equally, one option each with what tells them apart; blocking."""
     if len(tied) < 2:
         return None
     bucket = corpus.buckets[tied[0].bucket]
     telling = telling_fields(bucket, tied)
-    options = []
+    options: list[OfferedOption] = []
     for number, candidate in enumerate(tied, 1):
         document = corpus.documents.get(candidate.doc_id)
         label = candidate.title or (document.title if document else "") or candidate.doc_id
@@ -141,7 +141,7 @@ def ambiguous_question(corpus: Corpus, plan: Json, tied: Sequence[Candidate]) ->
     return {"type": "ambiguous", "question": question, "options": options, "tried": tried}
 
 
-def which_document(corpus: Corpus, plan: Json, pairs: Sequence[tuple[str, str]]) -> Json | None:
+def which_document(corpus: Corpus, plan: Plan, pairs: Sequence[tuple[str, str]]) -> AskedBack | None:
     """Return the question which of some documents, given with their buckets, is meant; None for fewer than two; blocking."""
     corpus = corpus_of(corpus, plan)
     bucket = pairs[0][1] if pairs else ""
@@ -155,7 +155,7 @@ def which_document(corpus: Corpus, plan: Json, pairs: Sequence[tuple[str, str]])
     return ambiguous_question(corpus, plan, tied)
 
 
-def missing_question(corpus: Corpus, plan: Json, question: str) -> Json:
+def missing_question(corpus: Corpus, plan: Plan, question: str) -> AskedBack:
     """Return a question for something that the user left out, with the most telling values and their counts; blocking."""
     corpus = corpus_of(corpus, plan)
     name = plan["buckets"][0]

@@ -12,7 +12,8 @@ from citegraph.corpus.index.searcher import reranked
 from citegraph.corpus.schema.document import Chunk, Hit
 from citegraph.run.context import Context
 from citegraph.run.model_calls import budget_of, note, spent_on, wants_model
-from citegraph.run.state import Json, State
+from citegraph.run.pieces import Reference, Spent
+from citegraph.run.state import State, Update
 
 if TYPE_CHECKING:
     from citegraph.llm.budget import CallBudget
@@ -112,8 +113,12 @@ class Asking:
 
 
 async def rerank_evidence(
-    services: "Services", state: State, context: Context, references: list[Json], chunks: Mapping[str, Chunk]
-) -> tuple[list[Json] | None, Json]:
+    services: "Services",
+    state: State,
+    context: Context,
+    references: list[Reference],
+    chunks: Mapping[str, Chunk],
+) -> tuple[list[Reference] | None, Update]:
     """Return the references of a round in the model's order, None without one, and the update with cost and notes.
 
     A question about a set of documents is answered by the database and needs no order.
@@ -139,7 +144,7 @@ async def rerank_evidence(
         context.rerank_threshold if form == "scores" and not state["plan"].get("sides") else None,
     )
     ordered, failure = await reranked(reranker, state["question"], hits)
-    usage: Json = spent_on(budget.calls) if budget.calls else {}
+    usage: Spent = spent_on(budget.calls) if budget.calls else {}
     if failure is not None:
         line = note("rerank", NOT_RERANKED, failure.reason)
         return None, {"notes": [line], "usage": usage | {"fallbacks": 1}}

@@ -17,8 +17,9 @@ from citegraph.language import terms
 from citegraph.run.budgets import spent, tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
+from citegraph.run.pieces import Decision, Decomposed, Plan
 from citegraph.run.services import Corpus
-from citegraph.run.state import Json, State
+from citegraph.run.state import State
 
 TIE = 0.04
 """Documents whose coverage differs by less than this point equally at the question."""
@@ -27,7 +28,7 @@ TIE = 0.04
 MAX_OPTIONS = 8
 
 
-async def review_passages(corpus: Corpus, state: State, context: Context) -> Json:
+async def review_passages(corpus: Corpus, state: State, context: Context) -> Decision:
     """Review the evidence for a fact: is a document found, only one, and does it hold what is asked?"""
     plan = state["plan"]
     candidates = await find_candidates(corpus, plan, state.get("evidence", []), state["question"])
@@ -85,7 +86,7 @@ async def review_passages(corpus: Corpus, state: State, context: Context) -> Jso
     )
 
 
-def rivals_of(candidates: Candidates, plan: Json) -> list[str]:
+def rivals_of(candidates: Candidates, plan: Plan) -> list[str]:
     """Return the documents that hold the question's names as the best one does, when it names something; else none."""
     best = candidates.ranked[0]
     part = plan["per_bucket"].get(best.bucket, {})
@@ -106,7 +107,7 @@ OBJECT = re.compile(
 )
 
 
-def named_subject(corpus: Corpus, plan: Json, candidates: Candidates) -> bool:
+def named_subject(corpus: Corpus, plan: Plan, candidates: Candidates) -> bool:
     """Tell whether a filter by name or number chose the best document: other words then say what is asked about it."""
     if not candidates.matched or candidates.matched > MAX_OPTIONS:
         return False
@@ -148,7 +149,7 @@ def objects_asked(question: str, candidates: Candidates) -> list[str]:
     return found
 
 
-def corpus_words(plan: Json, bucket: str) -> list[str]:
+def corpus_words(plan: Plan, bucket: str) -> list[str]:
     """Return the words of the question that no filter used."""
     return list(plan["per_bucket"][bucket]["terms"])
 
@@ -160,7 +161,7 @@ def telling_words(words: Sequence[str], weights: TermWeights | None) -> list[str
     return [word for word in words if 0 < weights.counts.get(word, 0) < max(3, weights.total / 10)]
 
 
-def every_one_of(tied: Sequence[Candidate]) -> Json:
+def every_one_of(tied: Sequence[Candidate]) -> Decision:
     """Return the decision when no question may be asked any more: each document that fits is answered from, and said."""
     chosen = [item.doc_id for item in tied[:MAX_OPTIONS]]
     message = f"{len(tied)} documents fit the question equally well; the answer shows what each of {len(chosen)} says."
@@ -173,7 +174,7 @@ def every_one_of(tied: Sequence[Candidate]) -> Json:
     )
 
 
-def tied_documents(candidates: Candidates, plan: Json) -> list[Candidate]:
+def tied_documents(candidates: Candidates, plan: Plan) -> list[Candidate]:
     """Return the documents that fit equally well and answer differently; one or none means that nothing is ambiguous.
 
     Only documents that the question's own filters point at can tie: a name, a date or an identifier.
@@ -202,13 +203,13 @@ def tied_documents(candidates: Candidates, plan: Json) -> list[Candidate]:
     return top
 
 
-def may_chain(decomposition: Json) -> bool:
+def may_chain(decomposition: Decomposed) -> bool:
     """Tell whether a question may lead from one document to another: to rules any may, a reader of it says which do."""
     parts = decomposition.get("subqueries", [])
     return not decomposition.get("by") or any(item["purpose"] == "find_entity" for item in parts)
 
 
-async def follow(corpus: Corpus, state: State, context: Context, candidates: Candidates) -> Json | None:
+async def follow(corpus: Corpus, state: State, context: Context, candidates: Candidates) -> Decision | None:
     """Return the hop from the found document to another one that its names lead to, None when one document is enough."""
     plan = state["plan"]
     if plan["intent"] not in {"qa", "compare"} or plan.get("only") or candidates.ranked[0].states:

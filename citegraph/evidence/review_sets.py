@@ -14,11 +14,12 @@ from citegraph.evidence.widening import enough, nothing_found
 from citegraph.language import terms
 from citegraph.plan.stored_filters import bucket_filters
 from citegraph.run.context import Context
+from citegraph.run.pieces import Decision, Plan
 from citegraph.run.services import Corpus
-from citegraph.run.state import Json, State
+from citegraph.run.state import State
 
 
-async def review_set(corpus: Corpus, state: State, context: Context) -> Json:
+async def review_set(corpus: Corpus, state: State, context: Context) -> Decision:
     """Review a question about a set of documents by the number that match."""
     plan = state["plan"]
     counted = state.get("decision", {}).get("matched", {})
@@ -45,7 +46,8 @@ async def review_set(corpus: Corpus, state: State, context: Context) -> Json:
         held = await listed_by_evidence(corpus, plan, open_condition, matched) if open_condition else None
         if held:
             return held
-    limit = (plan.get("order_by") or {}).get("limit") or 0
+    order = plan.get("order_by")
+    limit = order["limit"] if order else 0
     if plan["intent"] == "list" and matched >= context.overload and not limit and not plan.get("export"):
         if may_ask(state, context, "overload"):
             question = await asyncio.to_thread(facets_question, corpus, plan, matched)
@@ -54,13 +56,13 @@ async def review_set(corpus: Corpus, state: State, context: Context) -> Json:
     return enough(f"{matched} documents match")
 
 
-async def by_evidence(corpus: Corpus, state: State, context: Context, told: str, matched: int) -> Json:
+async def by_evidence(corpus: Corpus, state: State, context: Context, told: str, matched: int) -> Decision:
     """Return the decision for a condition that no field holds; where no document holds its words, that nothing matches."""
     found = await listed_by_evidence(corpus, state["plan"], told, matched)
     return found or await nothing_found(corpus, state, context, terms.content_words(told))
 
 
-async def listed_by_evidence(corpus: Corpus, plan: Json, told: str, matched: int) -> Json | None:
+async def listed_by_evidence(corpus: Corpus, plan: Plan, told: str, matched: int) -> Decision | None:
     """Return the decision to list the documents with a passage that holds the condition's words; None for none."""
     name = plan["buckets"][0]
     found = await find_by_evidence(corpus, name, told, filters=bucket_filters(plan, name))
@@ -80,14 +82,14 @@ async def listed_by_evidence(corpus: Corpus, plan: Json, told: str, matched: int
     )
 
 
-async def unknown_names(corpus: Corpus, plan: Json, context: Context) -> list[str]:
+async def unknown_names(corpus: Corpus, plan: Plan, context: Context) -> list[str]:
     """Return the names of the question that no clause holds; in a set question each must be held by the documents."""
     part = plan["per_bucket"][plan["buckets"][0]]
     taken = {word for clause in part["filters"] for word in str(clause.get("raw", "")).casefold().split()}
     return [name for name in part["names"] if name not in taken]
 
 
-async def evidence_set(corpus: Corpus, plan: Json, names: Sequence[str]) -> list[str]:
+async def evidence_set(corpus: Corpus, plan: Plan, names: Sequence[str]) -> list[str]:
     """Return the matching documents whose text holds every one of `names`; the list is by evidence, not by a field."""
     from citegraph.corpus.filters.qdrant_filter import to_qdrant
 

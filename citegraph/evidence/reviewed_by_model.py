@@ -27,8 +27,9 @@ from citegraph.plan.stored_filters import filters_shown
 from citegraph.run.budgets import spent, tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
+from citegraph.run.pieces import AskedBack, Decision, Decomposed, Plan, ToolCall
 from citegraph.run.services import Corpus
-from citegraph.run.state import Json, State
+from citegraph.run.state import State
 
 MAX_CALLS, MAX_LEARNED = 3, 12
 UNCOUNTED = "a number over all documents was asked; passages of some were read"
@@ -125,7 +126,7 @@ async def review_material(corpus: Corpus, state: State, context: Context) -> Mat
     return Material(state["question"], facts, evidence=evidence, left_out=int(state.get("dropped", 0)))
 
 
-def buckets_shown(corpus: Corpus, plan: Json, context: Context) -> str:
+def buckets_shown(corpus: Corpus, plan: Plan, context: Context) -> str:
     """Return the buckets that may be searched; those of the plan with the names and types of their fields."""
     lines = []
     for name in allowed_buckets(corpus, plan, context):
@@ -136,7 +137,7 @@ def buckets_shown(corpus: Corpus, plan: Json, context: Context) -> str:
     return "\n".join(lines)
 
 
-def set_shown(plan: Json) -> str:
+def set_shown(plan: Plan) -> str:
     """Return how the whole set that a found name leads to is asked for; "" where the question wants none."""
     if not plan.get("set"):
         return ""
@@ -149,7 +150,7 @@ def set_shown(plan: Json) -> str:
     )
 
 
-def parts_shown(decomposition: Mapping[str, Any]) -> str:
+def parts_shown(decomposition: Decomposed) -> str:
     """Return how the question was taken apart: its names and its parts."""
     named = ", ".join(item["name"] for item in decomposition.get("entities", []))
     parts = [f"- {item['purpose']}: {item['query']}" for item in decomposition.get("subqueries", [])]
@@ -181,8 +182,8 @@ def may_ask(state: State, context: Context, kind: str) -> bool:
 
 
 async def judged(
-    corpus: Corpus, reply: ReviewDecision, state: State, context: Context, decision: Json
-) -> Json:
+    corpus: Corpus, reply: ReviewDecision, state: State, context: Context, decision: Decision
+) -> Decision:
     """Return the model's decision as far as code lets it stand: `status`, `reason`, `calls`, `memory` and notes."""
     kept = memory(state)
     remembered = kept | {
@@ -192,16 +193,16 @@ async def judged(
         "missing": [item[:160] for item in reply.missing],
         "judged": fingerprint(state),
     }
-    base: Json = {"status": "enough", "reason": reply.reason, "memory": remembered, "unfinished": False}
+    base: Decision = {"status": "enough", "reason": reply.reason, "memory": remembered, "unfinished": False}
     if reply.status == "more":
         if not may_go_on(state, context):
             return base | {"unfinished": True}
         found = await asyncio.to_thread(resolved_set, corpus, reply.next_calls, state, context)
         if found is not None:
-            query = {"tool": "query_documents", "args": {"bucket": found[0]["buckets"][0]}}
-            return base | {"status": "more", "calls": [query], "plan": found[0], "notes": found[1]}
+            query: ToolCall = {"tool": "query_documents", "args": {"bucket": found[0]["buckets"][0]}}
+            return {**base, "status": "more", "calls": [query], "plan": found[0], "notes": found[1]}
         calls = await new_calls(corpus, reply.next_calls, state, context)
-        return base | ({"status": "more", "calls": calls} if calls else {"unfinished": True})
+        return {**base, "status": "more", "calls": calls} if calls else {**base, "unfinished": True}
     if reply.status == "clarify":
         asked = await clarification_of(corpus, reply, state, context)
         if asked is not None:
@@ -214,7 +215,7 @@ async def judged(
 
 async def clarification_of(
     corpus: Corpus, reply: ReviewDecision, state: State, context: Context
-) -> Json | None:
+) -> AskedBack | None:
     """Return the question to the user with options made by code, None when it may not or need not be asked."""
     evidence = {reference["doc"]: reference["bucket"] for reference in state.get("evidence", [])}
     named = [
@@ -242,7 +243,7 @@ def plain_question(text: str) -> str:
     return said[: said.rindex("?") + 1][:300]
 
 
-async def vetoed(corpus: Corpus, state: State, context: Context, decision: Json) -> Json:
+async def vetoed(corpus: Corpus, state: State, context: Context, decision: Decision) -> Decision:
     """Return what code says against a model's "enough": a named thing that no passage holds, values that differ.
 
     Each objection gets one search of its own; what it does not clear up goes to the answer as a fact.
@@ -261,7 +262,7 @@ async def vetoed(corpus: Corpus, state: State, context: Context, decision: Json)
         query = f"{state['question']} replaces supersedes amendment in force"
         calls.append(free_search(corpus, plan["buckets"], query, only=rivals))
     calls = [call for call in calls if signature(call) not in state.get("tried", [])]
-    facts: Json = {"absent": absent, "differing": differing}
+    facts: Decision = {"absent": absent, "differing": differing}
     if not calls or not may_go_on(state, context):
         notes = [note("review", "conflict", line) for line in differing]
         notes += [note("review", "not found", f"No passage holds “{name}”.") for name in absent]
@@ -271,7 +272,7 @@ async def vetoed(corpus: Corpus, state: State, context: Context, decision: Json)
     return facts | {"status": "more", "reason": "; ".join(what)[:400], "calls": allowed}
 
 
-def absent_names(decomposition: Mapping[str, Any], seen: Sequence[Passage]) -> list[str]:
+def absent_names(decomposition: Decomposed, seen: Sequence[Passage]) -> list[str]:
     """Return the names that a model, or a part of the user's own, found in the question and of which no passage holds a single word."""
     if not decomposition.get("by"):
         return []
@@ -280,7 +281,7 @@ def absent_names(decomposition: Mapping[str, Any], seen: Sequence[Passage]) -> l
     return [name for name in names if not any(bare(word) in text for word in content_words(name) or [name])]
 
 
-def differing_values(corpus: Corpus, plan: Json, rivals: Sequence[str]) -> list[str]:
+def differing_values(corpus: Corpus, plan: Plan, rivals: Sequence[str]) -> list[str]:
     """Return a line for the value asked for when documents that fit equally state different ones; blocking."""
     part = plan["per_bucket"].get(plan["buckets"][0], {})
     asked = next(iter(part.get("asked", [])), None)

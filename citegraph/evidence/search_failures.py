@@ -5,13 +5,13 @@ from typing import Any
 from citegraph.corpus.index.searcher import SearchFailure
 from citegraph.evidence.reranking import NOT_RERANKED
 from citegraph.run.model_calls import note
-from citegraph.run.state import Json
+from citegraph.run.pieces import StoredNote
 
 KEYWORD_ONLY, SEMANTIC_ONLY = "keyword only", "semantic only"
 """Kinds of the notes on a search that one half of the index answered alone."""
 
 
-def failure_note(failed: SearchFailure) -> Json:
+def failure_note(failed: SearchFailure) -> StoredNote:
     """Return the note on a search that failed: what answered in its place, or that nothing did."""
     if not failed.bucket:
         return note("search", NOT_RERANKED, failed.reason)

@@ -10,8 +10,9 @@ from citegraph.llm.prompts import Passage
 from citegraph.run.budgets import llm_calls_left, seconds_left, tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.degraded import corpus_of
+from citegraph.run.pieces import Memory, Plan, Reference
 from citegraph.run.services import Corpus
-from citegraph.run.state import Json, State
+from citegraph.run.state import State
 
 KNOWN_FIELDS, KNOWN_VALUE, KNOWN_ALL = 14, 80, 600
 """Fields shown of a document, characters of one value and of all together."""
@@ -41,9 +42,9 @@ def search_quality(state: State) -> str:
 
 def passages(
     corpus: Corpus,
-    evidence: Sequence[Json],
+    evidence: Sequence[Reference],
     chunks: Mapping[str, Chunk],
-    plan: Json,
+    plan: Plan,
     first: Sequence[str] = (),
 ) -> tuple[Passage, ...]:
     """Return the evidence as passages, best first, those of the documents `first` before all others; blocking.
@@ -109,9 +110,9 @@ def searches_shown(state: State) -> str:
     return "\n".join(memory(state).get("log", [])) or "none"
 
 
-def memory(state: Mapping[str, Any]) -> Json:
+def memory(state: Mapping[str, Any]) -> Memory:
     """Return what the reviews of this run keep from round to round: `log`, `found`, `missing`, `judged`."""
-    kept: Json = state.get("decision", {}).get("memory", {})
+    kept: Memory = state.get("decision", {}).get("memory", {})
     return kept
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from citegraph.corpus.index.term_weights import holds
 from citegraph.evidence.next_calls import allowed_buckets
@@ -14,28 +14,29 @@ from citegraph.run.budgets import spent, tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.degraded import corpus_of
 from citegraph.run.model_calls import note
+from citegraph.run.pieces import Decision, Plan, ToolCall
 from citegraph.run.services import Corpus
-from citegraph.run.state import Json, State
+from citegraph.run.state import State
 
 
-def enough(reason: str, **more: Any) -> Json:
+def enough(reason: str, **more: Any) -> Decision:
     """Return the decision to compose."""
-    return {"status": "enough", "reason": reason, **more}
+    return cast(Decision, {"status": "enough", "reason": reason, **more})
 
 
-def vacant(corpus: Corpus, plan: Json) -> bool:
+def vacant(corpus: Corpus, plan: Plan) -> bool:
     """Tell whether the buckets hold nothing that the asking principal may see."""
     corpus = corpus_of(corpus, plan)
     return not any(corpus.documents.count(name) or corpus.annotations.count(name) for name in plan["buckets"])
 
 
-def nothing_there(plan: Json) -> Json:
+def nothing_there(plan: Plan) -> Decision:
     """Return the decision for buckets without documents: asking back would not help."""
     said = f"There are no documents in {', '.join(plan['buckets'])}: add some (citegraph ingest), then ask again."
     return enough("there are no documents", empty=True, notes=[note("review", "empty", said)])
 
 
-async def nothing_found(corpus: Corpus, state: State, context: Context, unknown: Sequence[str]) -> Json:
+async def nothing_found(corpus: Corpus, state: State, context: Context, unknown: Sequence[str]) -> Decision:
     """Ask with counts under each relaxation when nothing matches; at the cap say so."""
     plan = state["plan"]
     if await asyncio.to_thread(vacant, corpus, plan):
@@ -46,7 +47,7 @@ async def nothing_found(corpus: Corpus, state: State, context: Context, unknown:
     return enough("no document matches", empty=True)
 
 
-async def elsewhere(corpus: Corpus, state: State, context: Context, names: Sequence[str]) -> Json | None:
+async def elsewhere(corpus: Corpus, state: State, context: Context, names: Sequence[str]) -> Decision | None:
     """Return the search of the other buckets that hold every missing name, None when none does or it was done."""
     plan = state["plan"]
     others = [name for name in allowed_buckets(corpus, plan, context) if name not in plan["buckets"]]
@@ -54,7 +55,7 @@ async def elsewhere(corpus: Corpus, state: State, context: Context, names: Seque
     for bucket in others:
         if all(await corpus.index.counts(bucket, [holds(name) for name in names])):
             holding.append(bucket)
-    call: Json = {
+    call: ToolCall = {
         "tool": "search",
         "args": {
             "buckets": holding,
@@ -77,7 +78,7 @@ async def elsewhere(corpus: Corpus, state: State, context: Context, names: Seque
 
 async def widen_or_ask(
     corpus: Corpus, state: State, context: Context, missing: Sequence[str], reason: str
-) -> Json:
+) -> Decision:
     """Search once without inferred filters or in other buckets; when that was done, ask."""
     plan = state["plan"]
     if await asyncio.to_thread(vacant, corpus, plan):
@@ -93,7 +94,7 @@ async def widen_or_ask(
     return enough(reason, empty=True)
 
 
-async def widen(corpus: Corpus, state: State, context: Context) -> Json | None:
+async def widen(corpus: Corpus, state: State, context: Context) -> Decision | None:
     """Return one further round: inferred filters lifted, then the buckets not searched yet; None when both were done."""
     plan = state["plan"]
     query = plan["queries"][0]
@@ -103,7 +104,7 @@ async def widen(corpus: Corpus, state: State, context: Context) -> Json | None:
         (plan["buckets"], "inferred filters were lifted"),
         (others, "the other buckets were searched too"),
     ):
-        call: Json = {
+        call: ToolCall = {
             "tool": "search",
             "args": {"buckets": buckets, "query": query, "mode": "hybrid", "filtered": hard, "only": []},
         }

@@ -8,13 +8,13 @@ from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
-from citegraph.plan.stored_filters import fields_of, inferred
+from citegraph.plan.stored_filters import fields_of, inferred, stored
 from citegraph.question import cues
 from citegraph.question.clauses import read_question, wanted
 from citegraph.question.reading import Reading
 from citegraph.run.context import Context
+from citegraph.run.pieces import AskedBack, BucketPlan, Effect, OfferedOption, Plan, StoredClause, Turn
 from citegraph.run.services import Corpus
-from citegraph.run.state import Json
 
 EVERY = re.compile(
     r"^\W*(?:all|both|each|every\s?one|alle|beide|jede[rs]?|tou(?:s|tes)|les\s+deux)\b[\w\s]{0,24}\W*$",
@@ -43,7 +43,9 @@ EARLIER = re.compile(
 ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
 
-def apply_reply(corpus: Corpus, plan: Json, clarification: Json, context: Context) -> tuple[Json, list[str]]:
+def apply_reply(
+    corpus: Corpus, plan: Plan, clarification: AskedBack, context: Context
+) -> tuple[Plan, list[str]]:
     """Return the plan after a reply and a line about what changed; blocking.
 
     `clarification` holds `type`, `options` (each `{"id", "label", "effect"}`) and `reply` (text or an option's id).
@@ -70,7 +72,7 @@ def apply_reply(corpus: Corpus, plan: Json, clarification: Json, context: Contex
     return changed, lines
 
 
-def chosen_option(options: list[Json], reply: str) -> Json | None:
+def chosen_option(options: list[OfferedOption], reply: str) -> OfferedOption | None:
     """Return the option whose id or whole label was given, or that an ordinal names, else None."""
     wanted = reply.casefold()
     for option in options:
@@ -82,9 +84,9 @@ def chosen_option(options: list[Json], reply: str) -> Json | None:
     return None
 
 
-def apply_effect(plan: Json, effect: Json) -> Json:
+def apply_effect(plan: Plan, effect: Effect) -> Plan:
     """Return the plan with an option's effect: filters replaced per bucket, documents picked, or the limit lifted."""
-    changed = dict(plan)
+    changed = plan.copy()
     if "only" in effect:
         changed["only"] = effect["only"]
     for name, filters in effect.get("filters", {}).items():
@@ -96,7 +98,7 @@ def apply_effect(plan: Json, effect: Json) -> Json:
     return changed
 
 
-def pick_documents(corpus: Corpus, options: list[Json], reply: str) -> list[str]:
+def pick_documents(corpus: Corpus, options: list[OfferedOption], reply: str) -> list[str]:
     """Return the documents that a free-text reply points at among the options: by extreme, else by shared rare words."""
     documents = [option["effect"]["only"][0] for option in options if option.get("effect", {}).get("only")]
     if not documents:
@@ -163,12 +165,12 @@ APPLIED = ("filters", "names", "terms", "noun")
 NEGATIVE = frozenset({"!=", "not in"})
 
 
-def as_left(plan: Json, turn: Json, context: Context) -> Json:
+def as_left(plan: Plan, turn: Turn, context: Context) -> Plan:
     """Return the plan of the last turn's question with what that turn applied in the end, after its own edits and replies.
 
     Filters that the caller sets, and fields of which it wants none, are those of this run.
     """
-    parts = dict(plan["per_bucket"])
+    parts: dict[str, BucketPlan] = dict(plan["per_bucket"])
     for name in parts.keys() & turn.get("applied", {}).keys():
         left = turn["applied"][name]
         hard = [clause for clause in parts[name]["filters"] if not inferred(clause)]
@@ -177,11 +179,12 @@ def as_left(plan: Json, turn: Json, context: Context) -> Json:
             for clause in left.get("filters", [])
             if inferred(clause) and not fields_of(clause) & set(context.without)
         ]
-        parts[name] = parts[name] | left | {"filters": [*hard, *soft]}
-    return plan | {"per_bucket": parts}
+        merged: BucketPlan = {**parts[name], **left, "filters": [*hard, *soft]}
+        parts[name] = merged
+    return {**plan, "per_bucket": parts}
 
 
-def edit_plan(corpus: Corpus, plan: Json, reply: str, context: Context) -> tuple[Json, list[str]]:
+def edit_plan(corpus: Corpus, plan: Plan, reply: str, context: Context) -> tuple[Plan, list[str]]:
     """Return the plan with the reply's clauses put in place of those on the same field; the rest stays.
 
     "any year" drops the clause on the main date, "X not Y" drops Y.
@@ -230,12 +233,12 @@ def edit_plan(corpus: Corpus, plan: Json, reply: str, context: Context) -> tuple
     }, lines
 
 
-def negated_names(reply: str, part: Json) -> bool:
+def negated_names(reply: str, part: BucketPlan) -> bool:
     """Tell whether the reply takes back a name of the question ("Gilead not Amgen")."""
     return bool(cues.NEGATION.search(reply)) and any(word in terms.words(reply) for word in part["names"])
 
 
-def reading_names(part: Json, reading: Reading) -> list[str]:
+def reading_names(part: BucketPlan, reading: Reading) -> list[str]:
     """Return the names of the question, unless the reply linked a name instead."""
     return [] if reading.mentions else list(dict.fromkeys([*part["names"], *reading.names]))
 
@@ -247,7 +250,7 @@ def taken_out(reply: str) -> set[str]:
     return set(terms.words(re.split(r"[,;]|\b(?:but|only)\b", cues.NEGATION.split(reply)[-1])[0]))
 
 
-def without_values(filters: list[Json], fresh: list[Json]) -> list[Json]:
+def without_values(filters: list[StoredClause], fresh: list[StoredClause]) -> list[StoredClause]:
     """Return the filters without the values that a reply excludes ("without Nevada" after "Delaware or Nevada")."""
     excluded = {
         (clause["field"], str(value).casefold())
@@ -269,7 +272,7 @@ def without_values(filters: list[Json], fresh: list[Json]) -> list[Json]:
     return kept
 
 
-def same_date_field(bucket: Bucket, part: Json, clause: Clause) -> Clause:
+def same_date_field(bucket: Bucket, part: BucketPlan, clause: Clause) -> Clause:
     """Return a reply's period on the date field that the question already filters, when the reply names none itself."""
     if clause.field != bucket.main_date:
         return clause
@@ -279,13 +282,14 @@ def same_date_field(bucket: Bucket, part: Json, clause: Clause) -> Clause:
 
 
 def edit_filters(
-    corpus: Corpus, bucket: str, part: Json, reading: Reading, context: Context
-) -> tuple[list[Json], list[str]]:
+    corpus: Corpus, bucket: str, part: BucketPlan, reading: Reading, context: Context
+) -> tuple[list[StoredClause], list[str]]:
     """Return the filters with those of the reply in place of inferred ones on the same field."""
-    fresh, said = [], []
+    fresh: list[StoredClause] = []
+    said: list[str] = []
     for read in reading.clauses:
         if not isinstance(read, Clause):
-            fresh.append(read.model_dump(mode="json"))
+            fresh.append(stored(read))
             continue
         clause = same_date_field(corpus.buckets[bucket], part, read)
         if clause.operator in NEGATIVE and not any(
@@ -293,7 +297,7 @@ def edit_filters(
         ):
             continue
         checked = check_filters(corpus.buckets[bucket], [clause], today=context.now)
-        fresh += [one.model_dump() for one in wanted(checked.filters, context)]
+        fresh += [stored(one) for one in wanted(checked.filters, context)]
         said += [str(problem) for problem in checked.problems]
     kept = without_values(part["filters"], fresh)
     # What is taken out leaves the rest of the field's values standing.

@@ -21,13 +21,14 @@ from citegraph.run.budgets import tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.degraded import SAID, has_metadata, without_metadata
 from citegraph.run.model_calls import note
+from citegraph.run.pieces import BucketPlan, CallArguments, Plan, StoredNote, ToolCall
 from citegraph.run.services import Corpus
-from citegraph.run.state import Json, State
+from citegraph.run.state import State
 
 
 def plan_without_metadata(
     corpus: Corpus, state: State, context: Context, error: Unavailable
-) -> tuple[Json, list[Json]]:
+) -> tuple[Plan, list[StoredNote]]:
     """Return the plan of an unfiltered search, and the note that says so.
 
     Raises:
@@ -44,7 +45,7 @@ def plan_without_metadata(
     return plan | {"metadata": False}, [*notes, note("schema_plan", "degraded", SAID)]
 
 
-def asks_for_a_set(corpus: Corpus, plan: Json, state: State) -> bool:
+def asks_for_a_set(corpus: Corpus, plan: Plan, state: State) -> bool:
     """Tell whether a question may ask for a list or a number over many documents, in doubt yes.
 
     Filters and names that no store confirms make such a question look like one for a fact.
@@ -57,7 +58,7 @@ def asks_for_a_set(corpus: Corpus, plan: Json, state: State) -> bool:
     return computes or (intent == "list" and bool(cues.LIST.search(question)))
 
 
-def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Json, list[Json]]:
+def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Plan, list[StoredNote]]:
     """Return the plan and its notes; the newest reply to a clarification edits the reading of the question."""
     question = state["question"]
     buckets = [route["bucket"] for route in state["routes"]]
@@ -69,7 +70,7 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Json, lis
     buckets = [name for name in buckets if len(hard[name]) == len(context.filters)]
     if not buckets:
         raise BadInput(f"No bucket has all of the fields of the filters {', '.join(context.filters)}.")
-    plans: dict[str, Json] = {}
+    plans: dict[str, BucketPlan] = {}
     for name in buckets:
         reading = read_question(corpus.buckets[name], corpus.linker, question, context.now)
         if not has_metadata(corpus):
@@ -98,7 +99,7 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Json, lis
 
 def caller_filters(
     corpus: Corpus, buckets: list[str], context: Context
-) -> tuple[dict[str, Filters], list[Json]]:
+) -> tuple[dict[str, Filters], list[StoredNote]]:
     """Return the caller's hard filters per bucket that knows the field; a bucket that misses one is not searched.
 
     Raises:
@@ -121,7 +122,7 @@ def caller_filters(
     return {name: tuple(clauses) for name, clauses in hard.items()}, []
 
 
-def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Json]) -> Json:
+def settle(corpus: Corpus, question: str, state: State, plans: dict[str, BucketPlan]) -> Plan:
     """Return the whole plan: intent made certain with the schema, kind of answer, strategy and queries."""
     decomposition = state["decomposition"]
     best = order_buckets(list(plans), plans)
@@ -144,7 +145,7 @@ def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Json]) 
     if intent == "qa" and order and lead["noun"] and not lead["named"]:
         intent = "list"
     whole_set = intent in {"list", "compute"}
-    chosen: Json = {}
+    chosen: Plan = {}
     if whole_set and leads_on(decomposition):
         # Which documents form the set is known only when the name has been found that leads to them.
         if decomposition["intent"] in SETS:
@@ -157,7 +158,7 @@ def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Json]) 
             if plans[name]["filters"] == lead["filters"] or plans[name]["noun"] or name == best[0]
         ][:1]
     queries = [question, *(item["query"] for item in decomposition.get("subqueries", []))]
-    return {
+    whole: Plan = {
         "intent": intent,
         "kind": "documents" if whole_set else "passages",
         "buckets": best,
@@ -168,18 +169,19 @@ def settle(corpus: Corpus, question: str, state: State, plans: dict[str, Json]) 
         "only": [],
         "relaxed": [],
         "order_by": order if whole_set else None,
-    } | chosen
+    }
+    return whole | chosen
 
 
-def order_buckets(names: list[str], plans: dict[str, Json]) -> list[str]:
+def order_buckets(names: list[str], plans: dict[str, BucketPlan]) -> list[str]:
     """Keep the router's order; a bucket that holds a name of the question comes before one that holds none."""
     return sorted(names, key=lambda name: not plans[name]["named"])
 
 
-def first_calls(plan: Json, context: Context, state: State) -> list[Json]:
+def first_calls(plan: Plan, context: Context, state: State) -> list[ToolCall]:
     """Return the first tool calls of a plan, as many as the budget allows."""
     allowed = tool_calls_left(state, context)
-    calls: list[Json]
+    calls: list[ToolCall]
     if plan["kind"] == "documents":
         calls = [{"tool": "query_documents", "args": {"bucket": name}} for name in plan["buckets"]]
     elif plan.get("sides"):
@@ -202,8 +204,13 @@ def first_calls(plan: Json, context: Context, state: State) -> list[Json]:
     return calls[:allowed]
 
 
-def passage_call(plan: Json, query: str) -> Json:
+def passage_call(plan: Plan, query: str) -> ToolCall:
     """Return the search of a plan's buckets for one of its queries."""
-    arguments = {"buckets": plan["buckets"], "query": query, "mode": plan["strategy"]}
-    arguments |= {"filtered": True, "only": plan["only"]}
+    arguments: CallArguments = {
+        "buckets": plan["buckets"],
+        "query": query,
+        "mode": plan["strategy"],
+        "filtered": True,
+        "only": plan["only"],
+    }
     return {"tool": "search", "args": arguments | part_of(plan, query)}

@@ -7,11 +7,11 @@ from citegraph.corpus.filters.conditions import matches
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.plan.stored_filters import printed
+from citegraph.run.pieces import BucketPlan, Plan, StoredClause
 from citegraph.run.services import Corpus
-from citegraph.run.state import Json
 
 
-def narrow(corpus: Corpus, plan: Json, question: str) -> tuple[Json, list[str]]:
+def narrow(corpus: Corpus, plan: Plan, question: str) -> tuple[Plan, list[str]]:
     """Return the plan of a question for a fact with filters that match something, and a line per clause given up.
 
     A document named by its id is taken alone. Inferred clauses that together match nothing are given up one by one,
@@ -60,7 +60,7 @@ def named_documents(corpus: Corpus, question: str) -> list[tuple[str, str]]:
     return [(name, records[name].bucket) for name in names if name in records]
 
 
-def may_read(corpus: Corpus, plan: Json, document: tuple[str, str]) -> bool:
+def may_read(corpus: Corpus, plan: Plan, document: tuple[str, str]) -> bool:
     """Tell whether a named document is in a bucket of the plan and passes the filters that are not inferred."""
     doc_id, bucket = document
     if bucket not in plan["per_bucket"]:
@@ -71,7 +71,7 @@ def may_read(corpus: Corpus, plan: Json, document: tuple[str, str]) -> bool:
     return matches(corpus.buckets[bucket], typed_filters(hard), values)
 
 
-def matches_without(corpus: Corpus, bucket: str, filters: list[Json], clause: Json) -> bool:
+def matches_without(corpus: Corpus, bucket: str, filters: list[StoredClause], clause: StoredClause) -> bool:
     """Tell whether some document meets all of the filters but one."""
     left = [other for other in filters if other is not clause]
     return corpus.annotations.count(bucket, typed_filters(left)) > 0
@@ -83,12 +83,12 @@ QUOTED_ID = re.compile(r"[\"“„\[]([^\"“”„\[\]\n]{1,200})[\"”\]]")
 DOC_ID = re.compile(r"(?<![\w-])[\w][\w.\-]*\w(?![\w-])")
 
 
-def is_entity(bucket: Bucket, clause: Json) -> bool:
+def is_entity(bucket: Bucket, clause: StoredClause) -> bool:
     """Tell whether a clause holds a name or an identifier rather than a kind, a keyword or a date."""
     return clause.get("field") in bucket.entity_fields
 
 
-def certainty(bucket: Bucket, part: Json, clause: Json) -> float:
+def certainty(bucket: Bucket, part: BucketPlan, clause: StoredClause) -> float:
     """Return how sure an inferred clause is, 0 to 1: names by the quality of their match, days before loose words."""
     field = bucket.field(clause.get("field", ""))
     if field is not None and field.type == "date":

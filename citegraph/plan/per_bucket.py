@@ -7,23 +7,23 @@ from citegraph.corpus.filters.clause import Clause, Filters, filtered_fields, ty
 from citegraph.corpus.linking.links import Link
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.plan.narrowing import narrow
-from citegraph.plan.stored_filters import inferred
+from citegraph.plan.stored_filters import inferred, stored
 from citegraph.question.clauses import read_question, wanted
 from citegraph.question.named_values import clause_of
 from citegraph.question.reading import Reading
 from citegraph.question.sides import split_sides
 from citegraph.run.context import Context
 from citegraph.run.degraded import has_metadata
+from citegraph.run.pieces import BucketPlan, Plan, PlanPart, Side
 from citegraph.run.services import Corpus
-from citegraph.run.state import Json
 
 
-def bucket_plan(bucket: Bucket, reading: Reading, hard: Filters, context: Context) -> Json:
+def bucket_plan(bucket: Bucket, reading: Reading, hard: Filters, context: Context) -> BucketPlan:
     """Return one bucket's part of the plan as plain data; clauses that do not fit fall alone."""
     checked = check_filters(bucket, reading.clauses, today=context.now)
     inferred = wanted(checked.filters, context)
     return {
-        "filters": [clause.model_dump(mode="json") for clause in (*hard, *inferred)],
+        "filters": [stored(clause) for clause in (*hard, *inferred)],
         "dropped": [str(problem) for problem in checked.problems],
         "mentions": [
             {
@@ -47,11 +47,11 @@ def bucket_plan(bucket: Bucket, reading: Reading, hard: Filters, context: Contex
 
 
 def plan_sides(
-    corpus: Corpus, plan: Json, question: str, hard: dict[str, Filters], context: Context
-) -> list[Json]:
+    corpus: Corpus, plan: Plan, question: str, hard: dict[str, Filters], context: Context
+) -> list[Side]:
     """Return one small plan per side of a comparison: label, question and what each bucket reads in it."""
     lead = corpus.buckets[plan["buckets"][0]]
-    sides = []
+    sides: list[Side] = []
     for side in split_sides(lead, corpus.linker, question, today=context.now):
         narrowed = part_plan(corpus, plan, side.question, hard, context, held=side.link)
         sides.append(
@@ -65,7 +65,7 @@ def plan_sides(
     return sides
 
 
-def plan_part(corpus: Corpus, plan: Json, query: str, context: Context) -> Json:
+def plan_part(corpus: Corpus, plan: Plan, query: str, context: Context) -> PlanPart:
     """Return one part's query with the filters, identifiers and documents that stand in it, and the fixed filters.
 
     The filters of the whole question would keep each part to the documents that another one names.
@@ -77,19 +77,19 @@ def plan_part(corpus: Corpus, plan: Json, query: str, context: Context) -> Json:
     narrowed = part_plan(corpus, plan, query, fixed, context)
     codes = [code for part in narrowed["per_bucket"].values() for code in part["identifiers"]]
     filters = {name: part["filters"] for name, part in narrowed["per_bucket"].items()}
-    own = {"identifiers": list(dict.fromkeys(codes)), "only": narrowed["only"]}
-    return {"query": query, "filters": filters} | own
+    codes = list(dict.fromkeys(codes))
+    return {"query": query, "filters": filters, "identifiers": codes, "only": narrowed["only"]}
 
 
 def part_plan(
     corpus: Corpus,
-    plan: Json,
+    plan: Plan,
     text: str,
     hard: dict[str, Filters],
     context: Context,
     *,
     held: Link | None = None,
-) -> Json:
+) -> Plan:
     """Return the plan with what each bucket reads in a part of the question, its filters narrowed to match something.
 
     Args:

@@ -1,6 +1,6 @@
 """A model's part of the plan: what rules leave open, and its filters, aggregate and queries once code has checked them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -13,12 +13,12 @@ from citegraph.language import terms
 from citegraph.llm.prompts import Prompt
 from citegraph.plan.chains import leads_on
 from citegraph.plan.narrowing import narrow
-from citegraph.plan.stored_filters import filters_shown, flat, inferred, printed
+from citegraph.plan.stored_filters import filters_shown, flat, inferred, printed, stored
 from citegraph.question.clauses import wanted
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
+from citegraph.run.pieces import Constraint, Decomposed, OrderBy, Plan, StoredClause, StoredNote, WantedNumber
 from citegraph.run.services import Corpus
-from citegraph.run.state import Json
 
 Strategy = Literal["keyword", "semantic", "hybrid"]
 LINKED = 0.7
@@ -97,7 +97,7 @@ class SearchPlan(BaseModel):
     queries: list[str] = Field(max_length=3)
 
 
-def open_points(plan: Json, decomposition: Mapping[str, Any]) -> list[str]:
+def open_points(plan: Plan, decomposition: Decomposed) -> list[str]:
     """Return what rules leave open of a plan, in words for the model; empty when its call would be wasted.
 
     Without a decomposition by a model, or a part of the user's own, nothing vouches for the rules' reading, and everything is open.
@@ -134,19 +134,19 @@ def open_points(plan: Json, decomposition: Mapping[str, Any]) -> list[str]:
 SETS = frozenset({"list", "compute"})
 
 
-def words_of(clause: Json) -> set[str]:
+def words_of(clause: StoredClause) -> set[str]:
     """Return the words of the question that a stored clause rests on, or of its value."""
     return set(terms.content_words(clause.get("raw", ""))) or set(
         terms.content_words(str(clause.get("value")))
     )
 
 
-def asked_words(constraint: Json) -> set[str]:
+def asked_words(constraint: Constraint) -> set[str]:
     """Return the words of a model's condition as the question writes it."""
     return set(terms.content_words(constraint["raw_text"] or " ".join(constraint["value"])))
 
 
-def held_by_search(words: set[str], plan: Json) -> bool:
+def held_by_search(words: set[str], plan: Plan) -> bool:
     """Tell whether a condition is a code that the index matches exactly, so that no filter is needed."""
     parts = plan["per_bucket"].values()
     codes = {word for part in parts for code in part["identifiers"] for word in terms.words(code)}
@@ -155,14 +155,14 @@ def held_by_search(words: set[str], plan: Json) -> bool:
     }
 
 
-def left_over(plan: Json) -> list[str]:
+def left_over(plan: Plan) -> list[str]:
     """Return the words that no filter of a set question uses, besides those that name its shape."""
     part = plan["per_bucket"][plan["buckets"][0]]
     shape = {name.replace("_", " ") for name in part["asked"]}
     return [word for word in part["terms"] if not any(word in name for name in shape)][:6]
 
 
-def draft_shown(corpus: Corpus, plan: Json) -> str:
+def draft_shown(corpus: Corpus, plan: Plan) -> str:
     """Return the rules' plan as the model reads it; blocking."""
     aggregate = plan["aggregate"]
     lines = [
@@ -172,15 +172,14 @@ def draft_shown(corpus: Corpus, plan: Json) -> str:
     if aggregate.get("function", "none") != "none":
         by = f" by {', '.join(aggregate['group_by'])}" if aggregate.get("group_by") else ""
         lines.append(f"aggregate: {aggregate['function']} {aggregate.get('field') or ''}{by}")
-    if plan.get("order_by"):
-        order = plan["order_by"]
+    if order := plan.get("order_by"):
         lines.append(f"order: {'-' if order['descending'] else ''}{order['field']}, limit {order['limit']}")
     if plan["kind"] != "documents":
         lines.append(f"searches: {'; '.join(f'“{query}”' for query in plan['queries'])}")
     return "\n".join(lines)
 
 
-def conditions_shown(decomposition: Mapping[str, Any]) -> str:
+def conditions_shown(decomposition: Decomposed) -> str:
     """Return the conditions that `decompose` found, one a line."""
     return "\n".join(
         f"- {item['field']} {item['operator']} {', '.join(item['value'])} (“{item['raw_text']}”)"
@@ -188,13 +187,13 @@ def conditions_shown(decomposition: Mapping[str, Any]) -> str:
     )
 
 
-def adopt(corpus: Corpus, plan: Json, reply: SearchPlan, context: Context) -> tuple[Json, list[Json]]:
+def adopt(corpus: Corpus, plan: Plan, reply: SearchPlan, context: Context) -> tuple[Plan, list[StoredNote]]:
     """Return the rules' plan with the model's filters, aggregate and queries put in, each clause checked alone; blocking.
 
     Fixed filters stay. A name is taken for the stored value that it means. Filters that together match nothing are
     given up one by one in a question for a fact, as those of the rules are.
     """
-    notes: list[Json] = []
+    notes: list[StoredNote] = []
     per_bucket = {}
     for item in reply.plans:
         if item.bucket in plan["per_bucket"]:
@@ -234,18 +233,20 @@ def adopt(corpus: Corpus, plan: Json, reply: SearchPlan, context: Context) -> tu
 
 def checked_clauses(
     corpus: Corpus, bucket: str, written: Sequence[PlannedFilter], context: Context
-) -> tuple[list[Json], list[Json]]:
+) -> tuple[list[StoredClause], list[StoredNote]]:
     """Return the clauses of a model that fit a bucket's schema, their names linked, and notes; blocking."""
-    declared, kept, notes = corpus.buckets[bucket], [], []
+    declared = corpus.buckets[bucket]
+    kept: list[StoredClause] = []
+    notes: list[StoredNote] = []
     for item in written:
         checked = check_filters(declared, [item.clause()], today=context.now)
         notes += [note("schema_plan", "clause dropped", str(problem)) for problem in checked.problems]
         for clause in wanted(checked.filters, context):
             linked = linked_clause(corpus.linker, declared, clause) if isinstance(clause, Clause) else clause
             if isinstance(clause, Clause) and isinstance(linked, Clause) and linked.value != clause.value:
-                shown = printed(linked.model_dump(mode="json"))
+                shown = printed(stored(linked))
                 notes.append(note("schema_plan", "linked value", f"“{clause.raw}” was taken as {shown}."))
-            kept.append(linked.model_dump(mode="json"))
+            kept.append(stored(linked))
     return kept, notes
 
 
@@ -273,7 +274,7 @@ def linked_clause(linker: ValueLinker, bucket: Bucket, clause: Clause) -> Clause
     return clause.model_copy(update={"operator": operator, "value": values if several else values[0]})
 
 
-def checked_shape(bucket: Bucket, lead: PlannedBucket) -> tuple[Json, Json | None, list[str]]:
+def checked_shape(bucket: Bucket, lead: PlannedBucket) -> tuple[WantedNumber, OrderBy | None, list[str]]:
     """Return the model's aggregate and order with the bucket's field names, and the names that it does not have."""
     order_by = lead.order_by.lstrip("-")
     asked = [name for name in (lead.aggregate_field, *lead.group_by, order_by) if name]
@@ -281,13 +282,13 @@ def checked_shape(bucket: Bucket, lead: PlannedBucket) -> tuple[Json, Json | Non
     field = known.get(lead.aggregate_field)
     if lead.aggregate not in {"none", "count"} and field is None:
         field = bucket.main_amount
-    aggregate = {
+    aggregate: WantedNumber = {
         "function": lead.aggregate if field or lead.aggregate == "count" else "none",
         "field": field,
         "group_by": [known[name] for name in lead.group_by if name in known],
     }
     descending = lead.order_by.startswith("-")
-    order = (
+    order: OrderBy | None = (
         {"field": known[order_by], "descending": descending, "limit": lead.limit}
         if order_by in known
         else None

@@ -1,30 +1,36 @@
 """Filters as a plan keeps them: clauses and groups of clauses, plain data."""
 
 from collections.abc import Iterator, Sequence
+from typing import cast
 
-from citegraph.corpus.filters.clause import Filters, Group, typed_filters
+from citegraph.corpus.filters.clause import Clause, Filters, Group, typed_filters
 from citegraph.run.degraded import corpus_of
+from citegraph.run.pieces import Plan, StoredClause, ToolCall
 from citegraph.run.services import Corpus
-from citegraph.run.state import Json
 
 
-def flat(filters: Sequence[Json]) -> Iterator[Json]:
+def stored(item: Clause | Group) -> StoredClause:
+    """Return a clause or group as the state keeps it."""
+    return cast(StoredClause, item.model_dump(mode="json"))
+
+
+def flat(filters: Sequence[StoredClause]) -> Iterator[StoredClause]:
     """Yield the clauses of stored filters, those inside groups too."""
     for item in filters:
         yield from item.get("clauses", [item])
 
 
-def inferred(item: Json) -> bool:
+def inferred(item: StoredClause) -> bool:
     """Tell whether a stored clause or group was inferred; others are fixed by the caller or by access control."""
     return all(clause.get("origin", "inferred") == "inferred" for clause in flat([item]))
 
 
-def fields_of(item: Json) -> set[str]:
+def fields_of(item: StoredClause) -> set[str]:
     """Return the fields of a stored clause or group."""
     return {clause["field"] for clause in flat([item])}
 
 
-def printed(clause: Json) -> str:
+def printed(clause: StoredClause) -> str:
     """Return a clause as people read it."""
     if "clauses" in clause:
         return f" {'or' if clause['mode'] == 'any' else 'and'} ".join(
@@ -54,14 +60,14 @@ def hard_only(filters: Filters) -> Filters:
     )
 
 
-def bucket_filters(plan: Json, bucket: str, call: Json | None = None) -> Filters:
+def bucket_filters(plan: Plan, bucket: str, call: ToolCall | None = None) -> Filters:
     """Return the plan's filters for a bucket as typed clauses; a call may bring its own instead."""
     own = (call or {}).get("args", {}).get("filters")
     raw = own.get(bucket, []) if own is not None else plan["per_bucket"].get(bucket, {}).get("filters", [])
     return typed_filters(raw)
 
 
-def filters_shown(corpus: Corpus, plan: Json) -> str:
+def filters_shown(corpus: Corpus, plan: Plan) -> str:
     """Return one line per bucket: its filters, how many documents match each and all; "none" without; blocking."""
     corpus = corpus_of(corpus, plan)
     lines = []

@@ -5,7 +5,7 @@ import re
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.question import cues
 from citegraph.question.phrases import find_phrase
-from citegraph.run.state import Json
+from citegraph.run.pieces import WantedNumber
 
 LEAD = r"(?:per|by|for\s+each|for\s+every|grouped\s+by|broken\s+down\s+by|split\s+by|je|pro|nach|par|für\s+jede[nrs]?)"
 UNITS = {
@@ -65,7 +65,7 @@ TOP_WORDS = (MOST, OFTEN, MONEY, re.compile(rf"\b(?:{SENDS}|fewest)\b", re.IGNOR
 """What matches the words by which a question asks for the group with the most: they are no condition."""
 
 
-def top_group(bucket: Bucket, question: str) -> Json | None:
+def top_group(bucket: Bucket, question: str) -> WantedNumber | None:
     """Return the aggregate of "which vendor billed us the most", with `top`: "most" or "least"; None for others.
 
     A plural of the documents after "most", or "most often", counts documents; a word for money sums the main amount.
@@ -84,7 +84,7 @@ def top_group(bucket: Bucket, question: str) -> Json | None:
     )
     if not counts and not ends and not MONEY.match(rest):
         return None
-    made: Json = {"function": "count", "field": None}
+    made: WantedNumber = {"function": "count", "field": None}
     if not counts:
         if not bucket.main_amount or not MONEY.search(question):
             return None

@@ -6,10 +6,12 @@ from citegraph.corpus.schema.bucket import Bucket
 from citegraph.question import cues
 from citegraph.question.answer_form import choice_in
 from citegraph.question.phrases import find_phrase
-from citegraph.run.state import Json
+from citegraph.run.pieces import BucketPlan, Decomposed, WantedNumber
 
 
-def settle_intent(bucket: Bucket, question: str, decomposition: Json, lead: Json) -> tuple[str, Json]:
+def settle_intent(
+    bucket: Bucket, question: str, decomposition: Decomposed, lead: BucketPlan
+) -> tuple[str, WantedNumber]:
     """Return the intent and the aggregate that the schema allows.
 
     An amount is only summed where the bucket has a main amount; "how many" counts documents only when the
@@ -17,7 +19,7 @@ def settle_intent(bucket: Bucket, question: str, decomposition: Json, lead: Json
     """
     intent, wanted = decomposition["intent"], decomposition.get("aggregate", "none")
     plural = lead["noun"] == "plural"
-    nothing: Json = {"function": "none", "field": None}
+    nothing: WantedNumber = {"function": "none", "field": None}
     if intent == "compute":
         if wanted == "count":
             return (
@@ -62,7 +64,7 @@ def counts_documents(bucket: Bucket, question: str) -> bool:
     return named or (open_end and before) or bool(re.search(r"\bcount\b", match.group(), re.IGNORECASE))
 
 
-def sums_amounts(bucket: Bucket, question: str, wanted: str, lead: Json) -> bool:
+def sums_amounts(bucket: Bucket, question: str, wanted: str, lead: BucketPlan) -> bool:
     """Tell whether a sum, average or extreme over the bucket's main amount is asked for.
 
     "Total of the invoice" names a value of one document; "of the invoices", "spend" and a period ask for a sum.
@@ -90,7 +92,7 @@ def sums_amounts(bucket: Bucket, question: str, wanted: str, lead: Json) -> bool
     return whole or (bool(lead["filters"]) and (many or bool(spend)))
 
 
-def asks_value(bucket: Bucket, question: str, lead: Json) -> bool:
+def asks_value(bucket: Bucket, question: str, lead: BucketPlan) -> bool:
     """Tell whether the question wants a value out of a document rather than the documents."""
     if re.search(
         r"\b(?:who|whose|when|where|why|how|wer|wann|wo|wie|warum|qui|quand|où|comment|combien)\b",
@@ -131,7 +133,7 @@ def names_documents(bucket: Bucket, head: str) -> bool:
     )
 
 
-def compared_names(bucket: Bucket, question: str, intent: str, lead: Json) -> list[str]:
+def compared_names(bucket: Bucket, question: str, intent: str, lead: BucketPlan) -> list[str]:
     """Return the field to group by when several names are compared by a number over their documents.
 
     "Compare the totals of A and B invoices" is one sum a name, not one over both.

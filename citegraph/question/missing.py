@@ -5,7 +5,7 @@ import re
 from citegraph.question import cues
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Reader
-from citegraph.run.state import Json
+from citegraph.run.pieces import StoredClause
 
 LACKING = re.compile(
     r"\b(?:without|lack(?:s|ing)?|missing|(?:with|hav(?:e|ing)|has|states?|stating|gives?|shows?|names?)\s+no"
@@ -46,7 +46,7 @@ def _means_else(question: str, span: tuple[int, int]) -> bool:
     )
 
 
-def lacks(filters: list[Json], field: str | None) -> bool:
+def lacks(filters: list[StoredClause], field: str | None) -> bool:
     """Tell whether stored filters ask for documents that do not state a field: there is nothing to sum in them."""
     return field is not None and any(
         clause.get("operator") == "missing" and clause.get("field") == field for clause in filters

@@ -1,14 +1,14 @@
 """The sides of a comparison: cut "A or B", "A vs B", "A than B" into one question a side."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from citegraph.corpus.linking.linker import ValueLinker
 from citegraph.corpus.linking.links import Link
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language.periods import find_periods
+from citegraph.run.pieces import Decomposed
 
 JOIN = re.compile(
     r"\b(?:or|oder|ou|vs\.?|versus|and|und|et|than|als|que|against|gegenüber|with|mit|avec)\b|[,;&]|\bcompared\s+(?:to|with)\b",
@@ -41,7 +41,7 @@ class Side:
     link: Link | None = None
 
 
-def beside(decomposition: Mapping[str, Any]) -> list[str]:
+def beside(decomposition: Decomposed) -> list[str]:
     """Return the searches that a comparison needs besides those of its sides, as a model took the question apart."""
     parts = decomposition.get("subqueries", [])
     return [item["query"] for item in parts if item["purpose"] != "compare_side"]

@@ -3,10 +3,10 @@
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.question import cues
 from citegraph.question.phrases import find_phrase
-from citegraph.run.state import Json
+from citegraph.run.pieces import OrderBy
 
 
-def superlative(bucket: Bucket, question: str) -> Json | None:
+def superlative(bucket: Bucket, question: str) -> OrderBy | None:
     """Return `{"field", "descending", "limit"}` for "the three oldest ...", or None."""
     match = cues.SUPERLATIVE.search(question)
     if not match:
@@ -22,7 +22,7 @@ def superlative(bucket: Bucket, question: str) -> Json | None:
     }
 
 
-def extreme_date(bucket: Bucket, question: str) -> Json | None:
+def extreme_date(bucket: Bucket, question: str) -> OrderBy | None:
     """Return the order of "which contract runs out last": a date field's word beside "first", "last", "earliest" ..."""
     for declared in bucket.fields:
         if declared.type != "date":

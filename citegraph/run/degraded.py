@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import Any, NoReturn, cast
 
 from citegraph.errors import Unavailable
+from citegraph.run.pieces import Plan
 from citegraph.run.services import Corpus
-from citegraph.run.state import Json
 
 SAID = (
     "The metadata store does not answer: nothing was filtered or looked up by field, the answer rests on searched "
@@ -74,6 +74,6 @@ def has_metadata(corpus: Corpus) -> bool:
     return not isinstance(corpus.annotations, NoAnnotations)
 
 
-def corpus_of(corpus: Corpus, plan: Json) -> Corpus:
+def corpus_of(corpus: Corpus, plan: Plan) -> Corpus:
     """Return the corpus that a plan may use: without metadata when it was planned without."""
     return without_metadata(corpus) if plan.get("metadata") is False and has_metadata(corpus) else corpus

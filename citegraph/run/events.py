@@ -7,6 +7,7 @@ from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict  # pydantic makes schemas of no other on Python 3.11
 
+from citegraph.run.pieces import StoredClause
 from citegraph.run.state import Json
 
 
@@ -25,7 +26,7 @@ class StepEvent(TypedDict):
     step: str
     seconds: float
     detail: str
-    filters: NotRequired[list[Json]]
+    filters: NotRequired[list[StoredClause]]
 
 
 class ToolEvent(TypedDict):

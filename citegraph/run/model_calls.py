@@ -1,16 +1,17 @@
 """How a node asks its model: within the run's budgets, counted, named by step; and how it falls back."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from pydantic import BaseModel
 
 from citegraph.llm.budget import CallBudget, ModelCall
 from citegraph.run.budgets import cost_left, llm_calls_left, model_budget_spent, seconds_left, tokens_left
 from citegraph.run.context import Context
-from citegraph.run.state import Json, State
+from citegraph.run.pieces import Spent, StoredNote
+from citegraph.run.state import State, Update
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
@@ -26,7 +27,7 @@ class Reply(Generic[T]):
     """A parsed reply and the state update that accounts for it."""
 
     parsed: T
-    update: Json
+    update: Update
 
 
 def wants_model(services: "Services", step: Any, state: State, context: Context, *, keep: int = 0) -> bool:
@@ -108,9 +109,9 @@ async def call_model(
     return Reply(parsed.value, {"usage": spent_on(call.budget.calls)})
 
 
-def spent_on(calls: Sequence[ModelCall]) -> Json:
+def spent_on(calls: Sequence[ModelCall]) -> Spent:
     """Return the usage counters of some model calls; without a price there is no `cost`."""
-    spent: Json = {
+    spent: Spent = {
         "llm_calls": len(calls),
         "input_tokens": sum(call.tokens_in for call in calls),
         "output_tokens": sum(call.tokens_out for call in calls),
@@ -122,10 +123,11 @@ def spent_on(calls: Sequence[ModelCall]) -> Json:
     return spent
 
 
-def note(step: str, kind: str, message: str, *, failure: BaseException | None = None) -> Json:
+def note(step: str, kind: str, message: str, *, failure: BaseException | None = None) -> StoredNote:
     """Return a note for the reader of the answer; one of a failure names the user's own part that failed, if one did."""
     part = getattr(failure, "part", "")
-    return {"step": step, "kind": kind, "message": message} | ({"part": part} if part else {})
+    made: StoredNote = {"step": step, "kind": kind, "message": message}
+    return made | {"part": part} if part else made
 
 
 class Stopwatch:
@@ -140,6 +142,6 @@ class Stopwatch:
         """Return the seconds since the start."""
         return round(time.perf_counter() - self.started, 4)
 
-    def update(self, usage: Json | None = None) -> Json:
+    def update(self, usage: Mapping[str, Any] | None = None) -> Spent:
         """Return the usage counters with the seconds since the start under `steps`."""
-        return {**(usage or {}), "steps": {self.step: self.seconds}}
+        return cast(Spent, {**(usage or {}), "steps": {self.step: self.seconds}})

@@ -18,6 +18,7 @@ from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from citegraph.corpus.index.index_protocol import SearchRequest
 from citegraph.llm.prompts import Passage
+from citegraph.run.pieces import Decomposed
 
 T = TypeVar("T")
 Result: TypeAlias = T | Awaitable[T]
@@ -62,7 +63,7 @@ class Rewriter(Protocol):
 class Decomposer(Protocol):
     """Says what a question asks for; within the time of the step `decompose`."""
 
-    def decompose(self, question: str, buckets: Mapping[str, str]) -> Result[Mapping[str, Any]]:
+    def decompose(self, question: str, buckets: Mapping[str, str]) -> Decomposed:
         """Return any of the fields of `nodes.decompose.Decomposition`; rules fill those that are left out.
 
         They are `intent`, `aggregate`, `primary_buckets`, `entities`, `constraints`, `topic_terms`, `subqueries`

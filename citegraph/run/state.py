@@ -1,22 +1,44 @@
 """The state of a run: plain JSON data and ids, with pure named reducers."""
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar, cast
 
 from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict  # pydantic makes Studio's schemas of no other on Python 3.11
+
+from citegraph.run.pieces import (
+    AgentTurn,
+    AskedBack,
+    Correction,
+    Decision,
+    Decomposed,
+    Draft,
+    Found,
+    GateVerdict,
+    Plan,
+    Reference,
+    Routed,
+    Spent,
+    StoredNote,
+    ToolCall,
+    Turn,
+)
 
 STATE_VERSION = 1
 
 Json = dict[str, Any]
 
 
-def collect(left: list[Json], right: list[Json] | None) -> list[Json]:
+T = TypeVar("T")
+
+
+def collect(left: list[T], right: list[T] | None) -> list[T]:
     """Append `right` to `left`; None empties the channel (a new question, a new round)."""
     return [] if right is None else [*left, *right]
 
 
-def add_usage(left: Json, right: Json | None) -> Json:
+def add_usage(left: Mapping[str, Any], right: Mapping[str, Any] | None) -> Spent:
     """Add counters key by key, nested one level (`seconds` per step); None starts from zero.
 
     Counters that carry the `run` of another one were kept by the node cache: nothing of them was spent now.
@@ -25,7 +47,7 @@ def add_usage(left: Json, right: Json | None) -> Json:
         return {}
     if "run" in right and right["run"] != left.get("started"):
         return add_usage(left, {"cache_hits": 1})
-    total = dict(left)
+    total: Json = dict(left)
     for key, value in right.items():
         if key == "run":
             continue
@@ -33,7 +55,7 @@ def add_usage(left: Json, right: Json | None) -> Json:
             total[key] = add_usage(total.get(key, {}), value)
         else:
             total[key] = round(total.get(key, 0) + value, 6)
-    return total
+    return cast(Spent, total)
 
 
 class Input(TypedDict, total=False):
@@ -57,38 +79,70 @@ class Output(TypedDict, total=False):
 class State(TypedDict, total=False):
     """Everything between question and answer.
 
-    Texts stay in the corpus: `evidence` holds references `{"id", "doc", "bucket", "score"}` and is
-    hydrated when a prompt or an extract is made. Every key but `messages`, `turns` and
-    `state_version` belongs to the current question; `gate` clears them.
+    Texts stay in the corpus: `evidence` holds references and is hydrated when a prompt or an extract is made. Every key
+    but `messages`, `turns` and `state_version` belongs to the current question; `gate` clears them.
     """
 
     state_version: int
     query: str
     messages: Annotated[list[AnyMessage], add_messages]
-    turns: list[Json]
+    turns: list[Turn]
     asked: str
     asked_id: str
     question: str
     edit: str
     new: bool
-    gate: Json
-    decomposition: Json
-    routes: list[Json]
-    plan: Json
-    calls: list[Json]
-    transcript: list[Json]
-    found: Annotated[list[Json], collect]
-    evidence: list[Json]
+    gate: GateVerdict
+    decomposition: Decomposed
+    routes: list[Routed]
+    plan: Plan
+    calls: list[ToolCall]
+    transcript: list[AgentTurn]
+    found: Annotated[list[Found], collect]
+    evidence: list[Reference]
     seen: list[str]
     tried: list[str]
     rounds: int
     dropped: int
-    decision: Json
-    clarifications: list[Json]
-    draft: Json
-    corrections: list[Json]
-    notes: Annotated[list[Json], collect]
-    usage: Annotated[Json, add_usage]
+    decision: Decision
+    clarifications: list[AskedBack]
+    draft: Draft
+    corrections: list[Correction]
+    notes: Annotated[list[StoredNote], collect]
+    usage: Annotated[Spent, add_usage]
+    deadline: float
+    answer: Json
+
+
+class Update(TypedDict, total=False):
+    """What a node returns: only the keys that it changed; None empties a channel that collects."""
+
+    state_version: int
+    messages: list[AnyMessage]
+    turns: list[Turn]
+    asked: str
+    asked_id: str
+    question: str
+    edit: str
+    new: bool
+    gate: GateVerdict
+    decomposition: Decomposed
+    routes: list[Routed]
+    plan: Plan
+    calls: list[ToolCall]
+    transcript: list[AgentTurn]
+    found: list[Found] | None
+    evidence: list[Reference]
+    seen: list[str]
+    tried: list[str]
+    rounds: int
+    dropped: int
+    decision: Decision
+    clarifications: list[AskedBack]
+    draft: Draft
+    corrections: list[Correction]
+    notes: list[StoredNote]
+    usage: Any
     deadline: float
     answer: Json
 
@@ -99,7 +153,7 @@ class SearchTask(TypedDict, total=False):
     The first of a round has the run's `usage` and may ask a model; the others run beside it and may not.
     """
 
-    call: Json
-    plan: Json
+    call: ToolCall
+    plan: Plan
     deadline: float
-    usage: Json
+    usage: Spent

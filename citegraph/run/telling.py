@@ -9,7 +9,8 @@ from typing import Any
 from langchain_core.messages import AIMessageChunk
 
 from citegraph.run.events import correction, token
-from citegraph.run.state import Json
+from citegraph.run.pieces import Draft
+from citegraph.run.state import Json, Update
 
 Write = Callable[[Any], None]
 BROKEN_OFF = "The model broke off; the answer is written anew."
@@ -72,14 +73,15 @@ def push(text: str, message_id: str) -> None:
     push_message(AIMessageChunk(content=text, id=message_id), state_key=None)
 
 
-def told(update: Json, state: Any, write: Write) -> Json:
+def told(update: Update, state: Any, write: Write) -> Update:
     """Tell what an update of compose or verify_citations changes in the text; return it with the message's id.
 
     A draft that was streamed brings its id; one that code wrote is told here. An answer that differs from its
     draft, and a draft that goes back to be corrected, take back what was told.
     """
     before = str(state.get("draft", {}).get("text", "")).strip()
-    answer, draft = update.get("answer"), update.get("draft") or {}
+    answer: Json | None = update.get("answer")
+    draft: Draft = update.get("draft") or {}
     if answer:
         if answer["text"].strip() != before:
             if before:
@@ -93,4 +95,5 @@ def told(update: Json, state: Any, write: Write) -> Json:
         return update
     with speaking(write) as speaker:
         speaker.say(draft["text"])
-    return update | {"draft": draft | {"message_id": speaker.message_id}}
+    draft = draft | {"message_id": speaker.message_id}
+    return {**update, "draft": draft}

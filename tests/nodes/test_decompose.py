@@ -8,7 +8,7 @@ from citegraph.question import cues
 from citegraph.question.small_talk import GREETED
 from citegraph.run.services import Services
 from nodes.decompose import Decompose, classify, decompose, entities, output_format, tidy
-from tests.nodes.conftest import runtime, with_models
+from tests.node_runtime import runtime, with_models
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from citegraph.run.context import Context
 from citegraph.run.services import Services
 from citegraph.settings import Settings
 from nodes.gate import MAX_QUESTION, Gate, arithmetic, asked_question, judge, unusable
-from tests.nodes.conftest import runtime
+from tests.node_runtime import runtime
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from citegraph.run.context import Context
 from citegraph.run.services import Services
 from graph.session import Session
-from tests.nodes.conftest import TODAY, with_models
+from tests.node_runtime import TODAY, with_models
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 RIGHT = "The collector-emitter voltage VCEO of the NV2N517 is 45 V at most [nv2n517]."

@@ -28,7 +28,7 @@ from nodes.prune import Prune
 from nodes.review import Review
 from nodes.schema_plan import SchemaPlan
 from nodes.search import run_call
-from tests.nodes.conftest import runtime, with_models
+from tests.node_runtime import runtime, with_models
 
 
 async def searched(services: Services, question: str, *buckets: str, **settings: Any) -> Any:

@@ -7,7 +7,7 @@ import pytest
 from citegraph.question.phrases import clean
 from citegraph.run.services import Corpus, Services
 from nodes.rewrite import Rewrite, is_follow_up, merge, replace_period
-from tests.nodes.conftest import TODAY, runtime, with_models
+from tests.node_runtime import TODAY, runtime, with_models
 
 
 @pytest.mark.parametrize(

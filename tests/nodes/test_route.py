@@ -12,7 +12,7 @@ from citegraph.plan.probe import Probe, probe_buckets
 from citegraph.question.phrases import named
 from citegraph.run.services import Corpus, Services
 from nodes.route import Route, rank_buckets, score_bucket
-from tests.nodes.conftest import runtime, with_models
+from tests.node_runtime import runtime, with_models
 
 
 def asking(question: str, *primary: str) -> Any:

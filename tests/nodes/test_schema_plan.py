@@ -20,7 +20,7 @@ from citegraph.run.services import Corpus, Services
 from citegraph.run.state import Json
 from nodes.decompose import decompose
 from nodes.schema_plan import SchemaPlan
-from tests.nodes.conftest import TODAY, runtime, with_models
+from tests.node_runtime import TODAY, runtime, with_models
 
 Plan = Callable[..., Json]
 OUDENVELD = ("parties", "contains", "Oudenveld Facility B.V.")

@@ -15,7 +15,7 @@ from citegraph.run.services import Corpus, Services
 from citegraph.run.state import Json
 from nodes.prune import Prune, required_words
 from nodes.search import Search, passage_query, run_call
-from tests.nodes.conftest import runtime
+from tests.node_runtime import runtime
 
 VENDOR = {"field": "vendor_name", "operator": "=", "value": "Oudenveld Facility B.V.", "origin": "inferred"}
 

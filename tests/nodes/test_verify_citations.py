@@ -23,7 +23,7 @@ from nodes.verify_citations import (
     unique,
     with_surroundings,
 )
-from tests.nodes.conftest import runtime
+from tests.node_runtime import runtime
 
 DOC = "oudenveld-of-24-02"
 

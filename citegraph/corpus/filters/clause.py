@@ -152,7 +152,7 @@ def filtered_fields(item: Clause | Group) -> set[str]:
     return {item.field} if isinstance(item, Clause) else {clause.field for clause in item.clauses}
 
 
-def typed_filters(raw: Sequence[dict[str, Any]]) -> Filters:
+def typed_filters(raw: Sequence[Mapping[str, object]]) -> Filters:
     """Return stored clauses and groups as typed ones; they were checked before they were stored."""
     return tuple(
         Group.model_validate(item) if "clauses" in item else Clause.model_validate(item) for item in raw

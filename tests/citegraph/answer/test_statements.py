@@ -14,7 +14,7 @@ from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
 from nodes.decompose import decompose
-from tests.nodes.conftest import TODAY
+from tests.node_runtime import TODAY
 
 NOW = Context(today=TODAY.isoformat())
 

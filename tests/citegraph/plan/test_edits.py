@@ -11,7 +11,7 @@ from citegraph.run.services import Corpus
 from citegraph.run.state import Json
 from nodes.clarify import reply_text, shown
 from nodes.decompose import decompose
-from tests.nodes.conftest import TODAY
+from tests.node_runtime import TODAY
 
 COBALTINE = ("cobaltine-cbc-10231", "cobaltine-cbc-10904", "cobaltine-cbc-11618")
 """1,860 USD of January 2024, 2,145 USD of July 2024 and 2,280 USD of January 2025."""

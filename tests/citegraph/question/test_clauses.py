@@ -6,7 +6,7 @@ from citegraph.corpus.filters.clause import Clause, Group
 from citegraph.question.clauses import wanted
 from citegraph.question.measures import comparison
 from citegraph.run.context import Context
-from tests.nodes.conftest import Condition, Read, conditions
+from tests.node_runtime import Condition, Read, conditions
 
 COBALTINE, HALBRECHT = "Cobaltine Cloud Inc.", "Halbrecht Präzisionstechnik GmbH"
 OUDENVELD, KESTRELWICK = "Oudenveld Facility B.V.", "Kestrelwick Components Ltd"

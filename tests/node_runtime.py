@@ -1,30 +1,21 @@
-"""The open sample corpus, and what a node needs to run outside of a graph."""
+"""What a node needs to run outside of a graph."""
 
 from collections.abc import Callable
 from datetime import date
 from types import SimpleNamespace
 from typing import Any
 
-import pytest
-
 from citegraph.corpus.filters.clause import Clause
 from citegraph.llm.scripted import Replies, Script, scripted
-from citegraph.question.clauses import read_question
 from citegraph.question.reading import Reading
 from citegraph.run.context import Context
-from citegraph.run.services import Corpus, Services
+from citegraph.run.services import Services
 
 TODAY = date(2025, 3, 1)
 """The day that "last year" refers to in these tests."""
 
 Read = Callable[[str, str], Reading]
 Condition = tuple[str, str, Any]
-
-
-@pytest.fixture
-def read(corpus: Corpus) -> Read:
-    """Return how a bucket reads a question."""
-    return lambda bucket, question: read_question(corpus.buckets[bucket], corpus.linker, question, TODAY)
 
 
 def conditions(reading: Reading) -> list[Condition]:

@@ -1,0 +1,449 @@
+"""The typed pieces of a run's state: plain JSON data, each with every key that it may hold.
+
+A piece is built in one place and read in many; what a key means stands here, once. `total=False` where a piece grows
+while it is made.
+"""
+
+from typing import Any, Literal, NotRequired
+
+from typing_extensions import TypedDict  # pydantic makes Studio's schemas of no other on Python 3.11
+
+Operation = Literal["count", "sum", "average", "min", "max", "difference", "ratio"]
+Intent = Literal["qa", "list", "summarize", "compare", "compute"]
+Values = dict[str, Any]
+"""Values of one document by field, as the annotations hold them; never part of the state."""
+
+
+class StoredClause(TypedDict, total=False):
+    """One condition (`Clause` as data), or a group of `clauses` joined by its `mode`."""
+
+    field: str
+    operator: str
+    value: Any
+    raw: str
+    origin: str
+    mode: str
+    clauses: "list[StoredClause]"
+
+
+class Mention(TypedDict):
+    """A name of the question that was linked to stored values."""
+
+    text: str
+    field: str
+    values: list[str]
+    start: int
+    negated: bool
+    score: float
+    complete: bool
+
+
+class BucketPlan(TypedDict, total=False):
+    """What one bucket reads in the question.
+
+    `filters` are typed clauses; `dropped` what did not fit its schema; `lost` inferred ones given up; `named` whether a
+    whole name was linked; `asked` the fields whose value is wanted; `terms` words that no clause used, `names` the
+    capitalised or coded ones among them; `noun` "plural", "singular" or "" as the bucket's documents are named.
+    """
+
+    filters: list[StoredClause]
+    lost: list[StoredClause]
+    dropped: list[str]
+    mentions: list[Mention]
+    named: bool
+    asked: list[str]
+    terms: list[str]
+    names: list[str]
+    identifiers: list[str]
+    noun: str
+
+
+class Applied(TypedDict, total=False):
+    """What a turn left applied to one bucket: the next edit goes on from there."""
+
+    filters: list[StoredClause]
+    names: list[str]
+    terms: list[str]
+    noun: str
+
+
+class WantedNumber(TypedDict, total=False):
+    """A number over a set: `function` ("none" for no number), its `field`, and how groups are made.
+
+    `top` is "most" or "least", as in "the vendor with the most invoices".
+    """
+
+    function: str
+    field: str | None
+    group_by: list[str]
+    top: str
+
+
+class OrderBy(TypedDict):
+    """An order of a list by a field and how many of it are wanted, 0 for all."""
+
+    field: str
+    descending: bool
+    limit: int
+
+
+class WantedSet(TypedDict):
+    """A list or number over documents that a name leads to which must be found first."""
+
+    intent: str
+    aggregate: WantedNumber
+    order_by: OrderBy | None
+
+
+class Side(TypedDict):
+    """One side of a comparison, planned on its own."""
+
+    label: str
+    question: str
+    per_bucket: dict[str, BucketPlan]
+    only: list[str]
+
+
+class PlanPart(TypedDict):
+    """A part of a question that concerns other documents: what its searches bring along."""
+
+    query: str
+    filters: dict[str, list[StoredClause]]
+    identifiers: list[str]
+    only: list[str]
+
+
+class Plan(TypedDict, total=False):
+    """How the question is answered; `label` and `question` stand in the plan of one side of a comparison.
+
+    `kind` is "documents" (a set by the database) or "passages"; `only` limits to documents; `metadata` False while the
+    metadata store is down; `resolved` marks a set whose conditions a reader put together; `silent` that the document
+    does not hold what is asked; `export` that all rows are wanted as CSV.
+    """
+
+    intent: str
+    kind: Literal["documents", "passages"]
+    buckets: list[str]
+    per_bucket: dict[str, BucketPlan]
+    aggregate: WantedNumber
+    strategy: Literal["keyword", "semantic", "hybrid"]
+    queries: list[str]
+    only: list[str]
+    relaxed: list[str]
+    order_by: OrderBy | None
+    set: WantedSet
+    sides: list[Side]
+    parts: list[PlanPart]
+    export: bool
+    metadata: bool
+    resolved: bool
+    silent: bool
+    label: str
+    question: str
+
+
+class NamedPart(TypedDict):
+    """A name of the question with its role."""
+
+    name: str
+    role: str
+
+
+class Constraint(TypedDict):
+    """A condition as a model read it in the question, not yet bound to a field."""
+
+    field: str
+    operator: str
+    value: list[str]
+    raw_text: str
+
+
+class Subquery(TypedDict):
+    """A part of the question with what it is for."""
+
+    query: str
+    purpose: str
+
+
+class Decomposed(TypedDict, total=False):
+    """What the question asks; `by` names who read it when it was not the rules ("model", "own")."""
+
+    intent: Intent
+    aggregate: str
+    primary_buckets: list[str]
+    entities: list[NamedPart]
+    constraints: list[Constraint]
+    topic_terms: list[str]
+    subqueries: list[Subquery]
+    format: str
+    by: str
+
+
+class Routed(TypedDict):
+    """A chosen bucket with its score (0 to 1) and the reason."""
+
+    bucket: str
+    score: float
+    reason: str
+
+
+class GateVerdict(TypedDict, total=False):
+    """The gate's verdict: whether to search, why not and with which `reply`; `key` is the node cache's, `resume` a reply."""
+
+    retrieve: bool
+    reason: str
+    reply: str
+    key: str
+    resume: bool
+
+
+class CallArguments(TypedDict, total=False):
+    """Arguments of a tool call, of any of the tools; the agent's model may write others, which the tool refuses."""
+
+    buckets: list[str]
+    bucket: str
+    query: str
+    mode: Literal["keyword", "semantic", "hybrid"]
+    filtered: bool
+    filters: Any
+    only: list[str]
+    identifiers: list[str]
+    top_k: int
+    doc_id: str
+    context_chars: int
+
+
+class ToolCall(TypedDict, total=False):
+    """A tool call: planned, or finished by the agent's tools (then with what it found, or its `error`)."""
+
+    tool: str
+    args: CallArguments
+    side: int
+    id: str
+    error: str
+    outage: bool
+    ids: list[str]
+    hits: int
+    failed: list[str]
+
+
+class AgentTurn(TypedDict):
+    """The calls that the agent's model made at once."""
+
+    calls: list[ToolCall]
+
+
+class Reference(TypedDict):
+    """A passage by ids with a score between 0 and 1; the text is hydrated when it is needed."""
+
+    id: str
+    doc: str
+    bucket: str
+    score: float
+    side: NotRequired[int]
+
+
+class Found(TypedDict):
+    """What one search brought: references, or the number of documents that match by bucket."""
+
+    call: ToolCall
+    hits: list[Reference]
+    matched: NotRequired[dict[str, int]]
+    metadata: NotRequired[dict[str, Any]]
+    cache_hits: NotRequired[int]
+    failed: NotRequired[list[str]]
+
+
+class Offsets(TypedDict):
+    """Characters of a document, from `start` to before `end`."""
+
+    start: int
+    end: int
+
+
+class CitedSpan(Offsets):
+    """A span of a document that a draft rests on."""
+
+    doc: str
+
+
+class Memory(TypedDict, total=False):
+    """What the reviews of a run keep: searches made, names found, what is missing, and the last prompt judged."""
+
+    log: list[str]
+    found: list[str]
+    missing: list[str]
+    judged: str
+
+
+class OfferedOption(TypedDict):
+    """One reply that a clarification offers; `effect` is what choosing it does to the plan."""
+
+    id: str
+    label: str
+    count: NotRequired[int]
+    effect: "Effect"
+
+
+class Effect(TypedDict, total=False):
+    """What an option changes: documents picked, filters replaced by bucket, or everything exported."""
+
+    only: list[str]
+    filters: dict[str, list[StoredClause]]
+    export: bool
+
+
+class AskedBack(TypedDict, total=False):
+    """A question back to the user with its options, and the reply once there is one."""
+
+    type: Literal["no_results", "overload", "ambiguous", "missing"]
+    question: str
+    options: list[OfferedOption]
+    tried: list[str]
+    reply: str
+    declined: bool
+
+
+class StoredNote(TypedDict):
+    """Something the reader of the answer should know; `part` names a replaced part that failed."""
+
+    step: str
+    kind: str
+    message: str
+    part: NotRequired[str]
+
+
+class Origin(TypedDict, total=False):
+    """The document of the first hop of a question that leads to another: its `names`, and the words `left` to find."""
+
+    doc: str
+    bucket: str
+    names: list[str]
+    left: list[str]
+
+
+class Decision(TypedDict, total=False):
+    """What the review decided, and what goes with it.
+
+    `targets` are the documents to answer from, `spans` the passage of each; `rivals` others that fit as well; `empty`
+    that nothing was found; `silent` that the document does not state it; `open` that a model may decide; `weak` low
+    coverage; `partial` why a set is not whole; `unfinished` that something is still missing; `assumed` the question that
+    could not be asked; `several` how many documents are answered from; `absent` names that nothing holds; `differing`
+    values that disagree; `described` words of a condition that no field holds, with its `coverage`; `fresh` passages
+    that the last round found anew; `matched` documents that match by bucket. `calls`, `notes`, `plan` travel with it to
+    the node, which puts them into their own channels.
+    """
+
+    status: Literal["enough", "more", "clarify", "call", "done", "write"]
+    reason: str
+    targets: list[str]
+    spans: dict[str, Offsets]
+    rivals: list[str]
+    differing: list[str]
+    absent: list[str]
+    described: list[str]
+    empty: bool
+    silent: bool
+    open: bool
+    weak: bool
+    partial: str
+    unfinished: bool
+    assumed: str
+    several: int
+    coverage: str
+    matched: dict[str, int]
+    fresh: int
+    origin: Origin
+    memory: Memory
+    clarification: AskedBack
+    calls: list[ToolCall]
+    notes: list[StoredNote]
+    plan: Plan
+
+
+class NumberMade(TypedDict):
+    """A number that code computed, with what it was made of, so that its citation can be checked."""
+
+    value: str
+    unit: str
+    operation: Operation
+    formula: str
+    inputs: list[str]
+    doc_ids: list[str]
+
+
+class TableRows(TypedDict):
+    """Rows of a list or a number; `doc_ids[i]` is the document of row i, none for groups."""
+
+    columns: list[str]
+    rows: list[list[Any]]
+    doc_ids: list[str]
+
+
+class Stated(TypedDict):
+    """The field values that a part of a draft states of a document; not kept in the state."""
+
+    doc: str
+    values: Values
+
+
+class Draft(TypedDict, total=False):
+    """An answer before it is verified; `by` says who wrote it ("model", "own", "rules").
+
+    `feedback` sends it back to compose; `unverifiable` gives it to the rules; `message_id` is that of the streamed text;
+    `computed` marks a table of groups; `stated` and `notes` travel with it inside one node only.
+    """
+
+    text: str
+    by: str
+    cited: list[CitedSpan]
+    documents: list[str]
+    matched: int | None
+    table: TableRows
+    derivations: list[NumberMade]
+    partial: str
+    unanswerable: bool
+    failed: bool
+    computed: bool
+    feedback: str
+    unverifiable: bool
+    message_id: str
+    notes: list[StoredNote]
+    stated: Stated
+
+
+class Correction(TypedDict):
+    """A draft that was sent back, with why."""
+
+    text: str
+    feedback: str
+    claims: int
+
+
+class Turn(TypedDict, total=False):
+    """A question that was answered, as far as a follow-up needs it."""
+
+    asked: str
+    question: str
+    answer: str
+    buckets: list[str]
+    mentions: list[Mention]
+    applied: dict[str, Applied]
+    edited: bool
+
+
+class Spent(TypedDict, total=False):
+    """Counters of a run; `steps` holds seconds by step, `started` the time of the start, `run` whose update it is."""
+
+    llm_calls: int
+    input_tokens: int
+    output_tokens: int
+    estimated_calls: int
+    cost: float
+    tool_calls: int
+    rounds: int
+    fallbacks: int
+    cache_hits: int
+    steps: dict[str, float]
+    started: float
+    run: float | None
