@@ -79,9 +79,10 @@ types: $(VENV)/.dev
 
 check: lint types test
 
-# Nothing is sent anywhere: traces only when LANGSMITH_TRACING is set.
+# Nothing is sent anywhere: traces only when LANGSMITH_TRACING is set. Studio is a page of another site, and let in.
+STUDIO := https://smith.langchain.com
 dev: $(VENV)/.dev
-	@LANGGRAPH_CLI_NO_ANALYTICS=1 $(BIN)/langgraph dev --no-browser --host 127.0.0.1
+	@LANGGRAPH_CLI_NO_ANALYTICS=1 CITEGRAPH_ALLOWED_ORIGINS=$(STUDIO) $(BIN)/langgraph dev --no-browser --host 127.0.0.1
 
 # 10,000 hostile requests: Schemathesis over every operation, and the list of tests/server/test_hostile.py.
 .PHONY: soak-api

@@ -63,6 +63,16 @@ class Settings(BaseSettings):
     jwt_issuer: str | None = Field(
         None, validation_alias="CITEGRAPH_JWT_ISSUER", description="Issuer that a JWT must name, when set."
     )
+    allowed_hosts: str = Field(
+        "",
+        validation_alias="CITEGRAPH_ALLOWED_HOSTS",
+        description="Names, with commas, by which a server without keys may be called beside localhost and --host.",
+    )
+    allowed_origins: str = Field(
+        "",
+        validation_alias="CITEGRAPH_ALLOWED_ORIGINS",
+        description="Other sites, with commas, whose pages may ask a server without keys, e.g. https://example.org.",
+    )
     rate_limit: str = Field(
         "1200/minute",
         validation_alias="CITEGRAPH_RATE_LIMIT",

@@ -8,6 +8,7 @@ from fastapi import APIRouter, FastAPI
 
 from citegraph.run.services import Services
 from server import asking, browsing, health, ingesting, threads_routes
+from server.guard.admission import Gate
 from server.guard.bodies import BoundedBodies
 from server.metrics import Counted, Metrics
 from server.page_files import PageFiles
@@ -51,8 +52,14 @@ def create_app(services: Services | None = None, *, inside: bool = False) -> Fas
             app.mount("/", PageFiles(directory=PAGE, html=True), name="page")
     add_handlers(app, ours_only=inside)
     app.add_middleware(BoundedBodies, uploads_only=inside)
+    app.add_middleware(Gate, state=app.state, open_paths=() if inside else _page_paths())
     app.add_middleware(Counted, metrics=app.state.metrics)
     return app
+
+
+def _page_paths() -> list[str]:
+    """Return the addresses of the page's files, which tell nothing of the documents."""
+    return ["/", *(f"/{path.relative_to(PAGE).as_posix()}" for path in PAGE.rglob("*") if path.is_file())]
 
 
 elsewhere = APIRouter()

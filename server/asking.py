@@ -72,7 +72,7 @@ async def resume(
 
 async def respond(request: Request, server: RunningAlone, events: AsyncGenerator[Event, None]) -> Response:
     """Return the events, or the answer at their end; a client that goes away ends the run."""
-    server.limits.admit(len(server.session.running))
+    server.limits.admit(server.working)
     # What refuses the request does so before the first event, so that it has its own status. The run is counted
     # before anything is awaited: no other is let in between.
     first = await anext(events)

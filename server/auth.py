@@ -170,7 +170,9 @@ async def own_threads(ctx: Auth.types.AuthContext, value: Any) -> Any:
 
 @auth.on.crons
 async def own_crons(ctx: Auth.types.AuthContext, value: Any) -> Any:
-    """Stamp a cron job with its owner, and show only the owner's."""
+    """Stamp a cron job with its owner, and show only the owner's; who may only read starts nothing that goes on."""
+    if ctx.action in ("create", "update") and not unrestricted(ctx) and "write" not in ctx.permissions:
+        return False
     return owned(ctx, value)
 
 

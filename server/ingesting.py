@@ -20,6 +20,7 @@ from citegraph.corpus.ingestion.writing import remove_documents
 from citegraph.errors import CitegraphError
 from server.asking import STREAM, wants_events
 from server.browsing import DocumentId, declared_bucket, known_document, reading
+from server.guard.places import Place
 from server.guard.rights import may_bring, may_change, may_write
 from server.problems import RESPONSES, Refused, status_of
 from server.running import Running, Server, Who
@@ -57,7 +58,7 @@ async def upload(
     options = options_from(server.settings, labels=labels or None, writer=who)
     may_bring(who, bucket, options.labels or ())
     path = await asyncio.to_thread(_keep, server.settings.home / "uploads", file)
-    work = _ingested(server, path, bucket, options)
+    work = _ingested(server, path, bucket, options, request.state.place)
     if wants_events(request):
         return EventSourceResponse(_events(work), ping=15)
     ended: dict[str, Any] = {}
@@ -101,7 +102,7 @@ def _keep(uploads: Path, file: UploadFile) -> Path:
 
 
 async def _ingested(
-    server: Running, path: Path, bucket: str, options: IngestOptions
+    server: Running, path: Path, bucket: str, options: IngestOptions, place: Place
 ) -> AsyncIterator[dict[str, Any]]:
     """Yield the progress of an ingest, and what came of it; files are read side by side, and written one by one."""
     told: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
@@ -123,9 +124,11 @@ async def _ingested(
                     ready=ready,
                 )
         finally:
+            place.leave()
             told.put_nowait(None)
 
     # A file that has come in is ingested to the end, though the client may go away.
+    place.hold()
     task = asyncio.ensure_future(work())
     while (event := await told.get()) is not None:
         yield {"progress": event}

@@ -28,6 +28,7 @@ class DrainingServer(uvicorn.Server):
 
 def serve(host: str, port: int, **options: Any) -> None:
     """Serve until a signal comes."""
+    app.state.listens_on = host
     log = configuration(load_settings())
     options = {"log_config": log, "access_log": False, "timeout_graceful_shutdown": GRACE, **options}
     options = {"timeout_keep_alive": KEPT, **options}

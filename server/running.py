@@ -18,7 +18,7 @@ from citegraph.corpus.records.access import Principal
 from citegraph.run.services import Corpus, Services
 from citegraph.settings import Settings, load_settings
 from graph.session import Session, open_session
-from server.auth import Credentials
+from server.guard.places import Place
 from server.logs import RunLog
 from server.metrics import Metrics
 from server.problems import Refused
@@ -33,6 +33,7 @@ class Limits:
     rate: RateLimitItem
     limiter: MovingWindowRateLimiter = field(default_factory=lambda: MovingWindowRateLimiter(MemoryStorage()))
     closing: bool = False
+    uploads: int = 0
 
     def count(self, who: str) -> None:
         """Count a request.
@@ -56,7 +57,9 @@ class Limits:
         if self.closing:
             raise Refused(429, "The server is shutting down; ask again in a moment.", {"Retry-After": "5"})
         if working >= self.max_runs:
-            raise Refused(429, f"{working} questions are being answered; ask again.", {"Retry-After": "1"})
+            raise Refused(
+                429, f"{working} questions and uploads are worked on; ask again.", {"Retry-After": "1"}
+            )
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,24 @@ class Running:
     ingesting: asyncio.Lock = field(default_factory=asyncio.Lock)
     reading: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(os.cpu_count() or 1))
     """Uploaded files that are read at once, each in a process of its own."""
+
+    @property
+    def working(self) -> int:
+        """Return how many questions and uploads are worked on."""
+        return self.limits.uploads
+
+    def take_place(self) -> Place:
+        """Let an upload in.
+
+        Raises:
+            Refused: 429, as `Limits.admit`.
+        """
+        self.limits.admit(self.working)
+        self.limits.uploads += 1
+        return Place(self._freed)
+
+    def _freed(self) -> None:
+        self.limits.uploads -= 1
 
     def close(self) -> None:
         """Take no new work."""
@@ -86,6 +107,11 @@ class RunningAlone(Running):
 
     session: Session
     threads: ThreadBook
+
+    @property
+    def working(self) -> int:
+        """Return how many questions and uploads are worked on."""
+        return super().working + len(self.session.running)
 
     def close(self) -> None:
         """Take no new work, and let runs end at their next step; what they have done is kept."""
@@ -149,17 +175,9 @@ def running(request: Request) -> Running:
     return held
 
 
-async def principal(request: Request, server: Annotated[Running, Depends(running)]) -> Principal:
-    """Return who asks, counted against their rate.
-
-    Raises:
-        Unauthenticated: no key, or one that is not known.
-        Refused: too many requests.
-    """
-    credentials = Credentials(server.settings)
-    who = await asyncio.to_thread(credentials.principal, dict(request.headers))
-    address = request.client.host if request.client else ""
-    server.limits.count(who.name if server.settings.auth_required else address)
+async def principal(request: Request) -> Principal:
+    """Return who asks, as the gate found before the body was read."""
+    who: Principal = request.state.principal
     return who
 
 

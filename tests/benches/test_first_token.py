@@ -26,7 +26,7 @@ async def test_the_model_thinks_first_and_notes_when() -> None:
 async def test_the_first_event_of_each_kind_counts() -> None:
     body = "event: run\r\ndata: 1\r\n\r\nevent: token\r\ndata: 2\r\n\r\nevent: token\r\ndata: 3\r\n\r\n"
     transport = httpx.MockTransport(lambda request: httpx.Response(200, text=body))
-    async with httpx.AsyncClient(transport=transport, base_url="http://api") as client:
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         seen = await one(client, "?")
     assert set(seen) == {"run", "token", "began"}
     assert 0 <= seen["run"] <= seen["token"] <= time.perf_counter() - seen["began"]

@@ -44,7 +44,7 @@ async def test_what_is_no_answer_is_an_error() -> None:
         return found
 
     transport = httpx.MockTransport(reply)
-    async with httpx.AsyncClient(transport=transport, base_url="http://api") as client:
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         load = await users(client, ["one?"], Crowd(1, 0.04))
     assert load.errors[0] == "HTTP 503: away"
     assert load.errors[1].startswith("HTTP 200")
@@ -66,6 +66,6 @@ async def test_nothing_is_asked_after_the_end() -> None:
         asked.append(request)
         return httpx.Response(200, json={"status": "answered"})
 
-    async with httpx.AsyncClient(transport=httpx.MockTransport(reply), base_url="http://api") as client:
+    async with httpx.AsyncClient(transport=httpx.MockTransport(reply), base_url="http://localhost") as client:
         assert await users(client, ["one?"], Crowd(3, 0.0, think=60.0)) == Load()
     assert asked == []

@@ -29,7 +29,7 @@ def open_api(sample_services: Services, tmp_path: Path) -> OpenApi:
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with (
             app.router.lifespan_context(app),
-            httpx.AsyncClient(transport=transport, base_url="http://api") as client,
+            httpx.AsyncClient(transport=transport, base_url="http://localhost") as client,
         ):
             client.app = app  # type: ignore[attr-defined]
             yield client

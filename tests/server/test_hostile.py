@@ -32,7 +32,7 @@ def client(sample_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
     shutil.copytree(sample_home, home)
     own = {"home": home, "qdrant_url": None, "rate_limit": "1000000/second", "ingest_workers": 0}
     app = create_app(Services(load_settings().model_copy(update=own)))
-    with TestClient(app, raise_server_exceptions=False) as opened:
+    with TestClient(app, "http://localhost", raise_server_exceptions=False) as opened:
         yield opened
 
 

@@ -27,7 +27,7 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     made = {"file": str(file)}
     for name, buckets in (("ana", ["*"]), ("bo", ["*"]), ("cy", ["invoices"])):
         with contextlib.redirect_stdout(io.StringIO()) as said:
-            run_key(KeyRequest(name, file, buckets, ["*"]))
+            run_key(KeyRequest(name, file, buckets, ["*"], write=name == "ana"))
         made[name] = said.getvalue().strip()
     return made
 
@@ -73,6 +73,12 @@ def test_without_a_key_nothing_is_served(address: str) -> None:
         ("GET", "/buckets", None),
         ("GET", "/documents/nv2n517", None),
         ("GET", "/export.csv?bucket=invoices", None),
+        ("GET", "/metrics", None),
+        ("GET", "/citegraph/metrics", None),
+        ("GET", "/docs", None),
+        ("GET", "/openapi.json", None),
+        ("GET", "/info", None),
+        ("GET", "/ui/agent", None),
     ]
     for method, path, body in calls:
         for headers in ({}, {"x-api-key": "cg-wrong"}, {"x-auth-scheme": "langsmith"}):
@@ -145,6 +151,8 @@ def test_crons_store_and_assistants_hold_to_their_owner(
     assert cron["cron_id"] not in [found["cron_id"] for found in bo.crons.search()]
     assert refused(lambda: bo.crons.delete(cron["cron_id"]))
     ana.crons.delete(cron["cron_id"])
+    assert refused(lambda: bo.crons.create("agent", schedule="0 0 1 1 *", input={"query": LOOKUP}))
+    assert bo.crons.search() == []
 
 
 def test_a_run_sees_what_its_key_says_and_cannot_say_otherwise(

@@ -103,7 +103,7 @@ async def test_review_corrections_and_versions_keep_to_what_one_may_see(
     transport = httpx.ASGITransport(app)
     async with (
         app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=transport, base_url="http://api") as api,
+        httpx.AsyncClient(transport=transport, base_url="http://localhost") as api,
     ):
         doc_id = await uploaded(api, doubtful, staff, labels=["staff"])
         path = f"/documents/{doc_id}"
