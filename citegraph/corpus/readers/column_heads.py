@@ -1,4 +1,4 @@
-"""Tells which rows at the top of a table are its column heads."""
+"""Tells which rows at the top of a table are its column heads, and joins heads of several rows to one."""
 
 from __future__ import annotations
 
@@ -38,6 +38,30 @@ def head_rows(rows: Sequence[Sequence[str]]) -> int:
     ):
         below += 1
     return min(below, len(rows) - 1)
+
+
+def joined_heads(rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    """Return head rows as at most one row of heads, below the titles over the table.
+
+    A head that spans columns names each of them: "Winter" over "First" and "Last" gives "Winter First" and "Winter
+    Last". A row of one cell is a title as long as a fuller one follows.
+    """
+    titles = 0
+    while titles < len(rows) - 1 and _filled(rows[titles]) < 2:
+        titles += 1
+    heads = [list(row) for row in rows[titles:]]
+    width = max(map(len, heads), default=0)
+    for row in heads:
+        row.extend([""] * (width - len(row)))
+    for place, row in enumerate(heads[:-1]):
+        below = heads[place + 1 :]
+        for column in range(1, width):
+            apart = place > 0 and heads[place - 1][column] != heads[place - 1][column - 1]
+            # Over a column that no row below names a blank is a blank.
+            if not row[column] and not apart and any(other[column] for other in below):
+                row[column] = row[column - 1]
+    joined = tuple(" ".join(dict.fromkeys(filter(None, column))) for column in zip(*heads, strict=True))
+    return [*(tuple(row) for row in rows[:titles]), *([joined] if joined else [])]
 
 
 def begins_table(rows: Sequence[Sequence[str]]) -> bool:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
+from itertools import chain, islice
 
-from citegraph.corpus.readers.column_heads import head_rows
+from citegraph.corpus.readers.column_heads import LOOKED_AT, head_rows, joined_heads
 from citegraph.corpus.readers.plain_text import PAGE_BREAK, cleaned
 from citegraph.corpus.schema.document import Page, Table
 
 CELL = " | "
-# Where a word may be broken: nobody sees it, and a search would find half a word.
-_UNSEEN = re.compile("[\u00ad\u200b]")
 # Cells kept beside the text for extraction; the text has all rows of a longer table.
 _KEPT_ROWS = 2_000
 
@@ -29,7 +27,7 @@ class Draft:
 
     def add(self, text: str) -> None:
         """Append text as it is, without line end."""
-        text = _UNSEEN.sub("", cleaned(text).replace(PAGE_BREAK, "\n"))
+        text = cleaned(text).replace(PAGE_BREAK, "\n")
         self._parts.append(text)
         self._length += len(text)
 
@@ -44,26 +42,29 @@ class Draft:
             self.paragraph(f"{'#' * min(6, max(1, level))} {' '.join(text.split())}")
 
     def table(self, rows: Iterable[Sequence[str]], *, header: int | None = 1, title: str = "") -> None:
-        """Append a table, one row a line; rows without any text are left out.
+        """Append a table, one row a line; rows without any text are left out, heads of several rows become one.
 
         Args:
             header: how many rows are column heads; None finds it out.
         """
+        cleared = (tuple(" ".join(cleaned(cell).split()) for cell in row) for row in rows)
+        filled = (row for row in cleared if any(row))
+        first = list(islice(filled, max(LOOKED_AT, (header or 0) + 1)))
+        if not first:
+            return
+        heads = head_rows(first) if header is None else min(header, len(first) - 1)
+        above = joined_heads(first[:heads])
         start = end = self._length
         kept: list[tuple[str, ...]] = []
-        for row in rows:
-            cells = tuple(" ".join(cleaned(cell).split()) for cell in row)
-            if any(cells):
-                self.add(CELL.join(cells).strip())
-                end = self._length
-                self.add("\n")
-                if len(kept) < _KEPT_ROWS:
-                    kept.append(cells)
-        if kept:
-            page = len(self._pages) + 1 if self._page_start is not None else None
-            heads = head_rows(kept) if header is None else min(header, len(kept) - 1)
-            self._tables.append(Table(start, end, tuple(kept), heads, page, title))
+        for row in chain(above, first[heads:], filled):
+            self.add(CELL.join(row).strip())
+            end = self._length
             self.add("\n")
+            if len(kept) < _KEPT_ROWS:
+                kept.append(row)
+        page = len(self._pages) + 1 if self._page_start is not None else None
+        self._tables.append(Table(start, end, tuple(kept), len(above), page, title))
+        self.add("\n")
 
     def page(self, label: str = "") -> None:
         """Begin a page; what the format calls it is its label."""

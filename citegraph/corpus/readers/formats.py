@@ -87,6 +87,8 @@ def _found(path: Path, head: bytes) -> str:
         return ".pdf"
     if head.lstrip()[:15].lower().startswith((b"<!doctype html", b"<html")):
         return ".html"
+    if head.lstrip(b"\xef\xbb\xbf\r\n")[:15].upper() == b"BEGIN:VCALENDAR":
+        return ".ics"
     if _MAILBOX.match(head):
         return ".mbox"
     if b"\x00" not in head and not head.startswith(_PACKED):
@@ -105,6 +107,8 @@ def _zip_suffix(path: Path) -> str:
         return path.suffix.lower() if path.suffix.lower() in _OFFICE.values() else ".zip"
     if declared.strip() in _DECLARED:
         return _DECLARED[declared.strip()]
+    if "xl/workbook.bin" in names:
+        return ".xlsb"
     if "[Content_Types].xml" in names:
         for name in names:
             for folder, suffix in _OFFICE.items():

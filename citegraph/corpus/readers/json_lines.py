@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from citegraph.corpus.readers.plain_text import PAGE_BREAK, cleaned, pages_of
 from citegraph.corpus.readers.protocol import NO_TEXT_HINT, Reading, ReadOptions, Unread
@@ -32,6 +33,10 @@ class JsonLinesReader:
             return Unread(where, "not JSON")
         if not isinstance(row, dict):
             return Unread(where, "not a JSON object")
+        return self.document(row, where)
+
+    def document(self, row: dict[str, Any], where: str) -> Reading | Unread:
+        """Return the document that an object holds; `where` names it in the report."""
         doc_id = row.get("doc_id", row.get("id", row.get("_id")))
         if not isinstance(doc_id, str | int) or not str(doc_id).strip():
             return Unread(where, "no doc_id")

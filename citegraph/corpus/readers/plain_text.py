@@ -42,10 +42,23 @@ class MarkdownReader(TextReader):
         return found.group(1) if found else ""
 
 
+# Where a word may be broken (U+00AD, U+200B), may not (U+2060, U+FEFF) and which way it runs (U+200E, U+200F): nobody
+# sees these, and a search would find half a word. Joiners shape Persian and Indic words; between Latin letters they are
+# as empty as the others.
+_UNSEEN = re.compile(
+    "\u00ad[ \t]*\n[ \t]*(?=\\w)|[\u00ad\u200b\u2060\ufeff\u200e\u200f]|(?<=[!-\u024f])[\u200c\u200d]+(?=[!-\u024f])"
+)
+
+
 def cleaned(text: str) -> str:
-    """Return text with Unix line ends, without NUL and lone surrogates, which no database stores."""
+    """Return text with Unix line ends, without characters that nobody sees.
+
+    NUL and lone surrogates go too, which no database stores.
+    """
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", " ")
-    return re.sub("[\ud800-\udfff]", "\ufffd", text)
+    if text.isascii():
+        return text
+    return _UNSEEN.sub("", re.sub("[\ud800-\udfff]", "\ufffd", text))
 
 
 def pages_of(text: str, *, single: bool = False) -> tuple[Page, ...]:

@@ -10,11 +10,13 @@ from citegraph.corpus.readers.formats import content_suffix
 from citegraph.corpus.readers.images import recognition
 from citegraph.corpus.readers.images.pictures import PictureReader
 from citegraph.corpus.readers.json_lines import JsonLinesReader
+from citegraph.corpus.readers.messages.calendars import IcsReader
 from citegraph.corpus.readers.messages.mail import EmlReader, MsgReader
 from citegraph.corpus.readers.messages.mailboxes import MboxReader
 from citegraph.corpus.readers.messages.rich_text import RtfReader
 from citegraph.corpus.readers.messages.tnef import TnefReader
 from citegraph.corpus.readers.office import office_97
+from citegraph.corpus.readers.office.binary_sheets import XlsbReader
 from citegraph.corpus.readers.office.open_document import OdfReader
 from citegraph.corpus.readers.office.sheets import CsvReader, XlsxReader
 from citegraph.corpus.readers.office.word_and_slides import DocxReader, PptxReader
@@ -23,21 +25,25 @@ from citegraph.corpus.readers.packed.containers import ZipReader
 from citegraph.corpus.readers.pdf.pdf_document import PdfReader
 from citegraph.corpus.readers.plain_text import MarkdownReader, TextReader
 from citegraph.corpus.readers.protocol import DEFAULT_OPTIONS, Passing, Reader, Reading, ReadOptions, Unread
+from citegraph.corpus.readers.structured import JsonReader, YamlReader
 from citegraph.corpus.readers.web.books import EpubReader
 from citegraph.corpus.readers.web.html import HtmlReader, XmlReader
 from citegraph.errors import BadInput
 
-RECIPE = 6
+RECIPE = 7
 """Raised when a reader gives another text, so that files are read again."""
 _READERS: tuple[Reader, ...] = (
     TextReader(),
     MarkdownReader(),
     JsonLinesReader(),
+    JsonReader(),
+    YamlReader(),
     PdfReader(),
     PictureReader(),
     DocxReader(),
     PptxReader(),
     XlsxReader(),
+    XlsbReader(),
     CsvReader(),
     HtmlReader(),
     XmlReader(),
@@ -51,17 +57,16 @@ _READERS: tuple[Reader, ...] = (
     office_97.XlsReader(),
     office_97.POWERPOINT,
     MboxReader(),
+    IcsReader(),
     ZipReader(),
     TarReader(),
     PackedReader(),
 )
 _NEWER = {
-    ".xlsb": ".xlsx",
     ".xlt": ".xlsx",
     ".pages": ".docx",
     ".numbers": ".xlsx",
     ".key": ".pptx",
-    ".json": ".jsonl",
     ".heic": ".png",
     ".avif": ".png",
 }

@@ -15,7 +15,9 @@ from citegraph.corpus.readers.messages.mail_parts import (
     Attached,
     attachments_of,
     bytes_of,
+    full_form_of,
     head_of,
+    is_full,
     members_of,
     texts_of,
 )
@@ -44,7 +46,7 @@ class EmlReader:
         """See `Reader.read`."""
         message = _parsed(path)
         heads = {name: head_of(message, name) for name in _HEADS}
-        yield _reading(heads, [_body(part) for part in texts_of(message)], "message/rfc822")
+        yield _reading(heads, [_fuller(message, part) for part in texts_of(message)], "message/rfc822")
         yield from read_members(members_of(attachments_of(message), options), options)
 
     def members(self, path: Path, options: ReadOptions) -> Iterator[Member | Unread]:
@@ -70,6 +72,15 @@ def _body(part: EmailMessage) -> Body:
         return data.decode(part.get_content_charset() or "utf-8"), ()
     except (LookupError, UnicodeDecodeError):
         return decoded(data), ()
+
+
+def _fuller(message: EmailMessage, part: EmailMessage) -> Body:
+    """Return what a part says, or its HTML form when it is little more than "see the HTML version"."""
+    body, form = _body(part), full_form_of(message, part)
+    if form is None:
+        return body
+    rich = _body(form)
+    return body if is_full(body[0], rich[0]) else rich
 
 
 class MsgReader:
@@ -110,8 +121,9 @@ def _loaded(path: Path) -> Any:
 
 def _outlook_body(message: Any) -> Body:
     body = message.body or ""
-    if not body.strip() and message.html_body:
-        return html_text(message.html_body)[:2]
+    if message.html_body:
+        rich = html_text(message.html_body)[:2]
+        return (body, ()) if is_full(body, rich[0]) else rich
     if not body.strip():
         return unpacked_rtf(message.properties.binary_prop_value(_RTF) or b""), ()
     return body, ()

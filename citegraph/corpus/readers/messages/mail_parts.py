@@ -23,6 +23,10 @@ _SIGNATURES = frozenset(
 _SEALED = frozenset({"application/pkcs7-mime", "application/x-pkcs7-mime"})
 _ENCRYPTED = "is encrypted: open it in the mail program and save it without encryption"
 _SIGNED = "is packed into its signature (S/MIME): open it in the mail program and save it without"
+# Share of the different words of an HTML form that a plain form has too when it says the same: a link may be written
+# out or left away, a footer shortened.
+_SAME_WORDS = 0.75
+_WORD = re.compile(r"\w{2,}")
 _ENDINGS = {"text/plain": ".txt", "text/html": ".html", "text/csv": ".csv", "application/pdf": ".pdf"}
 
 
@@ -50,6 +54,25 @@ def body_of(message: EmailMessage) -> EmailMessage | None:
     """Return the part that says what the message says: plain text before HTML."""
     part: Any = message.get_body(("plain", "html"))
     return part if isinstance(part, EmailMessage) else None
+
+
+def full_form_of(message: EmailMessage, body: EmailMessage) -> EmailMessage | None:
+    """Return the HTML form of a plain body, None when the message has none."""
+    if body.get_content_type() != "text/plain" or body is not body_of(message):
+        return None
+    part: Any = message.get_body(("html",))
+    return part if isinstance(part, EmailMessage) else None
+
+
+def is_full(plain: str, rich: str) -> bool:
+    """Return whether a plain text says what the text of its HTML form says, every number of it included.
+
+    Programs put a placeholder, a link to the page or nothing there.
+    """
+    words = {word.casefold() for word in _WORD.findall(rich)}
+    said = {word.casefold() for word in _WORD.findall(plain)}
+    numbers = {word for word in words if any(map(str.isdigit, word))}
+    return numbers <= said and len(words & said) >= _SAME_WORDS * len(words)
 
 
 def texts_of(message: EmailMessage) -> Iterator[EmailMessage]:

@@ -11,13 +11,13 @@ from citegraph.corpus.readers.draft import Draft
 from citegraph.corpus.readers.encodings import decoded
 from citegraph.corpus.readers.plain_text import cleaned
 from citegraph.corpus.readers.protocol import Reading, ReadOptions, Unread
+from citegraph.corpus.readers.web.css_hidden import HiddenByCss
 from citegraph.corpus.schema.document import Embedded, Table
 from citegraph.errors import BadInput
 
 _IGNORED = frozenset(
     "script style noscript template head iframe svg object select option textarea button nav".split()
 )
-_HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _BLOCKS = frozenset(
     "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure "
     "footer form header hr html li main ol p pre section summary tbody td tfoot th thead tr ul".split()
@@ -36,8 +36,9 @@ class HtmlReader:
     def read(self, path: Path, options: ReadOptions) -> Iterator[Reading | Unread]:
         """See `Reader.read`."""
         markup = markup_text(path.read_bytes())
-        text, tables, title = html_text(markup)
-        yield Reading(text, media_type="text/html", title=title, tables=tables)
+        text, tables, title, hidden = read_html(markup)
+        notes = (f"{hidden:,} characters of hidden text were left out",) if hidden else ()
+        yield Reading(text, media_type="text/html", title=title, tables=tables, notes=notes)
 
 
 class XmlReader:
@@ -87,6 +88,15 @@ def html_text(markup: str) -> tuple[str, tuple[Table, ...], str]:
     Raises:
         BadInput: it holds no markup at all.
     """
+    return read_html(markup)[:3]
+
+
+def read_html(markup: str) -> tuple[str, tuple[Table, ...], str, int]:
+    """Return the text, the tables and the title of a page, and how many characters its styles hide.
+
+    Raises:
+        BadInput: it holds no markup at all.
+    """
     from lxml import etree, html
 
     # lxml refuses text that declares its own encoding.
@@ -95,11 +105,12 @@ def html_text(markup: str) -> tuple[str, tuple[Table, ...], str]:
         root = html.document_fromstring(markup)
     except (etree.ParserError, ValueError) as error:
         raise BadInput("the page is empty: save it again") from error
+    hidden = HiddenByCss(root).take_out(root)
     draft = Draft()
     _Walk(draft).block(root)
     text, _, tables = draft.finished()
     title = root.findtext(".//title") or ""
-    return text, tables, " ".join(cleaned(title).split())
+    return text, tables, " ".join(cleaned(title).split()), hidden
 
 
 class _Walk:
@@ -120,7 +131,7 @@ class _Walk:
         preformatted = element.tag == "pre"
         self._say(element.text, preformatted)
         for child in element:
-            if isinstance(child.tag, str) and child.tag not in _IGNORED and not _is_hidden(child):
+            if isinstance(child.tag, str) and child.tag not in _IGNORED:
                 self._child(child)
             self._say(child.tail, preformatted)
 
@@ -155,11 +166,6 @@ class _Walk:
             self._mark = ""
 
 
-def _is_hidden(element: Any) -> bool:
-    """Return whether the element itself says that nobody sees it; style sheets are not looked at."""
-    return element.get("hidden") is not None or bool(_HIDING.search(element.get("style") or ""))
-
-
 def _item_mark(item: Any) -> str:
     """Return what a browser prints in front of a list's item."""
     above = item.getparent()
@@ -179,10 +185,8 @@ def _rows(table: Any) -> tuple[list[list[str]], int]:
     heads = 0
     below: dict[int, tuple[int, str]] = {}
     for row in table.iter("tr"):
-        if _is_hidden(row):
-            continue
         cells: list[str] = []
-        given = [cell for cell in row if cell.tag in {"td", "th"} and not _is_hidden(cell)]
+        given = [cell for cell in row if cell.tag in {"td", "th"}]
         for cell in given:
             _fill(cells, below)
             text, down = " ".join(cell.itertext()), _span(cell, "rowspan")

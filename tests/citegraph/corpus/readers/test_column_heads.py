@@ -2,7 +2,7 @@
 
 import pytest
 
-from citegraph.corpus.readers.column_heads import head_rows
+from citegraph.corpus.readers.column_heads import head_rows, joined_heads
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,28 @@ from citegraph.corpus.readers.column_heads import head_rows
 )
 def test_heads_are_told_from_values(rows: str, heads: int) -> None:
     assert head_rows([row.split("|") for row in rows.split("/")]) == heads
+
+
+@pytest.mark.parametrize(
+    ("heads", "joined"),
+    [
+        (
+            "Port|Summer||Winter|/|First|Last|First|Last",
+            "Port|Summer First|Summer Last|Winter First|Winter Last",
+        ),
+        (
+            "Branch|2025||2026|/Branch|Staff|Books|Staff|Books",
+            "Branch|2025 Staff|2025 Books|2026 Staff|2026 Books",
+        ),
+        (
+            "Budget|||/Made in May/Item|Q1||/|Plan|Real|Sum",
+            "Budget|||/Made in May/Item|Q1 Plan|Q1 Real|Q1 Sum",
+        ),
+        ("A||B|/|a1||b1/x|y|z|w", "A x|A a1 y|B z|B b1 w"),
+        ("Item|Price|", "Item|Price|"),
+        ("", ""),
+    ],
+)
+def test_heads_of_several_rows_are_joined(heads: str, joined: str) -> None:
+    rows = [row.split("|") for row in heads.split("/")] if heads else []
+    assert ["|".join(row) for row in joined_heads(rows)] == (joined.split("/") if joined else [])

@@ -55,6 +55,41 @@ def test_text_in_any_encoding(tmp_path: Path, data: bytes, expected: str) -> Non
     assert reading.pages == ()
 
 
+UNSEEN = {
+    "regu\u00adlation": "regulation",
+    "fire\u200bwall": "firewall",
+    "insu\u00ad\n  rance": "insurance",
+    "\ufeffcup\u2060board\u200e": "cupboard",
+    "pass\u200dword": "password",
+    "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645": "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+    "\U0001f469\u200d\U0001f52c": "\U0001f469\u200d\U0001f52c",
+}
+
+
+@pytest.mark.parametrize(
+    "name", ["a.txt", "a.md", "a.csv", "a.html", "a.eml", "a.jsonl", "a.json", "a.yaml", "a.rtf"]
+)
+def test_characters_that_nobody_sees_are_left_out(tmp_path: Path, name: str) -> None:
+    """Those that shape the words of a script stay."""
+    for written, seen in UNSEEN.items():
+        if "\n" in written and name not in {"a.txt", "a.md", "a.eml", "a.jsonl"}:
+            continue
+        text = {
+            "a.eml": f"Subject: x\nContent-Type: text/plain; charset=utf-8\n\n{written}",
+            "a.jsonl": json.dumps({"id": "1", "text": written}),
+            "a.json": json.dumps({"key": written}),
+            "a.yaml": json.dumps({"key": written}, ensure_ascii=False),
+            "a.html": f"<p>{written}</p>",
+            "a.rtf": "{\\rtf1 "
+            + "".join(f"\\u{ord(char)}?" if ord(char) < 0x8000 else char for char in written)
+            + "}",
+        }.get(name, written)
+        if name == "a.rtf" and max(written) > "\u7fff":
+            continue
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        assert only(tmp_path / name).text.strip().endswith(seen)
+
+
 def test_form_feeds_are_pages(tmp_path: Path) -> None:
     (tmp_path / "a.TXT").write_text("one\n\ftwo\f")
     reading = only(tmp_path / "a.TXT")

@@ -50,6 +50,38 @@ def test_eml_with_attachments(tmp_path: Path) -> None:
     assert odd == Unread("odd.bin", "no reader for .bin (save it as .pdf or text)")
 
 
+RICH = "<h2>Repair order</h2><p>The crane Heron is back on 4 May. Workshop code KD771.</p>"
+
+
+@pytest.mark.parametrize(
+    ("plain", "is_said"),
+    [
+        ("", False),
+        ("Your mail program shows no HTML.", False),
+        ("View this message in your browser: https://example.org/m/1", False),
+        ("Repair order\nThe crane Heron is back on 4 May. Workshop code KD7..", False),
+        (
+            "Repair order\n\nThe crane Heron is back on 4 May.\nWorkshop code KD771.\n-- \nsent from a phone",
+            True,
+        ),
+        ("Repair\n\nThe crane Heron is back on 4 May. Workshop code KD771.", True),
+    ],
+)
+def test_a_plain_form_that_says_less_gives_way_to_html(tmp_path: Path, plain: str, is_said: bool) -> None:
+    message = EmailMessage()
+    message["Subject"] = "Heron"
+    message.set_content(plain)
+    message.add_alternative(RICH, subtype="html")
+    (tmp_path / "a.eml").write_bytes(message.as_bytes())
+    (reading,) = read_file(tmp_path / "a.eml")
+    assert isinstance(reading, Reading)
+    assert reading.text == "Subject: Heron\n\n" + (
+        f"{plain}\n"
+        if is_said
+        else "## Repair order\n\nThe crane Heron is back on 4 May. Workshop code KD771.\n\n"
+    )
+
+
 def test_html_mail_is_read_as_text(tmp_path: Path) -> None:
     message = EmailMessage()
     message["Subject"] = "Hi"

@@ -119,10 +119,10 @@ def test_xlsx_shows_units_and_tells_what_is_hidden_or_not_computed(tmp_path: Pat
     book.save(tmp_path / "a.xlsx")
     reading = only(tmp_path / "a.xlsx")
     assert reading.text == (
-        "# Sheet\n\nPlan 2025\nItem | Q1\n| Share | Cost\nBolt | 12.5% | 1234.50 EUR\n"
+        "# Sheet\n\nPlan 2025\nItem | Q1 Share | Q1 Cost\nBolt | 12.5% | 1234.50 EUR\n"
         "Day | 2024-02-29 | 30:00\nSum |  | 1\n\n\f# Costs\n\nRent\n\n"
     )
-    assert [table.header for table in reading.tables] == [3, 0]
+    assert [table.header for table in reading.tables] == [2, 0]
     assert reading.notes == (
         "hidden sheets were read too: Costs",
         "1 formulas have no value: open the file in Excel and save it",
@@ -200,9 +200,9 @@ def test_html_shows_what_a_browser_does(tmp_path: Path) -> None:
     reading = only(tmp_path / "a.html")
     assert reading.text == (
         "seen\n\nsoftware\n\n3. third\n\n- inner\n\n4. fourth\n\n"
-        "Item | Price |\nItem | EUR | USD\nBolt | 1 | 2\nBolt | 3 | 4\n\n"
+        "Item | Price EUR | Price USD\nBolt | 1 | 2\nBolt | 3 | 4\n\n"
     )
-    assert [table.header for table in reading.tables] == [2]
+    assert [table.header for table in reading.tables] == [1]
 
 
 def test_html_named_text_is_read_by_its_content(tmp_path: Path) -> None:
@@ -280,6 +280,6 @@ def test_damaged_office_files(tmp_path: Path, name: str, reason: str) -> None:
 
 
 def test_formats_without_a_reader_say_what_to_do(tmp_path: Path) -> None:
-    (tmp_path / "a.xlsb").write_bytes(b"\x00" * 10)
-    with pytest.raises(BadInput, match=r"no reader for \.xlsb \(save it as \.xlsx\)"):
-        list(read_file(tmp_path / "a.xlsb"))
+    (tmp_path / "a.numbers").write_bytes(b"\x00" * 10)
+    with pytest.raises(BadInput, match=r"no reader for \.numbers \(save it as \.xlsx\)"):
+        list(read_file(tmp_path / "a.numbers"))
