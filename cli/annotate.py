@@ -4,24 +4,30 @@ import asyncio
 import getpass
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
 
 from citegraph.errors import BadInput
 from citegraph.run.services import Corpus, Services
-from cli.annotated import corrections_text, document_text, history_text, review_text
-from cli.exits import ANSWERED
-from cli.review_file import (
+from cli.annotated import (
     HISTORY_COLUMNS,
     correction_table,
+    corrections_text,
+    document_text,
     history_table,
+    history_text,
     read_table,
     review_table,
+    review_text,
     write_table,
 )
-from cli.rules_or_model import By
+from cli.dataclass_command import command, new_app
+from cli.exits import ANSWERED
+from cli.options import AsJson, Quiet
 from cli.terminal import Progress, progress, say, write
 from tools.value_rows import Row, correction_rows, document_rows, history_rows, review_rows
 
@@ -31,61 +37,96 @@ if TYPE_CHECKING:
     from citegraph.corpus.schema.bucket import Bucket
 
 
+app = new_app()
+
+
+def _several(option: str, help: str) -> typer.models.OptionInfo:
+    info: typer.models.OptionInfo = typer.Option(option, help=f"{help}; may be repeated.")
+    return info
+
+
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What to show or to change: one document, or a whole bucket.
+class Annotate:
+    """What to show or to change: one document, or a whole bucket."""
 
-    Attributes:
-        document: id, file name or path of a document.
-        corrections: "field=value"; several of one list field are its values.
-        made, history: list the corrections that stand; every change that was ever made.
-        table, out: files of corrections to read, and to write the list to.
-        fields: the fields that are listed or extracted again; empty: all.
-    """
+    document: Annotated[
+        str | None,
+        typer.Argument(help="Show or correct this document: its id, file name or path.", show_default=False),
+    ] = None
+    bucket: Annotated[
+        str | None, typer.Option("--bucket", "-b", help="List what to review in this bucket.")
+    ] = None
+    corrections: Annotated[list[str], _several("--set", "Correct a value: field=value")] = field(
+        default_factory=list
+    )
+    absent: Annotated[list[str], _several("--absent", "The document has no such value")] = field(
+        default_factory=list
+    )
+    accept: Annotated[list[str], _several("--accept", "The value of this field is right")] = field(
+        default_factory=list
+    )
+    undo: Annotated[list[str], _several("--undo", "Forget the correction of a field")] = field(
+        default_factory=list
+    )
+    by: Annotated[
+        str | None,
+        typer.Option("--by", help="Who corrects; default: the account's name.", show_default=False),
+    ] = None
+    note: Annotated[
+        str | None, typer.Option("--note", help="Why; kept with the correction.", show_default=False)
+    ] = None
+    made: Annotated[bool, typer.Option("--corrections", help="List the corrections that stand.")] = False
+    history: Annotated[
+        bool, typer.Option("--history", help="List every change that people made, also those taken back.")
+    ] = False
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Write the list to this .csv or .jsonl file.", show_default=False),
+    ] = None
+    table: Annotated[
+        Path | None,
+        typer.Option("--from", help="Make the corrections of such a file, filled in.", show_default=False),
+    ] = None
+    fields: Annotated[list[str], _several("--field", "List or extract again this field only")] = field(
+        default_factory=list
+    )
+    rerun: Annotated[
+        Literal["rules", "model"] | None, typer.Option("--rerun", help="Extract again by these.")
+    ] = None
+    below: Annotated[float, typer.Option("--below", min=0, max=1, help="List values of less certainty.")] = (
+        0.7
+    )
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="Rows listed for review.")] = 100
+    offset: Annotated[int, typer.Option("--offset", min=0, help="Rows left out before them.")] = 0
+    as_json: AsJson = False
+    quiet: Quiet = False
 
-    document: str | None = None
-    bucket: str | None = None
-    corrections: Sequence[str] = ()
-    absent: Sequence[str] = ()
-    accept: Sequence[str] = ()
-    undo: Sequence[str] = ()
-    by: str | None = None
-    note: str | None = None
-    table: Path | None = None
-    out: Path | None = None
-    made: bool = False
-    history: bool = False
-    fields: Sequence[str] = ()
-    rerun: By | None = None
-    below: float = 0.7
-    limit: int = 100
-    offset: int = 0
 
-
-def run(request: Request, *, as_json: bool = False, quiet: bool = False) -> int:
-    """Do what the request asks and print the document's values, or the bucket's list for review.
+@command(app)
+def annotate(request: Annotate) -> int:
+    """Show what was extracted from a document, or list what to review in a bucket; correct, or extract again.
 
     Raises:
         BadInput: no such document, bucket or field, or a value that its field does not take; nothing was changed.
     """
-    with progress("annotate", quiet=quiet or as_json) as show:
-        printed = asyncio.run(_run(request, show, as_json=as_json))
+    with progress("annotate", quiet=request.quiet or request.as_json) as show:
+        printed = asyncio.run(_run(request, show))
     write(printed)
     return ANSWERED
 
 
-async def _run(request: Request, show: Progress | None, *, as_json: bool) -> str:
+async def _run(request: Annotate, show: Progress | None) -> str:
     services = Services(trusted=True)
     try:
         corpus = await services.corpus()
         bucket, doc_id = await asyncio.to_thread(_meant, corpus, request)
         await _change(services, corpus, (bucket, doc_id), request, show)
-        return await asyncio.to_thread(_shown, corpus, bucket, doc_id, request, as_json)
+        return await asyncio.to_thread(_shown, corpus, bucket, doc_id, request)
     finally:
         await services.close()
 
 
-def _meant(corpus: Corpus, request: Request) -> "tuple[Bucket, str | None]":
+def _meant(corpus: Corpus, request: Annotate) -> "tuple[Bucket, str | None]":
     """Return the bucket and the document, if one is named, that a request is about."""
     from tools.search_tools import known_bucket
 
@@ -121,7 +162,7 @@ async def _change(
     services: Services,
     corpus: Corpus,
     meant: "tuple[Bucket, str | None]",
-    request: Request,
+    request: Annotate,
     show: Progress | None,
 ) -> None:
     """Make the corrections and extract again, as far as the request asks for either."""
@@ -153,14 +194,14 @@ async def _change(
         say(f"{bucket.name}: {count:,} documents, {done}")
 
 
-def _editor(corpus: Corpus, bucket: "Bucket", request: Request) -> "Editor":
+def _editor(corpus: Corpus, bucket: "Bucket", request: Annotate) -> "Editor":
     from citegraph.corpus.records.extracted.editing import Editor
 
     assert corpus.extractions is not None
     return Editor(bucket, corpus.documents, corpus.annotations, corpus.extractions, request.by or _user())
 
 
-def _field_names(corpus: Corpus, bucket: "Bucket", request: Request) -> list[str]:
+def _field_names(corpus: Corpus, bucket: "Bucket", request: Annotate) -> list[str]:
     editor = _editor(corpus, bucket, request)
     return [editor.field(name).name for name in request.fields]
 
@@ -173,7 +214,7 @@ def _user() -> str | None:
         return None
 
 
-def _changes(bucket: "Bucket", doc_id: str | None, request: Request) -> "list[Change]":
+def _changes(bucket: "Bucket", doc_id: str | None, request: Annotate) -> "list[Change]":
     """Return the changes that the options ask for and those of a table.
 
     Raises:
@@ -232,26 +273,26 @@ def _by_model(services: Services, bucket: "Bucket") -> "Extractor":
     return extractor
 
 
-def _shown(corpus: Corpus, bucket: "Bucket", doc_id: str | None, request: Request, as_json: bool) -> str:
+def _shown(corpus: Corpus, bucket: "Bucket", doc_id: str | None, request: Annotate) -> str:
     """Return what is printed: a document's values, corrections, their history, or the bucket's list for review."""
     if request.history:
-        return _history(corpus, bucket, doc_id, request, as_json)
+        return _history(corpus, bucket, doc_id, request)
     if request.made:
         rows = correction_rows(corpus, bucket, doc_id)
-        return _printed(rows, correction_table(rows), request, as_json) or (
+        return _printed(rows, correction_table(rows), request) or (
             corrections_text(rows) or f"{doc_id or bucket.name}: no corrections"
         )
     if doc_id is None:
-        return _review(corpus, bucket, request, as_json)
+        return _review(corpus, bucket, request)
     rows = document_rows(corpus, bucket, doc_id)
-    if as_json:
+    if request.as_json:
         return json.dumps(rows, ensure_ascii=False)
     record = corpus.documents.record(doc_id)
     title = f"{doc_id} ({bucket.name}, {record.source_file if record else ''})"
     return document_text(title, rows) if rows else f"{title}: no values"
 
 
-def _review(corpus: Corpus, bucket: "Bucket", request: Request, as_json: bool) -> str:
+def _review(corpus: Corpus, bucket: "Bucket", request: Annotate) -> str:
     from citegraph.corpus.records.extracted.review_list import ReviewList
 
     lists = ReviewList(Services().settings.sql_url)
@@ -263,7 +304,7 @@ def _review(corpus: Corpus, bucket: "Bucket", request: Request, as_json: bool) -
         offset=request.offset,
     )
     rows = review_rows(corpus, page.items)
-    if printed := _printed(rows, review_table(rows), request, as_json):
+    if printed := _printed(rows, review_table(rows), request):
         return printed
     waiting = [row for row in correction_rows(corpus, bucket) if row["status"] == "waiting"]
     lines = [f"Corrections that are not applied ({len(waiting)}):", corrections_text(waiting[:20]), ""]
@@ -278,7 +319,7 @@ def _review(corpus: Corpus, bucket: "Bucket", request: Request, as_json: bool) -
     return f"{text}{head}{more}\n{review_text(rows)}"
 
 
-def _history(corpus: Corpus, bucket: "Bucket", doc_id: str | None, request: Request, as_json: bool) -> str:
+def _history(corpus: Corpus, bucket: "Bucket", doc_id: str | None, request: Annotate) -> str:
     assert corpus.extractions is not None
     store = corpus.extractions.corrected
     rows = history_rows(store.history(doc_id) if doc_id else store.history_of_bucket(bucket.name))
@@ -288,14 +329,14 @@ def _history(corpus: Corpus, bucket: "Bucket", doc_id: str | None, request: Requ
     if request.out is not None:
         write_table(request.out, history_table(rows), HISTORY_COLUMNS)
         return f"{request.out}: {len(rows):,} rows"
-    if as_json:
+    if request.as_json:
         return json.dumps(rows, ensure_ascii=False)
     return history_text(rows) or f"{doc_id or bucket.name}: nothing was corrected"
 
 
-def _printed(rows: Sequence[Row], table: Sequence[Row], request: Request, as_json: bool) -> str:
+def _printed(rows: Sequence[Row], table: Sequence[Row], request: Annotate) -> str:
     """Return the rows as JSON, or what was written to a file; "" when they are to be shown as text."""
     if request.out is not None:
         write_table(request.out, table)
         return f"{request.out}: {len(table):,} rows"
-    return json.dumps(rows, ensure_ascii=False) if as_json else ""
+    return json.dumps(rows, ensure_ascii=False) if request.as_json else ""

@@ -2,38 +2,62 @@
 
 import asyncio
 import sys
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from citegraph.errors import BadInput
 from citegraph.run.answer_types import Answer, Clarification
 from citegraph.run.context import Context
 from cli.answer_text import answer_text, chosen_reply, clarification_text
+from cli.dataclass_command import command, new_app
 from cli.exits import BY_STATUS
-from cli.options import check_scope
+from cli.options import AsJson, BucketNames, ContextTexts, FilterTexts, Quiet, check_scope, make_context
 from cli.terminal import Steps, interactive, make_steps, say, write
 
 if TYPE_CHECKING:
     from graph.session import Session
 
 
+app = new_app()
+
+
 @dataclass(frozen=True, slots=True)
-class Request:
+class Ask:
     """What was asked; a `reply` without `thread` answers the clarification of this very question."""
 
-    question: str | None
-    thread: str | None = None
-    reply: str | None = None
-    new: bool = False
+    question: Annotated[
+        str | None, typer.Argument(help="The question; - reads it from stdin.", show_default=False)
+    ] = None
+    as_json: AsJson = False
+    thread: Annotated[str | None, typer.Option("--thread", "-t", help="Go on in this thread.")] = None
+    reply: Annotated[
+        str | None,
+        typer.Option("--reply", "-r", help="Reply to the thread's clarification (text or option)."),
+    ] = None
+    new: Annotated[
+        bool,
+        typer.Option("--new", help="Take the text as a new question, though the thread waits for a reply."),
+    ] = False
+    bucket: BucketNames = field(default_factory=list)
+    filters: FilterTexts = field(default_factory=list)
+    context: ContextTexts = field(default_factory=list)
+    quiet: Quiet = False
 
 
-def run(request: Request, context: Context, *, as_json: bool, quiet: bool) -> int:
-    """Ask, print the answer on stdout and return the exit code.
+@command(app)
+def ask(request: Ask) -> int:
+    """Answer a question.
+
+    Exits with 0 answered, 3 needs clarification, 4 unanswerable or partial, 5 failed.
 
     Raises:
         BadInput: the request cannot be run as given.
     """
+    context = make_context(request.context, buckets=request.bucket, filters=request.filters)
     request = _complete(request)
+    as_json, quiet = request.as_json, request.quiet
     answer = asyncio.run(
         _run(request, context, make_steps(quiet=quiet or as_json), may_ask=not as_json and interactive())
     )
@@ -62,7 +86,7 @@ def nothing_ingested() -> bool:
     return not any(document_counts(settings, load_buckets(settings.buckets_dir)).values())
 
 
-def _complete(request: Request) -> Request:
+def _complete(request: Ask) -> Ask:
     """Return the request with its question read from stdin where it says so."""
     question = sys.stdin.read() if request.question == "-" else request.question
     if question is not None and not question.strip():
@@ -71,10 +95,10 @@ def _complete(request: Request) -> Request:
         raise BadInput("Give a question, or --thread and --reply to answer a clarification.")
     if request.reply is not None and not request.reply.strip():
         raise BadInput("The reply is empty.")
-    return Request(question.strip() if question else None, request.thread, request.reply, request.new)
+    return replace(request, question=question.strip() if question else None)
 
 
-async def _run(request: Request, context: Context, steps: Steps, *, may_ask: bool) -> Answer:
+async def _run(request: Ask, context: Context, steps: Steps, *, may_ask: bool) -> Answer:
     from citegraph.run.services import Services
     from graph.session import open_session
 
@@ -97,7 +121,7 @@ async def _run(request: Request, context: Context, steps: Steps, *, may_ask: boo
     return answer
 
 
-async def _first(session: "Session", request: Request, context: Context, steps: Steps) -> Answer:
+async def _first(session: "Session", request: Ask, context: Context, steps: Steps) -> Answer:
     """Ask, or give the reply; without a thread it is kept for the question's own clarification."""
     if request.reply and request.new and request.question is None:
         raise BadInput("--reply answers an open clarification and --new starts a question: use one of them.")

@@ -1,10 +1,13 @@
 """The command `buckets`: which buckets there are, and everything about one of them."""
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from citegraph.settings import load_settings
-from cli.exits import ANSWERED
+from cli.dataclass_command import new_app
+from cli.options import AsJson
 from cli.terminal import write
 
 if TYPE_CHECKING:
@@ -15,34 +18,38 @@ EXAMPLES = 5
 """Stored values shown for each field."""
 
 
-def run(name: str | None, *, as_json: bool = False) -> int:
-    """Print the list of buckets, or the documentation of one with its document count and frequent values.
+app = new_app()
 
-    Raises:
-        BadInput: there is no such bucket, or a declaration is invalid.
-    """
+
+@app.command()
+def buckets(
+    name: Annotated[
+        str | None, typer.Argument(help="Show everything about this bucket.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the buckets, or document one of them with its document count and frequent values."""
     from citegraph.corpus.schema.bucket import load_buckets
     from citegraph.errors import BadInput
 
     settings = load_settings()
-    buckets = load_buckets(settings.buckets_dir)
-    counts = document_counts(settings, buckets)
+    declared = load_buckets(settings.buckets_dir)
+    counts = document_counts(settings, declared)
     if name is None:
         rows = [
             {"name": item.name, "documents": counts[item.name], "description": item.description}
-            for item in buckets.values()
+            for item in declared.values()
         ]
         write(json.dumps(rows, ensure_ascii=False) if as_json else _list_text(rows))
-        return ANSWERED
-    if name not in buckets:
-        raise BadInput(f"There is no bucket {name!r}; the buckets are {', '.join(buckets)}.")
-    values = _frequent(settings, buckets, name) if counts[name] else {}
+        return
+    if name not in declared:
+        raise BadInput(f"There is no bucket {name!r}; the buckets are {', '.join(declared)}.")
+    values = _frequent(settings, declared, name) if counts[name] else {}
     if as_json:
-        data = buckets[name].model_dump(mode="json") | {"documents": counts[name], "frequent_values": values}
+        data = declared[name].model_dump(mode="json") | {"documents": counts[name], "frequent_values": values}
         write(json.dumps(data, ensure_ascii=False))
     else:
-        write(_bucket_text(buckets[name], counts[name], values))
-    return ANSWERED
+        write(_bucket_text(declared[name], counts[name], values))
 
 
 def document_counts(settings: "Settings", buckets: "dict[str, Bucket]") -> dict[str, int]:

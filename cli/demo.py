@@ -6,12 +6,16 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 import buckets
 from citegraph.run.services import Services
 from citegraph.settings import load_settings
 from cli.answer_text import answer_text, chosen_reply, clarification_text
+from cli.dataclass_command import new_app
 from cli.exits import ANSWERED, BY_STATUS
-from cli.ingest import Request, ingest_into
+from cli.ingest import Ingest, ingest_into
+from cli.options import Quiet
 from cli.terminal import make_steps, progress, say, write
 
 if TYPE_CHECKING:
@@ -24,9 +28,13 @@ SCRIPT = ("sample-005", "sample-024", "sample-049")
 """A value of a datasheet with its page, a sum over invoices, and a question that fits two receipts."""
 
 
-def run(*, quiet: bool = False) -> int:
-    """Ingest what is new of the sample and ask the scripted questions; returns the worst exit code."""
-    return asyncio.run(_run(quiet=quiet))
+app = new_app()
+
+
+@app.command()
+def demo(quiet: Quiet = False) -> None:
+    """Ingest the sample corpus and ask it three questions, one of which asks back; exits as the worst of them."""
+    raise typer.Exit(asyncio.run(_run(quiet=quiet)))
 
 
 def demo_services() -> Services:
@@ -53,7 +61,7 @@ async def ingest_sample(services: Services, *, quiet: bool = False) -> int:
     documents = new = 0
     for name in (await services.corpus()).buckets:
         folder = SAMPLE / name
-        request = Request([folder], name, sorted(folder.glob("annotations.*")))
+        request = Ingest([folder], name, sorted(folder.glob("annotations.*")))
         with progress(f"ingest {name}", quiet=quiet) as show:
             report = await ingest_into(services, request, show)
         documents, new = documents + report.documents, new + report.new + report.changed

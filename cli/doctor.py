@@ -12,8 +12,12 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+import typer
+
 from citegraph.errors import BadInput, CitegraphError, Unavailable
+from cli.dataclass_command import new_app
 from cli.exits import ANSWERED, FAILED
+from cli.options import AsJson
 from cli.terminal import write
 
 if TYPE_CHECKING:
@@ -40,15 +44,22 @@ class Check:
     fix: str = ""
 
 
-def run(*, as_json: bool = False) -> int:
-    """Print every check; exits with 0 when nothing failed, else with 5. Nothing is changed or created but a probe."""
+app = new_app()
+
+
+@app.command()
+def doctor(as_json: AsJson = False) -> None:
+    """Look at settings, stores, models and tools, and say what to mend; exits with 5 when something failed.
+
+    Nothing is changed or created but a probe.
+    """
     checks = list(examine())
     good = all(check.status != "failed" for check in checks)
     if as_json:
         write(json.dumps({"ok": good, "checks": [asdict(check) for check in checks]}, ensure_ascii=False))
     else:
         write("\n".join(line for check in checks for line in _lines(check)))
-    return ANSWERED if good else FAILED
+    raise typer.Exit(ANSWERED if good else FAILED)
 
 
 def _lines(check: Check) -> Iterator[str]:

@@ -6,13 +6,17 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
 
 from citegraph.errors import BadInput
 from citegraph.run.services import Services
+from cli.dataclass_command import command, new_app
 from cli.exits import ANSWERED, FAILED
+from cli.options import AsJson, ContextTexts, Quiet, make_context
 from cli.terminal import progress, say, write
 from evals.question_files import Question, read_questions
 from evals.questions import is_question_set, keep_in, run_questions
@@ -43,20 +47,43 @@ COMPARED = (
 COLUMNS = ("rows", *MEASURES, "failed", "bad_citations")
 
 
+app = new_app()
+
+
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What to measure; `out` keeps each answer as JSON lines."""
+class Evaluate:
+    """What to measure, and how."""
 
-    paths: Sequence[Path]
-    out: Path | None = None
-    limit: int | None = None
-    list_misses: bool = False
-    modes: Sequence[str] = ("graph",)
-    langsmith: bool = False
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Question files, folders of them, retrieval sets, judged claims.", show_default=False
+        ),
+    ]
+    as_json: AsJson = False
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Keep each answer in this JSONL file.")] = (
+        None
+    )
+    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Only the first questions.")] = (
+        None
+    )
+    misses: Annotated[bool, typer.Option("--misses", help="List what went wrong, by question.")] = False
+    mode: Annotated[
+        str,
+        typer.Option("--mode", "-m", help="graph, loop or single; several, as graph,loop, are compared."),
+    ] = "graph"
+    langsmith: Annotated[
+        bool, typer.Option("--langsmith", help="Upload questions and outcomes to LangSmith as experiments.")
+    ] = False
+    context: ContextTexts = field(default_factory=list)
+    quiet: Quiet = False
 
 
-def run(request: Request, context: "Context", *, as_json: bool, quiet: bool) -> int:
-    """Print the measures; returns 5 when any run failed.
+@command(app, "eval")
+def evaluate(request: Evaluate) -> int:
+    """Measure question sets (routing, documents, answers, behaviour), retrieval sets and judged claims.
+
+    Exits with 5 when any run failed.
 
     Raises:
         BadInput: a path holds nothing that can be measured, a row is broken, or LangSmith's key is missing.
@@ -65,6 +92,7 @@ def run(request: Request, context: "Context", *, as_json: bool, quiet: bool) -> 
     from evals.experiments import open_client
     from evals.filter_sets import is_filter_set, score_filter_set
 
+    context, modes = make_context(request.context), read_modes(request.mode)
     client = open_client() if request.langsmith else None
     planned = [path for path in request.paths if is_filter_set(path)]
     questions, collections, claims = _sorted_out([path for path in request.paths if path not in planned])
@@ -72,29 +100,29 @@ def run(request: Request, context: "Context", *, as_json: bool, quiet: bool) -> 
     outcomes: list[Outcome] = []
     compared: dict[str, Any] = {}
     if questions:
-        by_mode = asyncio.run(_questions(questions, request, context, quiet=quiet))
+        by_mode = asyncio.run(_questions(questions, modes, request, context))
         outcomes = [outcome for made in by_mode.values() for outcome in made]
         compared = {mode: summarise(made) for mode, made in by_mode.items()}
-        results |= compared[request.modes[0]] if len(compared) == 1 else {}
-    said = fallback_notes(request.modes, context) if questions else {}
+        results |= compared[modes[0]] if len(compared) == 1 else {}
+    said = fallback_notes(modes, context) if questions else {}
     for folder in collections:
         results[folder.name] = asyncio.run(_retrieval(folder, request.limit))
     judged = {folder.name: _claims(folder) for folder in claims}
     filtered = {folder.name: score_filter_set(folder, limit=request.limit) for folder in planned}
-    if as_json:
+    if request.as_json:
         several = {"modes": compared} if len(compared) > 1 else {}
         notes = {"notes": said} if said else {}
         write(json.dumps(results | judged | filtered | several | notes, ensure_ascii=False))
     else:
-        _print_filter_sets(filtered, list_misses=request.list_misses)
+        _print_filter_sets(filtered, list_misses=request.misses)
         if len(compared) > 1:
             _print_modes(compared)
         for mode, line in said.items():
             say(f"{mode}: {line}")
         _print_tables(results, [folder.name for folder in collections])
         _print_claim_sets(judged)
-    if request.list_misses and questions:
-        (say if as_json else write)(misses_text(outcomes))
+    if request.misses and questions:
+        (say if request.as_json else write)(misses_text(outcomes))
     if client is not None and questions:
         _upload(client, questions, by_mode)
     return FAILED if any(summary["overall"]["failed"] for summary in compared.values()) else ANSWERED
@@ -164,15 +192,17 @@ def _sorted_out(paths: Sequence[Path]) -> tuple[list[Path], list[Path], list[Pat
 
 
 async def _questions(
-    paths: Sequence[Path], request: Request, context: "Context", *, quiet: bool
+    paths: Sequence[Path], modes: Sequence[str], request: Evaluate, context: "Context"
 ) -> dict[str, list[Outcome]]:
     """Return the outcomes of all questions in each mode, one mode after the other."""
     questions = read_questions(paths)[: request.limit]
     with ExitStack() as stack:
         out = stack.enter_context(request.out.open("w", encoding="utf-8")) if request.out else None
         return {
-            mode: await _in_mode(mode, questions, context, keep_in(out, mode) if out else None, quiet=quiet)
-            for mode in request.modes
+            mode: await _in_mode(
+                mode, questions, context, keep_in(out, mode) if out else None, quiet=request.quiet
+            )
+            for mode in modes
         }
 
 
@@ -203,14 +233,15 @@ async def _in_mode(
 async def _retrieval(folder: Path, limit: int | None) -> dict[str, Any]:
     """Return the measures of a retrieval set: those of the default search, and of each mode under "modes"."""
     from citegraph.settings import load_settings
-    from evals.retrieval import evaluate, load_retrieval_set
+    from evals.retrieval import evaluate as evaluate_set
+    from evals.retrieval import load_retrieval_set
 
     try:
         import ir_measures  # noqa: F401
     except ImportError as error:
         raise BadInput("A retrieval set needs ir-measures: pip install -e '.[eval]'.") from error
     with tempfile.TemporaryDirectory() as home:
-        modes = await evaluate(load_retrieval_set(folder), load_settings(), Path(home), limit=limit)
+        modes = await evaluate_set(load_retrieval_set(folder), load_settings(), Path(home), limit=limit)
     corpus = modes.pop("corpus", {})
     default = modes.get("hybrid+rerank") or modes["hybrid"]
     return {**default, **corpus, "modes": modes}

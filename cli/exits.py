@@ -33,7 +33,7 @@ def report(error: BaseException) -> int:
 
 
 def _debugging() -> bool:
-    """Tell whether the trace is wanted; settings that cannot be read want none."""
+    """Tell whether the trace is wanted; citegraph.settings that cannot be read want none."""
     from citegraph.settings import load_settings
 
     try:

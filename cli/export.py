@@ -2,15 +2,19 @@
 
 import asyncio
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from citegraph.errors import BadInput
 from citegraph.settings import load_settings
+from cli.dataclass_command import command, new_app
 from cli.exits import ANSWERED
+from cli.options import BucketName, FilterTexts
 from cli.terminal import say
 
 if TYPE_CHECKING:
@@ -18,18 +22,24 @@ if TYPE_CHECKING:
     from citegraph.settings import Settings
 
 
+app = new_app()
+
+
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What to export; `excel` begins the file with the mark by which Excel knows UTF-8."""
+class Export:
+    """What to export, and where to."""
 
-    bucket: str
-    filters: Sequence[str] = ()
-    out: Path | None = None
-    excel: bool = False
+    bucket: BucketName
+    filters: FilterTexts = field(default_factory=list)
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write this file instead of stdout.")] = None
+    excel: Annotated[
+        bool, typer.Option("--excel", help="Begin with the mark by which Excel knows UTF-8.")
+    ] = False
 
 
-def run(request: Request) -> int:
-    """Write the rows as they come from the database, to a file or to stdout.
+@command(app)
+def export(request: Export) -> int:
+    """Write the documents of a bucket that match the filters as CSV, as they come from the database.
 
     Raises:
         BadInput: an unknown bucket, a filter that does not fit it, or a file that cannot be written.
@@ -59,7 +69,7 @@ def run(request: Request) -> int:
     return ANSWERED
 
 
-def _rows(request: Request) -> Iterator[str]:
+def _rows(request: Export) -> Iterator[str]:
     from citegraph.corpus.filters.checks import read_filters
     from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
     from citegraph.corpus.records.csv_rows import export_csv
@@ -77,7 +87,7 @@ def _rows(request: Request) -> Iterator[str]:
     return export_csv(store, request.bucket, filters, bom=request.excel)
 
 
-def _own_rows(settings: "Settings", request: Request, filters: "Filters") -> Iterator[str]:
+def _own_rows(settings: "Settings", request: Export, filters: "Filters") -> Iterator[str]:
     """Yield the rows of a collection of one's own, after what is to be said of its values on stderr."""
     from citegraph.corpus.records.csv_rows import export_csv
     from citegraph.run.services import open_corpus

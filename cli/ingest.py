@@ -7,17 +7,21 @@ import signal
 import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+import typer
 
 from citegraph.errors import BadInput, Unavailable
 from citegraph.run.services import Services
+from cli.dataclass_command import command, new_app
 from cli.exits import ANSWERED, FAILED, NOT_ANSWERED
+from cli.options import AsJson, BucketName, Quiet
 from cli.terminal import Progress, progress, say, write
 
 if TYPE_CHECKING:
-    from citegraph.corpus.ingestion.ingest_options import Extract, Stores
+    from citegraph.corpus.ingestion.ingest_options import Stores
     from citegraph.corpus.ingestion.report import IngestReport
     from citegraph.corpus.schema.bucket import Bucket
 
@@ -26,57 +30,68 @@ SHOWN = 20
 T = TypeVar("T")
 
 
+app = new_app()
+
+
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What to bring into which bucket; labels None keeps those that the documents have.
+class Ingest:
+    """What to bring into which bucket; labels None keeps those that the documents have."""
 
-    `report` is a file for the whole report as JSON; `strict` makes the exit code tell of what was left out;
-    `ray` as in `IngestOptions`.
-    """
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders.", show_default=False)]
+    bucket: BucketName
+    annotations: Annotated[
+        list[Path],
+        typer.Option(
+            "--annotations", "-a", help="CSV or JSONL with metadata by document id or file; may be repeated."
+        ),
+    ] = field(default_factory=list)
+    prune: Annotated[bool, typer.Option("--prune", help="Remove documents whose source is gone.")] = False
+    labels: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--label",
+            "-l",
+            help="Only who may see this label sees the documents; may be repeated; '' takes labels away.",
+        ),
+    ] = None
+    extract: Annotated[
+        Literal["auto", "always", "never"],
+        typer.Option("--extract", help="Extract values; auto: of documents without annotations."),
+    ] = "auto"
+    reread: Annotated[
+        bool, typer.Option("--reread", help="Read files again that have not changed since they were read.")
+    ] = False
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Read and compare; write nothing but the report.")
+    ] = False
+    report: Annotated[Path | None, typer.Option("--report", help="Write the whole report as JSON.")] = None
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 4 when anything was left out.")] = False
+    engine: Annotated[Literal["local", "ray"], typer.Option("--engine", help="Where files are read.")] = (
+        "local"
+    )
+    ray_address: Annotated[
+        str | None, typer.Option("--ray-address", help="A Ray cluster; without, Ray is started here.")
+    ] = None
+    as_json: AsJson = False
+    quiet: Quiet = False
 
-    paths: Sequence[Path]
-    bucket: str
-    annotations: Sequence[Path] = ()
-    prune: bool = False
-    labels: Sequence[str] | None = None
-    extract: "Extract" = "auto"
-    dry_run: bool = False
-    report: Path | None = None
-    strict: bool = False
-    reread: bool = False
-    ray: str | None = None
+    @property
+    def ray(self) -> str | None:
+        """Return the address of Ray, "" for a Ray started here, None for none; as in `IngestOptions`.
 
-
-def ray_at(engine: str, address: str | None) -> str | None:
-    """Return the address of Ray that `--engine` and `--ray-address` ask for, "" for a Ray started here, None for none.
-
-    Raises:
-        BadInput: the engine is unknown, or an address is given for the local one.
-    """
-    match engine:
-        case "ray":
-            return address or ""
-        case "local" if address is None:
-            return None
-        case "local":
+        Raises:
+            BadInput: an address is given for the local engine.
+        """
+        if self.engine == "local" and self.ray_address is not None:
             raise BadInput("--ray-address goes with --engine ray.")
-    raise BadInput(f"--engine {engine}: it is local or ray.")
+        return self.ray_address or "" if self.engine == "ray" else None
 
 
-def extract_mode(text: str) -> "Extract":
-    """Return the mode that `--extract` names.
+@command(app)
+def ingest(request: Ingest) -> int:
+    """Bring documents into a bucket; safe to repeat, to kill and to resume.
 
-    Raises:
-        BadInput: it names none.
-    """
-    match text:
-        case "auto" | "always" | "never":
-            return text
-    raise BadInput(f"--extract {text}: it is auto, always or never.")
-
-
-def run(request: Request, *, as_json: bool = False, quiet: bool = False) -> int:
-    """Ingest and print the report; returns 5 when nothing could be read, 4 when strict and something was left out.
+    Exits with 0 done, 4 something was left out (--strict), 5 nothing could be read, 130 interrupted.
 
     Raises:
         BadInput: the bucket is unknown, an annotation file cannot be read, or the report cannot be written.
@@ -86,7 +101,7 @@ def run(request: Request, *, as_json: bool = False, quiet: bool = False) -> int:
     try:
         with (
             ends_on_sigterm() as run_work,
-            progress(f"ingest {request.bucket}", quiet=quiet or as_json) as show,
+            progress(f"ingest {request.bucket}", quiet=request.quiet or request.as_json) as show,
         ):
             report = run_work(
                 _closing(Services(trusted=True), lambda services: ingest_into(services, request, show))
@@ -97,7 +112,7 @@ def run(request: Request, *, as_json: bool = False, quiet: bool = False) -> int:
     whole = json.dumps(report_json(report), ensure_ascii=False)
     if request.report:
         request.report.write_text(whole + "\n", encoding="utf-8")
-    write(whole if as_json else report_text(report, dry_run=request.dry_run))
+    write(whole if request.as_json else report_text(report, dry_run=request.dry_run))
     if not report.documents:
         return FAILED
     return NOT_ANSWERED if request.strict and (report.skipped or report.bad_values) else ANSWERED
@@ -111,12 +126,12 @@ def _check_report(path: Path) -> None:
         raise BadInput(f"--report {path}: it cannot be written: name a file in a folder of yours.")
 
 
-def run_reembed(bucket: str, *, quiet: bool = False) -> int:
-    """Build the index of a bucket anew and print how many documents it holds."""
+@app.command()
+def reembed(bucket: Annotated[str, typer.Argument(help="Name of the bucket.")], quiet: Quiet = False) -> None:
+    """Build a bucket's index anew from the stored documents, e.g. after a change of the embedding model."""
     with ends_on_sigterm() as run_work, progress(f"reembed {bucket}", quiet=quiet) as show:
         count = run_work(_closing(Services(trusted=True), lambda services: _reembed(services, bucket, show)))
     write(f"{bucket}: {count:,} documents indexed anew")
-    return ANSWERED
 
 
 class _RunWork:
@@ -169,13 +184,13 @@ def ends_on_sigterm() -> Iterator[_RunWork]:
         signal.signal(signal.SIGTERM, before)
 
 
-async def ingest_into(services: Services, request: Request, show: Progress | None = None) -> "IngestReport":
+async def ingest_into(services: Services, request: Ingest, show: Progress | None = None) -> "IngestReport":
     """Ingest into the stores of `services`, with the chunk sizes of its settings."""
     from citegraph.corpus.ingestion.ingest_options import options_from
-    from citegraph.corpus.ingestion.pipeline import ingest
+    from citegraph.corpus.ingestion.pipeline import ingest as ingested
 
     bucket, stores = await _stores(services, request.bucket)
-    return await ingest(
+    return await ingested(
         request.paths,
         bucket,
         stores=stores,
@@ -193,10 +208,10 @@ async def ingest_into(services: Services, request: Request, show: Progress | Non
 
 async def _reembed(services: Services, name: str, show: Progress | None) -> int:
     from citegraph.corpus.ingestion.ingest_options import options_from
-    from citegraph.corpus.ingestion.pipeline import reembed
+    from citegraph.corpus.ingestion.pipeline import reembed as reembedded
 
     bucket, stores = await _stores(services, name)
-    return await reembed(bucket, stores=stores, options=options_from(services.settings), progress=show)
+    return await reembedded(bucket, stores=stores, options=options_from(services.settings), progress=show)
 
 
 async def _stores(services: Services, name: str) -> "tuple[Bucket, Stores]":

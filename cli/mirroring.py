@@ -1,24 +1,25 @@
 """The command `mirror`: the values of a collection of one's own, read into the database now."""
 
 import asyncio
+from typing import Annotated
+
+import typer
 
 from citegraph.errors import BadInput
 from citegraph.run.services import Services
-from cli.exits import ANSWERED
+from cli.dataclass_command import new_app
 from cli.terminal import say, write
 
-
-def run(bucket: str) -> int:
-    """Read a collection of any size, and say what its points gave.
-
-    Raises:
-        BadInput: the bucket is not a collection of one's own, or does not fit its declaration.
-        Unavailable: the server does not answer.
-    """
-    return asyncio.run(_read(bucket))
+app = new_app()
 
 
-async def _read(bucket: str) -> int:
+@app.command()
+def mirror(bucket: Annotated[str, typer.Argument(help="A bucket with a `collection`.")]) -> None:
+    """Read the values of a collection of your own, however large, for lists, sums and counts over it."""
+    asyncio.run(_read(bucket))
+
+
+async def _read(bucket: str) -> None:
     from citegraph.corpus.foreign.foreign_stores import OwnAnnotations
 
     services = Services(trusted=True)
@@ -39,4 +40,3 @@ async def _read(bucket: str) -> int:
         )
     finally:
         await services.close()
-    return ANSWERED

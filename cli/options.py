@@ -1,9 +1,10 @@
-"""Options of a question read into the typed `Context` of its run, with errors that name field and range."""
+"""Options that several commands have, and those of a question read into the typed `Context` of its run."""
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from pydantic import ValidationError
 
 from citegraph.errors import BadInput
@@ -12,13 +13,30 @@ from citegraph.run.context import Context
 if TYPE_CHECKING:
     from citegraph.corpus.schema.bucket import Bucket
 
+BucketName = Annotated[str, typer.Option("--bucket", "-b", help="Name of the bucket.", show_default=False)]
+BucketNames = Annotated[
+    list[str], typer.Option("--bucket", "-b", help="Search only this bucket; may be repeated.")
+]
+FilterTexts = Annotated[
+    list[str],
+    typer.Option("--filter", "-f", help="Hard filter such as 'total_amount>=100'; may be repeated."),
+]
+ContextTexts = Annotated[
+    list[str],
+    typer.Option(
+        "--context", "-c", help="Setting of the run as key=value, e.g. max_rounds=2; may be repeated."
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
+
 BOUNDS = {"minimum": ">= {}", "exclusiveMinimum": "> {}", "maximum": "<= {}", "exclusiveMaximum": "< {}"}
 
 
 def make_context(
     pairs: Sequence[str], *, buckets: Sequence[str] = (), filters: Sequence[str] = ()
 ) -> Context:
-    """Return the run's settings from `key=value` texts and the repeated options.
+    """Return the run's citegraph.settings from `key=value` texts and the repeated options.
 
     Raises:
         BadInput: a key is unknown or a value does not fit; the message names the field and what it takes.

@@ -5,43 +5,59 @@ import json
 import os
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from citegraph.errors import BadInput
+from cli.dataclass_command import command, new_app
 from cli.exits import ANSWERED
 from cli.terminal import say, write
 
+app = new_app()
+
 
 @dataclass(frozen=True, slots=True)
-class KeyRequest:
+class Key:
     """Whom a key is for, and what they may see ("*" is everything) and do."""
 
-    name: str
-    file: Path
-    buckets: Sequence[str] = ()
-    labels: Sequence[str] = ()
-    write: bool = False
+    name: Annotated[str, typer.Argument(help="Whom the key is for; owns the threads.", show_default=False)]
+    file: Annotated[Path, typer.Option("--file", help="Key file; made when it is not there.")] = Path(
+        "keys.json"
+    )
+    buckets: Annotated[
+        list[str], typer.Option("--bucket", "-b", help="Bucket to see; '*' is all; may be repeated.")
+    ] = field(default_factory=list)
+    labels: Annotated[
+        list[str], typer.Option("--label", "-l", help="Label to see; '*' is all; may be repeated.")
+    ] = field(default_factory=list)
+    write: Annotated[bool, typer.Option("--write", help="May bring documents in and remove them.")] = False
 
 
-def run(host: str, port: int) -> int:
-    """Serve the API and the page until a signal comes."""
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on.")] = 8000,
+) -> None:
+    """Serve the page and the HTTP API; without keys (see `key`) everyone who reaches it is the owner."""
     # By name: the server and the command line stand side by side, neither imports the other.
     import_module("server.listening").serve(host, port)
-    return ANSWERED
 
 
-def run_key(request: KeyRequest) -> int:
-    """Add a new key to the key file, which holds its hash, and print the key once.
+@command(app, "key")
+def make_key(request: Key) -> int:
+    """Make an API key, add its hash to the key file and print it once.
 
     Raises:
         BadInput: the file holds something else, or cannot be written.
     """
-    key = f"cg-{secrets.token_urlsafe(32)}"
+    made = f"cg-{secrets.token_urlsafe(32)}"
     entry = {
         "name": request.name,
-        "sha256": hashlib.sha256(key.encode()).hexdigest(),
+        "sha256": hashlib.sha256(made.encode()).hexdigest(),
         "buckets": _names(request.buckets),
         "labels": _names(request.labels),
         "write": request.write,
@@ -54,7 +70,7 @@ def run_key(request: KeyRequest) -> int:
         os.replace(draft, request.file)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadInput(f"{request.file}: no key file that can be written.") from error
-    write(key)
+    write(made)
     say(f"Set CITEGRAPH_API_KEYS={request.file}. The key is shown only now.")
     return ANSWERED
 

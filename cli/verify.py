@@ -4,23 +4,32 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from citegraph.citations.verdicts import Claim, Report
 from citegraph.errors import BadInput
+from cli.dataclass_command import new_app
 from cli.exits import ANSWERED, NOT_ANSWERED
+from cli.options import AsJson
 from cli.terminal import write
 
 BACKED = frozenset({"supported", "derived"})
 
 
-def run(answer: Path, evidence: Path, *, as_json: bool = False) -> int:
-    """Print each claim with its verdict; returns 4 when one is not supported by what it cites.
+app = new_app()
 
-    Raises:
-        BadInput: the answer or the evidence cannot be read.
-    """
+
+@app.command()
+def verify(
+    answer: Annotated[Path, typer.Argument(help="Text or Markdown with [doc_id] markers; - reads stdin.")],
+    evidence: Annotated[Path, typer.Option("--evidence", "-e", help="Folder of .txt, .md and .jsonl files.")],
+    as_json: AsJson = False,
+) -> None:
+    """Hold each claim of an answer against the spans that it cites; exits with 4 when one is not backed."""
     from citegraph.citations.cited_evidence import load_evidence
-    from citegraph.citations.verifier import verify
+    from citegraph.citations.verifier import verify as verified
 
     try:
         text = (
@@ -28,9 +37,10 @@ def run(answer: Path, evidence: Path, *, as_json: bool = False) -> int:
         )
     except OSError as error:
         raise BadInput(f"{answer}: cannot be read ({error.strerror or type(error).__name__})") from error
-    report = verify(text, load_evidence(evidence))
+    report = verified(text, load_evidence(evidence))
     write(json.dumps(asdict(report), ensure_ascii=False) if as_json else report_text(report))
-    return ANSWERED if all(claim.verdict in BACKED for claim in report.claims) else NOT_ANSWERED
+    backed = all(claim.verdict in BACKED for claim in report.claims)
+    raise typer.Exit(ANSWERED if backed else NOT_ANSWERED)
 
 
 def report_text(report: Report) -> str:

@@ -11,7 +11,7 @@ from citegraph.corpus.ingestion.annotation_files import table_rows
 from citegraph.corpus.records.extracted.editing import Change
 from citegraph.errors import BadInput
 from citegraph.llm.embeddings import StaticEmbedder
-from cli.review_file import COLUMNS, HISTORY_COLUMNS, read_table, write_table
+from cli.annotated import COLUMNS, HISTORY_COLUMNS, read_table, write_table
 from tests.cli.conftest import Run
 
 SLIP = "ELM TRADING LTD\nTAX INVOICE\nInvoice No: E-77   Date: 14/03/2024\nTotal: GBP 48.00\n"
@@ -98,7 +98,7 @@ BAD = [
     (["--set", "a=b", "-b", "invoices"], "needs a document"),
     ([], "Name a document"),
     (["slip", "-b", "contracts"], "no document 'slip' in contracts"),
-    (["slip", "--rerun", "magic"], "rules or model"),
+    (["slip", "--rerun", "magic"], "'rules', 'model'"),
     (["slip", "--rerun", "model"], "No model is configured"),
     (["-b", "invoices", "--field", "colour"], "no field 'colour'"),
     (["slip", "--from", "list.csv"], "--from reads corrections of a bucket"),

@@ -85,7 +85,7 @@ def test_export_writes_what_the_filter_matches(run: Run, tmp_path: Path) -> None
 def test_an_export_that_fails_leaves_the_file_that_was_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(request: export.Request) -> Iterator[str]:
+    def broken(request: export.Export) -> Iterator[str]:
         yield "doc_id\r\n"
         raise Unavailable("The document database does not answer.")
 
@@ -93,7 +93,7 @@ def test_an_export_that_fails_leaves_the_file_that_was_there(
     kept = tmp_path / "all.csv"
     kept.write_text("doc_id\r\nold\r\n", "utf-8")
     with pytest.raises(Unavailable):
-        export.run(export.Request("invoices", out=kept))
+        export.export(export.Export("invoices", out=kept))
     assert [path.name for path in tmp_path.iterdir()] == ["all.csv"]
     assert kept.read_text("utf-8") == "doc_id\nold\n"
 

@@ -2,6 +2,15 @@
 
 import subprocess
 import sys
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import typer
+from typer.testing import CliRunner
+
+from cli.commands import COMMANDS
+from cli.dataclass_command import command, new_app
+from tests.cli.conftest import Run
 
 HEAVY = (
     "langgraph",
@@ -43,3 +52,42 @@ def test_an_error_of_the_command_itself_has_no_trace() -> None:
     assert done.returncode == 2
     assert "--bucket" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_every_command_is_declared_where_the_list_says(run: Run) -> None:
+    for name in COMMANDS:
+        shown = run(name, "--help")
+        assert shown.code == 0
+        assert f" {name} [OPTIONS]" in shown.out.splitlines()[0]
+
+
+def test_a_command_is_its_dataclass_and_its_function() -> None:
+    seen: list[object] = []
+    app = new_app()
+
+    @dataclass
+    class Look:
+        where: Annotated[str, typer.Argument()]
+        words: Annotated[list[str], typer.Option("--word")] = field(default_factory=list)
+        count: Annotated[int, typer.Option("--count")] = 3
+
+    @command(app, "look")
+    def look(request: Look) -> int:
+        """Look around.
+
+        Exits with 4.
+
+        Raises:
+            BadInput: never.
+        """
+        seen.append(request)
+        return 4
+
+    runner = CliRunner()
+    assert runner.invoke(app, ["here", "--word", "a", "--word", "b"]).exit_code == 4
+    assert runner.invoke(app, ["there", "--count", "5"]).exit_code == 4
+    assert seen == [Look("here", ["a", "b"], 3), Look("there", [], 5)]
+    assert runner.invoke(app, []).exit_code == 2
+    shown = runner.invoke(app, ["--help"]).output
+    assert "Exits with 4." in shown
+    assert "BadInput" not in shown

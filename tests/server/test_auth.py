@@ -8,13 +8,13 @@ from typing import Any
 
 import jwt
 import pytest
+from corpus.access import OWNER, Principal
 from cryptography.hazmat.primitives.asymmetric import rsa
 from pydantic import SecretStr
 
-from citegraph.corpus.records.access import OWNER, Principal
 from citegraph.errors import BadInput
 from citegraph.settings import Settings
-from cli.serve import KeyRequest, run_key
+from cli.serve import Key, make_key
 from server.auth import Credentials, Unauthenticated
 from tests.server.conftest import OpenApi
 from tests.server.test_app import AMBIGUOUS, LOOKUP, problem_of
@@ -23,7 +23,7 @@ SECRET = "s" * 32
 
 
 def new_key(file: Path, capsys: pytest.CaptureFixture[str], name: str, **more: Any) -> str:
-    assert run_key(KeyRequest(name, file, **more)) == 0
+    assert make_key(Key(name, file, **more)) == 0
     return capsys.readouterr().out.strip()
 
 

@@ -10,7 +10,7 @@ import pytest
 from langgraph_sdk import get_sync_client
 from langgraph_sdk.client import SyncLangGraphClient
 
-from cli.serve import KeyRequest, run_key
+from cli.serve import Key, make_key
 from tests.server.langgraph_server import langgraph_dev
 from tests.server.test_langgraph_dev import AMBIGUOUS, LOOKUP
 
@@ -27,7 +27,7 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     made = {"file": str(file)}
     for name, buckets in (("ana", ["*"]), ("bo", ["*"]), ("cy", ["invoices"])):
         with contextlib.redirect_stdout(io.StringIO()) as said:
-            run_key(KeyRequest(name, file, buckets, ["*"], write=name == "ana"))
+            make_key(Key(name, file, buckets, ["*"], write=name == "ana"))
         made[name] = said.getvalue().strip()
     return made
 

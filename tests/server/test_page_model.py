@@ -13,7 +13,7 @@ import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from cli.serve import KeyRequest, run_key
+from cli.serve import Key, make_key
 from tests.citegraph.llm.endpoint import Endpoint, Http, Sse, pieces
 from tests.graph.test_citation_flow import QUESTION, RIGHT, WRONG
 from tests.server.page import MARKS, Page, browsing
@@ -53,7 +53,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def key(folder: Path) -> str:
     with redirect_stdout(io.StringIO()) as told:
-        assert run_key(KeyRequest("ana", folder / "keys.json", ["*"], ["*"], True)) == 0
+        assert make_key(Key("ana", folder / "keys.json", ["*"], ["*"], True)) == 0
     return told.getvalue().strip()
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.corpus.ingestion.killing import points_of
 
 from citegraph.corpus.index.edge.edge_index import EdgeIndex
 from citegraph.corpus.ingestion.ingest_options import IngestOptions, Stores
@@ -20,8 +21,7 @@ from citegraph.corpus.records.extracted.extraction_store import ExtractionStore
 from citegraph.corpus.schema.bucket import load_buckets
 from citegraph.errors import BadInput, Unavailable
 from citegraph.llm.embeddings import StaticEmbedder
-from cli.ingest import ray_at
-from tests.citegraph.corpus.ingestion.killing import points_of
+from cli.ingest import Ingest
 
 BUCKET = load_buckets()["invoices"]
 STATIC = StaticEmbedder()
@@ -110,9 +110,9 @@ def test_a_task_reads_more_of_many_files() -> None:
     assert [files_a_task(count) for count in (1, 1_000, 2_048, 100_000)] == [16, 16, 32, 64]
 
 
-def test_an_engine_that_nobody_knows_is_refused() -> None:
-    assert [ray_at("local", None), ray_at("ray", None), ray_at("ray", "head:6379")] == [None, "", "head:6379"]
-    with pytest.raises(BadInput, match="local or ray"):
-        ray_at("spark", None)
+def test_an_address_goes_with_ray() -> None:
+    asked = [("local", None), ("ray", None), ("ray", "head:6379")]
+    given = [Ingest([], "generic", engine=engine, ray_address=address) for engine, address in asked]  # type: ignore[arg-type]
+    assert [item.ray for item in given] == [None, "", "head:6379"]
     with pytest.raises(BadInput, match="goes with --engine ray"):
-        ray_at("local", "head:6379")
+        _ = Ingest([], "generic", ray_address="head:6379").ray

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from citegraph.corpus.schema.bucket import load_bucket
-from citegraph.llm.scripted import scripted
+from citegraph.llm.scripted import Script, scripted
 from tests.cli.conftest import Run
 
 
@@ -23,8 +23,28 @@ def notes(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Script:
+    fields = [
+        {
+            "name": "note_no",
+            "kind": "code",
+            "unit": "",
+            "description": "What names it.",
+            "labels": ["Note No"],
+        },
+        {"name": "made", "kind": "date", "unit": "", "description": "", "labels": ["Made"]},
+        {"name": "weight", "kind": "quantity", "unit": "kg", "description": "", "labels": ["Weight"]},
+        {"name": "ghost", "kind": "date", "unit": "", "description": "", "labels": ["Seen on"]},
+    ]
+    reply = {"description": "Delivery notes.", "nouns": ["note"], "language": "en", "day_first": True}
+    models, script = scripted(lambda *_: reply | {"fields": fields})
+    monkeypatch.setattr("citegraph.llm.chat.ChatModels", lambda _: models)
+    return script
+
+
 def test_a_proposal_is_a_declaration_that_works(
-    run: Run, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: Script
 ) -> None:
     monkeypatch.setenv("CITEGRAPH_HOME", str(tmp_path / "home"))
     out = tmp_path / "declared" / "notes.yaml"
@@ -39,57 +59,34 @@ def test_a_proposal_is_a_declaration_that_works(
     }
     text = out.read_text()
     assert text.startswith(
-        "# Proposed from 6 documents of 7 files; check names, words and types before use.\n# Not read: bad.bin: "
+        "# Proposed from 6 documents of 7 files; check names, words and types before use.\n"
+        "# Dropped ghost: its labels stand in no document.\n# Not read: bad.bin: "
     )
     assert text.count("found in 100% of 6 documents") == 3
     assert "is there already" in run("bucket", "propose", notes, "-o", out).err
     monkeypatch.setenv("CITEGRAPH_BUCKETS", str(out.parent))
     assert run("ingest", notes, "-b", "notes", "-q").code == 0
     # What was promised is what an ingest stores.
-    assert "older-1,1.txt,2024-02-04,N-3,3.5 kg" in run("export", "-b", "notes").out
+    assert "older-1,1.txt,N-3,2024-02-04,3.5 kg" in run("export", "-b", "notes").out
     answer = json.loads(run("ask", "Which notes weigh more than 3 kg?", "-b", "notes", "--json", "-q").out)
     assert sorted(answer["documents"]) == ["2", "older-1", "older-2"]
 
 
-def test_a_model_names_the_fields_when_there_is_one(
-    run: Run, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert "No model is configured" in run("bucket", "propose", notes, "--by", "model", "-q").err
-    assert "rules or model" in run("bucket", "propose", notes, "--by", "guess", "-q").err
-    number = {
-        "name": "note_number",
-        "kind": "code",
-        "unit": "",
-        "description": "What names it.",
-        "labels": ["Note No"],
-    }
-    ghost = {"name": "ghost", "kind": "date", "unit": "", "description": "", "labels": ["Seen on"]}
-    models, script = scripted([{"fields": [number, ghost], "noise": ["made"]}])
-    monkeypatch.setattr("citegraph.llm.chat.ChatModels", lambda _: models)
-    plain = run("bucket", "propose", notes, "--by", "rules", "-q").out
-    assert "- name: made " in plain
-    assert script.calls == []
-    said = run("bucket", "propose", notes, "-q").out
-    assert said.splitlines()[1:4] == [
-        "# A language model named 1 of the fields; the rates are those of the rules.",
-        "# Dropped ghost: its labels stand in no document.",
-        "# Left out as no fields: made.",
-    ]
-    out = tmp_path / "named.yaml"
-    out.write_text(said)
-    assert {field.name: field.description for field in load_bucket(out).fields} == {
-        "note_number": "What names it.",
-        "weight": "Weight, as the documents print it.",
-    }
-
-
-def test_a_sample_is_spread_over_the_folder(run: Run, notes: Path) -> None:
+def test_a_sample_is_spread_over_the_folder(run: Run, notes: Path, model: Script) -> None:
     said = run("bucket", "propose", notes, "--sample", "3", "-q").out
     assert said.startswith("# Proposed from 3 documents of 7 files;")
-    assert "description: Documents like 0.txt, 2.txt, older/0.txt." in said
+    assert [f"Note No: N-{number}" in model.calls[0].prompt for number in range(6)] == [
+        number in (0, 1, 4) for number in range(6)
+    ]
 
 
-def test_what_cannot_be_proposed_or_used(run: Run, tmp_path: Path) -> None:
+def test_without_a_model_there_is_no_proposal(run: Run, notes: Path) -> None:
+    result = run("bucket", "propose", notes, "-q")
+    assert (result.code, "none is configured: set CITEGRAPH_MODEL" in result.err) == (2, True)
+    assert "'model'" in run("bucket", "propose", notes, "--by", "rules").err
+
+
+def test_what_cannot_be_proposed_or_used(run: Run, tmp_path: Path, model: Script) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     bad = tmp_path / "bad.yaml"

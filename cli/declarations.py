@@ -6,22 +6,37 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
 
 from citegraph.errors import BadInput
 from citegraph.settings import Settings, load_settings
+from cli.dataclass_command import command, new_app
 from cli.exits import ANSWERED
-from cli.rules_or_model import By
+from cli.options import Quiet
 from cli.terminal import Progress, progress, say, write
 
 if TYPE_CHECKING:
-    from citegraph.corpus.extraction.labelled.label_pairs import Example
-    from citegraph.corpus.extraction.proposal import Proposal
-    from citegraph.corpus.schema.bucket import Bucket
-    from citegraph.llm.chat import ChatModels
+    from citegraph.corpus.extraction.proposal import Example, Proposal
 
-SAMPLE = 200
-"""Documents that a proposal is made from."""
+app = new_app("Propose and check bucket declarations.")
+
+
+@dataclass(frozen=True, slots=True)
+class Propose:
+    """Which documents to propose a bucket from."""
+
+    folder: Annotated[Path, typer.Argument(help="Folder of example documents.", show_default=False)]
+    name: Annotated[str | None, typer.Option("--name", help="Name of the bucket; default: the folder's.")] = (
+        None
+    )
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write this file instead of stdout.")] = None
+    sample: Annotated[
+        int, typer.Option("--sample", min=1, help="Read at most this many documents, spread over the folder.")
+    ] = 200
+    by: Annotated[Literal["model"], typer.Option("--by", help="Who names the fields.")] = "model"
+    quiet: Quiet = False
 
 
 @dataclass
@@ -33,39 +48,35 @@ class _Read:
     skipped: list[str] = field(default_factory=list)
 
 
-def run(
-    folder: Path,
-    *,
-    name: str | None = None,
-    out: Path | None = None,
-    sample: int = SAMPLE,
-    by: By | None = None,
-    quiet: bool = False,
-) -> int:
-    """Print or write the proposed declaration as YAML, each field with the rate at which it was found.
+@command(app)
+def propose(request: Propose) -> int:
+    """Propose a bucket's declaration from example documents, with the rate at which each field was found.
 
-    Args:
-        by: who names the fields; None: the model of step `extract`, when there is one.
+    A language model names the fields; they are held against all the documents.
 
     Raises:
         BadInput: the folder holds nothing that can be read, `out` is there already, or no model is configured.
     """
-    from citegraph.corpus.schema.bucket import load_buckets
+    from citegraph.corpus.extraction.proposal import propose as proposed
+    from citegraph.llm.chat import ChatModels
 
+    out = request.out
     if out is not None and out.exists():
         raise BadInput(f"{out} is there already; name another file with --out.")
     if out is not None and not out.absolute().parent.is_dir():
         raise BadInput(f"{out}: there is no folder {out.parent}.")
     settings = load_settings()
-    models = _models(settings, by)
-    with progress("propose", quiet=quiet) as show:
-        read = asyncio.run(_read(folder, sample, settings, show))
+    models = ChatModels(settings)
+    if not models.configured("extract"):
+        raise BadInput("A model names the fields, and none is configured: set CITEGRAPH_MODEL.")
+    with progress("propose", quiet=request.quiet) as show:
+        read = asyncio.run(_read(request.folder, request.sample, settings, show))
     if not read.examples:
         raise BadInput(
-            f"{folder}: no document could be read" + (f" ({read.skipped[0]})." if read.skipped else ".")
+            f"{request.folder}: no document could be read"
+            + (f" ({read.skipped[0]})." if read.skipped else ".")
         )
-    known = [bucket for bucket in load_buckets(settings.buckets_dir).values() if not bucket.collection]
-    proposal = _proposed(name or _bucket_name(folder), read.examples, known, models)
+    proposal = asyncio.run(proposed(request.name or _bucket_name(request.folder), read.examples, models))
     text = declaration(proposal, _head(proposal, read))
     if out is None:
         write(text)
@@ -78,35 +89,9 @@ def run(
     return ANSWERED
 
 
-def _models(settings: Settings, by: By | None) -> "ChatModels | None":
-    """Return the models that name the fields, None when the labels do."""
-    if by == "rules":
-        return None
-    from citegraph.llm.chat import ChatModels
-
-    models = ChatModels(settings)
-    if models.configured("extract"):
-        return models
-    if by == "model":
-        raise BadInput("No model is configured: set CITEGRAPH_MODEL, or use --by rules.")
-    return None
-
-
-def _proposed(
-    name: str, examples: "Sequence[Example]", known: "Sequence[Bucket]", models: "ChatModels | None"
-) -> "Proposal":
-    if models is None:
-        from citegraph.corpus.extraction.proposal import propose
-
-        return propose(name, examples, known)
-    from citegraph.corpus.extraction.naming import propose_named
-
-    return asyncio.run(propose_named(name, examples, known, models))
-
-
 async def _read(folder: Path, sample: int, settings: Settings, show: Progress | None) -> _Read:
     """Read a sample of a folder's files, spread over all of them, as an ingest reads them."""
-    from citegraph.corpus.extraction.labelled.label_pairs import Example
+    from citegraph.corpus.extraction.proposal import Example
     from citegraph.corpus.ingestion.ingest_options import options_from
     from citegraph.corpus.ingestion.report import IngestReport
     from citegraph.corpus.ingestion.sources import find_sources
@@ -147,12 +132,11 @@ async def _read(folder: Path, sample: int, settings: Settings, show: Progress | 
     return read
 
 
-def check(path: Path) -> int:
-    """Say whether a declaration, or every one of a folder, can be used.
-
-    Raises:
-        BadInput: it cannot; the message begins with "file.yaml:line:".
-    """
+@app.command()
+def check(
+    path: Annotated[Path, typer.Argument(help="A declaration, or a folder of them.", show_default=False)],
+) -> None:
+    """Say whether a declaration is valid; an error names file and line."""
     from citegraph.corpus.schema.bucket import load_bucket, load_buckets
 
     if path.is_dir():
@@ -164,7 +148,6 @@ def check(path: Path) -> int:
     for bucket in buckets:
         ruled = sum(bool(item.extract) for item in bucket.fields)
         write(f"{bucket.name}: {len(bucket.fields)} fields, {ruled} with rules of extraction")
-    return ANSWERED
 
 
 def _bucket_name(folder: Path) -> str:
@@ -176,11 +159,6 @@ def _head(proposal: "Proposal", read: _Read) -> list[str]:
     """Return what stands above the declaration."""
     of = f" of {read.files:,} files" if read.files > len(read.examples) else ""
     head = [f"Proposed from {proposal.documents:,} documents{of}; check names, words and types before use."]
-    if proposal.like:
-        head.append(
-            f"They are like those of bucket {proposal.like}: its fields that they fill come first, with their rules."
-        )
-        head.append(f"When these are enough, ingest with --bucket {proposal.like} instead.")
     head += proposal.notes
     head += [f"Not read: {line}" for line in read.skipped[:10]]
     return [*head, *([f"... and {len(read.skipped) - 10:,} more"] if read.skipped[10:] else [])]
