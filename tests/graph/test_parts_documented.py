@@ -1,4 +1,4 @@
-"""The parts that README and docs/parts.md show are executed as they stand there, and each of them is used."""
+"""The parts that docs/parts.md shows are executed as they stand there, and each of them is used."""
 
 import functools
 import inspect
@@ -20,8 +20,8 @@ from citegraph.run.services import Services
 from graph.session import Session
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text("utf-8").partition("## Parts of your own")[2].partition("\n## ")[0]
-GUIDE = (ROOT / "docs" / "parts.md").read_text("utf-8")
+WHOLE = (ROOT / "docs" / "parts.md").read_text("utf-8")
+GUIDE, _, ALL = WHOLE.partition("## All eight, side by side")
 
 
 def blocks(text: str) -> list[str]:
@@ -37,10 +37,10 @@ def declared(text: str) -> dict[str, str]:
 
 @pytest.fixture
 def my_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """Give the README's block as the module `my_parts`; each function counts its calls."""
-    (source,) = blocks(README)
+    """Give the guide's last block as the module `my_parts`; each function counts its calls."""
+    (source,) = blocks(ALL)
     module = ModuleType("my_parts")
-    exec(compile(source, "README.md", "exec"), module.__dict__)
+    exec(compile(source, "parts.md", "exec"), module.__dict__)
     monkeypatch.setitem(sys.modules, "my_parts", module)
     return module
 
@@ -61,7 +61,7 @@ def counted(module: ModuleType, path: str, calls: list[str]) -> None:
 
 
 async def test_the_readmes_parts_answer_a_question(services: Services, my_parts: ModuleType) -> None:
-    named, calls = declared(README), []
+    named, calls = declared(ALL), []
     assert set(named) == set(PROTOCOLS), "one of each kind"
     for path in named.values():
         counted(my_parts, path, calls)
@@ -76,7 +76,7 @@ async def test_the_readmes_parts_answer_a_question(services: Services, my_parts:
 
 
 def test_each_part_of_the_readme_takes_ten_lines_at_most() -> None:
-    (source,) = blocks(README)
+    (source,) = blocks(ALL)
     for part in re.split(r"\n(?=def |async def |class )", source):
         assert len(part.strip().splitlines()) <= 10
 
