@@ -104,9 +104,14 @@ async def open_readers(workers: int | None, read: ReadStep, limits: Limits) -> A
         yield PooledReader(pools, read, limits)
     finally:
         await begun
-        for pool in pools:
-            pool.stop()  # type: ignore[no-untyped-call]
-        await asyncio.to_thread(lambda: [pool.join() for pool in pools])
+        await asyncio.to_thread(_end, pools)
+
+
+def _end(pools: Sequence[ProcessPool]) -> None:
+    for pool in pools:
+        pool.stop()  # type: ignore[no-untyped-call]
+    for pool in pools:
+        pool.join()
 
 
 class PooledReader:
@@ -153,7 +158,8 @@ class PooledReader:
 
         limits = self._limits
         try:
-            job = pool.schedule(self._read, args=given, timeout=limits.seconds)
+            # In a thread, as everything that starts or waits for a process: a served loop is not to be held up.
+            job = await asyncio.to_thread(pool.schedule, self._read, args=given, timeout=limits.seconds)
             step: Step = await asyncio.wrap_future(job)
         except TimeoutError:
             reason = f"was not read within {limits.seconds:g} s: check it, or raise CITEGRAPH_INGEST_SECONDS"
