@@ -128,6 +128,8 @@ def clauses(draw: st.DrawFn, bucket: Bucket) -> Clause:
         value = draw(st.lists(_raw(declared), min_size=1, max_size=3))
     elif operator not in ("exists", "missing"):
         value = draw(_raw(declared))
+        if declared.type == "money" and operator in ("=", "!=") and draw(st.booleans()):
+            value = draw(st.sampled_from(CURRENCIES[1:]))
     return Clause(field=declared.name, operator=operator, value=value)
 
 
@@ -145,9 +147,13 @@ def cases(draw: st.DrawFn) -> Case:
             drawn.append(draw(clauses(bucket)))
         else:
             mode = draw(st.sampled_from(("any", "all")))
-            drawn.append(
-                Group(mode=mode, clauses=tuple(draw(st.lists(clauses(bucket), min_size=1, max_size=3))))
-            )
+            inner: list[Clause | Group] = draw(st.lists(clauses(bucket), min_size=1, max_size=3))
+            if draw(st.booleans()):
+                other = "all" if mode == "any" else "any"
+                inner.append(
+                    Group(mode=other, clauses=tuple(draw(st.lists(clauses(bucket), min_size=1, max_size=2))))
+                )
+            drawn.append(Group(mode=mode, clauses=tuple(inner)))
     return Case(bucket, documents, check_filters(bucket, drawn, today=TODAY).filters)
 
 

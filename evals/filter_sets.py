@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from citegraph.corpus.filters.checks import check_filters
-from citegraph.corpus.filters.clause import Clause, Filters
+from citegraph.corpus.filters.clause import Clause, Filters, clauses_in
 from citegraph.corpus.linking.linker import ValueLinker
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
 from citegraph.corpus.schema.bucket import Bucket
@@ -149,7 +149,7 @@ def values_of(filters: Filters) -> tuple[Values, tuple[str, ...]]:
         elif isinstance(item, Clause):
             other.append(f"{item.field} {item.operator}")
         else:
-            other.append(f"{item.clauses[0].field} {item.mode} of")
+            other.append(f"{next(clauses_in(item)).field} {item.mode} of")
     return found, tuple(other)
 
 

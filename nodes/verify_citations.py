@@ -39,7 +39,7 @@ from citegraph.evidence.shown import search_quality
 from citegraph.language.claim_cues import compares
 from citegraph.language.terms import content_words
 from citegraph.plan.edits import APPLIED
-from citegraph.plan.stored_filters import bucket_filters, printed
+from citegraph.plan.stored_filters import bucket_filters, flat, printed
 from citegraph.run.answer_types import Answer, AnswerClaim, AppliedFilter, Citation, Note, Table, Usage
 from citegraph.run.asking_parts import own_part
 from citegraph.run.budgets import llm_calls_left, seconds_left
@@ -418,13 +418,14 @@ def applied_filters(corpus: Corpus, state: State) -> list[AppliedFilter]:
     shown = []
     for name in plan.get("buckets", []):
         for raw, typed in zip(plan["per_bucket"][name]["filters"], bucket_filters(plan, name), strict=True):
-            first = raw["clauses"][0] if "clauses" in raw else raw
+            inner = list(flat([raw]))
+            first = inner[0]
             shown.append(
                 AppliedFilter(
                     bucket=name,
                     field=first["field"],
                     operator=first["operator"],
-                    value=[item["value"] for item in raw["clauses"]] if "clauses" in raw else raw["value"],
+                    value=[item["value"] for item in inner] if "clauses" in raw else raw["value"],
                     origin=first["origin"],
                     matched=corpus.annotations.count(name, (typed,)),
                     text=printed(raw),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from citegraph.answer.cited_spans import cell
+from citegraph.plan.stored_filters import flat
 from citegraph.run.answer_types import AnswerClaim, Citation
 from citegraph.run.model_calls import note
 from citegraph.run.pieces import Draft, Plan, StoredNote
@@ -54,7 +55,7 @@ def _used(plan: Plan, bucket: str, draft: Draft) -> Iterator[str]:
     """Yield the fields that an answer filters by, was asked for, sums or groups by."""
     part = plan.get("per_bucket", {}).get(bucket, {})
     for item in part.get("filters", []):
-        yield from (clause["field"] for clause in item.get("clauses", [item]))
+        yield from (clause["field"] for clause in flat([item]))
     yield from part.get("asked", [])
     aggregate = plan.get("aggregate") or {}
     yield from filter(None, [aggregate.get("field"), *aggregate.get("group_by", [])])

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from citegraph.corpus.filters.clause import Clause, Filters, Group, typed_filters
+from citegraph.corpus.filters.clause import Clause, Filters, Group, clauses_in, typed_filters
 from citegraph.run.degraded import corpus_of
 from citegraph.run.pieces import Plan, StoredClause, ToolCall
 from citegraph.run.services import Corpus
@@ -17,7 +17,10 @@ def stored(item: Clause | Group) -> StoredClause:
 def flat(filters: Sequence[StoredClause]) -> Iterator[StoredClause]:
     """Yield the clauses of stored filters, those inside groups too."""
     for item in filters:
-        yield from item.get("clauses", [item])
+        if "clauses" in item:
+            yield from flat(item["clauses"])
+        else:
+            yield item
 
 
 def inferred(item: StoredClause) -> bool:
@@ -33,9 +36,8 @@ def fields_of(item: StoredClause) -> set[str]:
 def printed(clause: StoredClause) -> str:
     """Return a clause as people read it."""
     if "clauses" in clause:
-        return f" {'or' if clause['mode'] == 'any' else 'and'} ".join(
-            printed(item) for item in clause["clauses"]
-        )
+        parts = [f"({printed(item)})" if "clauses" in item else printed(item) for item in clause["clauses"]]
+        return f" {'or' if clause['mode'] == 'any' else 'and'} ".join(parts)
     value = clause.get("value")
     if isinstance(value, dict):
         value = " ".join(str(item) for item in value.values() if item)
@@ -51,13 +53,7 @@ def printed(clause: StoredClause) -> str:
 
 def hard_only(filters: Filters) -> Filters:
     """Return the filters that are never lifted: those of the caller and of access control."""
-    return tuple(
-        item
-        for item in filters
-        if any(
-            clause.origin != "inferred" for clause in (item.clauses if isinstance(item, Group) else (item,))
-        )
-    )
+    return tuple(item for item in filters if any(clause.origin != "inferred" for clause in clauses_in(item)))
 
 
 def bucket_filters(plan: Plan, bucket: str, call: ToolCall | None = None) -> Filters:

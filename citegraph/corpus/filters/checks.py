@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from citegraph.corpus.filters.clause import (
     MAX_CLAUSES,
+    MAX_DEPTH,
     MAX_LIST,
     MAX_TEXT,
     OPERATORS,
@@ -17,12 +18,13 @@ from citegraph.corpus.filters.clause import (
     Filters,
     Group,
     Operator,
+    clauses_in,
     parse_clause,
 )
 from citegraph.corpus.filters.conditions import operand
 from citegraph.corpus.schema.field import Field
 from citegraph.errors import BadInput
-from citegraph.language.amounts import Money, Quantity
+from citegraph.language.amounts import Money, Quantity, currency_code
 from citegraph.language.terms import fold
 
 if TYPE_CHECKING:
@@ -46,6 +48,13 @@ def check(bucket: "Bucket", clause: Clause, *, today: date) -> Clause | Group | 
         values = _values(field, operator, clause.value)
         if field.type == "date":
             return _check_dates(bucket, field, clause, values, today)
+        if field.type == "money" and all(_as_currency(value) for value in values):
+            codes = [_as_currency(value) for value in values]
+            if operator not in ("=", "!=", "in", "not in"):
+                raise BadInput(f"{operator!r} needs an amount beside the currency")
+            many = operator in ("in", "not in")
+            value = codes if many else codes[0]
+            return clause.model_copy(update={"field": field.name, "operator": operator, "value": value})
         canonical = [_canonical(field, value, today) for value in values]
     except BadInput as error:
         return FilterProblem(clause, str(error), _hint(field))
@@ -72,30 +81,42 @@ def read_filters(bucket: "Bucket", texts: Iterable[str], *, today: date) -> Filt
 
 def check_filters(bucket: "Bucket", filters: Iterable[Clause | Group], *, today: date) -> Checked:
     """Return the filters that can be compiled; a bad clause falls alone, a group with none left goes too."""
-    kept: list[Clause | Group] = []
     problems: list[FilterProblem] = []
     count = 0
-    for item in filters:
-        group: list[Clause] = []
-        clauses = (item,) if isinstance(item, Clause) else item.clauses
-        for clause in clauses:
-            count += 1
-            result = check(bucket, clause, today=today)
-            if count > MAX_CLAUSES:
-                result = FilterProblem(clause, f"more than {MAX_CLAUSES} clauses")
-            if isinstance(result, FilterProblem):
-                problems.append(result)
-            elif isinstance(item, Clause):
-                kept.append(result)
-            elif isinstance(result, Clause):
-                group.append(result)
-            elif item.mode == result.mode:
-                group.extend(result.clauses)
-            else:
-                problems.append(FilterProblem(clause, "a period cannot be negated inside an all-of group"))
-        if group and isinstance(item, Group):
-            kept.append(Group(mode=item.mode, clauses=tuple(group)))
-    return Checked(tuple(kept), tuple(problems), tuple(_notes(bucket, filters, today)))
+
+    def part(item: Clause | Group, depth: int) -> Clause | Group | None:
+        nonlocal count
+        if isinstance(item, Group):
+            if depth > MAX_DEPTH:
+                problems.extend(FilterProblem(one, "groups too deep") for one in clauses_in(item))
+                return None
+            inner = [found for one in item.clauses if (found := part(one, depth + 1)) is not None]
+            # A part of an alternative that cannot be used would turn "A or B" into "A" alone without a word.
+            return Group(mode=item.mode, clauses=tuple(inner)) if inner else None
+        count += 1
+        result = check(bucket, item, today=today)
+        if count > MAX_CLAUSES:
+            result = FilterProblem(item, f"more than {MAX_CLAUSES} clauses")
+        if isinstance(result, FilterProblem):
+            problems.append(result)
+            return None
+        return result
+
+    kept = [found for item in filters if (found := part(item, 0)) is not None]
+    return Checked(tuple(map(_flattened, kept)), tuple(problems), tuple(_notes(bucket, filters, today)))
+
+
+def _flattened(item: Clause | Group) -> Clause | Group:
+    """Return a group with the groups of its own mode taken into it: a negated period is itself a group."""
+    if isinstance(item, Clause):
+        return item
+    inner = [_flattened(part) for part in item.clauses]
+    parts = [
+        one
+        for part in inner
+        for one in (part.clauses if isinstance(part, Group) and part.mode == item.mode else (part,))
+    ]
+    return Group(mode=item.mode, clauses=tuple(parts))
 
 
 def _notes(bucket: "Bucket", filters: Iterable[Clause | Group], today: date) -> Iterable[str]:
@@ -103,7 +124,7 @@ def _notes(bucket: "Bucket", filters: Iterable[Clause | Group], today: date) -> 
     from citegraph.language.periods import find_periods
 
     for item in filters:
-        for clause in (item,) if isinstance(item, Clause) else item.clauses:
+        for clause in clauses_in(item):
             field = bucket.field(clause.field) if len(clause.field) <= MAX_TEXT else None
             if field is None or field.type != "date":
                 continue
@@ -166,6 +187,14 @@ def _canonical(field: Field, value: Any, today: date) -> Any:
         case tuple() | date():
             raise BadInput("not a value of this type")
     return typed
+
+
+def _as_currency(value: Any) -> str | None:
+    """Return the code when a value names a currency and no amount ("EUR", "euros"), else None."""
+    text = str(value).strip()
+    if not text or len(text) > 30 or any(char.isdigit() for char in text):
+        return None
+    return currency_code(text)
 
 
 def _money_text(value: Mapping[str, str]) -> str:

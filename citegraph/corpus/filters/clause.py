@@ -7,7 +7,7 @@ Strings are compared folded (`citegraph.language.terms.fold`), amounts and quant
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -23,9 +23,10 @@ Scalar = str | int | float | bool
 Origin = Literal["inferred", "user", "access"]
 
 MAX_CLAUSES = 100
+MAX_DEPTH = 3
 MAX_LIST = 1000
 MAX_TEXT = 2000
-"""Bounds of one filter: clauses, values of a list, characters of a value."""
+"""Bounds of one filter: clauses, groups in groups, values of a list, characters of a value."""
 
 
 class Clause(BaseModel):
@@ -50,21 +51,29 @@ class Clause(BaseModel):
 
 
 class Group(BaseModel):
-    """Clauses joined by `any` (OR) or `all` (AND); one level deep, a group holds no groups."""
+    """Clauses and groups joined by `any` (OR) or `all` (AND): "A in 2024 or B in 2026" is any of two all-of groups."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     mode: Literal["any", "all"]
-    clauses: tuple[Clause, ...]
+    clauses: tuple["Clause | Group", ...]
 
 
 Filters = tuple[Clause | Group, ...]
 
 
+def clauses_in(item: Clause | Group) -> Iterator[Clause]:
+    """Yield the clauses of a filter, those of the groups inside a group too."""
+    if isinstance(item, Clause):
+        yield item
+    else:
+        for part in item.clauses:
+            yield from clauses_in(part)
+
+
 def filtered_names(filters: Filters) -> list[str]:
     """Return the fields that filters have conditions on, in their order."""
-    clauses = (one for item in filters for one in ((item,) if isinstance(item, Clause) else item.clauses))
-    return list(dict.fromkeys(clause.field for clause in clauses))
+    return list(dict.fromkeys(clause.field for item in filters for clause in clauses_in(item)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +158,7 @@ def parse_clause(text: str, origin: Origin = "user") -> Clause:
 
 def filtered_fields(item: Clause | Group) -> set[str]:
     """Return the fields that a clause, or the clauses of a group, are on."""
-    return {item.field} if isinstance(item, Clause) else {clause.field for clause in item.clauses}
+    return {clause.field for clause in clauses_in(item)}
 
 
 def typed_filters(raw: Sequence[Mapping[str, object]]) -> Filters:

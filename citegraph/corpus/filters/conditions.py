@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from citegraph.corpus.filters.clause import OPERATORS, PRESENCE, Clause, Filters, Operator
+from citegraph.corpus.filters.clause import OPERATORS, PRESENCE, Clause, Filters, Group, Operator
 from citegraph.corpus.schema.field import Field, Value
 from citegraph.errors import BadInput
 from citegraph.language.amounts import Money, Quantity
@@ -93,6 +93,11 @@ def _compile_ranges(field: Field, operator: Operator, values: Sequence[Any]) -> 
     return tuple(Range(point, point, currency=currency) for point, currency in points)
 
 
+def is_currency(text: str) -> bool:
+    """Tell whether the value of an amount's clause is a currency alone: "every amount in EUR"."""
+    return len(text) == 3 and text.isalpha() and text.isupper()
+
+
 def operand(field: Field, value: Any) -> tuple[Any, str | None]:
     """Return a canonical filter value as what is compared (double, or day) and its currency."""
     if field.type == "date":
@@ -101,6 +106,8 @@ def operand(field: Field, value: Any) -> tuple[Any, str | None]:
         if isinstance(value, Mapping):
             return float(value["amount"]), value.get("currency") or None
         amount, _, currency = str(value).partition(" ")
+        if is_currency(amount):
+            return None, amount
         return float(amount), currency or None
     if field.type == "integer":
         return int(value), None
@@ -110,16 +117,13 @@ def operand(field: Field, value: Any) -> tuple[Any, str | None]:
 def matches(bucket: "Bucket", filters: Filters, values: Mapping[str, Value]) -> bool:
     """Return whether a document with these values passes checked filters (the oracle of the other two)."""
 
-    def passes(clause: Clause) -> bool:
-        condition = compile_clause(bucket, clause)
+    def passes(item: Clause | Group) -> bool:
+        if isinstance(item, Group):
+            return (any if item.mode == "any" else all)(map(passes, item.clauses))
+        condition = compile_clause(bucket, item)
         return _holds(condition, values.get(condition.field.name))
 
-    return all(
-        passes(item)
-        if isinstance(item, Clause)
-        else (any if item.mode == "any" else all)(map(passes, item.clauses))
-        for item in filters
-    )
+    return all(map(passes, filters))
 
 
 def _holds(condition: Condition, value: Value | None) -> bool:

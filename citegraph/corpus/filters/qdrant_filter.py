@@ -3,7 +3,7 @@
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from citegraph.corpus.filters.clause import Clause, Filters
+from citegraph.corpus.filters.clause import Clause, Filters, Group
 from citegraph.corpus.filters.conditions import Condition, Range, compile_clause
 from citegraph.corpus.schema.field import Field
 
@@ -14,16 +14,12 @@ if TYPE_CHECKING:
 def to_qdrant(bucket: "Bucket", filters: Filters) -> dict[str, Any]:
     """Return checked filters as Qdrant's REST filter JSON; empty filters give an empty dict."""
 
-    def clause_json(clause: Clause) -> dict[str, Any]:
-        return condition_json(compile_clause(bucket, clause))
-
-    must = []
-    for item in filters:
+    def part_json(item: Clause | Group) -> dict[str, Any]:
         if isinstance(item, Clause):
-            must.append(clause_json(item))
-        else:
-            key = "should" if item.mode == "any" else "must"
-            must.append({key: [clause_json(clause) for clause in item.clauses]})
+            return condition_json(compile_clause(bucket, item))
+        return {"should" if item.mode == "any" else "must": [part_json(part) for part in item.clauses]}
+
+    must = [part_json(item) for item in filters]
     return {"must": must} if must else {}
 
 
@@ -66,4 +62,5 @@ def _range_json(field: Field, item: Range, key: str) -> dict[str, Any]:
     amount = {"key": f"{key}.amount", "range": limits}
     if not item.currency:
         return amount
-    return {"must": [amount, {"key": f"{key}.currency", "match": {"value": item.currency}}]}
+    currency = {"key": f"{key}.currency", "match": {"value": item.currency}}
+    return {"must": [amount, currency]} if limits else currency

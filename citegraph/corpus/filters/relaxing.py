@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from citegraph.corpus.filters.clause import Clause, Filters, Group
+from citegraph.corpus.filters.clause import Clause, Filters, Group, clauses_in
 from citegraph.corpus.schema.bucket import Bucket
 
 
@@ -25,10 +25,8 @@ def weaker_filters(bucket: Bucket, filters: Filters) -> list[tuple[Filters, Filt
 
 
 def _is_soft(item: Clause | Group) -> bool:
-    clauses = (item,) if isinstance(item, Clause) else item.clauses
-    return all(clause.origin == "inferred" for clause in clauses)
+    return all(clause.origin == "inferred" for clause in clauses_in(item))
 
 
 def _importance(item: Clause | Group, order: Mapping[str, int]) -> int:
-    clauses = (item,) if isinstance(item, Clause) else item.clauses
-    return max((order.get(clause.field, 50) for clause in clauses), default=0)
+    return max((order.get(clause.field, 50) for clause in clauses_in(item)), default=0)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from citegraph.corpus.filters.clause import Clause, Filters
+from citegraph.corpus.filters.clause import Clause, Filters, Group
 from citegraph.corpus.filters.conditions import Condition, Range, compile_clause
 from citegraph.corpus.schema.field import Field
 
@@ -26,17 +26,13 @@ def to_sql(bucket: "Bucket", filters: Filters, tables: Tables) -> "ColumnElement
     """Return checked filters as a parametrised SQL condition on the bucket's row table."""
     from sqlalchemy import and_, or_, true
 
-    def clause_sql(clause: Clause) -> "ColumnElement[bool]":
-        return condition_sql(compile_clause(bucket, clause), tables)
-
-    parts: list[ColumnElement[bool]] = []
-    for item in filters:
+    def part_sql(item: Clause | Group) -> "ColumnElement[bool]":
         if isinstance(item, Clause):
-            parts.append(clause_sql(item))
-        else:
-            join = or_ if item.mode == "any" else and_
-            parts.append(join(*(clause_sql(clause) for clause in item.clauses)))
-    return and_(true(), *parts)
+            return condition_sql(compile_clause(bucket, item), tables)
+        join = or_ if item.mode == "any" else and_
+        return join(*map(part_sql, item.clauses))
+
+    return and_(true(), *map(part_sql, filters))
 
 
 def condition_sql(condition: Condition, tables: Tables) -> "ColumnElement[bool]":

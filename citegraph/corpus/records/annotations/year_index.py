@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Index, Integer, Table, literal_column
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import GenericFunction
 
-from citegraph.corpus.filters.clause import Clause, Filters
+from citegraph.corpus.filters.clause import Filters, clauses_in
 from citegraph.corpus.filters.conditions import Condition, compile_clause
 from citegraph.corpus.filters.sql_filter import compared_column
 from citegraph.corpus.schema.field import Field
@@ -105,7 +105,7 @@ def grouping_condition(
     held = {declared.main_date, declared.main_amount, key.name}
     asked = {item.name for item in others if item is not None}
     # "in 2017" is checked into a group of one.
-    groups = [(item,) if isinstance(item, Clause) else item.clauses for item in filters]
+    groups = [tuple(clauses_in(item)) for item in filters]
     clauses = [group[0] for group in groups if len(group) == 1]
     inside = len(clauses) == len(groups) and {clause.field for clause in clauses} | asked <= held
     if not inside or not store.sees_all or not is_grouped_by_year(declared, key):

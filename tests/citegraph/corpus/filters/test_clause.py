@@ -93,6 +93,9 @@ def backends():
         ("current >= 1500 mA", "b"),
         ("open = yes", "a"),
         ("open != yes", "b"),
+        ("price = EUR", "a"),
+        ("price in EUR, ringgit", "ab"),
+        ("price != EUR", "bc"),
         ("owner missing", "cd"),
         ("price exists", "abc"),
     ],
@@ -106,7 +109,8 @@ def test_each_operator_finds_its_documents_on_every_back_end(backends, text, fou
 def test_groups_join_by_any_and_all(backends):
     either = Group(mode="any", clauses=(parse_clause("pins = 16"), parse_clause("price > 400")))
     both = Group(mode="all", clauses=(parse_clause("pins = 16"), parse_clause("open = no")))
-    for group, found in ((either, {"b", "c"}), (both, {"b"})):
+    pairs = Group(mode="any", clauses=(both, parse_clause("owner = ACME Ltd")))
+    for group, found in ((either, {"b", "c"}), (both, {"b"}), (pairs, {"a", "b"})):
         case = Case(BUCKET, DOCUMENTS, check_filters(BUCKET, [group], today=TODAY).filters)
         assert {k for k, v in DOCUMENTS.items() if matches(BUCKET, case.filters, v)} == found
         backends.agree(case)
