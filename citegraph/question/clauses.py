@@ -2,18 +2,21 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 
-from citegraph.corpus.filters.clause import Filters, filtered_fields
+from citegraph.corpus.filters.clause import Clause, Filters, Group, filtered_fields
 from citegraph.corpus.linking.linker import ValueLinker
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
 from citegraph.question import cues
-from citegraph.question.asked_periods import read_periods, settle_periods
-from citegraph.question.measures import read_amounts, read_sizes
-from citegraph.question.missing import read_lacking
+from citegraph.question.alternatives import arrange
+from citegraph.question.asked_periods import read_periods
+from citegraph.question.measures import comparisons, read_amounts, read_currencies, read_sizes
+from citegraph.question.missing import read_presence
 from citegraph.question.named_values import read_mentions
+from citegraph.question.negation import Denials
 from citegraph.question.phrases import find_phrase
 from citegraph.question.plain_numbers import read_numbers
 from citegraph.question.reading import Reader, Reading
@@ -22,24 +25,33 @@ from citegraph.run.context import Context
 
 def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: date) -> Reading:
     """Return how `bucket` understands `question`; blocking (value linking asks the store)."""
-    reader = Reader(bucket, question, today)
+    reader = Reader(bucket, question, today, linker.currencies(bucket.name))
     identifiers = read_identifiers(reader)
     names = linker.find_mentions(bucket.name, question)
     periods = read_periods(reader, whole_dates=True, names=names)
     read_mentions(reader, names)
-    read_lacking(reader)
     read_sizes(reader)
     read_numbers(reader)
     periods += read_periods(reader, whole_dates=False)
-    settle_periods(reader)
+    read_presence(reader, names, linker.coverage(bucket.name))
     read_amounts(reader)
+    read_currencies(reader)
+    filters, atoms, denials = arrange(reader)
+    denied = {
+        atom.mention
+        for place, atom in enumerate(sorted(reader.atoms, key=lambda item: item.start))
+        if place in denials.atoms
+    }
+    reader.atoms[:] = atoms
+    for start, end in denials.used:
+        reader.use(start, end)
     asked = read_asked(reader)
     noun = read_noun(reader)
-    left = remaining(reader)
+    left = remaining(reader, filters)
     return Reading(
         bucket=bucket.name,
-        clauses=tuple(reader.clauses),
-        mentions=tuple(reader.mentions),
+        clauses=tuple(filters),
+        mentions=tuple(replace(item, negated=item in denied) for item in reader.mentions),
         periods=tuple(periods),
         asked=tuple(asked),
         terms=tuple(left),
@@ -47,7 +59,18 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
         identifiers=tuple(identifiers),
         noun=noun,
         notes=tuple(reader.notes),
+        unused=tuple(unused(reader, denials, left)),
     )
+
+
+def unused(reader: Reader, denials: Denials, left: Sequence[str]) -> list[str]:
+    """Return the denials and the compared numbers that became no condition: each could narrow the answer."""
+    found = [reader.question[start:end] for start, end in denials.idle if reader.free(start, end)]
+    for said, _ in comparisons(reader.question):
+        place = reader.question.find(said)
+        if place >= 0 and reader.free(place + len(said) - 1, place + len(said)):
+            found.append(said)
+    return list(dict.fromkeys(found))
 
 
 def wanted(filters: Filters, context: Context) -> Filters:
@@ -115,7 +138,7 @@ GENITIVE = re.compile(r"\b(?:des|eines|dieses|jenes|jedes)\s+$", re.IGNORECASE)
 """Before a noun in "s": the German genitive of one document, not a plural."""
 
 
-def remaining(reader: Reader) -> list[str]:
+def remaining(reader: Reader, filters: Sequence[Clause | Group]) -> list[str]:
     """Return the content words outside of every used span, without the bucket's nouns and cue words."""
     text = list(reader.question)
     for span in reader.used:
@@ -129,7 +152,7 @@ def remaining(reader: Reader) -> list[str]:
         for form in terms.words(rest[start:end])
     }
     cues = set(terms.words(" ".join(match.group() for pattern in CUES for match in pattern.finditer(rest))))
-    fields = {field for item in reader.clauses for field in filtered_fields(item)}
+    fields = {field for item in filters for field in filtered_fields(item)}
     said = {
         form
         for name in fields

@@ -7,49 +7,22 @@ from collections.abc import Sequence
 from citegraph.corpus.filters.clause import Operator
 from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
-from citegraph.language.amounts import Amount, find_amounts, find_quantities
+from citegraph.language.amounts import Amount, Money, currency_code, find_amounts, find_quantities
+from citegraph.language.common_words import COMMON
+from citegraph.language.question_words import pattern
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Reader
 
-COMPARE = re.compile(
-    r"""(?<!\w)(?P<op>(?:(?:no|not)\s+)?(?:more|greater|bigger|larger|higher|longer|older|heavier|wider|taller|thicker|faster
-        |less|fewer|smaller|lower|cheaper|shorter|younger|newer|lighter|narrower|thinner|slower)\s+than
-    |over|above|beyond|in\s+excess\s+of|exceed(?:s|ing|ed)?|upwards\s+of|at\s+least|from|minimum(?:\s+of)?|under|below
-    |at\s+most|up\s+to|maximum(?:\s+of)?|exactly|worth|of|>=|<=|>|<|≥|≤|=
-    |(?:nicht\s+)?(?:mehr|länger|größer|höher|älter|schwerer|breiter|dicker|schneller
-        |weniger|kürzer|kleiner|niedriger|jünger|leichter|schmaler|dünner|langsamer)\s+als
-    |über|mindestens|ab|unter|höchstens|bis(?:\s+zu)?|von
-    |plus\s+(?:longs?\s+|longues?\s+|grande?s?\s+|élevée?s?\s+)?(?:de|que)|moins\s+(?:longs?\s+|longues?\s+)?(?:de|que)
-    |supérieure?s?\s+à|inférieure?s?\s+à|au\s+moins|au\s+plus)\s*(?:the\s+)?$""",
-    re.IGNORECASE | re.VERBOSE,
-)
-ONWARD = re.compile(
-    r"^\s*(?:(?:or|oder|ou)\s+(?P<more>more|above|mehr|plus)|(?P<plus>\+)|(?:or|oder|ou)\s+(?:less|below|weniger|moins))(?!\w)",
-    re.IGNORECASE,
-)
-_MORE = (
-    "more|greater|bigger|larger|higher|longer|older|heavier|wider|taller|thicker|faster"
-    "|mehr|länger|größer|höher|älter|schwerer|breiter|dicker|schneller"
-)
-_LESS = (
-    "less|fewer|smaller|lower|cheaper|shorter|younger|newer|lighter|narrower|thinner|slower"
-    "|weniger|kürzer|kleiner|niedriger|jünger|leichter|schmaler|dünner|langsamer"
-)
+KINDS: tuple[tuple[str, Operator], ...] = (
+    ("least", ">="), ("most", "<="), ("more", ">"), ("less", "<"), ("equal", "="),
+)  # fmt: skip
+"""Kinds of words before a number, and what they ask of it."""
 COUNTED = re.compile(r"[ \t]+(?:[a-zà-ÿ]{3,}s|[A-ZÄÖÜ][a-zäöüß]{3,})\b")
 """After a number without currency: what it counts ("at least 40 items", "mehr als 3 Seiten"), so it is no amount."""
 RANGE = re.compile(r"(?:between|zwischen|entre|from|von|de)\s+$", re.IGNORECASE)
 """Before the first of two numbers that bound a range."""
 WEAK = frozenset({"of", "from", "ab", "von", "bis", "worth", "exactly"})
 """Words that compare amounts, but as often name a date or a part."""
-OPERATORS: tuple[tuple[str, Operator], ...] = (
-    (
-        rf"at\s+least|from|minimum|(?:no|not|nicht)\s+(?:{_LESS})|>=|≥|mindestens|^ab$|au\s+moins|upwards",
-        ">=",
-    ),
-    (rf"at\s+most|up\s+to|(?:no|not|nicht)\s+(?:{_MORE})|maximum|<=|≤|höchstens|bis\s+zu|au\s+plus", "<="),
-    (rf"{_MORE}|over|above|beyond|excess|exceed|^>$|über|^plus|supérieur", ">"),
-    (rf"{_LESS}|under|below|^<$|unter|moins|inférieur", "<"),
-)
 
 
 def read_sizes(reader: Reader) -> None:
@@ -67,14 +40,12 @@ def read_sizes(reader: Reader) -> None:
                 else f"{value:g} {declared.unit}"
             )
             reader.add(declared.name, operator, written, begin, finish)
-            reader.use(begin, finish)
     sized = next((item for item in reader.bucket.fields if item.type == "integer" and item.unit), None)
     for mention in list(reader.mentions):
         joined = re.match(r"-(\d{3,5})(?![\w.])", reader.question[mention.end :])
         if joined and sized and reader.free(mention.end, mention.end + joined.end()):
             start, end = mention.end + joined.start(1), mention.end + joined.end(1)
             reader.add(sized.name, "=", int(joined[1]), start, end)
-            reader.use(mention.end, end)
 
 
 def belongs(reader: Reader, declared: Field, start: int, end: int) -> bool:
@@ -84,7 +55,7 @@ def belongs(reader: Reader, declared: Field, start: int, end: int) -> bool:
         for item in reader.bucket.fields
         if item.type == declared.type and item.unit == declared.unit and item.name != declared.name
     ]
-    compares = bool(COMPARE.search(reader.question[:start])) or declared.type == "integer"
+    compares = said_before(reader.question, start) is not None or declared.type == "integer"
     near = any(
         0 <= start - stop <= 30 or 0 <= begin - end <= 20
         for word in declared.words
@@ -95,11 +66,22 @@ def belongs(reader: Reader, declared: Field, start: int, end: int) -> bool:
 
 def compared(question: str, start: int, end: int) -> tuple[Operator, int, int]:
     """Return the operator of the number at `start:end` with the span of the words that say it included."""
-    after = ONWARD.match(question[end:])
-    if after:
-        return (">=" if after["more"] or after["plus"] else "<="), start, end + after.end()
-    before = COMPARE.search(question[:start])
-    return (comparison(before["op"]), before.start(), end) if before else ("=", start, end)
+    if more := pattern("onward", before=r"\s*").match(question, end):
+        return ">=", start, more.end()
+    if less := pattern("downward", before=r"\s*").match(question, end):
+        return "<=", start, less.end()
+    before = said_before(question, start)
+    return (before[0], before[1], end) if before else ("=", start, end)
+
+
+def said_before(question: str, start: int) -> tuple[Operator, int] | None:
+    """Return the operator that the words directly before a number say, and where they start; None without any."""
+    head, best = question[:start], None
+    for kind, operator in KINDS:
+        found = pattern(kind, after=r"[\s:]*(?:(?:the|los|las|de|des|den|die)\s+)?$").search(head)
+        if found and (best is None or found.start() < best[1]):
+            best = (operator, found.start())
+    return best
 
 
 def comparisons(question: str) -> list[tuple[str, str]]:
@@ -113,19 +95,11 @@ def comparisons(question: str) -> list[tuple[str, str]]:
     return found
 
 
-def comparison(words: str) -> Operator:
-    """Return the operator that comparison words mean; "=" when none is known."""
-    for pattern, operator in OPERATORS:
-        if re.search(pattern, words.strip(), re.IGNORECASE):
-            return operator
-    return "="
-
-
 def read_amounts(reader: Reader) -> None:
     """Read amounts: compared ("over RM 1k"), a range ("between 5 and 10 EUR"), or equal when a currency is written."""
     if not reader.bucket.main_amount:
         return
-    amounts = [amount for amount in find_amounts(reader.question) if reader.free(*amount.span)]
+    amounts = [amount for amount in amounts_in(reader) if reader.free(*amount.span)]
     pair = range_of(reader.question, amounts)
     if pair:
         low, high = pair
@@ -140,7 +114,6 @@ def read_amounts(reader: Reader) -> None:
             start,
             high.span[1],
         )
-        reader.use(start, high.span[1])
     for amount in amounts:
         start, end = amount.span
         operator, begin_at, finish = compared(reader.question, start, end)
@@ -155,7 +128,58 @@ def read_amounts(reader: Reader) -> None:
         if amount.money.currency is None and (weak or counts):
             continue
         reader.add(amount_field(reader, start), operator, written_amount(amount, None), begin_at, finish)
-        reader.use(begin_at, finish)
+
+
+def amounts_in(reader: Reader) -> list[Amount]:
+    """Return the amounts of the question; a code that is an ordinary word ("top 3") is a currency only where one is stored."""
+    found = []
+    for amount in find_amounts(reader.question):
+        mark = re.search(r"[^\W\d_]{2,}", amount.text)
+        number = re.search(r"[\d.,'’\u00a0\u202f ]*\d", amount.text)
+        if (
+            mark
+            and number
+            and amount.money.currency
+            and not is_currency_word(reader, mark.group(), amount.money.currency)
+        ):
+            start = amount.span[0] + reader.question[slice(*amount.span)].index(number.group().strip())
+            digits = number.group().strip()
+            found.append(Amount(Money(amount.money.amount), digits, (start, start + len(digits))))
+        else:
+            found.append(amount)
+    return found
+
+
+def is_currency_word(reader: Reader, word: str, code: str) -> bool:
+    """Tell whether a word surely names a currency: it is no ordinary word, or amounts in it are stored and it is in capitals."""
+    folded = terms.bare(word)
+    if folded not in COMMON and folded not in terms.STOP_WORDS:
+        return True
+    return code in reader.currencies and word.isupper() and not reader.question.isupper()
+
+
+MARK = re.compile(r"[€£¥₹$]|(?<![\w-])[^\W\d_]{2,}(?![\w-])")
+LEAD = re.compile(r"(?:\b(?:in|en)|\()\s*$", re.IGNORECASE)
+
+
+def read_currencies(reader: Reader) -> None:
+    """Read a currency that stands without a number ("invoices in EUR"): a condition on the amounts' own currency."""
+    declared = reader.bucket.field(reader.bucket.main_amount or "")
+    if declared is None or declared.type != "money":
+        return
+    held = {str(atom.clause.value) for atom in reader.atoms if atom.clause.field == declared.name}
+    for match in MARK.finditer(reader.question):
+        word, code = match.group(), currency_code(match.group())
+        if code is None or not reader.free(*match.span()) or not is_currency_word(reader, word, code):
+            continue
+        led = LEAD.search(reader.question[: match.start()])
+        if code not in reader.currencies and not (led and (word.isupper() or len(word) > 3)):
+            continue
+        if any(code in said for said in held):
+            reader.use(*match.span())
+        else:
+            reader.add(declared.name, "=", code, *match.span())
+            held.add(code)
 
 
 def range_of(question: str, amounts: Sequence[Amount]) -> tuple[Amount, Amount] | None:

@@ -1,49 +1,140 @@
-"""Read "without a total", "have no due date" in a question: documents that do not state a field."""
+"""Read "have no customer", "the vendor is unknown", "with a due date": documents that do not, or do, state a field."""
 
 import re
+from collections.abc import Iterator, Sequence
 
+from citegraph.corpus.filters.clause import Operator
+from citegraph.corpus.linking.links import Link
+from citegraph.corpus.schema.field import Field
+from citegraph.language import terms
+from citegraph.language.question_words import pattern, source
 from citegraph.question import cues
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Reader
 from citegraph.run.pieces import StoredClause
 
-LACKING = re.compile(
-    r"\b(?:without|lack(?:s|ing)?|missing|(?:with|hav(?:e|ing)|has|states?|stating|gives?|shows?|names?)\s+no"
-    r"|(?:do|does)\s+not\s+(?:have|state|give|show|name)|(?:don|doesn)(?:'|’)t\s+(?:have|state|give|show|name)"
-    r"|ohne|(?:mit|haben|hat)\s+keine?[mnr]?|sans|n(?:'|’)ont\s+pas)\s+(?:an?\s+|the\s+|any\s+|their\s+|its\s+|de\s+|eine?[mnrs]?\s+)?",
-    re.IGNORECASE,
+_SMALL = r"\s+(?:(?:the|their|its|any|all|de|der|die|das|le|la|les|l['’]|el|what|which|welche[snr]?|quel(?:le)?s?|como|como un)\s+|%s\s+){0,2}"
+PARTS = re.compile(
+    r"\s*(?:clauses?|provisions?|sections?|paragraphs?|klausel\w*|bestimmung\w*)\b", re.IGNORECASE
 )
-STATED = frozenset({"money", "date", "quantity"})
-"""Types of fields that a document states or not; "without a renewal clause" is asked of the text."""
+"""After a field's word: a part of the text is meant, and the text is asked."""
+AMOUNT = re.compile(r"\s*(?:(?:\w+\s+)?[€$£]?\d)")
+FEW = 0.5
+"""Share of documents under which a date that is only said to be there ("withdrawn advisories") tells them apart."""
 
 
-def read_lacking(reader: Reader) -> None:
-    """Add a `missing` clause for each amount, date, quantity or identifier that the question says is not there."""
-    for match in LACKING.finditer(reader.question):
-        rest = reader.question[match.end() :]
-        best: tuple[int, str] | None = None
-        for declared in reader.bucket.fields:
-            if declared.type not in STATED and declared.kind != "identifier":
+def _lead(*kinds: str) -> re.Pattern[str]:
+    return re.compile(rf"{source(*kinds)}{_SMALL % source('indefinite')}", re.IGNORECASE)
+
+
+def read_presence(reader: Reader, names: Sequence[Link], coverage: dict[str, float]) -> None:
+    """Add a condition for each field that the question says is, or is not, stated.
+
+    Args:
+        names: the linked names of the question: a name behind the field's word is the condition then.
+        coverage: share of the documents that state each date.
+    """
+    for operator, start, after in _leads(reader.question):
+        found = field_at(reader, after)
+        if found is None or not reader.free(start, found[1]):
+            continue
+        declared, end = found
+        if not _is_valued(reader, declared, end, names) and not _is_sum(reader, declared, (start, end)):
+            if operator == "exists" and not re.match(
+                r"\s*(?:$|[?.!,;)]|(?:and|or|und|oder|et|ou|y|o)\b)", reader.question[end:]
+            ):
                 continue
-            for word in (*declared.words, declared.name.replace("_", " ")):
-                ends = [end for start, end in find_phrase(rest, word)[:1] if start == 0]
-                if ends and (best is None or ends[0] > best[0]):
-                    best = (ends[0], declared.name)
-        span = (match.start(), match.end() + best[0]) if best else None
-        if best and span and reader.free(*span) and not _means_else(reader.question, span):
-            reader.add(best[1], "missing", None, *span)
-            reader.use(*span)
+            reader.add(declared.name, operator, None, start, end)
+    _read_predicates(reader)
+    _read_states(reader, coverage)
 
 
-def _means_else(question: str, span: tuple[int, int]) -> bool:
-    """Tell whether a number is asked for ("the total without tax" is another amount), or one follows the field, or a clause is meant."""
-    outside = f"{question[: span[0]]} . {question[span[1] :]}"
-    computes = (cues.SUM, cues.AVERAGE, cues.MAXIMUM, cues.MINIMUM)
-    return any(pattern.search(outside) for pattern in computes) or bool(
-        re.match(
-            r"\s*(?:(?:\w+\s+)?[€$£]?\d|(?:clause|provision|section|paragraph)s?\b)", question[span[1] :]
-        )
+def _leads(question: str) -> Iterator[tuple[Operator, int, int]]:
+    """Yield what is said of the field that follows, where that begins and where the field's word must stand."""
+    denied = re.compile(
+        rf"{source('deny')}\s+{source('states')}{_SMALL % source('indefinite')}", re.IGNORECASE
     )
+    stated = re.compile(
+        rf"(?:{source('states')}|\b(?:with|mit|avec|con)\b)\s+{source('indefinite')}\s+", re.IGNORECASE
+    )
+    for match in denied.finditer(question):
+        yield "missing", match.start(), match.end()
+    for match in _lead("deny_noun", "lacks").finditer(question):
+        yield "missing", match.start(), match.end()
+    for match in stated.finditer(question):
+        if not pattern("deny", after=r"\s+$").search(question[: match.start()]):
+            yield "exists", match.start(), match.end()
+
+
+def field_at(reader: Reader, place: int) -> tuple[Field, int] | None:
+    """Return the field whose word, the longest, begins at a place of the question, with the place where it ends."""
+    rest = reader.question[place : place + 60]
+    best: tuple[int, Field] | None = None
+    for declared in reader.bucket.fields:
+        if declared.type == "text":
+            continue
+        for word in (*declared.words, declared.name.replace("_", " ")):
+            if terms.bare(word) in terms.STOP_WORDS or len(word) < 3:
+                continue
+            ends = [end for start, end in find_phrase(rest, word)[:1] if start == 0]
+            if ends and (best is None or ends[0] > best[0]):
+                best = (ends[0], declared)
+    return (best[1], place + best[0]) if best else None
+
+
+def _is_valued(reader: Reader, declared: Field, end: int, names: Sequence[Link]) -> bool:
+    """Tell whether a value of the field, an amount or a part of a text follows its word."""
+    rest = reader.question[end:]
+    named = any(0 <= link.start - end <= 12 and link.field == declared.name for link in names)
+    return named or bool(PARTS.match(rest)) or (declared.type == "money" and bool(AMOUNT.match(rest)))
+
+
+def _is_sum(reader: Reader, declared: Field, span: tuple[int, int]) -> bool:
+    """Tell whether "the total without tax" names another amount."""
+    outside = f"{reader.question[: span[0]]} . {reader.question[span[1] :]}"
+    computes = (cues.SUM, cues.AVERAGE, cues.MAXIMUM, cues.MINIMUM)
+    return declared.type == "money" and any(found.search(outside) for found in computes)
+
+
+def _read_predicates(reader: Reader) -> None:
+    """Read "where the vendor is unknown", "fecha falta"."""
+    for declared in reader.bucket.fields:
+        if declared.type == "text":
+            continue
+        for word in (*declared.words, declared.name.replace("_", " ")):
+            if terms.bare(word) in terms.STOP_WORDS or len(word) < 3:
+                continue
+            for start, end in find_phrase(reader.question, word):
+                said = pattern("missing", before=rf"\s+(?:{source('be')}\s+)?").match(reader.question, end)
+                if said and reader.free(start, said.end()):
+                    reader.add(declared.name, "missing", None, start, said.end())
+
+
+def _read_states(reader: Reader, coverage: dict[str, float]) -> None:
+    """Read a date's word that says a state of few documents: "got withdrawn", "withdrawn advisories", "not withdrawn"."""
+    dated = {atom.clause.field for atom in reader.atoms}
+    for declared in reader.bucket.fields:
+        if declared.type != "date" or declared.name in dated or coverage.get(declared.name, 1.0) >= FEW:
+            continue
+        for word in declared.words:
+            spans = [] if terms.bare(word) in terms.STOP_WORDS else find_phrase(reader.question, word)
+            for start, end in spans:
+                before, after = reader.question[:start], reader.question[end:].lstrip()
+                said = re.search(rf"{source('be')}\s+(?P<no>{source('deny')}\s+)?$", before, re.IGNORECASE)
+                kind = any(
+                    begin == 0 for noun in reader.bucket.nouns for begin, _ in find_phrase(after, noun)
+                )
+                asked = re.search(rf"{_WHEN}", before, re.IGNORECASE)
+                if not reader.free(start, end) or asked or not (said or kind):
+                    continue
+                denied = bool(said and (said["no"] or re.match(r"\w+n['’]?t\b", said.group())))
+                begin = said.start() if said else start
+                reader.add(declared.name, "missing" if denied else "exists", None, begin, end)
+                break
+
+
+_WHEN = r"\b(?:when|what|who|why|how\s+long|wann|quand|cuándo)\b[^.;]*$"
+"""A question about the state itself: "when was it withdrawn?"."""
 
 
 def lacks(filters: list[StoredClause], field: str | None) -> bool:

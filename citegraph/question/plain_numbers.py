@@ -74,4 +74,3 @@ def _value(declared: Field, amount: Amount) -> object | None:
 
 def _add(reader: Reader, declared: Field, operator: Operator, value: object, span: tuple[int, int]) -> None:
     reader.add(declared.name, operator, value, *span)
-    reader.use(*span)

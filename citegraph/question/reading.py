@@ -1,4 +1,4 @@
-"""What a question says to one bucket: its spans, mentions and clauses, while it is read and afterwards."""
+"""What a question says to one bucket: its spans, mentions and conditions, while it is read and afterwards."""
 
 from dataclasses import dataclass, field
 from datetime import date
@@ -31,6 +31,19 @@ class Mentioned(Span):
 
 
 @dataclass(frozen=True, slots=True)
+class Atom(Span):
+    """One condition as its own words say it, before denials and alternatives around it are seen.
+
+    Attributes:
+        clause: the condition, not denied.
+        mention: the name that it rests on, if it rests on one.
+    """
+
+    clause: Clause = field(default_factory=lambda: Clause(field="", operator="="))
+    mention: Mentioned | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """A question as one bucket understands it.
 
@@ -43,6 +56,7 @@ class Reading:
         identifiers: identifiers for the index's exact match, lower case.
         nouns: whether the bucket's documents are named, "plural", "singular" or "".
         notes: ambiguities that were resolved and should be said.
+        unused: numbers, denials and comparisons that no condition took up.
     """
 
     bucket: str
@@ -55,19 +69,25 @@ class Reading:
     identifiers: tuple[str, ...] = ()
     noun: str = ""
     notes: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
 
 
 @dataclass
 class Reader:
-    """A question being read: what was used up so far, and the clauses, mentions and notes found."""
+    """A question being read: what was used up so far, and the conditions and notes found."""
 
     bucket: Bucket
     question: str
     today: date
+    currencies: frozenset[str] = frozenset()
     used: list[Span] = field(default_factory=list)
-    clauses: list[Clause | Group] = field(default_factory=list)
-    mentions: list[Mentioned] = field(default_factory=list)
+    atoms: list[Atom] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def mentions(self) -> list[Mentioned]:
+        """Return the names found so far."""
+        return [atom.mention for atom in self.atoms if atom.mention is not None]
 
     def free(self, start: int, end: int) -> bool:
         """Return whether no characters of a span were used."""
@@ -77,7 +97,17 @@ class Reader:
         """Mark a span as understood."""
         self.used.append(Span(start, end, self.question[start:end]))
 
-    def add(self, name: str, operator: Operator, value: object, start: int, end: int) -> None:
-        """Add a clause that the words of a span say."""
+    def add(
+        self,
+        name: str,
+        operator: Operator,
+        value: object,
+        start: int,
+        end: int,
+        mention: Mentioned | None = None,
+    ) -> None:
+        """Add the condition that the words of a span say, and mark them as understood."""
         raw = self.question[start:end].strip()
-        self.clauses.append(Clause(field=name, operator=operator, value=value, raw=raw))
+        clause = Clause(field=name, operator=operator, value=value, raw=raw)
+        self.atoms.append(Atom(start, end, self.question[start:end], clause, mention))
+        self.use(start, end)

@@ -50,6 +50,14 @@ class NoAnnotations:
 class NoLinker:
     """Stands in for the linker: no name of a question is known."""
 
+    def currencies(self, bucket: str) -> frozenset[str]:
+        """Return none."""
+        return frozenset()
+
+    def coverage(self, bucket: str) -> dict[str, float]:
+        """Return none."""
+        return {}
+
     def find_mentions(self, bucket: str, text: str) -> list[Any]:
         """Return no mentions."""
         return []

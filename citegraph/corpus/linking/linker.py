@@ -6,7 +6,7 @@ from threading import Lock
 from typing import Any
 
 from rapidfuzz import process
-from sqlalchemy import Select, and_, literal, select, union_all
+from sqlalchemy import Select, and_, func, literal, select, union_all
 
 from citegraph.corpus.linking.links import How, Link, resolve
 from citegraph.corpus.linking.mentions import Search
@@ -33,6 +33,8 @@ class ValueLinker:
         """Remember the store; values are read at the first use and again when they have changed."""
         self.store = store
         self._lexicons: dict[str, tuple[int, Lexicon]] = {}
+        self._currencies: dict[str, tuple[int, frozenset[str]]] = {}
+        self._coverage: dict[str, tuple[int, dict[str, float]]] = {}
         self._lock = Lock()
 
     def link(
@@ -69,6 +71,36 @@ class ValueLinker:
             name: self._found(self._lexicon(name, versions[name]), text, None, coded[name], floor=WEAK)
             for name in buckets
         }
+
+    def currencies(self, bucket: str) -> frozenset[str]:
+        """Return the currencies in which a bucket's main amounts are stored."""
+        name, version = self.store.buckets[bucket].main_amount, self.store.version(bucket)
+        declared = self.store.buckets[bucket].field(name or "")
+        if declared is None or declared.type != "money":
+            return frozenset()
+        held = self._currencies.get(bucket)
+        if not held or held[0] != version:
+            column = self.store.tables[bucket].rows.c[f"{declared.name}__currency"]
+            statement = select(column).where(self.store.condition(bucket, ()), column.is_not(None)).distinct()
+            held = (version, frozenset(str(code) for (code,) in self.store.run(statement)))
+            self._currencies[bucket] = held
+        return held[1]
+
+    def coverage(self, bucket: str) -> dict[str, float]:
+        """Return the share of a bucket's documents that state each of its dates."""
+        version = self.store.version(bucket)
+        held = self._coverage.get(bucket)
+        if not held or held[0] != version:
+            rows = self.store.tables[bucket].rows
+            names = [item.name for item in self.store.buckets[bucket].fields if item.type == "date"]
+            counts = [func.count(rows.c[name]) for name in names]
+            statement = (
+                select(func.count(), *counts).select_from(rows).where(self.store.condition(bucket, ()))
+            )
+            total, *stated = self.store.run(statement).one()
+            held = (version, {name: n / (total or 1) for name, n in zip(names, stated, strict=True)})
+            self._coverage[bucket] = held
+        return held[1]
 
     # --- the lexicon ----------------------------------------------------------------------------
 

@@ -4,7 +4,6 @@ import pytest
 
 from citegraph.corpus.filters.clause import Clause, Group
 from citegraph.question.clauses import wanted
-from citegraph.question.measures import comparison
 from citegraph.run.context import Context
 from tests.node_runtime import Condition, Read, conditions
 
@@ -241,12 +240,14 @@ def test_identifiers_are_kept_for_the_index(read: Read) -> None:
         ("no fewer than", ">="),
         ("länger als", ">"),
         ("nicht kürzer als", ">="),
-        ("plus longue que", ">"),
+        ("supérieures à", ">"),
         ("inférieur à", "<"),
+        ("que superan los", ">"),
+        ("dépassant", ">"),
     ],
 )
-def test_comparison_words(words: str, operator: str) -> None:
-    assert comparison(words) == operator
+def test_comparison_words(read: Read, words: str, operator: str) -> None:
+    assert conditions(read("invoices", f"invoices {words} 500 EUR")) == [("total_amount", operator, "500 EUR")]
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,10 @@
 """What a question says is not stated in the documents that it asks for."""
 
-from datetime import date
-
 import pytest
 
-from citegraph.question.missing import lacks, read_lacking
-from citegraph.question.reading import Reader
-from citegraph.run.services import Corpus
+from citegraph.corpus.filters.clause import Clause
+from citegraph.question.missing import lacks
+from tests.nodes.conftest import Read
 
 
 @pytest.mark.parametrize(
@@ -24,13 +22,14 @@ from citegraph.run.services import Corpus
     ],
 )
 def test_a_field_that_is_not_stated_is_a_condition(
-    corpus: Corpus, bucket: str, question: str, field: str | None
+    read: Read, bucket: str, question: str, field: str | None
 ) -> None:
-    reader = Reader(corpus.buckets[bucket], question, date(2024, 1, 1))
-    read_lacking(reader)
-    assert [(clause.field, clause.operator) for clause in reader.clauses] == (
-        [(field, "missing")] if field else []
-    )  # type: ignore[union-attr]
+    found = [
+        clause.field
+        for clause in read(bucket, question).clauses
+        if isinstance(clause, Clause) and clause.operator == "missing"
+    ]
+    assert found == ([field] if field else [])
 
 
 def test_nothing_is_summed_over_documents_without_the_amount() -> None:

@@ -1,0 +1,199 @@
+"""Which conditions of a question are denied: how far "not", "except A and B", "neither", "anyone but" reach."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from citegraph.corpus.filters.clause import Clause, Group, Operator
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.corpus.schema.declared_words import general_words
+from citegraph.corpus.schema.field import Field
+from citegraph.language import terms
+from citegraph.language.names import tokens
+from citegraph.language.question_words import pattern
+from citegraph.question.phrases import find_phrase
+from citegraph.question.reading import Atom, Reader
+
+REACH = 48
+"""Characters between a denial and the condition that it is about."""
+ODD = 2
+"""Words between them that neither the bucket nor the language gives a meaning: "not paid by A"."""
+BARRIER = re.compile(r"[;:?!]|\.(?!\w)")
+
+OPPOSITE: dict[Operator, Operator] = {
+    "=": "!=", "!=": "=", "in": "not in", "not in": "in", "contains": "not in", "<": ">=", ">=": "<", ">": "<=",
+    "<=": ">", "exists": "missing", "missing": "exists",
+}  # fmt: skip
+
+
+@dataclass
+class Denials:
+    """Which atoms are denied, by place, and the denying words: those that deny one, and those that deny nothing known."""
+
+    atoms: set[int] = field(default_factory=set)
+    used: list[tuple[int, int]] = field(default_factory=list)
+    idle: list[tuple[int, int]] = field(default_factory=list)
+
+
+def odd_words(reader: Reader, text: str, own: Field | None = None, *, nouns: bool = True) -> list[str]:
+    """Return the words of a text that are neither small nor words of the bucket's documents, or of one field of it."""
+    text = pattern("small", "states", "indefinite", "and", "or", "nor").sub(" ", text)
+    known = general_words(reader.bucket) if own is None else own_words(own, reader.bucket if nouns else None)
+    return [
+        token.text
+        for token in tokens(text)
+        if token.text not in terms.STOP_WORDS and token.text not in known and len(token.text) > 1
+    ]
+
+
+def own_words(declared: Field, bucket: Bucket | None) -> frozenset[str]:
+    """Return the words of a field, and those of the bucket's documents."""
+    phrases = [*declared.words, declared.name.replace("_", " "), *(bucket.nouns if bucket else ())]
+    return frozenset(token.text for phrase in phrases for token in tokens(phrase))
+
+
+def find_denials(reader: Reader, atoms: Sequence[Atom]) -> Denials:
+    """Return what is denied; `atoms` stand in order of place."""
+    found = Denials()
+    for kind, match in _denying(reader, atoms):
+        target = _target(reader, atoms, kind, match)
+        if target is None:
+            if kind != "but":
+                found.idle.append(match.span())
+            continue
+        found.used.append(match.span())
+        found.atoms |= {target, *_listed(reader, atoms, target, 1 if kind != "except_after" else -1)}
+    return found
+
+
+def _denying(reader: Reader, atoms: Sequence[Atom]) -> Iterator[tuple[str, re.Match[str]]]:
+    """Yield the denying words of a question with what they do; those inside a name or a condition are none."""
+    question = reader.question
+    none = [match.span() for match in pattern("no_denial").finditer(question)]
+    taken = [(atom.start, atom.end) for atom in atoms] + none
+    taken += [(start, end) for _, _, start, end in reader.bucket.find_identifiers(question)]
+    for kind in ("except", "except_after", "deny", "deny_noun", "but"):
+        for match in _pattern(kind).finditer(question):
+            if any(start <= match.start() < end for start, end in taken):
+                continue
+            yield kind, match
+            # "without" both excepts and denies; the longest reading of the same words counts.
+            if kind not in ("except", "except_after"):
+                taken.append(match.span())
+
+
+@cache
+def _pattern(kind: str) -> re.Pattern[str]:
+    if kind == "deny":
+        return re.compile(pattern("deny").pattern + r"|(?<!\w)non(?=-)", re.IGNORECASE)
+    return pattern(kind)
+
+
+def _target(reader: Reader, atoms: Sequence[Atom], kind: str, match: re.Match[str]) -> int | None:
+    """Return the place of the condition that denying words are about, None when they are about something else."""
+    question, start, end = reader.question, match.start(), match.end()
+    if kind == "except_after":
+        before = [place for place, atom in enumerate(atoms) if atom.end <= start]
+        gap = question[atoms[before[-1]].end : start] if before else "?"
+        return before[-1] if before and len(gap) < 16 and not BARRIER.search(gap) and not _odd(gap) else None
+    place = next((place for place, atom in enumerate(atoms) if atom.start >= end), None)
+    if place is None or atoms[place].start - end > REACH:
+        return None
+    gap = question[end : atoms[place].start]
+    if match.group().lower() == "non":
+        return place if gap == "-" else None
+    declared = reader.bucket.field(atoms[place].clause.field)
+    if BARRIER.search(gap) or declared is None:
+        return None
+    if kind == "but":
+        universal = pattern("universal").search(question[max(0, start - 40) : start])
+        more = pattern("contrast", "deny", "except").search(gap)
+        return place if universal and not more and not _odd(gap) else None
+    if pattern("contrast").search(gap):
+        return None
+    odd = odd_words(reader, gap, declared)
+    if kind == "deny_noun":
+        named = any(find_phrase(gap, noun) for noun in reader.bucket.nouns)
+        numbered = re.match(r"\s*[.:#]?\s*\d", question[end:])
+        return None if named or odd or numbered or declared.kind == "identifier" else place
+    helped = pattern("helping", after=r"\s*(?:be\s+)?$").search(question[:start]) or _HELPED.match(
+        match.group()
+    )
+    if kind == "deny" and helped:
+        return place if not odd else None
+    led = not odd or _ends_small(gap)
+    return place if led and len(odd) <= (1 if kind == "except" else ODD) else None
+
+
+_HELPED = re.compile(r"(?:do|did|does|can|could|would|should|will|won|must|may|might)", re.IGNORECASE)
+
+
+def _odd(gap: str) -> list[str]:
+    return [word for word in terms.words(pattern("small").sub(" ", gap)) if word not in terms.STOP_WORDS]
+
+
+def _ends_small(gap: str) -> bool:
+    """Tell whether a small word stands at the end of a gap, as "by" does in "not paid by A"."""
+    said = terms.words(gap)
+    return bool(said) and (said[-1] in terms.STOP_WORDS or bool(pattern("small").fullmatch(said[-1])))
+
+
+def _listed(reader: Reader, atoms: Sequence[Atom], place: int, step: int) -> list[int]:
+    """Return the places of the conditions that stand in one list with a denied one, and so are denied with it."""
+    found = []
+    while 0 <= place + step < len(atoms):
+        first, last = sorted((place, place + step))
+        gap = reader.question[atoms[first].end : atoms[last].start]
+        same = atoms[first].clause.field == atoms[last].clause.field
+        if not in_one_list(reader, gap, same=same):
+            break
+        place += step
+        found.append(place)
+    return found
+
+
+def in_one_list(reader: Reader, gap: str, *, same: bool) -> bool:
+    """Tell whether what stands between two conditions makes them members of one denied list."""
+    if BARRIER.search(gap) or pattern("contrast").search(gap):
+        return False
+    joins = pattern("or", "nor").search(gap) if not same else joined_by(gap)
+    if not joins:
+        return False
+    # A name that nothing stored is like may stand among the others: "except A, Nobody and B".
+    unknown = odd_words(reader, gap)
+    return (
+        len(unknown) <= 3
+        and all(re.search(rf"\b{re.escape(word)}", gap.lower()) for word in unknown)
+        and (not unknown or all(_capital(gap, word) for word in unknown))
+    )
+
+
+def _capital(text: str, word: str) -> bool:
+    found = re.search(rf"\b{re.escape(word)}", text, re.IGNORECASE)
+    return bool(found and found.group()[0].isupper())
+
+
+def joined_by(gap: str) -> str:
+    """Return "or", "and" or "" as what stands between two conditions joins them; a comma joins as "and" does."""
+    if pattern("or").search(gap):
+        return "or"
+    return "and" if pattern("and", "nor").search(gap) or "," in gap else ""
+
+
+def denied(bucket: Bucket, clause: Clause) -> Clause | Group | None:
+    """Return what holds when a condition does not; None where that cannot be asked of its field."""
+    declared = bucket.field(clause.field)
+    if clause.operator == "between" and isinstance(clause.value, list):
+        low, high = clause.value
+        below = clause.model_copy(update={"operator": "<", "value": low})
+        above = clause.model_copy(update={"operator": ">", "value": high})
+        return Group(mode="any", clauses=(below, above))
+    operator = OPPOSITE.get(clause.operator)
+    if operator is None or declared is None or (clause.operator == "contains" and declared.type == "text"):
+        return None
+    several = operator == "not in" and not isinstance(clause.value, list)
+    if declared.type == "keywords" and operator == "!=":
+        operator, several = "not in", not isinstance(clause.value, list)
+    value = [clause.value] if several else clause.value
+    return clause.model_copy(update={"operator": operator, "value": value})
