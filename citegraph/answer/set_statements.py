@@ -12,8 +12,6 @@ from citegraph.corpus.records.querying.aggregates import Aggregate
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.plan.stored_filters import bucket_filters, flat
-from citegraph.question import cues
-from citegraph.question.measures import comparisons
 from citegraph.run.context import Context
 from citegraph.run.pieces import CitedSpan, Decision, Draft, NumberMade, Operation, Plan, Values
 from citegraph.run.services import Corpus
@@ -137,16 +135,11 @@ def row_line(row: Json, columns: Sequence[str]) -> str:
 
 
 def lost_conditions(plan: Plan) -> Draft:
-    """Return why the set is only partly what was asked: it denies or compares something that no filter holds."""
-    question = plan["queries"][0]
-    clauses = list(flat(plan["per_bucket"][plan["buckets"][0]]["filters"]))
-    denied = any(clause.get("operator") in {"!=", "not in", "missing"} for clause in clauses)
-    lost = ["a negation of the question"] if cues.NOT.search(question) and not denied else []
-    held = " ".join(str(clause.get("raw", "")) for clause in clauses)
-    lost += [f"“{said}”" for said, number in comparisons(question) if number not in held]
+    """Return why the set is only partly what was asked: a denial or a compared number became no condition."""
+    lost = plan["per_bucket"][plan["buckets"][0]].get("unused", [])
     if not lost:
         return {}
-    said = " and ".join(lost)
+    said = " and ".join(f"“{words}”" for words in lost)
     return {"partial": f"{said} could not be turned into a condition, so the set is not narrowed by it"}
 
 

@@ -41,6 +41,7 @@ def bucket_plan(bucket: Bucket, reading: Reading, hard: Filters, context: Contex
         "asked": list(reading.asked),
         "terms": list(reading.terms),
         "names": list(reading.names),
+        "unused": list(reading.unused),
         "identifiers": list(reading.identifiers),
         "noun": reading.noun,
     }

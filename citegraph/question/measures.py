@@ -158,7 +158,7 @@ def is_currency_word(reader: Reader, word: str, code: str) -> bool:
     return code in reader.currencies and word.isupper() and not reader.question.isupper()
 
 
-MARK = re.compile(r"[€£¥₹$]|(?<![\w-])[^\W\d_]{2,}(?![\w-])")
+MARK = re.compile(r"[€£¥₹$]|(?:(?<![\w-])|(?<=non-))[^\W\d_]{2,}(?![\w-])")
 LEAD = re.compile(r"(?:\b(?:in|en)|\()\s*$", re.IGNORECASE)
 
 

@@ -43,7 +43,7 @@ class BucketPlan(TypedDict, total=False):
 
     `filters` are typed clauses; `dropped` what did not fit its schema; `lost` inferred ones given up; `named` whether a
     whole name was linked; `asked` the fields whose value is wanted; `terms` words that no clause used, `names` the
-    capitalised or coded ones among them; `noun` "plural", "singular" or "" as the bucket's documents are named.
+    capitalised or coded ones among them; `unused` denials and compared numbers that no clause took up; `noun` "plural", "singular" or "" as the bucket's documents are named.
     """
 
     filters: list[StoredClause]
@@ -54,6 +54,7 @@ class BucketPlan(TypedDict, total=False):
     asked: list[str]
     terms: list[str]
     names: list[str]
+    unused: list[str]
     identifiers: list[str]
     noun: str
 

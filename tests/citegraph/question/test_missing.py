@@ -4,7 +4,7 @@ import pytest
 
 from citegraph.corpus.filters.clause import Clause
 from citegraph.question.missing import lacks
-from tests.nodes.conftest import Read
+from tests.node_runtime import Read
 
 
 @pytest.mark.parametrize(

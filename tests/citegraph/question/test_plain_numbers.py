@@ -50,4 +50,4 @@ def test_a_number_beside_the_word_of_a_field(
 ) -> None:
     reader = Reader(BUCKET, question, date(2026, 1, 1))
     read_numbers(reader)
-    assert [(c.field, c.operator, c.value, c.raw) for c in reader.clauses] == expected  # type: ignore[union-attr]
+    assert [(c.field, c.operator, c.value, c.raw) for c in (atom.clause for atom in reader.atoms)] == expected
