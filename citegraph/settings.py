@@ -40,6 +40,11 @@ class Settings(BaseSettings):
         validation_alias="CITEGRAPH_DATABASE_URL",
         description="SQLAlchemy URL of the annotation and document store; default: SQLite in CITEGRAPH_HOME.",
     )
+    public_url: str | None = Field(
+        None,
+        validation_alias=AliasChoices("CITEGRAPH_PUBLIC_URL", "LANGGRAPH_API_URL"),
+        description="Address by which people reach the server, for links in chats; default: as it is called.",
+    )
     api_keys: Path | None = Field(
         None,
         validation_alias="CITEGRAPH_API_KEYS",

@@ -1,11 +1,10 @@
 """An `Answer` as text for people: numbered markers, sources with quotes, notes and filters with counts."""
 
-import re
 from collections.abc import Sequence
 
+from citegraph.answer.chat_text import in_reading_order, source_numbers, told_in, with_markers
 from citegraph.run.answer_types import Answer, AppliedFilter, Citation, Clarification, Table
 
-MARKER = re.compile(r"\[([^\[\]\n]{1,300})\]")
 QUOTE = 200
 """Characters of a quote that are shown."""
 SOURCES = 25
@@ -13,17 +12,16 @@ SOURCES = 25
 
 
 def answer_text(answer: Answer) -> str:
-    """Return the whole answer as plain text."""
-    shown = _listed(answer)
+    """Return the whole answer as plain text, its sources numbered as they are met."""
     parts = [numbered(answer)]
-    if answer.table and not any(marker in answer.text for marker in answer.table.doc_ids):
+    if answer.table and not told_in(answer):
         parts.append(table_text(answer.table))
-    if shown:
-        lines = [source_line(place + 1, answer.citations[place]) for place in shown[:SOURCES]]
-        left = len(shown) - SOURCES
-        parts.append(
-            "\n".join(["Sources:", *lines, *([f"  … and {left} more (--json has all)"] if left > 0 else [])])
-        )
+    order = in_reading_order(answer)
+    if order:
+        shown = [source_line(number, answer.citations[place]) for number, place in enumerate(order, 1)]
+        left = len(order) - SOURCES
+        more = [f"  … and {left} more (--json has all)"] if left > 0 else []
+        parts.append("\n".join(["Sources:", *shown[:SOURCES], *more]))
     if answer.filters:
         parts.append("\n".join(["Filters:", *(f"  {filter_line(item)}" for item in answer.filters)]))
     if answer.notes:
@@ -35,32 +33,7 @@ def answer_text(answer: Answer) -> str:
 
 def numbered(answer: Answer) -> str:
     """Return the text with `[doc_id]` markers replaced by the numbers of their sources; unknown ones stay."""
-    by_document: dict[str, list[int]] = {}
-    for place, citation in enumerate(answer.citations):
-        for name in dict.fromkeys((citation.marker, citation.doc_id)):
-            by_document.setdefault(name, []).append(place)
-
-    def number(found: re.Match[str]) -> str:
-        places = by_document.get(found[1].strip())
-        if not places:
-            return found[0]
-        of_claim = {
-            place
-            for claim in answer.claims
-            if claim.start <= found.start() < claim.end
-            for place in claim.citations
-        }
-        chosen = [place for place in places if place in of_claim] or places[:1]
-        return "".join(f"[{place + 1}]" for place in chosen)
-
-    return MARKER.sub(number, answer.text)
-
-
-def _listed(answer: Answer) -> list[int]:
-    """Return the places of the citations to list, each span once."""
-    return list(
-        {(item.doc_id, item.start, item.end): place for place, item in enumerate(answer.citations)}.values()
-    )
+    return with_markers(answer, {place: f"[{number}]" for place, number in source_numbers(answer).items()})
 
 
 def source_line(number: int, citation: Citation) -> str:
@@ -104,12 +77,3 @@ def clarification_text(clarification: Clarification) -> str:
     if clarification.tried:
         lines.append(f"  tried: {'; '.join(clarification.tried)}")
     return "\n".join(lines)
-
-
-def chosen_reply(clarification: Clarification, typed: str) -> str:
-    """Return the option id that a typed number means, else the text as typed."""
-    text = typed.strip()
-    ids = {option.id for option in clarification.options}
-    if text in ids or not text.isdecimal() or not 1 <= int(text) <= len(clarification.options):
-        return text
-    return clarification.options[int(text) - 1].id

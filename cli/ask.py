@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from citegraph.answer.chat_text import chosen_reply
 from citegraph.errors import BadInput
 from citegraph.run.answer_types import Answer, Clarification
 from citegraph.run.context import Context
-from cli.answer_text import answer_text, chosen_reply, clarification_text
+from cli.answer_text import answer_text, clarification_text
 from cli.dataclass_command import command, new_app
 from cli.exits import BY_STATUS
 from cli.options import AsJson, BucketNames, ContextTexts, FilterTexts, Quiet, check_scope, make_context

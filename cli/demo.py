@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 import buckets
+from citegraph.answer.chat_text import chosen_reply
 from citegraph.run.services import Services
 from citegraph.settings import load_settings
-from cli.answer_text import answer_text, chosen_reply, clarification_text
+from cli.answer_text import answer_text, clarification_text
 from cli.dataclass_command import new_app
 from cli.exits import ANSWERED, BY_STATUS
 from cli.ingest import Ingest, ingest_into

@@ -32,7 +32,7 @@ from nodes.rewrite import Rewrite
 from nodes.route import Route
 from nodes.schema_plan import SchemaPlan
 from nodes.search import Search
-from nodes.verify_citations import VerifyCitations, finish
+from nodes.verify_citations import VerifyCitations, finish, with_reply
 
 Mode = Literal["agentic", "single"]
 Graph = StateGraph[State, Context, Input, Output]
@@ -203,7 +203,8 @@ def given_up(name: str, state: State, failure: BaseException) -> Update:
     reason = explain(failure)
     failed = {**state, "notes": [*state.get("notes", []), note(name, "failed", reason)]}
     text = f"The question could not be answered: {reason}"
-    return finish(failed, text, status="failed", watch=Stopwatch(name))  # type: ignore[arg-type]
+    ended = finish(failed, text, status="failed", watch=Stopwatch(name))  # type: ignore[arg-type]
+    return with_reply(ended, failed)  # type: ignore[arg-type]
 
 
 def explain(error: BaseException) -> str:

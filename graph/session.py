@@ -4,13 +4,14 @@ import asyncio
 import re
 import time
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from langchain_core.messages import AnyMessage
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.errors import GraphDrained
 from langgraph.graph.state import CompiledStateGraph
@@ -142,11 +143,15 @@ class Session:
         thread_id: str | None = None,
         context: Context | None = None,
         new: bool = False,
+        history: Sequence[AnyMessage] = (),
     ) -> AsyncGenerator[Event, None]:
-        """Yield the events of `ask` as they happen; the last one is the `answer`, also when the run paused."""
+        """Yield the events of `ask` as they happen; the last one is the `answer`, also when the run paused.
+
+        `history` is what was said before in a new thread, as the client knows it.
+        """
         thread, chosen = thread_id or uuid.uuid4().hex, context or Context()
         with self._going_on() as control:
-            given: Any = {"query": question, "messages": []}
+            given: Any = {"query": question, "messages": list(history)}
             if thread_id and not new and await self.pending(thread_id):
                 given = await self._resuming(thread_id, question, chosen)
             async with aclosing(self._run(_Run(given, thread, chosen, control))) as events:

@@ -1,15 +1,18 @@
 """clarify: pause the run with one question, and take the reply as text, an option id or an object."""
 
+import uuid
 from dataclasses import dataclass
 from typing import Any
 
+from langchain_core.messages import HumanMessage
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
+from citegraph.evidence.questions_back import offered
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
 from citegraph.run.pieces import AskedBack
-from citegraph.run.state import Json, State, Update
+from citegraph.run.state import State, Update
 
 DECLINED = frozenset(
     {"no", "none", "cancel", "skip", "stop", "never mind", "nein", "abbrechen", "non", "annuler", "n/a", ""}
@@ -22,7 +25,7 @@ class Clarify:
 
     async def __call__(self, state: State, runtime: Runtime[Context]) -> Update:
         """Return the clarification with its reply appended."""
-        reply = interrupt(shown(state["decision"]["clarification"]))
+        reply = interrupt(offered(state["decision"]["clarification"]))
         asked = state["decision"]["clarification"]
         text = reply_text(reply)
         declined = text.casefold().strip(" .!") in DECLINED
@@ -38,21 +41,17 @@ class Clarify:
             "evidence": [],
             "decision": {},
             "notes": notes,
+            **chat_message(asked, text),
         }
 
 
-def shown(clarification: AskedBack) -> Json:
-    """Return what the person sees: the effects of the options stay inside."""
-    options = [
-        {key: option[key] for key in ("id", "label", "count") if key in option}
-        for option in clarification["options"]
-    ]
-    return {
-        "type": clarification["type"],
-        "question": clarification["question"],
-        "options": options,
-        "tried": clarification["tried"],
-    }
+def chat_message(asked: AskedBack, reply: str) -> Update:
+    """Return the update that puts a reply into the chat, as the person saw it; none for no reply."""
+    labels = [option["label"] for option in asked["options"] if option["id"] == reply]
+    if not reply:
+        return {}
+    message = HumanMessage((labels or [reply])[0], id=f"replied-{uuid.uuid4().hex}")
+    return {"messages": [message], "asked_id": str(message.id)}
 
 
 def reply_text(reply: Any) -> str:

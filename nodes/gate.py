@@ -5,11 +5,13 @@ import asyncio
 import operator
 import re
 import time
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
@@ -19,11 +21,13 @@ from citegraph.question import cues
 from citegraph.question.small_talk import GREETED
 from citegraph.run.context import Context
 from citegraph.run.node_cache import run_key
-from citegraph.run.pieces import AskedBack, GateVerdict
+from citegraph.run.pieces import AskedBack, GateVerdict, Turn
 from citegraph.run.services import Services
 from citegraph.run.state import STATE_VERSION, State, Update
 
 MAX_QUESTION = 8_000
+TURNS, TOLD = 6, 400
+"""Earlier turns that a client sent along, and characters of their answers, that are read."""
 PERCENT = re.compile(r"(\d[\d.,]*)\s*(?:%|percent|prozent)\s*(?:of|von|de)\s*(\d[\d.,]*)", re.IGNORECASE)
 EXPRESSION = re.compile(r"^[\d\s.,+*/()x×÷^-]+$")
 ASKING = re.compile(
@@ -53,9 +57,9 @@ class Gate:
     async def __call__(self, state: State, runtime: Runtime[Context]) -> Update:
         """Return the cleared channels with `asked`, `gate` and `deadline` of this question."""
         context = runtime.context or Context()
-        asked, message_id = asked_question(state)
+        asked, message_id, written = asked_question(state)
         open_question = state.get("decision", {}).get("clarification")
-        if open_question and message_id and message_id != state.get("asked_id") and not state.get("new"):
+        if open_question and written and not state.get("new"):
             return replied(state, open_question, asked, message_id, context)
         problem = unusable(asked) or self.services.chat.problem(context.models)
         if problem:
@@ -66,12 +70,18 @@ class Gate:
                 await self.services.warm()
             if verdict["retrieve"] and (key := await run_key(self.services, context)):
                 verdict["key"] = key
-        return fresh_question(asked[:MAX_QUESTION], context) | {"asked_id": message_id, "gate": verdict}
+        started = fresh_question(asked[:MAX_QUESTION], context) | {"asked_id": message_id, "gate": verdict}
+        if not written:
+            # A chat that shows the thread shows the question too.
+            started["messages"] = [HumanMessage(asked[:MAX_QUESTION], id=message_id)]
+        if not state.get("turns") and (told := told_turns(state.get("messages") or [], message_id)):
+            started["turns"] = told
+        return started
 
     @staticmethod
     def afresh(state: State) -> State:
         """Return the state of a question that could not be taken: nothing in it is of the question before."""
-        asked, message_id = asked_question(state)
+        asked, message_id, _ = asked_question(state)
         kept: State = {"turns": state.get("turns") or [], "messages": state.get("messages") or []}
         return kept | {"asked": asked, "question": asked, "asked_id": message_id}
 
@@ -98,16 +108,35 @@ def replied(state: State, asked: AskedBack, reply: str, message_id: str, context
     }
 
 
-def asked_question(state: State) -> tuple[str, str]:
-    """Return the question of this run and the id of the chat message that held it ("" for `query`).
+def asked_question(state: State) -> tuple[str, str, bool]:
+    """Return the question of this run, the id of its chat message, and whether that was written as one.
 
-    A human message that no earlier run has taken is newer than `query`, which stays in the state.
+    A human message that no earlier run has taken is newer than `query`, which stays in the state; of a `query` the
+    message is yet to be made.
     """
     messages = state.get("messages") or []
     last = messages[-1] if messages else None
     if last is not None and last.type == "human" and (last.id or "") != state.get("asked_id"):
-        return str(last.text).strip(), last.id or ""
-    return (state.get("query") or "").strip(), state.get("asked_id", "")
+        return str(last.text).strip(), last.id or "", True
+    return (state.get("query") or "").strip(), f"asked-{uuid.uuid4().hex}", False
+
+
+def told_turns(messages: Sequence[AnyMessage], asked_id: str) -> list[Turn]:
+    """Return the questions and answers before this one that a client sent along, for a thread that holds no turn yet."""
+    turns: list[Turn] = []
+    asked = ""
+    for message in messages:
+        if message.id == asked_id:
+            break
+        text = str(message.text).strip()
+        if message.type == "human":
+            asked = text
+        elif message.type == "ai" and asked and text:
+            turns.append(
+                {"asked": asked, "question": asked, "answer": text[:TOLD], "buckets": [], "mentions": []}
+            )
+            asked = ""
+    return turns[-TURNS:]
 
 
 def unusable(question: str) -> str | None:

@@ -1,12 +1,16 @@
 """review: enough, more or clarify? Code decides what code can; a model is asked only for the rest."""
 
 import asyncio
+import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
+from citegraph.answer.chat_text import clarification_text
 from citegraph.evidence.candidates import find_candidates
+from citegraph.evidence.questions_back import offered
 from citegraph.evidence.review_passages import review_passages
 from citegraph.evidence.review_sets import review_set
 from citegraph.evidence.reviewed_by_model import (
@@ -22,6 +26,7 @@ from citegraph.evidence.shown import memory
 from citegraph.evidence.widening import enough, vacant
 from citegraph.plan.chains import leads_on
 from citegraph.question.sides import beside
+from citegraph.run.answer_types import Clarification
 from citegraph.run.asking_parts import ask_part, own_part
 from citegraph.run.context import Context
 from citegraph.run.model_calls import Stopwatch, ask_model, wants_model
@@ -40,9 +45,12 @@ class Review:
     services: Services
 
     async def __call__(self, state: State, runtime: Runtime[Context]) -> Update:
+        """Return the decision, and the chat message of a question back: it stands before the pause."""
+        return with_question(await self.decide(state, runtime.context or Context()))
+
+    async def decide(self, state: State, context: Context) -> Update:
         """Decide by code; ask the model only when code leaves the decision open."""
-        context = runtime.context or Context()
-        update = await self.left_open(state, context) or await self.twin(state, context)
+        update = await self.left_open(state, context) or await self.by_rules(state, context)
         decision = update["decision"]
         part = own_part(self.services, "reviewer", state)
         if part is not None and context.mode != "single":
@@ -125,6 +133,10 @@ class Review:
         return {**made, "decision": update["decision"] | decided}
 
     async def twin(self, state: State, context: Context) -> Update:
+        """Decide without a model, for the error handler."""
+        return with_question(await self.by_rules(state, context))
+
+    async def by_rules(self, state: State, context: Context) -> Update:
         """Decide by counts, coverage, novelty and budgets."""
         watch = Stopwatch("review")
         corpus = await self.services.corpus()
@@ -137,6 +149,15 @@ class Review:
             "notes": notes,
             "usage": watch.update(),
         }
+
+
+def with_question(update: Update) -> Update:
+    """Return an update with the chat message of the question that it asks back, if it asks one."""
+    decision = update["decision"]
+    if decision.get("status") != "clarify":
+        return update
+    asked = Clarification.model_validate(offered(decision["clarification"]))
+    return update | {"messages": [AIMessage(clarification_text(asked), id=f"asks-{uuid.uuid4().hex}")]}
 
 
 async def decide(corpus: Corpus, state: State, context: Context) -> Decision:

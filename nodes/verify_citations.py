@@ -18,6 +18,7 @@ from citegraph.answer.after_check import (
     rows_of_the_database,
     written,
 )
+from citegraph.answer.chat_text import chat_text
 from citegraph.answer.cited_spans import with_own_value
 from citegraph.answer.corrected_by_hand import notes_of, remarks_on, with_remarks
 from citegraph.answer.judge_claims import judge_cases
@@ -65,7 +66,11 @@ class VerifyCitations:
     async def __call__(self, state: State, runtime: Runtime[Context]) -> Update:
         """Verify the draft, then correct or finish; a text that changes is told."""
         update = await self.decide(state, runtime.context or Context())
-        return told(update, state, runtime.stream_writer)
+        return told(self.with_reply(update, state), state, runtime.stream_writer)
+
+    def with_reply(self, update: Update, state: State) -> Update:
+        """Return an update that ends the run with its chat message."""
+        return with_reply(update, state, self.services.settings.public_url or "")
 
     async def decide(self, state: State, context: Context) -> Update:
         """Return what becomes of the draft: feedback for compose, or the answer."""
@@ -137,7 +142,9 @@ class VerifyCitations:
     async def twin(self, state: State, context: Context) -> Update:
         """Finish without verification: nothing is stated that was not checked, so only the failure is."""
         text = "The answer could not be verified, so it is not shown. Ask again, or look at the listed documents."
-        return finish(state, text, status="failed", watch=Stopwatch("verify_citations"))
+        return self.with_reply(
+            finish(state, text, status="failed", watch=Stopwatch("verify_citations")), state
+        )
 
 
 @dataclass(frozen=True)
@@ -435,7 +442,7 @@ def applied_filters(corpus: Corpus, state: State) -> list[AppliedFilter]:
 
 
 def finish(state: State, text: str, *, status: Any, watch: Stopwatch, **parts: Any) -> Update:
-    """Return the last update of a run: the answer as JSON, the turn for follow-ups and the chat reply."""
+    """Return the last update of a run, but its chat message: the answer as JSON, and the turn for follow-ups."""
     draft, plan = state.get("draft", {}), state.get("plan", {})
     report: Report | None = parts.get("report")
     usage: dict[str, Any] = dict(state.get("usage", {}))
@@ -480,23 +487,24 @@ def finish(state: State, text: str, *, status: Any, watch: Stopwatch, **parts: A
         "draft": {},
         "evidence": [],
         "turns": [*(state.get("turns") or []), turn][-KEPT_TURNS:],
-        "messages": chat_reply(state, text),
     }
     return update | {"usage": watch.update()}
 
 
-def chat_reply(state: State, text: str) -> list[Any]:
-    """Return the messages to add: the question too when it came as `query`, so that the chat reads whole.
+def with_reply(update: Update, state: State, base: str = "") -> Update:
+    """Return an update with the chat message of its answer, if it has one: Markdown, citations as links below `base`.
 
-    A text that was streamed as it is keeps its message id, so that chat clients show it once.
+    The question goes before it where no message holds it yet. A text that was streamed as it is keeps its message id,
+    so that chat clients show it once.
     """
-    messages, draft = state.get("messages") or [], state.get("draft", {})
-    asked = state.get("asked", "")
-    last = messages[-1] if messages else None
-    open_question = last is not None and last.type == "human" and (last.id or "") == state.get("asked_id")
-    same = str(draft.get("text", "")).strip() == text.strip()
-    reply = AIMessage(text, id=draft.get("message_id") if same else None)
-    return [reply] if open_question else [HumanMessage(asked), reply]
+    if not update.get("answer"):
+        return update
+    answer, draft = Answer.model_validate(update["answer"]), state.get("draft", {})
+    same = str(draft.get("text", "")).strip() == answer.text.strip()
+    reply = AIMessage(chat_text(answer, base), id=draft.get("message_id") if same else None)
+    asked_id = state.get("asked_id", "")
+    held = any(message.id == asked_id for message in state.get("messages") or [])
+    return update | {"messages": [*([] if held else [HumanMessage(state.get("asked", ""))]), reply]}
 
 
 def unique(notes: Sequence[StoredNote]) -> list[StoredNote]:

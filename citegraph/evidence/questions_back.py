@@ -9,6 +9,7 @@ from citegraph.plan.stored_filters import bucket_filters, printed, stored
 from citegraph.run.degraded import corpus_of
 from citegraph.run.pieces import AskedBack, OfferedOption, Plan, StoredClause
 from citegraph.run.services import Corpus
+from citegraph.run.state import Json
 
 MAX_OPTIONS = 6
 
@@ -177,3 +178,17 @@ def telling_fields(bucket: Bucket, tied: Sequence[Candidate]) -> list[str]:
         if distinct > 1 and all(len(value) < 80 for value in values):
             ranked.append((-distinct, place, declared.name))
     return [name for _, _, name in sorted(ranked)[:3]]
+
+
+def offered(clarification: AskedBack) -> Json:
+    """Return what the person sees: the effects of the options stay inside."""
+    options = [
+        {key: option[key] for key in ("id", "label", "count") if key in option}
+        for option in clarification["options"]
+    ]
+    return {
+        "type": clarification["type"],
+        "question": clarification["question"],
+        "options": options,
+        "tried": clarification["tried"],
+    }

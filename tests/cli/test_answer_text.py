@@ -2,8 +2,9 @@
 
 import pytest
 
+from citegraph.answer.chat_text import chosen_reply
 from citegraph.run.answer_types import Answer, AnswerClaim, Citation, Clarification, Option, Table
-from cli.answer_text import answer_text, chosen_reply, numbered, source_line
+from cli.answer_text import answer_text, numbered, source_line
 
 
 def citation(doc_id: str, start: int = 0, quote: str = "a quote") -> Citation:
@@ -25,7 +26,9 @@ def answer(text: str, *citations: Citation, **more: object) -> Answer:
 
 def test_markers_become_numbers_of_sources() -> None:
     given = answer("A [one]. B [two] [one]. C [other] (see [1] of it).", citation("two"), citation("one"))
-    assert numbered(given) == "A [2]. B [1] [2]. C [other] (see [1] of it)."
+    assert numbered(given) == "A [1]. B [2] [1]. C [other] (see [1] of it)."
+    lines = answer_text(given).splitlines()
+    assert [line[:13] for line in lines[-2:]] == ["  [1] one.txt", "  [2] two.txt"]
 
 
 def test_a_claim_chooses_among_the_spans_of_its_document() -> None:
@@ -36,7 +39,7 @@ def test_a_claim_chooses_among_the_spans_of_its_document() -> None:
     ]
     assert (
         numbered(answer("A [one]. B [one]. C [one].", first, second, claims=claims))
-        == "A [2]. B [1][2]. C [1]."
+        == "A [1]. B [2][1]. C [2]."
     )
 
 
@@ -67,7 +70,9 @@ def test_many_sources_are_counted() -> None:
         (" 2 ", "all"),
         ("all", "all"),
         ("3", "3"),
-        ("2023", "2023"),
+        ("2023", "a"),
+        ("All Years", "all"),
+        ("2.", "all"),
         ("in 2", "in 2"),
         ("", ""),
     ],

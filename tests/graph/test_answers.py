@@ -149,7 +149,9 @@ async def test_chat_messages_ask_the_same_as_a_query(session: Session) -> None:
     assert set(result) == {"answer", "messages"}
     assert result["answer"]["text"] == asked.text
     assert [type(message) for message in result["messages"]] == [HumanMessage, AIMessage]
-    assert [message.text for message in result["messages"]] == [question, asked.text]
+    assert result["messages"][0].text == question
+    written = asked.text.partition(" [")[0]
+    assert result["messages"][1].text.startswith(f"{written} [[1]](/cited/")
 
 
 async def test_a_question_without_context_runs_with_the_defaults(session: Session) -> None:

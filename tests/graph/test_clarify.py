@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import AIMessage, HumanMessage
 
 from citegraph.run.answer_types import Answer
 from citegraph.run.context import Context
@@ -194,7 +194,11 @@ async def test_a_chat_message_on_a_waiting_thread_is_the_reply_in_the_served_gra
     done = await session.graph.ainvoke(update, config, context=Context())
     assert done["answer"]["status"] == "answered"
     assert done["answer"]["question"] == asked.question
-    assert [message.type for message in done["messages"]] == ["human", "ai"]
+    said = [(message.type, message.text.splitlines()[0]) for message in done["messages"]]
+    assert [kind for kind, _ in said] == ["human", "ai", "human", "ai"]
+    assert said[0][1] == QUESTION
+    assert said[1][1] == asked.text
+    assert "](/cited/" in done["messages"][-1].text, "citations are links"
 
 
 async def test_a_chat_message_marked_as_new_is_a_question(session: Session) -> None:
@@ -203,3 +207,34 @@ async def test_a_chat_message_marked_as_new_is_a_question(session: Session) -> N
     update = {"messages": [HumanMessage("what is 2+3?", id="new-1")], "new": True}
     done = await session.graph.ainvoke(update, config, context=Context())
     assert done["answer"]["text"].startswith("2+3 = 5")
+
+
+async def test_a_chat_shows_the_question_back_before_the_pause_and_the_reply_after_it(
+    session: Session,
+) -> None:
+    """What agent-chat-ui reads: the thread's messages, at the pause and at the end."""
+    asked = await session.ask(QUESTION)
+    config: Any = {"configurable": {"thread_id": asked.thread_id}}
+    waiting = (await session.graph.aget_state(config)).values["messages"]
+    assert [message.type for message in waiting] == ["human", "ai"]
+    assert asked.clarification
+    first = asked.clarification.options[0]
+    assert waiting[1].text.startswith(asked.clarification.question)
+    assert f"\n1. {first.label}" in waiting[1].text
+    assert asked.thread_id
+    await session.reply(asked.thread_id, first.id)
+    done = (await session.graph.aget_state(config)).values["messages"]
+    assert [message.type for message in done] == ["human", "ai", "human", "ai"]
+    assert done[2].text == first.label
+    again = await session.ask("What is 2+3?", thread_id=asked.thread_id)
+    kept = (await session.graph.aget_state(config)).values["messages"]
+    assert again.text.startswith("2+3 = 5")
+    assert [message.text for message in kept[4:]] == ["What is 2+3?", again.text]
+
+
+async def test_what_a_client_says_was_said_before_is_gone_on_from(session: Session) -> None:
+    history = [HumanMessage("When is Cobaltine invoice CBC-10904 due?"), AIMessage("On 31 July 2024 [x].")]
+    events = session.stream("And its total?", history=history)
+    answer = [event async for event in events][-1]["answer"]  # type: ignore[typeddict-item]
+    assert answer["status"] == "answered"
+    assert "10904" in answer["question"]

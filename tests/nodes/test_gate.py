@@ -58,9 +58,14 @@ def test_arithmetic_is_exact_and_never_runs_code() -> None:
 
 def test_the_newest_untaken_message_is_the_question() -> None:
     chat = [HumanMessage("first", id="1"), AIMessage("answer"), HumanMessage("second", id="2")]
-    assert asked_question({"messages": chat}) == ("second", "2")
-    assert asked_question({"messages": chat, "asked_id": "2", "query": "third"}) == ("third", "2")
-    assert asked_question({"messages": chat[:2], "query": "third"}) == ("third", "")
+    assert asked_question({"messages": chat}) == ("second", "2", True)
+    for state in (
+        {"messages": chat, "asked_id": "2", "query": "third"},
+        {"messages": chat[:2], "query": "third"},
+    ):
+        text, made, written = asked_question(state)
+        assert (text, written) == ("third", False)
+        assert made.startswith("asked-")
 
 
 def test_an_unusable_question_says_what_to_do() -> None:

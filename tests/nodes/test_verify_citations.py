@@ -6,6 +6,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
 from citegraph.citations.verdicts import Claim, Report
+from citegraph.run.answer_types import Answer
 from citegraph.run.context import Context
 from citegraph.run.model_calls import Stopwatch
 from citegraph.run.services import Corpus, Services
@@ -13,7 +14,6 @@ from nodes.verify_citations import (
     VerifyCitations,
     answer_claim,
     applied_filters,
-    chat_reply,
     correction,
     finish,
     gather_evidence,
@@ -21,6 +21,7 @@ from nodes.verify_citations import (
     resolve,
     resolve_all,
     unique,
+    with_reply,
     with_surroundings,
 )
 from tests.node_runtime import runtime
@@ -183,13 +184,16 @@ def test_filters_are_shown_with_their_own_counts(corpus: Corpus) -> None:
 
 
 def test_the_chat_reads_whole() -> None:
-    state: Any = {"messages": [HumanMessage("total?", id="1")], "asked": "total?", "asked_id": "1"}
-    assert [message.text for message in chat_reply(state, "5")] == ["5"]
-    asked: Any = {"messages": [HumanMessage("a"), AIMessage("b")], "asked": "total?"}
-    assert [(message.type, message.text) for message in chat_reply(asked, "5")] == [
-        ("human", "total?"),
-        ("ai", "5"),
+    answer: Any = {"answer": Answer(question="total?", text="5", status="answered").model_dump(mode="json")}
+    state: Any = {"messages": [HumanMessage("total?", id="1"), AIMessage("Which?")], "asked": "total?"}
+    held = with_reply(answer, state | {"asked_id": "1", "draft": {"text": "5", "message_id": "told"}})
+    assert [(message.text, message.id) for message in held["messages"]] == [("5", "told")]
+    lacking = with_reply(answer, state | {"asked_id": "2", "draft": {"text": "6", "message_id": "told"}})
+    assert [(message.type, message.text, message.id) for message in lacking["messages"]] == [
+        ("human", "total?", None),
+        ("ai", "5", None),
     ]
+    assert "messages" not in with_reply({"draft": {}}, state)
 
 
 def test_turns_are_kept_and_notes_said_once() -> None:

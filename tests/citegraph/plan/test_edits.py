@@ -4,12 +4,13 @@ from typing import Any
 
 import pytest
 
+from citegraph.evidence.questions_back import offered
 from citegraph.plan.edits import apply_effect, apply_reply, chosen_option, pick_documents
 from citegraph.plan.make import make_plan
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
-from nodes.clarify import reply_text, shown
+from nodes.clarify import reply_text
 from nodes.decompose import decompose
 from tests.node_runtime import TODAY
 
@@ -208,7 +209,7 @@ def test_reply_text(reply: Any, expected: str) -> None:
 
 def test_the_effects_of_options_are_not_shown() -> None:
     asked = {"type": "ambiguous", "question": "Which?", "options": options("d"), "tried": ["x"], "secret": 1}
-    assert shown(asked) == {
+    assert offered(asked) == {
         "type": "ambiguous",
         "question": "Which?",
         "options": [{"id": "1", "label": "Invoice [d]", "count": 1}],
