@@ -23,6 +23,7 @@ from citegraph.corpus.filters.sql_filter import to_sql
 from citegraph.corpus.records.annotations.annotation_tables import Annotation, bucket_tables, to_items, to_row
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field, Value
+from citegraph.corpus.schema.values import payload
 from citegraph.language.amounts import Money, Quantity, rounded
 from citegraph.language.terms import fold
 
@@ -186,7 +187,7 @@ def by_sql(case: Case, engine: Engine) -> set[str]:
 
 def _points(case: Case) -> list[tuple[int, str, dict[str, Any]]]:
     return [
-        (number, doc_id, {"doc_id": doc_id, "meta": case.bucket.payload(values)})
+        (number, doc_id, {"doc_id": doc_id, "meta": payload(case.bucket, values)})
         for number, (doc_id, values) in enumerate(case.documents.items(), start=1)
     ]
 

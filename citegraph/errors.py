@@ -17,7 +17,7 @@ from typing import Any
 class CitegraphError(Exception):
     """Base of the errors that Citegraph raises; `str()` is safe to show (no secret, no stack trace).
 
-    `calls` holds the model calls (`citegraph.llm.budget.ModelCall`) that were made before it failed, so that usage
+    `calls` holds the model calls (`citegraph.llm.model_call.ModelCall`) that were made before it failed, so that usage
     counts them too; `final` says that what could be retried was; `part` is the kind of the user's own part that
     failed, which is not asked again in the same run.
     """

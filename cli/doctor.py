@@ -273,7 +273,7 @@ def store(settings: "Settings") -> Check:
 
 async def index(settings: "Settings") -> Check:
     """Open the index of each bucket with the embedding model of the settings, and ask both."""
-    from citegraph.corpus.index.index_protocol import load_index
+    from citegraph.corpus.index.opening import load_index
     from citegraph.corpus.schema.bucket import load_buckets
     from citegraph.llm.embeddings import load_embedder
 
@@ -324,7 +324,8 @@ async def model(settings: "Settings") -> Check:
     from langchain_core.messages import HumanMessage
 
     from citegraph.llm.budget import CallBudget
-    from citegraph.llm.chat import STEPS, Call, ChatModels, text
+    from citegraph.llm.call_options import STEPS, Call
+    from citegraph.llm.chat import ChatModels, text
 
     models = ChatModels(settings)
     specs = {(spec.base_url, spec.model): step for step in STEPS if (spec := models.spec(step)).model}

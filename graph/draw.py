@@ -1,4 +1,4 @@
-"""The drawing of the graph, for Studio and README: `python -m graph.draw` prints it as Mermaid."""
+"""The drawing of the graph, for Studio and README: `python -m graph.main` prints it as Mermaid."""
 
 from typing import Any
 
@@ -52,9 +52,3 @@ def drawable(compiled: CompiledStateGraph[Any, Context, Any, Any]) -> DrawnGraph
 def mermaid(graph: CompiledStateGraph[Any, Context, Any, Any]) -> str:
     """Return the graph as Mermaid text, ending with a line feed."""
     return graph.get_graph().draw_mermaid().rstrip() + "\n"
-
-
-if __name__ == "__main__":
-    from graph.main import agent
-
-    print(mermaid(agent), end="")

@@ -2,7 +2,7 @@
 
 The seam: `Watched` wraps each node of `graph.build`, so a step's begin and end, with what it found (searches) and what
 it spent (model calls), pass through `Watched.__call__`. Each single model call is a LangChain run named by its step
-(`citegraph.llm.chat.Call.config`) and a span (`citegraph.llm.model_spans`). `Services.observers` hear of every step as a `StepSeen`; spans are
+(`citegraph.llm.call_options.Call.config`) and a span (`citegraph.llm.model_spans`). `Services.observers` hear of every step as a `StepSeen`; spans are
 made in `graph.step_spans`. All of them get names, ids and counts.
 """
 

@@ -4,7 +4,7 @@ from citegraph.run.node_cache import node_cache
 from citegraph.run.observing import Relay
 from citegraph.run.services import Services
 from graph.build import build
-from graph.draw import drawable
+from graph.draw import drawable, mermaid
 from graph.loop import build_loop
 
 watched = Relay()
@@ -18,3 +18,6 @@ agent = drawable(build(services).compile(name="agent", cache=node_cache(services
 
 tool_loop = drawable(build_loop(services).compile(name="tool_loop"))
 """The single-loop agent: a model calls the tools itself; same budgets, verification and `Answer`."""
+
+if __name__ == "__main__":
+    print(mermaid(agent), end="")

@@ -29,7 +29,7 @@ from tools.scope import Scope
 from tools.toolbox import agent_tools, run_scope, shown_result
 
 if TYPE_CHECKING:
-    from citegraph.llm.budget import ModelCall
+    from citegraph.llm.model_call import ModelCall
 
 PROMPT_VERSION = "agent-2"
 PROMPT = """You answer questions over document collections, from what your tools return and nothing else.
@@ -99,7 +99,8 @@ class Agent:
 
     async def ask(self, state: State, context: Context) -> Update:
         """Return the update of one turn of the model."""
-        from citegraph.llm.chat import Call, text
+        from citegraph.llm.call_options import Call
+        from citegraph.llm.chat import text
         from citegraph.llm.retry import patiently
 
         watch = Stopwatch("agent")

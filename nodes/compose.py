@@ -76,7 +76,7 @@ class Compose:
 
     async def write(self, state: State, context: Context, tell: Write) -> Update:
         """Ask the model for the answer's text, and tell it as it comes."""
-        from citegraph.llm.chat import Call
+        from citegraph.llm.call_options import Call
         from citegraph.llm.retry import patiently
         from citegraph.llm.streaming import stream
 

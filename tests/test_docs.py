@@ -80,7 +80,7 @@ def test_every_variable_of_the_readme_is_a_setting() -> None:
 
 def test_the_drawing_command_prints_the_block_of_the_readme() -> None:
     printed = subprocess.run(
-        [sys.executable, "-m", "graph.draw"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-m", "graph.main"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
     )
     assert printed.stdout in README
 
@@ -106,7 +106,7 @@ def test_no_file_names_a_machine() -> None:
 
 
 def test_the_page_on_ingestion_names_every_format_and_limit() -> None:
-    from citegraph.corpus.ingestion.worker import Limits
+    from citegraph.corpus.ingestion.ingest_options import Limits
     from citegraph.corpus.readers.registry import _READERS
 
     page = (ROOT / "docs" / "ingestion.md").read_text("utf-8")

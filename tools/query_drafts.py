@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, cast
 
-from citegraph.answer.set_statements import computed, json_cell, listed, number_text
+from citegraph.answer.computed_cells import json_cell, number_text
+from citegraph.answer.set_statements import computed, listed
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.plan.stored_filters import stored
 from citegraph.run.context import Context

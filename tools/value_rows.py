@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
+from citegraph.corpus.schema.values import derive_values
 from citegraph.run.services import Corpus
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def document_rows(corpus: Corpus, bucket: "Bucket", doc_id: str) -> list[Row]:
     known = applied | {row["field"] for row in rows if row["status"] == "stored"}
     document = corpus.documents.get(doc_id)
     held = {name: value for name, value in values.items() if name in known}
-    derived = bucket.derive(held, document.text if document else "")
+    derived = derive_values(bucket, held, document.text if document else "")
     rows += [
         _plain(doc_id, name, value, "derived" if derived.get(name) == value else "given")
         for name, value in values.items()

@@ -91,7 +91,7 @@ async def ask(services: "Services", cases: Sequence[Case], budget: "CallBudget",
     Raises:
         Unavailable, Rejected, BudgetSpent: there are none.
     """
-    from citegraph.llm.chat import Call
+    from citegraph.llm.call_options import Call
     from citegraph.llm.retry import patiently
     from citegraph.llm.structured import structured
 

@@ -2,18 +2,19 @@
 
 import re
 from collections.abc import Sequence
-from decimal import Decimal
-from typing import Any, cast
+from typing import Any
 
-from citegraph.answer.cited_spans import CITED_INPUTS, cell, cite_values, value_spans
+from citegraph.answer.cited_spans import CITED_INPUTS, cell, value_spans
+from citegraph.answer.computed_cells import LABELS, cited_values, derivation, json_cell, number_text
 from citegraph.answer.set_copies import copies_notes
 from citegraph.answer.set_notes import export_notes, unknown_notes
+from citegraph.answer.top_groups import top_groups
 from citegraph.corpus.records.querying.aggregates import Aggregate
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.plan.stored_filters import bucket_filters, flat
 from citegraph.run.context import Context
-from citegraph.run.pieces import CitedSpan, Decision, Draft, NumberMade, Operation, Plan, Values
+from citegraph.run.pieces import Decision, Draft, NumberMade, Plan, Values
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
 
@@ -148,25 +149,6 @@ def table_row(row: Json, columns: Sequence[str]) -> list[Any]:
     return [row["doc_id"], *("" if row.get(column) is None else cell(row[column]) for column in columns)]
 
 
-def cited_values(
-    corpus: Corpus, bucket: Bucket, rows: Sequence[Json], columns: Sequence[str]
-) -> list[CitedSpan]:
-    """Return one cited span per row: where a value of the row stands in the document, else the document's head."""
-    cited = []
-    for row in rows:
-        document = corpus.documents.get(row["doc_id"])
-        if document is not None:
-            cited.append(
-                cite_values(
-                    corpus,
-                    bucket,
-                    document,
-                    {column: row[column] for column in columns if row.get(column) is not None},
-                )
-            )
-    return cited
-
-
 def computed(corpus: Corpus, plan: Plan, decision: Decision, context: Context) -> Draft:
     """Return the draft of a count, sum, average or extreme over all matching documents, with its coverage.
 
@@ -176,8 +158,6 @@ def computed(corpus: Corpus, plan: Plan, decision: Decision, context: Context) -
     function, field = plan["aggregate"]["function"], plan["aggregate"].get("field") or ""
     ids = document_ids(corpus, plan, decision)
     if plan["aggregate"].get("top"):
-        from citegraph.answer.top_groups import top_groups
-
         return top_groups(corpus, plan, ids, chosen(plan, decision))
     if plan["aggregate"].get("group_by"):
         return grouped(corpus, plan, ids, chosen(plan, decision))
@@ -269,21 +249,6 @@ def grouped(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, ...
     }
 
 
-def json_cell(value: Any) -> Any:
-    """Return a JSON value of a query's result as a cell: money as "12.50 EUR"."""
-    if isinstance(value, dict):
-        return f"{number_text(value['amount'])} {value.get('currency') or ''}".strip()
-    return "" if value is None else value
-
-
-LABELS = {
-    "sum": "Sum of {field}",
-    "average": "Average {field}",
-    "min": "Lowest {field}",
-    "max": "Highest {field}",
-}
-
-
 def extreme_of(values: Values, members: Sequence[str], function: str) -> list[str]:
     """Return the documents that hold the smallest or largest value."""
     amounts = {doc_id: sortable(values[doc_id]) for doc_id in members}
@@ -291,26 +256,6 @@ def extreme_of(values: Values, members: Sequence[str], function: str) -> list[st
         return []
     best = (min if function == "min" else max)(amounts.values())
     return [doc_id for doc_id, amount in amounts.items() if amount == best]
-
-
-def number_text(value: Any) -> str:
-    """Return a computed number with at least two decimals and thousands separators."""
-    return f"{Decimal(str(value)):,.2f}"
-
-
-def derivation(
-    function: str, field: str, number: str, unit: str, members: Sequence[str], values: Values
-) -> NumberMade:
-    """Return how a number was computed, for verification to recompute."""
-    inputs = [f"{getattr(values[doc_id], 'amount', values[doc_id])}" for doc_id in members]
-    return {
-        "value": number,
-        "formula": f"{function}({field}) over {len(members)} documents",
-        "operation": cast(Operation, function),
-        "inputs": inputs,
-        "doc_ids": list(members),
-        "unit": unit,
-    }
 
 
 def counted(corpus: Corpus, plan: Plan, ids: Sequence[str]) -> Draft:

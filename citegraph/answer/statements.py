@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from citegraph.answer.cited_spans import cell, cite_values, line_end
+from citegraph.answer.computed_cells import number_text
 from citegraph.answer.extracts import Passage, Similar, best_passages, head_of, speaks_of
-from citegraph.answer.set_statements import number_text
 from citegraph.citations.orders import without_orders
 from citegraph.citations.verdicts import Derivation
 from citegraph.corpus.schema.bucket import Bucket, show

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from citegraph.answer.cited_spans import CITED_INPUTS
-from citegraph.answer.set_statements import cited_values, derivation, json_cell, number_text
+from citegraph.answer.computed_cells import cited_values, derivation, json_cell, number_text
 from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.records.querying.aggregates import Aggregate
 from citegraph.corpus.records.querying.document_query import NO_VALUE, DocumentQuery, QueryResult, run_query

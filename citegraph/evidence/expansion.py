@@ -45,7 +45,7 @@ async def other_wordings(
     by_rules = declared_wordings(query, buckets)
     if "usage" not in state or not wants_model(services, "expand", state, context):  # type: ignore[arg-type]
         return by_rules, {}
-    from citegraph.llm.chat import Call
+    from citegraph.llm.call_options import Call
     from citegraph.llm.retry import patiently
     from citegraph.llm.structured import structured
 

@@ -89,7 +89,7 @@ class Asking:
         Raises:
             Unavailable, TimedOut, Rejected, BudgetSpent: it says nothing.
         """
-        from citegraph.llm.chat import Call
+        from citegraph.llm.call_options import Call
         from citegraph.llm.retry import patiently
         from citegraph.llm.structured import structured
 

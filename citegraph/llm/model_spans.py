@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
 
-    from citegraph.llm.budget import ModelCall
+    from citegraph.llm.model_call import ModelCall
 
 PROVIDER = "openai"
 """Every endpoint is asked through OpenAI's protocol, whoever runs it."""

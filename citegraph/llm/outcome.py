@@ -4,27 +4,17 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from citegraph.errors import BadInput, Rejected, TimedOut, Unavailable
-from citegraph.llm.budget import ModelCall, estimate_tokens
+from citegraph.errors import Rejected, TimedOut
 from citegraph.llm.foreign_errors import NotAccepted, malformed, translate
+from citegraph.llm.model_call import ModelCall, estimate_tokens
 from citegraph.llm.reasoning import without_reasoning
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage
 
-    from citegraph.llm.chat import Call, Capability, ChatModels, ModelSpec
+    from citegraph.llm.call_options import Call, Capability, ModelSpec
 
 OPTIONAL_PARAMETERS = ("temperature", "reasoning_effort", "stream_options")
-
-
-def admit(models: "ChatModels", call: "Call", spec: "ModelSpec") -> None:
-    """Count a call that is about to be made, or raise why it may not be."""
-    if call.budget.cost_left is not None and spec.price is None:
-        raise BadInput(
-            f"{call.step}: this run has a limit of money, but CITEGRAPH_PRICES has no price of {spec.model}"
-        )
-    models.breakers.admit(spec.base_url, spec.model, step=call.step)
-    call.budget.take(call.step)
 
 
 def reply_of(
@@ -78,18 +68,6 @@ def failure_of(call: "Call", spec: "ModelSpec", rung: str, started: float, error
         )
     )
     return ours
-
-
-def remembered(models: "ChatModels", spec: "ModelSpec", error: Exception, started: float) -> Exception:
-    """Tell the breaker what became of a call, and return the error; a run that was out of time proves nothing."""
-    if isinstance(error, TimedOut):
-        if time.monotonic() - started >= 0.95 * spec.timeout:
-            models.breakers.failed(spec.base_url, spec.model, error)
-    elif isinstance(error, Unavailable):
-        models.breakers.failed(spec.base_url, spec.model, error)
-    elif isinstance(error, Rejected):
-        models.breakers.worked(spec.base_url, spec.model)
-    return error
 
 
 def cut_reply(error: Exception) -> "AIMessage | None":

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from citegraph.errors import BadInput, Rejected
-from citegraph.llm.budget import estimate_tokens
+from citegraph.llm.model_call import estimate_tokens
 from citegraph.llm.named import find_named
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from langchain_core.runnables import Runnable
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import ConfigDict
 
-from citegraph.llm.budget import estimate_tokens
-from citegraph.llm.chat import ChatModels, ModelSpec
+from citegraph.llm.call_options import ModelSpec
+from citegraph.llm.chat import ChatModels
+from citegraph.llm.model_call import estimate_tokens
 from citegraph.settings import Settings
 
 Reply = str | dict[str, Any] | AIMessage | Exception

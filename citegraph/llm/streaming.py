@@ -7,19 +7,11 @@ from contextlib import aclosing
 from typing import Any
 
 from citegraph.errors import Rejected, Unavailable
-from citegraph.llm.budget import ModelCall
-from citegraph.llm.chat import Call, ChatModels, ModelSpec
+from citegraph.llm.call_options import Call, ModelSpec
+from citegraph.llm.chat import ChatModels, admit, remembered
 from citegraph.llm.foreign_errors import NotAccepted
-from citegraph.llm.outcome import (
-    admit,
-    drop_refused,
-    failure_of,
-    refuse,
-    remembered,
-    reply_of,
-    why_empty,
-    without_refused,
-)
+from citegraph.llm.model_call import ModelCall
+from citegraph.llm.outcome import drop_refused, failure_of, refuse, reply_of, why_empty, without_refused
 from citegraph.llm.reasoning import ReasoningFilter
 
 

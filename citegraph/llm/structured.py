@@ -9,10 +9,11 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ValidationError
 
 from citegraph.errors import Rejected
-from citegraph.llm.budget import ModelCall
-from citegraph.llm.chat import Call, Capability, ChatModels, ModelSpec, Rung, request
+from citegraph.llm.call_options import Call, Capability, ModelSpec, Rung
+from citegraph.llm.chat import ChatModels, request
 from citegraph.llm.foreign_errors import NotAccepted
 from citegraph.llm.json_text import cut_object, fit, mended_object, whole_objects
+from citegraph.llm.model_call import ModelCall
 from citegraph.llm.strict import check_strict, shared_schema, strict_schema
 
 if TYPE_CHECKING:

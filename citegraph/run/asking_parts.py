@@ -10,7 +10,7 @@ from citegraph.run.context import Context
 from citegraph.run.state import State
 
 if TYPE_CHECKING:
-    from citegraph.llm.chat import Step
+    from citegraph.llm.call_options import Step
     from citegraph.run.part_kinds import Kind
     from citegraph.run.replacements import Part
     from citegraph.run.services import Services

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from pydantic import BaseModel
 
-from citegraph.llm.budget import CallBudget, ModelCall
+from citegraph.llm.budget import CallBudget
+from citegraph.llm.model_call import ModelCall
 from citegraph.run.budgets import cost_left, llm_calls_left, model_budget_spent, seconds_left, tokens_left
 from citegraph.run.context import Context
 from citegraph.run.pieces import Spent, StoredNote
@@ -94,7 +95,7 @@ async def call_model(
     Raises:
         Unavailable, TimedOut, Rejected, BudgetSpent: the node's error handler runs its twin.
     """
-    from citegraph.llm.chat import Call
+    from citegraph.llm.call_options import Call
     from citegraph.llm.retry import patiently
     from citegraph.llm.structured import structured
 

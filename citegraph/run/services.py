@@ -61,7 +61,7 @@ def open_corpus(settings: Settings) -> Corpus:
         Unavailable: the database or the Qdrant server does not answer.
     """
     from citegraph.corpus.foreign.mirror import forget_mirrors
-    from citegraph.corpus.index.index_protocol import load_index
+    from citegraph.corpus.index.opening import load_index
     from citegraph.corpus.index.rerankers import load_reranker
     from citegraph.corpus.index.views import VersionedIndex
     from citegraph.corpus.linking.linker import ValueLinker

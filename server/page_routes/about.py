@@ -5,7 +5,7 @@ from importlib.metadata import version
 
 from fastapi import APIRouter
 
-from citegraph.llm.chat import STEPS
+from citegraph.llm.call_options import STEPS
 from citegraph.settings import Settings
 from server.browsing import reading
 from server.page_routes.examples import examples_of

@@ -22,7 +22,8 @@ from pydantic import SecretStr
 
 from benches.bench import fill
 from benches.steady import ENOUGH, ONE_HOP, Example, decomposition, planned
-from citegraph.llm.chat import STEPS, ChatModels
+from citegraph.llm.call_options import STEPS
+from citegraph.llm.chat import ChatModels
 from citegraph.run.answer_types import Answer
 from citegraph.run.budgets import loop_limit, recursion_limit
 from citegraph.run.context import Context

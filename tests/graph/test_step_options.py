@@ -9,7 +9,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from pydantic import SecretStr
 
 from benches.steady import ONE_HOP
-from citegraph.llm.chat import STEPS, ChatModels
+from citegraph.llm.call_options import STEPS
+from citegraph.llm.chat import ChatModels
 from citegraph.run.context import Context
 from citegraph.run.services import Services
 from graph.session import Session

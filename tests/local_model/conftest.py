@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from citegraph.llm.chat import STEPS, ChatModels
+from citegraph.llm.call_options import STEPS
+from citegraph.llm.chat import ChatModels
 from citegraph.run.services import Services
 from citegraph.settings import load_settings
 from tests.local_model.server import running_model

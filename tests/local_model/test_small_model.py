@@ -9,7 +9,8 @@ from pydantic import BaseModel, Field
 
 from citegraph.errors import Rejected
 from citegraph.llm.budget import CallBudget
-from citegraph.llm.chat import Call, ChatModels, text
+from citegraph.llm.call_options import Call
+from citegraph.llm.chat import ChatModels, text
 from citegraph.llm.streaming import stream
 from citegraph.llm.structured import structured
 from citegraph.run.answer_types import Answer

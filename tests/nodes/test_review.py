@@ -18,7 +18,7 @@ from citegraph.evidence.questions_back import (
 from citegraph.evidence.review_passages import identifies, telling_words
 from citegraph.evidence.reviewed_by_model import may_ask, may_go_on
 from citegraph.evidence.widening import widen
-from citegraph.llm.budget import ModelCall
+from citegraph.llm.model_call import ModelCall
 from citegraph.run.context import Context
 from citegraph.run.model_calls import Stopwatch, budget_of, note, spent_on, wants_model
 from citegraph.run.services import Corpus, Services

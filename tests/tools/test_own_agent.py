@@ -4,7 +4,7 @@ import json
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
-from citegraph.llm.chat import ModelSpec
+from citegraph.llm.call_options import ModelSpec
 from citegraph.llm.scripted import Script, ScriptedChatModel
 from citegraph.run.services import Services
 from tools.document_metadata import metadata_tools

@@ -21,7 +21,8 @@ from citegraph.errors import BadInput, CitegraphError, Rejected
 from citegraph.language.date_order import DateOrder, written_order
 from citegraph.language.terms import fold
 from citegraph.llm.budget import CallBudget
-from citegraph.llm.chat import Call, ChatModels, Overrides
+from citegraph.llm.call_options import Call, Overrides
+from citegraph.llm.chat import ChatModels
 from citegraph.llm.structured import structured
 
 PROMPT_VERSION = "extract-1"

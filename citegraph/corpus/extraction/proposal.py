@@ -15,11 +15,13 @@ from citegraph.corpus.records.extracted.settle import settle
 from citegraph.corpus.schema.bucket import RESERVED, Bucket, show
 from citegraph.corpus.schema.document import Embedded, Layout
 from citegraph.corpus.schema.field import Value
+from citegraph.corpus.schema.values import read_row
 from citegraph.errors import BadInput
 from citegraph.language.amounts import parse_quantity
 from citegraph.language.terms import fold
 from citegraph.llm.budget import CallBudget
-from citegraph.llm.chat import Call, ChatModels
+from citegraph.llm.call_options import Call
+from citegraph.llm.chat import ChatModels
 from citegraph.llm.structured import structured
 
 PROMPT_VERSION = "propose-2"
@@ -239,7 +241,7 @@ def _values(bucket: Bucket, examples: Sequence[Example]) -> dict[str, list[Value
 
 def stored_values(bucket: Bucket, example: Example) -> Mapping[str, Value]:
     """Return the values that an ingest would store of an example."""
-    given, _ = bucket.validate_row(example.metadata) if example.metadata else ({}, [])
+    given, _ = read_row(bucket, example.metadata) if example.metadata else ({}, [])
     embedded = [item.text.encode() for item in example.embedded if "xml" in item.media_type]
     source = Source(example.text, embedded=embedded, today=date.today(), layouts=example.layouts)
     return settle(bucket, example.text, given, extract(bucket, source), {}).values

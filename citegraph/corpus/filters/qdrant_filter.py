@@ -64,3 +64,6 @@ def _range_json(field: Field, item: Range, key: str) -> dict[str, Any]:
         return amount
     currency = {"key": f"{key}.currency", "match": {"value": item.currency}}
     return {"must": [amount, currency]} if limits else currency
+
+
+FilterJSON = dict[str, Any]

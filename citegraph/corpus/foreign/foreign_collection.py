@@ -14,6 +14,7 @@ from langchain_qdrant.sparse_embeddings import SparseVector as SparseValues
 from pydantic import ValidationError
 from qdrant_client import QdrantClient, models
 
+from citegraph.corpus.filters.qdrant_filter import FilterJSON
 from citegraph.corpus.foreign.foreign_filter import (
     Lookups,
     filtered_fields,
@@ -23,11 +24,12 @@ from citegraph.corpus.foreign.foreign_filter import (
     point_of,
 )
 from citegraph.corpus.foreign.foreign_reading import Reading, document_name, metadata_of, page_of
-from citegraph.corpus.index.index_protocol import RRF_K, FilterJSON, SearchRequest, request_filter
+from citegraph.corpus.index.index_protocol import RRF_K, SearchRequest, request_filter
 from citegraph.corpus.index.qdrant_index import seam
 from citegraph.corpus.index.sparse import SparseEncoder
 from citegraph.corpus.schema.document import Chunk, Document, Hit, Page
 from citegraph.corpus.schema.field import Field
+from citegraph.corpus.schema.values import read_row
 from citegraph.errors import BadInput, Rejected
 from citegraph.language.terms import fold
 from citegraph.llm.embeddings import Embedder
@@ -180,7 +182,7 @@ class OwnCollection:
     def values(self, doc_id: str) -> dict[str, Value] | None:
         """Return the typed values of a point's metadata by field; None when there is none of that id."""
         found = self._points([point_of(doc_id)])
-        return self.bucket.validate_row(metadata_of(self.declared, found[0][1]))[0] if found else None
+        return read_row(self.bucket, metadata_of(self.declared, found[0][1]))[0] if found else None
 
     def count(self, given: FilterJSON | None = None) -> int:
         """Return how many points match."""

@@ -15,7 +15,7 @@ from citegraph.errors import BadInput
 from citegraph.language.terms import fold
 
 if TYPE_CHECKING:
-    from citegraph.corpus.index.index_protocol import FilterJSON
+    from citegraph.corpus.filters.qdrant_filter import FilterJSON
     from citegraph.corpus.schema.bucket import Bucket
 
 Spelled = Callable[[str], Sequence[str]]

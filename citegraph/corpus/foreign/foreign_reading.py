@@ -15,6 +15,7 @@ from citegraph.corpus.foreign.foreign_order import EDGE, in_order
 from citegraph.corpus.schema.bucket import show
 from citegraph.corpus.schema.document import Page, safe_id
 from citegraph.corpus.schema.field import Field, Value
+from citegraph.corpus.schema.values import read_row
 from citegraph.language.amounts import Money, Quantity
 from citegraph.language.terms import fold
 
@@ -230,7 +231,7 @@ class Reading:
                 unreadable[declared.name] = f"a list of {len(value)} values"
             else:
                 prepared[key] = _day(value) if declared.type == "date" else value
-        values, problems = self._bucket.validate_row(prepared)
+        values, problems = read_row(self._bucket, prepared)
         for problem in problems:
             found = self._bucket.field(problem.column)
             if found is not None:

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import ColumnElement
 
 from citegraph.corpus.filters.clause import Filters
-from citegraph.corpus.filters.qdrant_filter import to_qdrant
+from citegraph.corpus.filters.qdrant_filter import FilterJSON, to_qdrant
 from citegraph.corpus.filters.relaxing import Relaxation, weaker_filters
 from citegraph.corpus.foreign.foreign_clients import OwnClients
 from citegraph.corpus.foreign.foreign_collection import OwnCollection
@@ -21,10 +21,10 @@ from citegraph.corpus.foreign.foreign_filter import point_of
 from citegraph.corpus.foreign.foreign_reading import BETWEEN, pages_of
 from citegraph.corpus.foreign.mirror import Mirror
 from citegraph.corpus.index.encoding import NOTHING_READY, Encoded
-from citegraph.corpus.index.index_protocol import FilterJSON, Index, SearchRequest
-from citegraph.corpus.records.annotations.annotation_store import AnnotationStore, Order
-from citegraph.corpus.records.annotations.facets import Facet
-from citegraph.corpus.records.documents import DocumentRecord, DocumentStore
+from citegraph.corpus.index.index_protocol import Index, SearchRequest
+from citegraph.corpus.records.annotations.annotation_store import AnnotationStore, Facet, Order
+from citegraph.corpus.records.document_record import DocumentRecord
+from citegraph.corpus.records.documents import DocumentStore
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Chunk, Document, Hit, Page
 from citegraph.corpus.schema.field import Value

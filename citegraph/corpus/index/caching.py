@@ -11,7 +11,8 @@ from typing import Generic, TypeVar
 
 from cachetools import TTLCache
 
-from citegraph.corpus.index.index_protocol import FilterJSON, SearchRequest
+from citegraph.corpus.filters.qdrant_filter import FilterJSON
+from citegraph.corpus.index.index_protocol import SearchRequest
 from citegraph.corpus.schema.document import Hit
 from citegraph.errors import CitegraphError
 

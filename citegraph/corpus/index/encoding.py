@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from citegraph.corpus.index.sparse import SparseEncoder, SparseVector
 from citegraph.corpus.schema.document import Chunk
 from citegraph.llm.embeddings import Embedder, Vectors
 
 if TYPE_CHECKING:
-    from citegraph.corpus.index.index_protocol import CollectionRecord
+    pass
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,31 +43,6 @@ def encode(chunks: Sequence[Chunk], embedder: Embedder, language: str) -> list[E
         Encoded(embedder.name, language, vector, counter.query(text))
         for vector, text in zip(dense, texts, strict=True)
     ]
-
-
-def encode_chunks(
-    chunks: Sequence[Chunk],
-    embedder: Embedder,
-    record: CollectionRecord,
-    ready: Mapping[str, Encoded] = NOTHING_READY,
-) -> tuple[Vectors, list[SparseVector]]:
-    """Return the dense (n, d) and sparse vectors of chunks for a collection, their contexts included.
-
-    Args:
-        ready: chunk id -> its vectors; those of another model or language are not used.
-    """
-    found = {
-        chunk.chunk_id: vectors
-        for chunk in chunks
-        if (vectors := ready.get(chunk.chunk_id))
-        and (vectors.embedding, vectors.language) == (record.embedding, record.language)
-    }
-    missing = [chunk for chunk in chunks if chunk.chunk_id not in found]
-    made = zip(missing, encode(missing, embedder, record.language), strict=True)
-    found |= {chunk.chunk_id: vectors for chunk, vectors in made}
-    encoder = record.encoder()
-    dense = np.stack([found[chunk.chunk_id].dense for chunk in chunks])
-    return dense, [encoder.weighted(found[chunk.chunk_id].terms) for chunk in chunks]
 
 
 def indexed_text(chunk: Chunk) -> str:

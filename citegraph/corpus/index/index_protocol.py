@@ -3,37 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
-from citegraph.corpus.index.encoding import NOTHING_READY, Encoded, indexed_text
-from citegraph.corpus.index.levels import LEVEL_KEY, chunks_of, joined, level_condition
-from citegraph.corpus.index.sparse import SparseEncoder, SparseVector, mean_length
+from citegraph.corpus.filters.qdrant_filter import FilterJSON
+from citegraph.corpus.index.collection_record import CollectionRecord
+from citegraph.corpus.index.encoding import NOTHING_READY, Encoded
+from citegraph.corpus.index.levels import LEVEL_KEY, joined, level_condition
+from citegraph.corpus.index.sparse import SparseVector
 from citegraph.corpus.records.access import LABELS_KEY
 from citegraph.corpus.schema.document import Chunk, Hit
-from citegraph.errors import BadInput
 from citegraph.language.terms import fold
 from citegraph.llm.embeddings import Embedder
 
 if TYPE_CHECKING:
     from citegraph.corpus.schema.bucket import Bucket
-    from citegraph.settings import Settings
 
 Mode = Literal["keyword", "semantic", "hybrid"]
-FilterJSON = dict[str, Any]
 
 DENSE = "dense"
 SPARSE = "bm25"
 # Cormack, Clarke & Buettcher (SIGIR 2009) set 60; the engine's default of 2 lets rank 1 of a list win alone.
 RRF_K = 60
-# Layout of payload, chunking and vectors; raise it when an old index cannot be read any more.
-INDEX_VERSION = 1
-# Chunks sampled after an ingest, and the factor by which their mean length may have drifted: length
-# normalisation of BM25 changes little within it.
-SAMPLE = 1_000
-DRIFT = 1.25
 # What every bucket's points carry beside the declared fields, with the kind of payload index.
 OWN_INDEXES: Mapping[str, str] = {
     "doc_id": "keyword",
@@ -156,105 +149,6 @@ class Index(Protocol):
         ...
 
 
-def load_index(settings: Settings, embedder: Embedder) -> Index:
-    """Return the index that the settings name: a Qdrant server by URL, else the embedded engine.
-
-    Nothing is opened or sent before the first call.
-    """
-    if settings.qdrant_url:
-        from citegraph.corpus.index.qdrant_index import QdrantIndex, connect
-
-        return QdrantIndex(connect(settings), embedder, weights=settings.fusion)
-    if settings.engine == "process":
-        from citegraph.corpus.index.engine_process import ProcessIndex
-
-        return ProcessIndex(settings)
-    from citegraph.corpus.index.edge.edge_index import EdgeIndex
-
-    return EdgeIndex(settings.home / "index", embedder, weights=settings.fusion)
-
-
-@dataclass(frozen=True, slots=True)
-class CollectionRecord:
-    """What a collection was built with; kept beside it and compared when it is opened.
-
-    `average_length`, in indexed terms, is fitted to the first chunks written (0.0 before) and again
-    when it has drifted. `summaries` tells whether it may hold any: without, no search is filtered for them.
-    """
-
-    embedding: str
-    dimensions: int
-    language: str
-    average_length: float = 0.0
-    version: int = INDEX_VERSION
-    summaries: bool = False
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the record as stored."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> CollectionRecord:
-        """Read a stored record; one without a version is older than any."""
-        return cls(
-            embedding=str(stored.get("embedding", "")),
-            dimensions=int(stored.get("dimensions", 0)),
-            language=str(stored.get("language", "english")),
-            average_length=float(stored.get("average_length", 0.0)),
-            version=int(stored.get("version", 0)),
-            summaries=bool(stored.get("summaries", False)),
-        )
-
-    def check_language(self, bucket: Bucket) -> None:
-        """Raise BadInput when the declaration now names another language."""
-        if self.language != bucket.language:
-            raise BadInput(
-                f"The index of bucket {bucket.name!r} was built for language {self.language!r}, the "
-                f"declaration says {bucket.language!r}. Run `citegraph reembed {bucket.name}`."
-            )
-
-    def check(self, bucket: str, embedder: Embedder) -> None:
-        """Raise BadInput when vectors of `embedder` do not belong into this collection."""
-        remedy = f"Run `citegraph reembed {bucket}` to build it anew, or restore the old setting."
-        if self.version != INDEX_VERSION:
-            raise BadInput(
-                f"The index of bucket {bucket!r} has layout {self.version}, this version of Citegraph "
-                f"writes {INDEX_VERSION}. {remedy}"
-            )
-        if (self.embedding, self.dimensions) != (embedder.name, embedder.dimensions):
-            raise BadInput(
-                f"The index of bucket {bucket!r} holds vectors of {self.embedding} ({self.dimensions} "
-                f"dimensions), the settings ask for {embedder.name} ({embedder.dimensions}). {remedy}"
-            )
-
-    def encoder(self) -> SparseEncoder:
-        """Return the sparse encoder that fits this collection."""
-        return SparseEncoder(self.language, self.average_length)
-
-    def before(self, chunks: Sequence[Chunk], metadata: Mapping[str, Mapping[str, Any]]) -> CollectionRecord:
-        """Return the record as it must stand before these points are written; itself when that is how it stands."""
-        fit = self if self.average_length else self.fitted(unlabelled(chunks_of(chunks) or chunks, metadata))
-        first = not fit.summaries and any(chunk.level != "segment" for chunk in chunks)
-        return replace(fit, summaries=True) if first else fit
-
-    def only_chunks(self, *filters: FilterJSON | None) -> FilterJSON | None:
-        """Return a filter that holds where these hold and lets no summary through."""
-        return joined(*filters, level_condition(summaries=False) if self.summaries else None)
-
-    def fitted(self, chunks: Sequence[Chunk]) -> CollectionRecord:
-        """Return the record with `average_length` set from `chunks`."""
-        length = mean_length(self.language, (indexed_text(chunk) for chunk in chunks))
-        return replace(self, average_length=max(length, 1.0))
-
-    def refitted(self, sample: Sequence[Chunk]) -> CollectionRecord | None:
-        """Return a better fitting record when a sample of the chunks says so, else None."""
-        if not sample or not self.average_length:
-            return None
-        fresh = self.fitted(sample)
-        drift = fresh.average_length / self.average_length
-        return fresh if not 1 / DRIFT <= drift <= DRIFT else None
-
-
 @dataclass(frozen=True, slots=True)
 class Leg:
     """One ranked list that a search fuses: a vector, where it is compared, what is let through.
@@ -300,14 +194,6 @@ def legs(
         for allowed in filters
         for using, vector, weight in vectors
     ]
-
-
-def unlabelled(chunks: Sequence[Chunk], metadata: Mapping[str, Mapping[str, Any]]) -> Sequence[Chunk]:
-    """Return the chunks that everyone sees, to fit a collection to; all of them when there is none.
-
-    The length of documents that few may see must not move the ranks of what the others find.
-    """
-    return [chunk for chunk in chunks if not metadata.get(chunk.doc_id, {}).get("_labels")] or chunks
 
 
 SEEN_BY_ALL: FilterJSON = {"must": [{"is_empty": {"key": LABELS_KEY}}]}

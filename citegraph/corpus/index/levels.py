@@ -11,7 +11,7 @@ from citegraph.corpus.schema.document import Chunk, Hit
 from citegraph.language.terms import fold
 
 if TYPE_CHECKING:
-    from citegraph.corpus.index.index_protocol import FilterJSON
+    from citegraph.corpus.filters.qdrant_filter import FilterJSON
 
 LEVEL_KEY = "level"
 """Where the payload of a summary holds its level; that of a chunk has no such key."""

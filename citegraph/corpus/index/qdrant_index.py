@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
-from citegraph.corpus.index.encoding import NOTHING_READY, Encoded, encode_chunks, indexed_text
+from citegraph.corpus.filters.qdrant_filter import FilterJSON
+from citegraph.corpus.index.collection_record import SAMPLE, CollectionRecord, encode_chunks
+from citegraph.corpus.index.encoding import NOTHING_READY, Encoded, indexed_text
 from citegraph.corpus.index.index_protocol import (
     DENSE,
     OWN_INDEXES,
     RRF_K,
-    SAMPLE,
     SEEN_BY_ALL,
     SPARSE,
-    CollectionRecord,
-    FilterJSON,
     Leg,
     SearchRequest,
     chunk_from,

@@ -8,9 +8,10 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
+from citegraph.corpus.filters.qdrant_filter import FilterJSON
 from citegraph.corpus.index.caching import CountCache, SearchCache
 from citegraph.corpus.index.encoding import NOTHING_READY, Encoded
-from citegraph.corpus.index.index_protocol import FilterJSON, Index, SearchRequest
+from citegraph.corpus.index.index_protocol import Index, SearchRequest
 from citegraph.corpus.records.access import LABELS_KEY, Principal
 from citegraph.corpus.records.documents import DocumentStore
 from citegraph.corpus.records.versions import IndexVersions

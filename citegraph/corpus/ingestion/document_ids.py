@@ -17,7 +17,8 @@ from citegraph.corpus.schema.document import file_of, part_path, safe_id
 if TYPE_CHECKING:
     from citegraph.corpus.readers.protocol import Reading
     from citegraph.corpus.records.access import Principal
-    from citegraph.corpus.records.documents import DocumentRecord, DocumentStore
+    from citegraph.corpus.records.document_record import DocumentRecord
+    from citegraph.corpus.records.documents import DocumentStore
 
 
 FRESH = 12

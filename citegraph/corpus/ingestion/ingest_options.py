@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from citegraph.corpus.ingestion.chunking import DEFAULT_OVERLAP, DEFAULT_TOKENS
 from citegraph.corpus.ingestion.summaries import DEFAULT_CHARACTERS
-from citegraph.corpus.ingestion.worker import Limits
 from citegraph.corpus.records.access import OWNER, Principal, checked_labels
 
 if TYPE_CHECKING:
@@ -58,6 +57,21 @@ class Stores:
     annotations: AnnotationWriter
     index: Index
     extractions: ExtractionStore | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What reading may cost.
+
+    Attributes:
+        seconds: for one step, which holds at least one document.
+        memory_mb: address space of a worker process, libraries included; 0 is no limit.
+        file_mb: size of a file that is read whole, and of what an archive unpacks to.
+    """
+
+    seconds: float = 300.0
+    memory_mb: int = 4096
+    file_mb: int = 512
 
 
 @dataclass(frozen=True, slots=True)

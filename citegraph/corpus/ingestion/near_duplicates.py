@@ -13,10 +13,11 @@ from citegraph.corpus.records.access import labelled
 from citegraph.corpus.records.annotations.annotation_tables import Annotation
 from citegraph.corpus.records.likeness import Likeness, identifier_fields, names_of, revision_in, similarity
 from citegraph.corpus.schema.bucket import show
+from citegraph.corpus.schema.values import payload
 
 if TYPE_CHECKING:
     from citegraph.corpus.ingestion.ingest_options import Stores
-    from citegraph.corpus.records.documents import DocumentRecord
+    from citegraph.corpus.records.document_record import DocumentRecord
     from citegraph.corpus.schema.bucket import Bucket
     from citegraph.corpus.schema.field import Value
 
@@ -177,7 +178,7 @@ async def _annotate(
     await asyncio.to_thread(stores.annotations.put, bucket.name, written)
     labels = await asyncio.to_thread(stores.documents.labels, [item.doc_id for item in written])
     payloads = {
-        item.doc_id: labelled(bucket.payload(item.values), labels.get(item.doc_id, ())) for item in written
+        item.doc_id: labelled(payload(bucket, item.values), labels.get(item.doc_id, ())) for item in written
     }
     await stores.index.set_metadata(bucket.name, payloads)
     report.versions += [version for item in written if (version := found[item.doc_id])]

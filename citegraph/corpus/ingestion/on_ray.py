@@ -17,7 +17,7 @@ from citegraph.corpus.ingestion.worker import Step
 from citegraph.errors import BadInput, Unavailable
 
 if TYPE_CHECKING:
-    from citegraph.corpus.ingestion.worker import Limits
+    from citegraph.corpus.ingestion.ingest_options import Limits
     from citegraph.corpus.ingestion.worker_pool import FileReader, ReadStep
 
 FILES_A_TASK, MOST_A_TASK, TASKS = 16, 64, 64

@@ -29,7 +29,7 @@ from citegraph.corpus.schema.document import file_of
 
 if TYPE_CHECKING:
     from citegraph.corpus.ingestion.preparing import Prepared
-    from citegraph.corpus.records.documents import DocumentRecord, Status
+    from citegraph.corpus.records.document_record import DocumentRecord, Status
     from citegraph.corpus.schema.bucket import Bucket
 
 

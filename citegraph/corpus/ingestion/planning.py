@@ -26,14 +26,14 @@ from citegraph.corpus.records.extracted.found import Extraction
 from citegraph.corpus.records.extracted.settle import Settled, settle, typed_corrections
 from citegraph.corpus.schema.bucket import show
 from citegraph.corpus.schema.document import Chunk, Document, part_path
-from citegraph.corpus.schema.values import to_json
+from citegraph.corpus.schema.values import derive_values, read_row, to_json
 
 if TYPE_CHECKING:
     from citegraph.corpus.ingestion.ingest_options import IngestOptions, Stores
     from citegraph.corpus.ingestion.preparing import Prepared
     from citegraph.corpus.readers.protocol import Reading
     from citegraph.corpus.records.annotations.annotation_tables import Source as Place
-    from citegraph.corpus.records.documents import DocumentRecord
+    from citegraph.corpus.records.document_record import DocumentRecord
     from citegraph.corpus.records.extracted.corrections import Correction
     from citegraph.corpus.schema.bucket import Bucket
     from citegraph.corpus.schema.field import Value
@@ -169,7 +169,7 @@ class Planner:
 
     def check_row(self, doc_id: str, row: Row) -> Mapping[str, Value]:
         """Return the values of an annotation row; what is refused goes into the report."""
-        values, problems = self.bucket.validate_row(row)
+        values, problems = read_row(self.bucket, row)
         for problem in problems:
             if problem.column in {*ID_COLUMNS, *FILE_COLUMNS}:
                 continue
@@ -241,8 +241,8 @@ class Planner:
             and record.annotation_hash.partition(":")[2] == beside
         ):
             # Without a row for it in this ingest a document keeps the annotations that it has.
-            values: Mapping[str, Value] = self.bucket.derive(
-                self._stored_values(document.doc_id), document.text
+            values: Mapping[str, Value] = derive_values(
+                self.bucket, self._stored_values(document.doc_id), document.text
             )
             values_hash = record.annotation_hash.partition(":")[0]
         else:
@@ -385,12 +385,14 @@ class Planner:
         own = (
             self._stores.extractions.own_fields(document.doc_id) | not_given | self._applied(document, stored)
         )
-        derived = self.bucket.derive({name: stored[name] for name in own if name in stored}, document.text)
+        derived = derive_values(
+            self.bucket, {name: stored[name] for name in own if name in stored}, document.text
+        )
         given = {
             name: value for name, value in stored.items() if name not in own and derived.get(name) != value
         }
         kept = {name: source.given for name, source in sources.items() if source.given is not None}
-        return given | self.bucket.validate_row(kept)[0]
+        return given | read_row(self.bucket, kept)[0]
 
     def _applied(self, document: Document, stored: Mapping[str, Value]) -> set[str]:
         """Return the fields whose stored value a correction put there, as far as no source says so."""

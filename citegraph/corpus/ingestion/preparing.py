@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from citegraph.corpus.extraction.engine import extract_document
 from citegraph.corpus.schema.document import Document
+from citegraph.corpus.schema.values import read_row
 from citegraph.errors import BadInput
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def _indexed(
     from citegraph.corpus.records.extracted.settle import settle
     from citegraph.corpus.records.likeness import signature_of
 
-    given = bucket.validate_row(reading.metadata)[0] if reading.metadata else {}
+    given = read_row(bucket, reading.metadata)[0] if reading.metadata else {}
     values = settle(bucket, document.text, given, found or Extraction(), {}).values
     document = replace(document, title=bucket.title(values) or document.title)
     points = points_of(bucket, document, context_of(bucket, document, values), indexing.recipe)

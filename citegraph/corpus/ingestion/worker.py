@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from multiprocessing import connection, parent_process
 from pathlib import Path
 
+from citegraph.corpus.ingestion.ingest_options import Limits
 from citegraph.corpus.ingestion.preparing import Preparation, Prepared
 from citegraph.corpus.ingestion.refusals import refusal
 from citegraph.corpus.readers.protocol import MEGABYTE, Passing, Reading, ReadOptions, Unread
@@ -19,21 +20,6 @@ from citegraph.errors import BadInput
 
 STEP_READINGS = 64
 STEP_CHARACTERS = 2_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What reading may cost.
-
-    Attributes:
-        seconds: for one step, which holds at least one document.
-        memory_mb: address space of a worker process, libraries included; 0 is no limit.
-        file_mb: size of a file that is read whole, and of what an archive unpacks to.
-    """
-
-    seconds: float = 300.0
-    memory_mb: int = 4096
-    file_mb: int = 512
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from citegraph.corpus.ingestion.worker import Limits, Step, prepare, too_large
+from citegraph.corpus.ingestion.ingest_options import Limits
+from citegraph.corpus.ingestion.worker import Step, prepare, too_large
 
 if TYPE_CHECKING:
     from pebble import ProcessPool

@@ -11,6 +11,7 @@ from citegraph.corpus.records.access import labelled
 from citegraph.corpus.records.annotations.annotation_tables import Annotation
 from citegraph.corpus.records.likeness import traits_of
 from citegraph.corpus.schema.document import file_of
+from citegraph.corpus.schema.values import payload
 
 if TYPE_CHECKING:
     from citegraph.corpus.ingestion.ingest_options import Stores
@@ -81,7 +82,7 @@ class Writer:
             await index.delete_documents(self._bucket.name, stale)
         await asyncio.to_thread(self._write_rows, batch)
         payloads = {
-            item.document.doc_id: labelled(self._bucket.payload(item.values), item.document.labels)
+            item.document.doc_id: labelled(payload(self._bucket, item.values), item.document.labels)
             for item in batch
         }
         relabelled = {item.document.doc_id for item in batch if item.chunks is None}

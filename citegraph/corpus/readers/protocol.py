@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -33,6 +33,7 @@ class ReadOptions:
         members: files that one container may hold.
         unpacked: bytes that the members of one container may have together.
         budget: what is left of both for a container inside of another.
+        read: reads a file inside of the file; the registry puts itself here.
     """
 
     language: str = "en"
@@ -41,6 +42,7 @@ class ReadOptions:
     members: int = 10_000
     unpacked: int = 1024 * MEGABYTE
     budget: Budget | None = None
+    read: Callable[[Path, ReadOptions], Iterator[Reading | Unread]] | None = None
 
 
 DEFAULT_OPTIONS = ReadOptions()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from citegraph.corpus.readers.data_files import JsonReader, YamlReader
 from citegraph.corpus.readers.formats import content_suffix
 from citegraph.corpus.readers.images import recognition
 from citegraph.corpus.readers.images.pictures import PictureReader
@@ -21,11 +23,10 @@ from citegraph.corpus.readers.office.open_document import OdfReader
 from citegraph.corpus.readers.office.sheets import CsvReader, XlsxReader
 from citegraph.corpus.readers.office.word_and_slides import DocxReader, PptxReader
 from citegraph.corpus.readers.packed.archives import PackedReader, TarReader
-from citegraph.corpus.readers.packed.containers import ZipReader
+from citegraph.corpus.readers.packed.containers import Container, Member, ZipReader, unpacked_member
 from citegraph.corpus.readers.pdf.pdf_document import PdfReader
 from citegraph.corpus.readers.plain_text import MarkdownReader, TextReader
 from citegraph.corpus.readers.protocol import DEFAULT_OPTIONS, Passing, Reader, Reading, ReadOptions, Unread
-from citegraph.corpus.readers.structured import JsonReader, YamlReader
 from citegraph.corpus.readers.web.books import EpubReader
 from citegraph.corpus.readers.web.html import HtmlReader, XmlReader
 from citegraph.errors import BadInput
@@ -95,7 +96,7 @@ def read_file(path: Path, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Re
     """
     try:
         suffix, note = content_suffix(path)
-        for reading in reader_for(suffix).read(path, options):
+        for reading in reader_for(suffix).read(path, replace(options, read=read_file)):
             yield _noted(reading, note) if note else reading
     except BadInput:
         raise
@@ -135,3 +136,29 @@ def units(path: Path) -> int:
             return max(1, sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b"")))
     except OSError:  # said when it is read
         return 1
+
+
+@contextmanager
+def opened_part(path: Path, part: str, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Path]:
+    """Unpack a part of a container ("a.zip/b.pdf" of an e-mail) for as long as it is used; "" is the file itself.
+
+    Raises:
+        BadInput: the container is gone or damaged, or holds no such part.
+    """
+    if not part:
+        yield path
+        return
+    container = reader_for(content_suffix(path)[0])
+    found = (
+        container.members(path, options) if isinstance(container, Container) and options.depth else iter(())
+    )
+    for member in found:
+        if isinstance(member, Member) and (part == member.name or part.startswith(f"{member.name}/")):
+            deeper = replace(options, depth=options.depth - 1)
+            with (
+                unpacked_member(member) as file,
+                opened_part(file, part[len(member.name) + 1 :], deeper) as inner,
+            ):
+                yield inner
+            return
+    raise BadInput(f"the container holds no {part} any more: ingest it again")

@@ -6,10 +6,9 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from copy import copy
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from sqlalchemy import (
     Column,
@@ -32,12 +31,11 @@ from sqlalchemy import (
 from citegraph.corpus.records.access import OWNER, Principal, create_labels_table, labels_table, sql_condition
 from citegraph.corpus.records.database import batches, create_tables, execute_all, open_database, translated
 from citegraph.corpus.records.document_parts import layout_from, part_rows, parts_table, with_parts
+from citegraph.corpus.records.document_record import DocumentRecord, Status
 from citegraph.corpus.records.likeness import Likeness, LikenessTables, Traits
 from citegraph.corpus.records.one_writer import one_writer
 from citegraph.corpus.records.source_files import SourceFiles
 from citegraph.corpus.schema.document import Document, Layout, Page, page_at
-
-Status = Literal["pending", "removing", "done"]
 
 LONGEST = 1_000_000_000  # characters; SQLite's own bound of a value
 
@@ -65,31 +63,6 @@ _documents = Table(
 _parts = parts_table(_metadata)
 _likeness = LikenessTables(_metadata)
 _SMALL = [column for column in _documents.columns if column.name not in {"pages", "text"}]
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentRecord:
-    """What is known of a stored document without reading its text.
-
-    Attributes:
-        index_hash: fingerprint of what the index holds (text, title, chunking, embedding model).
-        annotation_hash: fingerprint of its annotation values.
-        status: `pending` while an ingest is writing it, or was killed doing so; `removing` likewise.
-        characters: length of the text.
-    """
-
-    doc_id: str
-    bucket: str
-    source_file: str
-    source_path: str
-    title: str
-    media_type: str
-    url: str | None
-    content_hash: str
-    index_hash: str
-    annotation_hash: str
-    status: Status
-    characters: int
 
 
 class DocumentStore:

@@ -28,11 +28,11 @@ from sqlalchemy import (
     update,
 )
 
+from citegraph.corpus.records.document_record import DocumentRecord
 from citegraph.corpus.schema.bucket import show
 from citegraph.language.terms import fold
 
 if TYPE_CHECKING:
-    from citegraph.corpus.records.documents import DocumentRecord
     from citegraph.corpus.schema.bucket import Bucket
     from citegraph.corpus.schema.document import Document
     from citegraph.corpus.schema.field import Value

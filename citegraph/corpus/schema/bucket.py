@@ -179,40 +179,6 @@ class Bucket(BaseModel):
         """Return the field of that name, column or word (case and separators do not matter), else None."""
         return self._by_name.get(name_or_alias) or self._by_name.get(_column(name_or_alias))
 
-    def validate_row(
-        self, row: Mapping[str, Any], *, today: date | None = None
-    ) -> tuple[dict[str, Value], list[Problem]]:
-        """Return an annotation row's typed values by field name, and what could not be used.
-
-        Missing values (None, blank, "n/a") are left out. A column that is no field of the bucket is
-        reported as a problem with the reason "unknown column".
-        """
-        from citegraph.corpus.schema.values import read_row
-
-        return read_row(self, row, today=today)
-
-    def derive(self, values: Mapping[str, Value], text: str = "") -> dict[str, Value]:
-        """Return the values completed by the declared text rules and `first_of` fallbacks.
-
-        A value that is already there is never replaced.
-        """
-        from citegraph.corpus.schema.values import derive_values
-
-        return derive_values(self, values, text)
-
-    def payload(self, values: Mapping[str, Value]) -> dict[str, Any]:
-        """Return the JSON that the index keeps under "meta": what filters compare, so strings are folded.
-
-        `_fields` lists the fields that are present.
-        """
-        from citegraph.corpus.schema.values import payload_value
-
-        fields = {field.name: field for field in self.fields}
-        present = {
-            name: payload_value(fields[name], value) for name, value in values.items() if name in fields
-        }
-        return {**present, "_fields": sorted(present)} if present else {"_fields": []}
-
     def payload_indexes(self) -> dict[str, Index]:
         """Return the payload keys to index and the kind of each ("meta.vendor_name": "keyword")."""
         kinds: dict[str, Index] = {

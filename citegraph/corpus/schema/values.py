@@ -254,7 +254,7 @@ def is_missing(raw: Any) -> bool:
 def read_row(
     bucket: Bucket, row: Mapping[str, Any], *, today: date | None = None
 ) -> tuple[dict[str, Value], list[Problem]]:
-    """Return an annotation row's typed values and problems; see `Bucket.validate_row`."""
+    """Return an annotation row's typed values and problems; a missing value is left out, an unknown column is a problem."""
     today = today or date.today()
     values: dict[str, Value] = {}
     problems: list[Problem] = []
@@ -364,3 +364,13 @@ def same(value: Value) -> object:
         case str():
             return fold(value)
     return value
+
+
+def payload(bucket: Bucket, values: Mapping[str, Value]) -> dict[str, Any]:
+    """Return the JSON that the index keeps under "meta": what filters compare, so strings are folded.
+
+    `_fields` lists the fields that are present.
+    """
+    fields = {field.name: field for field in bucket.fields}
+    present = {name: payload_value(fields[name], value) for name, value in values.items() if name in fields}
+    return {**present, "_fields": sorted(present)} if present else {"_fields": []}

@@ -16,9 +16,11 @@ from langchain_core.runnables import RunnableConfig
 from pydantic import BaseModel
 
 from citegraph.errors import BadInput, BudgetSpent, CitegraphError, Rejected, TimedOut, Unavailable
-from citegraph.llm.budget import CallBudget, ModelCall
-from citegraph.llm.chat import Call, ChatModels, Step, text
+from citegraph.llm.budget import CallBudget
+from citegraph.llm.call_options import Call, Step
+from citegraph.llm.chat import ChatModels, text
 from citegraph.llm.foreign_errors import NotAccepted, retry_after, translate
+from citegraph.llm.model_call import ModelCall
 from citegraph.llm.scripted import scripted
 from citegraph.llm.streaming import stream
 from citegraph.llm.structured import structured

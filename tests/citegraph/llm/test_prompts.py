@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citegraph.errors import BadInput, Rejected
-from citegraph.llm.budget import estimate_tokens
-from citegraph.llm.chat import STEPS, ChatModels
+from citegraph.llm.call_options import STEPS
+from citegraph.llm.chat import ChatModels
+from citegraph.llm.model_call import estimate_tokens
 from citegraph.llm.prompts import DEFAULT_TOKENS, Material, Passage, Prompt, Prompts, fence, fit, render
 from citegraph.settings import Settings
 

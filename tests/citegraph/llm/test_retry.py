@@ -7,8 +7,10 @@ import pytest
 from langchain_core.messages import HumanMessage
 
 from citegraph.errors import BadInput, CircuitOpen, CitegraphError, Rejected, TimedOut, Unavailable
-from citegraph.llm.budget import CallBudget, ModelCall
-from citegraph.llm.chat import Call, text
+from citegraph.llm.budget import CallBudget
+from citegraph.llm.call_options import Call
+from citegraph.llm.chat import text
+from citegraph.llm.model_call import ModelCall
 from citegraph.llm.retry import patiently
 from citegraph.llm.scripted import scripted
 from tests.citegraph.llm.endpoint import Endpoint, Http, Sse, pieces, said

@@ -5,7 +5,8 @@ from langchain_core.messages import AIMessage, HumanMessage
 from pydantic import BaseModel
 
 from citegraph.llm.budget import CallBudget
-from citegraph.llm.chat import Call, ModelSpec, text
+from citegraph.llm.call_options import Call, ModelSpec
+from citegraph.llm.chat import text
 from citegraph.llm.scripted import Script, ScriptedChatModel, scripted
 
 

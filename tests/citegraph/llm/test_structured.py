@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from citegraph.errors import BudgetSpent, CitegraphError, Rejected, Unavailable
 from citegraph.llm.budget import CallBudget
-from citegraph.llm.chat import Call, Step
+from citegraph.llm.call_options import Call, Step
 from citegraph.llm.foreign_errors import NotAccepted
 from citegraph.llm.json_text import fit, mended_object, whole_objects
 from citegraph.llm.scripted import Replies, scripted

@@ -10,7 +10,7 @@ import qdrant_edge as edge
 from citegraph.errors import BadInput
 
 if TYPE_CHECKING:
-    from citegraph.corpus.index.index_protocol import FilterJSON
+    from citegraph.corpus.filters.qdrant_filter import FilterJSON
 
 _MATCHES: Mapping[str, Callable[[Any], Any]] = {
     "value": edge.MatchValue,

@@ -15,10 +15,8 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Protocol, runtime_checkable
 
-from citegraph.corpus.readers.formats import content_suffix
 from citegraph.corpus.readers.plain_text import cleaned
 from citegraph.corpus.readers.protocol import (
-    DEFAULT_OPTIONS,
     MEGABYTE,
     Budget,
     Passing,
@@ -148,46 +146,21 @@ def read_members(members: Iterator[Member | Unread], options: ReadOptions) -> It
 
 
 def _read_member(member: Member, options: ReadOptions) -> Iterator[Reading | Unread]:
-    from citegraph.corpus.readers.registry import read_file
-
+    if options.read is None:
+        raise BadInput("files inside of others are read by `registry.read_file`")
     if options.depth < 1:
         yield Unread(member.name, f"lies too deep in containers: {UNPACK}")
         return
     try:
-        with _unpacked(member) as target:
-            for reading in read_file(target, replace(options, depth=options.depth - 1)):
+        with unpacked_member(member) as target:
+            for reading in options.read(target, replace(options, depth=options.depth - 1)):
                 yield _inside(member.name, reading)
     except BadInput as error:
         yield Unread(member.name, str(error), passing=isinstance(error, Passing))
 
 
 @contextmanager
-def opened_part(path: Path, part: str, options: ReadOptions = DEFAULT_OPTIONS) -> Iterator[Path]:
-    """Unpack a part of a container ("a.zip/b.pdf" of an e-mail) for as long as it is used; "" is the file itself.
-
-    Raises:
-        BadInput: the container is gone or damaged, or holds no such part.
-    """
-    from citegraph.corpus.readers.registry import reader_for
-
-    if not part:
-        yield path
-        return
-    container = reader_for(content_suffix(path)[0])
-    found = (
-        container.members(path, options) if isinstance(container, Container) and options.depth else iter(())
-    )
-    for member in found:
-        if isinstance(member, Member) and (part == member.name or part.startswith(f"{member.name}/")):
-            deeper = replace(options, depth=options.depth - 1)
-            with _unpacked(member) as file, opened_part(file, part[len(member.name) + 1 :], deeper) as inner:
-                yield inner
-            return
-    raise BadInput(f"the container holds no {part} any more: ingest it again")
-
-
-@contextmanager
-def _unpacked(member: Member) -> Iterator[Path]:
+def unpacked_member(member: Member) -> Iterator[Path]:
     """Write a member into a folder of its own; only the ending of its name is used."""
     with tempfile.TemporaryDirectory(prefix="citegraph-") as folder:
         # Of a packed file what it is packed of too: "a.csv.gz".

@@ -1,7 +1,14 @@
 """The annotations of all documents in SQL: one table a bucket, made from its declaration."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from copy import copy
+from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from sqlalchemy import (
@@ -13,18 +20,20 @@ from sqlalchemy import (
     select,
 )
 
-from citegraph.corpus.filters.clause import Clause, Filters
+from citegraph.corpus.filters.clause import Clause, Filters, Operator, clauses_in
+from citegraph.corpus.filters.conditions import Condition, compile_clause
 from citegraph.corpus.filters.relaxing import Relaxation, weaker_filters
 from citegraph.corpus.filters.sql_filter import compared_column, to_sql
 from citegraph.corpus.filters.sql_text import date_label
 from citegraph.corpus.records.access import Principal, seen_buckets, sql_condition
 from citegraph.corpus.records.annotations.annotation_tables import (
     Source,
+    counted_form,
     field_columns,
     to_values,
 )
 from citegraph.corpus.records.annotations.annotation_writing import BATCH, AnnotationWrites
-from citegraph.corpus.records.annotations.facets import Facet, count_facets, most_telling
+from citegraph.corpus.records.annotations.year_index import in_year, is_grouped_by_year
 from citegraph.corpus.records.database import batches
 from citegraph.corpus.schema.field import Field, Value
 from citegraph.errors import BadInput
@@ -36,7 +45,7 @@ Order = Sequence[str]
 class AnnotationStore(AnnotationWrites):
     """The annotations of every bucket, as a principal may read them; see `AnnotationWrites` for how they are kept."""
 
-    def seen_by(self, principal: Principal) -> "AnnotationStore":
+    def seen_by(self, principal: Principal) -> AnnotationStore:
         """Return the store for reading as a principal sees it: its buckets, and the documents it may see.
 
         Values are then counted in the documents themselves, since `meta_values` counts all of them.
@@ -210,7 +219,7 @@ class AnnotationStore(AnnotationWrites):
     def facets(
         self, bucket: str, filters: Filters = (), fields: Sequence[str] | None = None, limit: int = 10
     ) -> dict[str, list[Facet]]:
-        """Return, for each field, its most frequent values within the matching documents; see `citegraph.corpus.records.annotations.facets`."""
+        """Return, for each field, its most frequent values within the matching documents; see `count_facets`."""
         return count_facets(self, bucket, filters, fields=fields, limit=limit)
 
     def telling_facets(
@@ -295,3 +304,202 @@ class AnnotationStore(AnnotationWrites):
         if declared is None:
             raise BadInput(f"{name[:60]!r} is not a field of {bucket}")
         return declared
+
+
+GROUPED = 20_000
+"""Documents up to which a set is grouped outright; sorting more is slower than asking for the likely values."""
+
+
+LIKELY = (48, 480)
+"""How many of the bucket's most frequent values are counted within a large set before all of it is grouped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """One value of a field within a set of documents, how many have it, and the clause that means it."""
+
+    field: str
+    label: str
+    count: int
+    clause: Clause
+
+
+def count_facets(
+    store: AnnotationStore,
+    bucket: str,
+    filters: Filters = (),
+    *,
+    fields: Sequence[str] | None = None,
+    limit: int = 10,
+) -> dict[str, list[Facet]]:
+    """Return, for each field, its most frequent values within the matching documents, with counts.
+
+    Dates are counted by year; fields that are missing throughout are left out.
+
+    Args:
+        fields: default: every field that can be counted (listed values, dates, truth values).
+        limit: values a field.
+    """
+    declared = (
+        [store.field(bucket, name) for name in fields] if fields is not None else countable(store, bucket)
+    )
+    large = bool(filters) and store.count(bucket, filters) > GROUPED
+    with ThreadPoolExecutor(max_workers=4) as threads:
+        counts = threads.map(
+            lambda item: _field_facets(store, bucket, filters, declared=item, limit=limit, large=large),
+            declared,
+        )
+        return {item.name: facets for item, facets in zip(declared, counts, strict=True) if facets}
+
+
+def most_telling(
+    store: AnnotationStore, bucket: str, filters: Filters = (), *, fields: int = 3, limit: int = 10
+) -> dict[str, list[Facet]]:
+    """Return the facets that cut the matching documents best: those of the highest entropy first.
+
+    The entropy is that of the shown values and one rest (other values and missing), in bits; a field
+    with one value for all says nothing, and one with a value a document leaves all in the rest.
+    """
+    total = store.count(bucket, filters)
+    facets = count_facets(store, bucket, filters, limit=limit)
+    told = {name: entropy([facet.count for facet in found], total) for name, found in facets.items()}
+    ranked = sorted(facets, key=lambda name: -told[name])
+    return {name: facets[name] for name in [name for name in ranked if told[name] > 0.1][:fields]}
+
+
+def countable(store: AnnotationStore, bucket: str) -> list[Field]:
+    """Return the fields whose values are worth counting: no identifiers, no versions, no currency beside an amount."""
+    currencies = {item.currency_field for item in store.buckets[bucket].fields}
+    return [
+        item
+        for item in store.buckets[bucket].fields
+        if (item.is_listed or item.type in ("date", "boolean"))
+        and item.facet
+        and item.kind not in ("identifier", "version")
+        and item.name not in currencies
+    ]
+
+
+def _field_facets(
+    store: AnnotationStore, bucket: str, filters: Filters, *, declared: Field, limit: int, large: bool
+) -> list[Facet]:
+    """Return the most frequent values of a field, of dates the years."""
+    if declared.type == "date" and filters:
+        years: Counter[str] = Counter()
+        for day, count in store.run(_grouped(store, bucket, filters, declared)):
+            years[counted_form(day)] += count
+        counted: list[tuple[Any, int]] = years.most_common(limit)
+    else:
+        likely = _likely(store, bucket, filters, declared=declared, limit=limit) if large else None
+        found = likely or store.run(_grouped(store, bucket, filters, declared).limit(limit))
+        counted = [(key, count) for key, count in found]
+    shown = store.shown_values(bucket, declared.name, [key for key, _ in counted])
+    return [_facet(declared, shown.get(key, key), count) for key, count in counted]
+
+
+def _likely(
+    store: AnnotationStore, bucket: str, filters: Filters, *, declared: Field, limit: int
+) -> list[tuple[str, int]] | None:
+    """Return the most frequent values of a keyword within a large set without grouping it, None when that cannot be.
+
+    A value is in the set at most as often as in the bucket, whose counts are kept. So the bucket's most frequent
+    values are counted within the set; they are the answer when the last of them that is shown is more frequent than
+    any other value can be (the threshold algorithm of Fagin, Lotem and Naor, 2001).
+    """
+    if declared.type != "keyword":
+        return None
+    column, values = compared_column(declared, store.tables[bucket].rows), store.listed(bucket, declared.name)
+    ranked = select(values.c.folded, values.c.count)
+    ranked = ranked.order_by(values.c.count.desc(), values.c.folded).limit(LIKELY[-1] + 1)
+    overall = [(key, count) for key, count in store.run(ranked)]
+    condition = grouping_condition(store, bucket, filters, key=declared)
+    for size in LIKELY:
+        some = [key for key, _ in overall[:size]]
+        counts = select(column, func.count()).where(condition, column.in_(some))
+        found = [(key, count) for key, count in store.run(counts.group_by(column))]
+        found.sort(key=lambda item: (-item[1], item[0]))
+        if size >= len(overall):
+            return found[:limit]
+        if len(found) >= limit and found[limit - 1][1] > overall[size][1]:
+            return found[:limit]
+    return None
+
+
+def _grouped(store: AnnotationStore, bucket: str, filters: Filters, declared: Field) -> Select[Any]:
+    """Return (value, count) by frequency; of a date every day, which an index gives in order."""
+    rows, items = store.tables[bucket].rows, store.tables[bucket].items
+    condition = grouping_condition(store, bucket, filters, key=declared)
+    if not filters and (declared.is_listed or declared.type == "date"):
+        values = store.listed(bucket, declared.name)
+        return select(values.c.folded, values.c.count).order_by(values.c.count.desc(), values.c.folded)
+    if declared.type == "keywords":
+        matching = items.c.doc_id.in_(select(rows.c.doc_id).where(condition))
+        key: ColumnElement[Any] = items.c.folded
+        source = select(key, func.count()).where(items.c.field == declared.name, matching)
+    else:
+        key = compared_column(declared, rows)
+        source = select(key, func.count()).select_from(rows).where(condition, key.is_not(None))
+    source = source.group_by(key)
+    return source if declared.type == "date" else source.order_by(func.count().desc(), key)
+
+
+def _facet(declared: Field, value: Any, count: int) -> Facet:
+    if declared.type == "date":
+        between = Clause(field=declared.name, operator="between", value=[f"{value}-01-01", f"{value}-12-31"])
+        return Facet(declared.name, value, count, between)
+    if declared.type == "boolean":
+        clause = Clause(field=declared.name, operator="=", value=bool(value))
+        return Facet(declared.name, "yes" if value else "no", count, clause)
+    operator: Operator = "contains" if declared.type == "keywords" else "="
+    return Facet(declared.name, value, count, Clause(field=declared.name, operator=operator, value=value))
+
+
+def entropy(counts: Sequence[int], total: int) -> float:
+    """Return the Shannon entropy, in bits, of counts and the rest up to a total."""
+    rest = total - sum(counts)
+    shares = [count / total for count in (*counts, rest) if count > 0 and total > 0]
+    return -sum(share * math.log2(share) for share in shares)
+
+
+SORTED = 60
+"""Days up to which SQLite sorts what it finds by day faster than it passes over the rest of the year."""
+
+
+def grouping_condition(
+    store: AnnotationStore,
+    bucket: str,
+    filters: Filters,
+    *,
+    key: Field,
+    others: Iterable[Field | None] = (),
+) -> ColumnElement[bool]:
+    """Return `store.condition` of checked filters, with their one year where the index of that year then serves.
+
+    Args:
+        key: the keyword that is grouped by.
+        others: fields that are aggregated or counted beside it; None stands for documents.
+    """
+    condition, declared = store.condition(bucket, filters), store.buckets[bucket]
+    held = {declared.main_date, declared.main_amount, key.name}
+    asked = {item.name for item in others if item is not None}
+    # "in 2017" is checked into a group of one.
+    groups = [tuple(clauses_in(item)) for item in filters]
+    clauses = [group[0] for group in groups if len(group) == 1]
+    inside = len(clauses) == len(groups) and {clause.field for clause in clauses} | asked <= held
+    if not inside or not store.sees_all or not is_grouped_by_year(declared, key):
+        return condition
+    least = SORTED if store.engine.dialect.name == "sqlite" else 0
+    for clause in clauses:
+        days = _days(compile_clause(declared, clause)) if clause.field == declared.main_date else None
+        if days and (days[1] - days[0]).days >= least:
+            return condition & in_year(store.tables[bucket].rows.c[clause.field], days[0].year)
+    return condition
+
+
+def _days(condition: Condition) -> tuple[date, date] | None:
+    """Return the first and last day of a condition that holds for days of one year only."""
+    if condition.negated or len(condition.ranges or ()) != 1:
+        return None
+    item = (condition.ranges or ())[0]
+    inside = isinstance(item.low, date) and isinstance(item.high, date) and item.low.year == item.high.year
+    return (item.low, item.high) if inside else None

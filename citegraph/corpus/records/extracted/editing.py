@@ -13,7 +13,7 @@ from citegraph.corpus.records.extracted.extraction_store import ExtractionStore
 from citegraph.corpus.records.extracted.settle import read_correction, typed_corrections
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.field import Field, Value
-from citegraph.corpus.schema.values import coerce_period, to_json
+from citegraph.corpus.schema.values import coerce_period, read_row, to_json
 from citegraph.errors import BadInput
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class Editor:
             return stands
         for found in self.extractions.get(doc_id):
             if found.field == declared.name and found.status == "uncertain":
-                typed = self.bucket.validate_row({declared.name: found.value})[0]
+                typed = read_row(self.bucket, {declared.name: found.value})[0]
                 return typed[declared.name]
         raise BadInput(f"{declared.name} of {doc_id!r} has no value to accept; --set gives it one.")
 

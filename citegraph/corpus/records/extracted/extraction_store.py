@@ -28,7 +28,7 @@ from citegraph.corpus.records.extracted.corrections import CorrectionStore
 from citegraph.corpus.records.extracted.found import Candidate, Extracted, Extraction, Refused
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Value
-from citegraph.corpus.schema.values import to_json
+from citegraph.corpus.schema.values import read_row, to_json
 from citegraph.language.names import parse_name
 
 Status = Literal["stored", "uncertain", "other", "variant", "refused"]
@@ -145,7 +145,7 @@ class ExtractionStore:
             if found.status == "refused":
                 refused.append(Refused(found.field, found.raw, found.reason or ""))
                 continue
-            typed = bucket.validate_row({found.field: found.value})[0].get(found.field)
+            typed = read_row(bucket, {found.field: found.value})[0].get(found.field)
             if typed is not None:
                 place = (found.start, found.end, found.page, found.method, found.confidence)
                 candidate = Candidate(found.field, typed, found.raw, *place)

@@ -9,7 +9,7 @@ from citegraph.corpus.records.extracted.extraction_store import STORE_FROM
 from citegraph.corpus.records.extracted.found import Candidate, Extracted, Extraction
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.field import Field, Value
-from citegraph.corpus.schema.values import add_currencies, coerce, same, to_json
+from citegraph.corpus.schema.values import add_currencies, coerce, derive_values, same, to_json
 from citegraph.errors import BadInput
 from citegraph.language.amounts import Money, Quantity
 
@@ -47,7 +47,7 @@ def settle(
     values = {name: value for name, value in without.items() if name not in typed}
     values |= {name: value for name, value in typed.items() if value is not None}
     add_currencies(bucket, values)
-    derived = bucket.derive(values, text)
+    derived = derive_values(bucket, values, text)
     places = {name: Place(by="rules") for name in derived if name not in values}
     places |= {
         name: place for name, found in certain.items() if name not in typed and (place := _place(found))

@@ -13,8 +13,7 @@ from sqlalchemy import ColumnElement, FromClause, Select, func, select
 from citegraph.corpus.filters.clause import Filters
 from citegraph.corpus.filters.sql_filter import compared_column
 from citegraph.corpus.filters.sql_text import date_label
-from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
-from citegraph.corpus.records.annotations.year_index import grouping_condition
+from citegraph.corpus.records.annotations.annotation_store import AnnotationStore, grouping_condition
 from citegraph.corpus.records.querying.aggregates import Aggregate, Function, by_day, compute, rolled_up
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field

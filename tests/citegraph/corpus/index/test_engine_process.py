@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from citegraph.corpus.index.engine_process import ProcessIndex
-from citegraph.corpus.index.index_protocol import SearchRequest, load_index
+from citegraph.corpus.index.index_protocol import SearchRequest
+from citegraph.corpus.index.opening import load_index
 from citegraph.errors import BadInput
 from citegraph.settings import Settings
 from tests.citegraph.corpus.index.test_index_protocol import BUCKET, CHUNKS, METADATA, STATIC, fill

@@ -11,10 +11,10 @@ import pytest
 from tests.corpus.ingestion.killing import points_of
 
 from citegraph.corpus.index.edge.edge_index import EdgeIndex
-from citegraph.corpus.ingestion.ingest_options import IngestOptions, Stores
+from citegraph.corpus.ingestion.ingest_options import IngestOptions, Limits, Stores
 from citegraph.corpus.ingestion.on_ray import files_a_task, open_ray
 from citegraph.corpus.ingestion.pipeline import ingest
-from citegraph.corpus.ingestion.worker import Limits, Step
+from citegraph.corpus.ingestion.worker import Step
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
 from citegraph.corpus.records.documents import DocumentStore
 from citegraph.corpus.records.extracted.extraction_store import ExtractionStore

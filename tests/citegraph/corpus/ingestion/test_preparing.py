@@ -15,10 +15,9 @@ import pytest
 from citegraph.corpus.index.edge.edge_index import EdgeIndex
 from citegraph.corpus.ingestion import pipeline, planning, preparing
 from citegraph.corpus.ingestion.annotation_files import Sidecar
-from citegraph.corpus.ingestion.ingest_options import DEFAULTS, IngestOptions, Stores
+from citegraph.corpus.ingestion.ingest_options import DEFAULTS, IngestOptions, Limits, Stores
 from citegraph.corpus.ingestion.pipeline import ingest
 from citegraph.corpus.ingestion.preparing import LONGEST, preparation
-from citegraph.corpus.ingestion.worker import Limits
 from citegraph.corpus.ingestion.worker_pool import FileReader, InlineReader, ReadStep
 from citegraph.corpus.readers.protocol import Reading
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore

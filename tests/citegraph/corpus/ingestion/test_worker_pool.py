@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from citegraph.corpus.ingestion.worker import Limits, Step, StepReader, too_large
+from citegraph.corpus.ingestion.ingest_options import Limits
+from citegraph.corpus.ingestion.worker import Step, StepReader, too_large
 from citegraph.corpus.ingestion.worker_pool import open_readers
 from citegraph.corpus.readers.protocol import Reading, ReadOptions, Unread
 
@@ -118,7 +119,7 @@ PARENT = """
 import asyncio, sys
 from pathlib import Path
 from citegraph.corpus.ingestion.worker_pool import open_readers
-from citegraph.corpus.ingestion.worker import Limits
+from citegraph.corpus.ingestion.ingest_options import Limits
 from tests.citegraph.corpus.ingestion.test_worker_pool import told_and_hanging
 
 async def main():

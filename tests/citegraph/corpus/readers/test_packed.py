@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from citegraph.corpus.readers.packed.containers import SMALL, opened_part
+from citegraph.corpus.readers.packed.containers import SMALL
 from citegraph.corpus.readers.protocol import DEFAULT_OPTIONS, Budget, Reading, Unread
-from citegraph.corpus.readers.registry import read_file
+from citegraph.corpus.readers.registry import opened_part, read_file
 from citegraph.errors import BadInput
 
 

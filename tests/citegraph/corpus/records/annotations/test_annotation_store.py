@@ -9,9 +9,8 @@ from sqlalchemy import inspect
 from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import Clause, Group, parse_clause
 from citegraph.corpus.records.access import Principal, create_labels_table, labels_table
-from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
+from citegraph.corpus.records.annotations.annotation_store import AnnotationStore, entropy
 from citegraph.corpus.records.annotations.annotation_tables import Annotation, Source
-from citegraph.corpus.records.annotations.facets import entropy
 from citegraph.corpus.schema.bucket import Bucket, load_buckets
 from citegraph.corpus.schema.field import Field
 from citegraph.errors import BadInput

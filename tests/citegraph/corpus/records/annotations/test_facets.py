@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from citegraph.corpus.filters.clause import Clause
-from citegraph.corpus.records.annotations import facets
+from citegraph.corpus.records.annotations import annotation_store
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.corpus.schema.bucket import load_buckets
@@ -37,8 +37,8 @@ def filled(new_database):
 @pytest.mark.parametrize("likely", [(1, 2), (4, 8), (12, 100), (1000,)])
 def test_the_likely_values_are_those_that_grouping_finds(filled, monkeypatch, likely):
     store, rows = filled
-    monkeypatch.setattr(facets, "GROUPED", 1)
-    monkeypatch.setattr(facets, "LIKELY", likely)
+    monkeypatch.setattr(annotation_store, "GROUPED", 1)
+    monkeypatch.setattr(annotation_store, "LIKELY", likely)
     held = Counter(row["vendor_name"] for row in rows.values() if row["invoice_date"].year == 2018)
     wanted = sorted(held.items(), key=lambda item: (-item[1], item[0]))[:5]
     found = store.facets("invoices", IN_2018, ["vendor_name"], limit=5)["vendor_name"]
@@ -47,9 +47,9 @@ def test_the_likely_values_are_those_that_grouping_finds(filled, monkeypatch, li
 
 def test_a_large_set_is_not_grouped_when_the_likely_values_decide(filled, monkeypatch):
     store, _ = filled
-    monkeypatch.setattr(facets, "GROUPED", 1)
-    monkeypatch.setattr(facets, "LIKELY", (20,))
-    monkeypatch.setattr(facets, "_grouped", None)
+    monkeypatch.setattr(annotation_store, "GROUPED", 1)
+    monkeypatch.setattr(annotation_store, "LIKELY", (20,))
+    monkeypatch.setattr(annotation_store, "_grouped", None)
     assert len(store.facets("invoices", IN_2018, ["vendor_name"], limit=3)["vendor_name"]) == 3
 
 

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy.dialects import postgresql, sqlite
 
-import citegraph.corpus.records.annotations.facets
+import citegraph.corpus.records.annotations.annotation_store
 import citegraph.corpus.records.querying.document_query
 from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import Group, parse_clause
 from citegraph.corpus.records.access import Principal
-from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
-from citegraph.corpus.records.annotations.year_index import grouping_condition, in_year
+from citegraph.corpus.records.annotations.annotation_store import AnnotationStore, grouping_condition
+from citegraph.corpus.records.annotations.year_index import in_year
 from citegraph.corpus.records.querying.aggregates import Aggregate
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.corpus.schema.bucket import load_buckets
@@ -84,7 +84,7 @@ def test_the_year_changes_no_sum_and_no_facet(store, texts, monkeypatch):
         store.facets("invoices", asked, fields),
     ]
     for module in (
-        citegraph.corpus.records.annotations.facets,
+        citegraph.corpus.records.annotations.annotation_store,
         citegraph.corpus.records.querying.document_query,
     ):
         monkeypatch.setattr(
