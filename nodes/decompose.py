@@ -306,9 +306,9 @@ def entities(question: str) -> list[NamedPart]:
         name = re.sub(r"\s+(?:of|de|der|von|and|&)$", "", match.group()).strip(" .'’-")
         head = match.start() == len(question) - len(question.lstrip())
         plain = name.split()[0] if name else ""
-        if head and terms.bare(plain) in terms.STOP_WORDS:
+        if head and terms.bare(plain) in terms.stop_words():
             name = name[len(plain) :].strip()
-        if len(name) < 2 or terms.bare(name) in terms.STOP_WORDS:
+        if len(name) < 2 or terms.bare(name) in terms.stop_words():
             continue
         role = "identifier" if re.search(r"\d", name) and re.search(r"[^\W\d]", name) else "other"
         found.append({"name": name[:200], "role": role})

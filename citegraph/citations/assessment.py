@@ -10,7 +10,8 @@ from citegraph.citations.facts import Fact
 from citegraph.citations.matching import Slot, View, facts_agree, family, fit, view
 from citegraph.citations.rows import Rows
 from citegraph.language import claim_cues
-from citegraph.language.claim_tokens import Span, word_list
+from citegraph.language.claim_tokens import Span
+from citegraph.language.terms import language_of
 
 ProblemKind = Literal[
     "value",
@@ -343,16 +344,8 @@ def _check_names(work: _Work) -> None:
             work.add("name", f'"{name.text}" is not in the source')
 
 
-_GERMAN = frozenset(
-    word_list("""der die das und ist nicht ein eine mit von zu für auf dem den wird des im wie als auch bei nach aus
-    durch oder sich werden wurde sind kein keine zum zur vom beim ihre seine dieser diese dieses derselbe dieselbe
-    dasselbe denselben sowie über unter nur noch enthält""")
-)
-
-
 def _capital_nouns(claim: View) -> bool:
-    low = claim.text.casefold().split()
-    return sum(w in _GERMAN for w in low) >= max(2, len(low) // 12)
+    return language_of(claim.text) == "de"
 
 
 # ---------------------------------------------------------------- who does what to whom

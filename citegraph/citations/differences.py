@@ -5,9 +5,10 @@ from functools import lru_cache
 
 from rapidfuzz.distance import LCSseq
 
-from citegraph.citations.facts import NUMBER_WORDS
 from citegraph.language import claim_cues, units
-from citegraph.language.claim_tokens import WORD, fold, is_content, stem, word_list
+from citegraph.language.claim_tokens import WORD, is_content, stem, word_list
+from citegraph.language.numbers import number_of
+from citegraph.language.terms import bare
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def tokens(text: str) -> tuple[Token, ...]:
     modal = {c.start: c.value for c in found if c.kind == "modality"}
     out: list[Token] = []
     matches = list(WORD.finditer(text))
-    folded = [fold(match.group()) for match in matches]
+    folded = [bare(match.group()) for match in matches]
     for i, (match, word) in enumerate(zip(matches, folded, strict=True)):
         if word in _ARTICLES:
             continue
@@ -196,7 +197,7 @@ def _content(row: tuple[Token, ...]) -> frozenset[str]:
 def unit_changed(found: Differences) -> tuple[str, str] | None:
     """Return a unit, scale or currency word of the claim and the one that the source has in its place."""
     for hunk in found.hunks:
-        if any(t.text[0].isdigit() or t.key in NUMBER_WORDS for t in (*hunk.claim, *hunk.source)):
+        if any(t.text[0].isdigit() or number_of(t.text) is not None for t in (*hunk.claim, *hunk.source)):
             continue
         mine = {u: t.text for t in hunk.claim if (u := _unit(t)) is not None}
         theirs = {u: t.text for t in hunk.source if (u := _unit(t)) is not None}

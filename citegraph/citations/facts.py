@@ -7,8 +7,11 @@ from functools import lru_cache
 from typing import Literal
 
 from citegraph.language import units
-from citegraph.language.claim_tokens import LEGAL_FORMS, STOP_WORDS, fold, stem, word_list
-from citegraph.language.dates import DATE, DateValue, read_date
+from citegraph.language.claim_tokens import stem
+from citegraph.language.dates import DateValue, find_dates
+from citegraph.language.names import LEGAL_FORMS
+from citegraph.language.numbers import find_spelled
+from citegraph.language.terms import bare, stop_words
 
 Kind = Literal["number", "date", "identifier"]
 
@@ -45,124 +48,6 @@ class Fact:
     label: bool = False
     date: DateValue | None = None
     key: str = ""
-
-
-# ---------------------------------------------------------------- numbers in words
-
-_ONES = {
-    **{
-        w: n
-        for n, w in enumerate(
-            word_list("""
-                zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
-                fifteen sixteen seventeen eighteen nineteen""")
-        )
-    },
-    **{
-        w: n
-        for n, w in enumerate(
-            word_list("""
-                null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn
-                fünfzehn sechzehn siebzehn achtzehn neunzehn""")
-        )
-    },
-    **{
-        w: n
-        for n, w in enumerate(
-            word_list("""
-                zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze
-                seize""")
-        )
-    },
-    "ein": 1,
-    "eine": 1,
-    "einen": 1,
-    "einem": 1,
-    "einer": 1,
-    "une": 1,
-}
-_TENS = {
-    **{
-        w: 10 * n
-        for n, w in enumerate(word_list("""twenty thirty forty fifty sixty seventy eighty ninety"""), 2)
-    },
-    **{
-        w: 10 * n
-        for n, w in enumerate(word_list("zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig"), 2)
-    },
-    "dreißig": 30,
-    "dreissig": 30,
-    "fourty": 40,
-    "vingt": 20,
-    "vingts": 20,
-    "trente": 30,
-    "quarante": 40,
-    "cinquante": 50,
-    "soixante": 60,
-    "septante": 70,
-    "huitante": 80,
-    "nonante": 90,
-}
-_BIG = {
-    "hundred": 100,
-    "hundert": 100,
-    "cent": 100,
-    "cents": 100,
-    "thousand": 1000,
-    "tausend": 1000,
-    "mille": 1000,
-    "million": 10**6,
-    "millions": 10**6,
-    "millionen": 10**6,
-    "billion": 10**9,
-    "milliarde": 10**9,
-    "milliarden": 10**9,
-    "milliard": 10**9,
-    "milliards": 10**9,
-    "trillion": 10**12,
-}
-_GERMAN = {
-    f"{o}und{t}": n + m
-    for o, n in [(k, v) for k, v in _ONES.items() if 0 < v < 10]
-    for t, m in _TENS.items()
-    if t[-2:] in ("ig", "ßig")
-}
-_WORD_VALUES = {**_ONES, **_TENS, **_GERMAN}
-NUMBER_WORDS = frozenset(stem(w) for w in (*_WORD_VALUES, *_BIG))
-_ARTICLES = frozenset(
-    {"one", "un", "une", "ein", "eine", "einen", "einem", "einer", "a", "cent", "cents", "null"}
-)
-_ALL_NUMBER_WORDS = "|".join(sorted({*_WORD_VALUES, *_BIG}, key=len, reverse=True))
-_SPELLED = re.compile(
-    rf"(?<![\w-])(?:{_ALL_NUMBER_WORDS})(?:(?:[\s-]+|\s+(?:and|und|et)\s+|-(?:et)-)(?:{_ALL_NUMBER_WORDS}))*(?![\w])",
-    re.IGNORECASE,
-)
-
-
-def _needs_unit(text: str) -> bool:
-    """Tell whether a word is a number only before a unit: "one day", "hundert Tage", not "millions"."""
-    word = text.casefold()
-    return word in _ARTICLES or word in _BIG
-
-
-def _spelled_value(text: str) -> int:
-    """Return the value of a number in words."""
-    parts = [p for p in re.split(r"[\s-]+", text.casefold()) if p not in ("and", "und", "et")]
-    total = group = 0
-    for part in parts:
-        big = _BIG.get(part)
-        if big is None:
-            value = _WORD_VALUES[part]
-            if group == 4 and part in ("vingt", "vingts"):
-                group = 80
-            else:
-                group += value
-        elif big == 100:
-            group = (group or 1) * 100
-        else:
-            total += (group or 1) * big
-            group = 0
-    return total + group
 
 
 # ---------------------------------------------------------------- numbers in digits
@@ -310,7 +195,7 @@ def _number(
     noun = ""
     if not dimension:
         following = _NOUN.match(text, tail_end)
-        noun = stem(following[1]) if following and fold(following[1]) not in STOP_WORDS else ""
+        noun = stem(following[1]) if following and bare(following[1]) not in stop_words("grammar") else ""
     return Fact(
         "number",
         text[start:tail_end],
@@ -367,19 +252,14 @@ def hard_facts(text: str, comma_decimal: bool = False) -> tuple[Fact, ...]:
 
 def _read_dates(text: str, facts: list[Fact]) -> str:
     rest = text
-    for match in DATE.finditer(text):
-        if match["year"] and (
-            _has_unit(text, match.end()) or text[: match.start()].rstrip()[-1:] in tuple("$€£¥")
-        ):
+    for found in find_dates(text):
+        span = (found.start, found.end)
+        year = found.kind == "year"
+        if year and (_has_unit(text, found.end) or text[: found.start].rstrip()[-1:] in tuple("$€£¥")):
             continue
-        value = read_date(match)
-        if value is None:
-            continue
-        if match["year"]:
-            facts.append(Fact("date", match.group(), *match.span(), (Decimal(match["y4"]),), date=value))
-        else:
-            facts.append(Fact("date", match.group(), *match.span(), date=value))
-        rest = _blank(rest, *match.span())
+        amounts = (Decimal(found.value.year),) if year and found.value.year else ()
+        facts.append(Fact("date", found.text, *span, amounts, date=found.value))
+        rest = _blank(rest, *span)
     return rest
 
 
@@ -423,21 +303,14 @@ def _mark_labels(text: str, facts: list[Fact]) -> None:
             facts[place] = replace(fact, label=True)
 
 
-_SPELLED_PARTS = frozenset((*_WORD_VALUES, *_BIG))
-_LETTERS = re.compile(r"[^\W\d_]+")
-
-
 def _read_spelled(rest: str, facts: list[Fact]) -> None:
-    if _SPELLED_PARTS.isdisjoint(_LETTERS.findall(rest.casefold())):
-        return
-    for match in _SPELLED.finditer(rest):
-        start, end = match.span()
-        if _needs_unit(match.group()):
-            _, _, code, unit = _tail(rest, end, None)
+    for spelled in find_spelled(rest):
+        if spelled.weak:
+            _, _, code, unit = _tail(rest, spelled.end, None)
             if unit is None and code in (None, "cent"):
                 continue
-        value = Decimal(_spelled_value(match.group()))
-        facts.append(_number(rest, (start, end), (value,), None, True))
+        span = (spelled.start, spelled.end)
+        facts.append(_number(rest, span, (Decimal(spelled.value),), None, True))
 
 
 def _twin_units(text: str, facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
@@ -497,7 +370,7 @@ def names(text: str) -> tuple[Name, ...]:
         stems = tuple(
             stem(w)
             for w in _PART.findall(match.group())
-            if fold(w) not in STOP_WORDS and fold(w) not in LEGAL_FORMS and len(w) > 1
+            if bare(w) not in stop_words("grammar") and bare(w) not in LEGAL_FORMS and len(w) > 1
         )
         if stems:
             found.append(Name(match.group(), *match.span(), stems))

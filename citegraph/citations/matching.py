@@ -12,11 +12,11 @@ from citegraph.language.claim_tokens import (
     WORD,
     Span,
     content_stems,
-    fold,
     is_content,
     stem,
     word_list,
 )
+from citegraph.language.terms import bare
 
 
 class View:
@@ -335,7 +335,7 @@ def _pieces(text: str, start: int, end: int) -> list[str | Slot]:
         if word in ".;:!?\n|":
             out.append(word)
             continue
-        folded = fold(word)
+        folded = bare(word)
         root = stem(word)
         if root in _ROLES and not word[0].isdigit():
             out.append(Slot(word, match.span(), frozenset({root}), None))

@@ -7,7 +7,8 @@ from functools import lru_cache
 from citegraph.citations.cited_pool import Pool, Window
 from citegraph.citations.matching import squeeze
 from citegraph.citations.verdicts import Evidence
-from citegraph.language.claim_tokens import content_stems, fold, words
+from citegraph.language.claim_tokens import content_stems, words
+from citegraph.language.terms import bare
 
 
 def stands_exactly(pool: Pool, claim: str, evidence: Sequence[int]) -> Window | None:
@@ -84,7 +85,7 @@ def quoted_in(text: str, parts: list[str]) -> bool:
 @lru_cache(maxsize=8192)
 def folded_words(text: str) -> tuple[str, ...]:
     """Return the words of a text in lower case without diacritics."""
-    return tuple(fold(w) for w in words(text))
+    return tuple(bare(w) for w in words(text))
 
 
 # Four words in a row, function words included, are rarely shared by chance.

@@ -41,7 +41,8 @@ from citegraph.citations.matching import View, facts_agree, squeeze, view
 from citegraph.citations.quotations import folded_words, labelled, quoted_in, stands_exactly, stitched
 from citegraph.citations.repair import MARK
 from citegraph.citations.verdicts import Claim, Derivation, Evidence, Report, Verdict
-from citegraph.language.claim_tokens import fold, words
+from citegraph.language.claim_tokens import words
+from citegraph.language.terms import bare
 
 # Cosine from which two sentences of the embedded models say much the same.
 SIMILAR = 0.75
@@ -230,7 +231,7 @@ class _Run:
     def _stitched(self, query: Query, evidence: Sequence[int]) -> str:
         """Return why a claim is glued from verbatim halves of two sentences, "" when it is not."""
         quote = max(query.quotes, key=len, default=query.view.text)
-        tokens = tuple(fold(w) for w in words(quote))
+        tokens = tuple(bare(w) for w in words(quote))
         if len(tokens) < 8:
             return ""
         for doc_id in dict.fromkeys(self.pool.evidence[e].doc_id for e in evidence):

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from citegraph.language.claim_tokens import WORD, fold, is_content, stem, word_list
+from citegraph.language.claim_tokens import WORD, is_content, stem, word_list
+from citegraph.language.terms import bare
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,7 @@ def cues(text: str) -> tuple[Cue, ...]:
             found.append(_cue(text, "modality", value, match.start(), match.end()))
     taken = [(c.start, c.start + 8) for c in found]
     for match in WORD.finditer(text):
-        word = fold(match.group())
+        word = bare(match.group())
         kind, value = _kind(word)
         if kind is None or any(a <= match.start() < b for a, b in taken):
             continue
@@ -157,7 +158,7 @@ def cues(text: str) -> tuple[Cue, ...]:
 
 def is_soft_negation(word: str) -> bool:
     """Tell whether a word amounts to a negation: "prohibited", "unable"."""
-    return _kind(fold(word)) == ("negation", "soft")
+    return _kind(bare(word)) == ("negation", "soft")
 
 
 _CueKind = Literal["negation", "modality", "quantifier"]

@@ -1,8 +1,10 @@
 """Words, stems and sentence spans: the one way in which verification cuts text."""
 
 import re
-import unicodedata
 from functools import lru_cache
+
+from citegraph.language.names import LEGAL_FORMS
+from citegraph.language.terms import bare, stop_words
 
 Span = tuple[int, int]
 
@@ -12,51 +14,13 @@ EMPHASIS = re.compile(r"(?<![\w\[*])(\*\*|__|\*|_)(?=\S)([^*_]+?)\1(?![\w\]*])")
 WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d[\d.,]*\d|\d")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
-_STOP_EN = """a an the this that these those of in on at to for from by with within into onto upon as is are
-was were be
-been being am it its itself they them their there here he she his her him we our us you your i my me who
-whom whose
-which what when where how and or but if then than so such also has have had having do does did done doing
-will would
-shall should may might must can could not no nor per via about between both either each other any some all
-more most
-very just only own same too s t re ll ve d hereby herein hereof thereof thereto hereunder thereunder said"""
-_STOP_DE = """der die das den dem des ein eine einer eines einem einen und oder aber wenn als wie ist sind
-war waren sein
-wird werden wurde wurden hat haben hatte in im an am auf aus bei mit nach von vom zu zum zur für über unter
-durch um
-nicht kein keine keiner keinen keinem keines es er sie ihr ihre ihrer ihren sich auch nur so dass dieser
-diese dieses
-diesen diesem welche welcher bzw sowie muss müssen kann können soll sollen darf dürfen"""
-_STOP_FR = """le la les l un une des du de d et ou mais si que qui quoi dont où est sont était étaient être
-a ont avait
-ne pas plus en dans sur sous par pour avec sans au aux ce cet cette ces son sa ses leur leurs il elle ils
-elles se s y
-doit doivent peut peuvent"""
-_LEGAL_FORMS = """inc incorporated corp corporation co company ltd limited llc llp lp plc gmbh ag kg kgaa
-ohg ug ev sa sas
-sarl srl spa bv nv oy ab as aps sdn bhd pty pte pvt kk"""
-
 
 def word_list(text: str) -> list[str]:
     """Return the words of a list that is written as running text."""
     return text.split()
 
 
-@lru_cache(maxsize=100_000)
-def fold(word: str) -> str:
-    """Return a word in lower case without diacritics: "Müller" and "MULLER" both give "muller"."""
-    word = word.casefold()
-    if word.isascii():
-        return word
-    return "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c)).replace(
-        "’", "'"
-    )
-
-
-LEGAL_FORMS = frozenset(_LEGAL_FORMS.split())
 _EMPTY = LEGAL_FORMS - {"company", "corporation"}
-STOP_WORDS = frozenset(fold(w) for w in word_list(f"{_STOP_EN} {_STOP_DE} {_STOP_FR}"))
 
 _IRREGULAR = {
     "paid": "pay",
@@ -177,7 +141,7 @@ def _strip(word: str) -> str:
 
 @lru_cache(maxsize=100_000)
 def _plain_stem(word: str) -> str:
-    word = fold(word)
+    word = bare(word)
     for apostrophe in ("'", "’"):
         if apostrophe in word:
             head, _, tail = word.partition(apostrophe)
@@ -206,8 +170,8 @@ def stem(word: str) -> str:
 @lru_cache(maxsize=20_000)
 def is_content(word: str) -> bool:
     """Tell whether a word carries meaning of its own: no stop word, no legal form, no single letter."""
-    folded = fold(word)
-    return len(folded) > 1 and folded not in STOP_WORDS and folded not in _EMPTY
+    folded = bare(word)
+    return len(folded) > 1 and folded not in stop_words("grammar") and folded not in _EMPTY
 
 
 def words(text: str) -> list[str]:

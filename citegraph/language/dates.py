@@ -1,23 +1,16 @@
-"""Dates of any common format in English, German and French, as comparable values."""
+"""Dates as questions, documents and answers write them, and what each says: the one grammar of a day."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
+from functools import cache, lru_cache
+from typing import Literal
 
-from citegraph.language.claim_tokens import fold
-
-_MONTH_NAMES = """january janvier januar jan janv jaenner janner
-february fevrier februar feb fevr fev
-march mars marz maerz mar mrz
-april avril apr avr
-may mai
-june juin juni jun
-july juillet juli jul juil
-august aout aug
-september septembre sep sept
-october octobre oktober oct okt
-november novembre nov
-december decembre dezember dec dez"""
-MONTHS = {name: n for n, line in enumerate(_MONTH_NAMES.splitlines(), 1) for name in line.split()}
+from citegraph.language.calendar_periods import full_year
+from citegraph.language.date_order import DateOrder
+from citegraph.language.terms import bare
+from citegraph.language.word_tables import any_of, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +41,18 @@ class DateValue:
             for theirs in source.readings()
         )
 
+    def on(self, order: DateOrder | str) -> date | None:
+        """Return the day that is meant where numeric dates are ordered so; None when a part or the day lacks."""
+        month, day = self.month, self.day
+        if self.swapped and order != "DMY":
+            month, day = self.swapped
+        if self.year is None or month is None or day is None:
+            return None
+        try:
+            return date(self.year, month, day)
+        except ValueError:
+            return None
+
 
 _Parts = tuple[int | None, int | None, int | None]
 
@@ -61,53 +66,132 @@ def _backs(mine: _Parts, quarter: int | None, theirs: _Parts, source: DateValue)
     return all(m is None or m == t for m, t in zip(mine, theirs, strict=True))
 
 
-_MONTH = "|".join(
-    sorted(
-        {*MONTHS, "février", "fév", "févr", "août", "décembre", "déc", "märz", "jänner"},
-        key=len,
-        reverse=True,
-    )
-)
+# ---------------------------------------------------------------- months
+
+
+@cache
+def month_names(beside_a_day: bool = True) -> dict[str, int]:
+    """Return the month names and abbreviations of every language that is read, lower case, to their numbers.
+
+    Each stands with and without its accents. Not `beside_a_day`: without those that are ordinary words elsewhere
+    ("set 2024" is no September); "may" is left, because capitals tell.
+    """
+    listed = [*table("cldr_months").values(), table("dates")["months"]]
+    ordinary = set() if beside_a_day else set(table("dates")["ordinary"].split()) - {"may", "mar"}
+    names: dict[str, int] = {}
+    for entry in " ".join(listed).split():
+        number, _, name = entry.partition(":")
+        for form in (name, bare(name)):
+            if form not in ordinary:
+                names.setdefault(form, int(number))
+    return names
+
+
+def _is_word(written: str) -> bool:
+    """Tell whether a month's name without a year is some other word: "5 may", "3 Out", but not "5 May"."""
+    return written.lower() in table("dates")["ordinary"].split() and written not in ("May", "Mar")
+
+
+def month_number(text: str) -> int:
+    """Return the number of the month that a text names.
+
+    Raises:
+        KeyError: it names none.
+    """
+    return month_names()[text.lower().rstrip(".")]
+
+
+@cache
+def month_pattern(beside_a_day: bool = True) -> str:
+    """Return the names of `month_names` as a pattern without groups."""
+    return any_of(month_names(beside_a_day))
+
+
+# ---------------------------------------------------------------- the grammar
+
 _YEAR = r"(?:1[5-9]|20|21)\d\d"
+_DAY = r"(?:3[01]|[12]\d|0?[1-9])"
+_ORDINAL = r"(?:\s?(?:st|nd|rd|th|er|ten|t\s?h|s\s?t|n\s?d|r\s?d)\b)"
 _TIME = r"(?:\s+\d{1,2}:\d\d(?::\d\d)?)?"
-DATE = re.compile(
-    rf"""(?<![\w./-])(?:
-    (?P<iso>(?P<iy>{_YEAR})[-/.](?P<im>0?[1-9]|1[0-2])[-/.](?P<id>3[01]|[12]\d|0?[1-9]))(?=T\d|[^\w/-]|$)
-  | (?P<num>(?P<n1>\d{{1,2}})(?P<sep>[./-])(?P<n2>\d{{1,2}})(?P=sep)(?P<ny>{_YEAR}|\d\d))(?![\w/-]|\.\d)
-  | (?P<dmy>(?:the\s+)?(?P<d1>3[01]|[12]\d|0?[1-9])(?:\.|st|nd|rd|th|er|ten)?[\s-]*(?:(?:day\s+)?of\s+)?
-       (?P<m1>{_MONTH})\b\.?(?:[\s,-]*(?:of\s+)?(?P<y1>{_YEAR})(?!\d)|[-\s'](?P<y1s>\d\d)(?![\w.,:]\d|\w))?)
-  | (?P<mdy>(?P<m2>{_MONTH})\b\.?[\s-]*(?P<d2>3[01]|[12]\d|0?[1-9])(?:st|nd|rd|th)?(?![\w.]\d|\d|\w)
-       {_TIME}(?:[\s,-]+(?P<y2>{_YEAR})(?!\d))?)
-  | (?P<my>(?P<m3>{_MONTH})\b\.?[\s,-]*(?:of\s+)?(?P<y3>{_YEAR})(?![\d-]\d|\d))
-  | (?P<quarter>(?:Q|T)(?P<q1>[1-4])[\s/-]*(?:FY\s?)?(?P<yq1>{_YEAR}|\d\d(?!\d))
-     | (?P<q2>first|second|third|fourth|1st|2nd|3rd|4th|erste[sn]?|zweite[sn]?|dritte[sn]?
-       |vierte[sn]?|[1-4]\.)\s+
-       (?:fiscal\s+)?(?:quarter|quartal)(?:\s+(?:of\s+)?(?:fiscal\s+)?(?:year\s+)?(?P<yq2>{_YEAR}))?)
-  | (?P<year>(?:FY\s?|fiscal\s+(?:year\s+)?)?(?P<y4>(?:1[89]|20)\d\d))(?![\w%€$£-]|[.,]\d)
+
+Kind = Literal["day", "month", "quarter", "year"]
+
+
+@dataclass(frozen=True, slots=True)
+class DateFound:
+    """A date in a text: its characters from `start` to `end`, what it says, and which parts it names."""
+
+    start: int
+    end: int
+    text: str
+    value: DateValue
+    kind: Kind
+
+
+@cache
+def date_pattern() -> re.Pattern[str]:
+    """Return the grammar of a day, a month, a quarter and a year; `read_date` reads its matches."""
+    beside, alone = month_pattern(), month_pattern(False)
+    return re.compile(
+        rf"""(?:
+    (?<![\w./-])(?P<iso>(?P<iy>{_YEAR})[-/.](?P<im>0?[1-9]|1[0-2])[-/.](?P<id>{_DAY})(?=T\d|[^\w/-]|$))
+  | (?<![\w/-])(?<!\d\.)(?P<num>(?P<n1>\d{{1,2}})\s?(?P<sep>[./-])\s?(?P<n2>\d{{1,2}})\s?(?P=sep)\s?(?P<ny>{_YEAR}|\d\d))(?![\d/]|-\d|\.\d|[^\W\d_]+\d)
+  | (?<![\w./-])(?P<dmy>(?:the\s+)?(?P<d1>{_DAY})(?:{_ORDINAL}|\.)?[\s.,/-]*(?:(?:(?:day\s+)?of|de|den|du|di|del)\s+)?
+       (?P<m1>{beside})\b\.?(?:(?:[\s,.'’/-]*|\s*(?:of|de|del|di)\s+)(?P<y1>{_YEAR})(?!\d)|[-\s'’/]{{1,2}}(?P<y1s>\d\d)(?![\w.,:]\d|\w))?)
+  | (?<![\w./-])(?P<mdy>(?P<m2>{beside})\b[.,]?[\s-]*(?P<d2>{_DAY}){_ORDINAL}?(?![\w.]\d|\d|\w)
+       {_TIME}(?:[\s,.-]+(?P<y2>{_YEAR})(?!\d))?)
+  | (?<![\w./-])(?P<ymd>(?P<y5>{_YEAR})[\s,-]+(?P<m5>{beside})\b\.?[\s-]*(?P<d5>{_DAY}){_ORDINAL}?(?![\w.]\d|\d|\w))
+  | (?<![\w./-])(?P<my>(?P<m3>{alone})\b\.?[\s,-]*(?:(?:of|de|del|di)\s+)?(?P<y3>{_YEAR})(?![\d-]\d|\d))
+  | (?<![\w./-])(?P<quarter>(?:Q|T)(?P<q1>[1-4])[\s/-]*(?:FY\s?)?(?P<yq1>{_YEAR}|\d\d(?!\d))
+     | (?P<q2>{"|".join(re.escape(word) for word in sorted(ordinals(), key=len, reverse=True) if word != "last")})\s+
+       (?:fiscal\s+)?(?:quarter|quartal|trimestre)(?:\s+(?:of\s+)?(?:fiscal\s+)?(?:year\s+)?(?P<yq2>{_YEAR}))?)
+  | (?<![\w./-])(?P<year>(?:FY\s?|fiscal\s+(?:year\s+)?)?(?P<y4>(?:1[89]|20)\d\d))(?![\w%€$£-]|[.,]\d)
     )""",
-    re.IGNORECASE | re.VERBOSE,
-)
-_ORDINALS = {
-    "first": 1,
-    "second": 2,
-    "third": 3,
-    "fourth": 4,
-    "erste": 1,
-    "zweite": 2,
-    "dritte": 3,
-    "vierte": 4,
-}
+        re.IGNORECASE | re.VERBOSE,
+    )
 
 
-def _full_year(text: str) -> int:
-    year = int(text)
-    if len(text) > 2:
-        return year
-    return year + (2000 if year < 69 else 1900)
+@cache
+def ordinals() -> dict[str, int]:
+    """Return "first", "2nd", "dritten" ... "fourth" to their numbers."""
+    listed = table("dates")["ordinals"].items()
+    return {word: int(number) for number, words in listed for word in words.split()}
+
+
+_SOLID = re.compile(r"(?<![\d:.,])((?:19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?!\d)")
+
+
+def find_dates(text: str) -> Iterator[DateFound]:
+    """Yield the dates of a text and parts of dates, in order: "5 March 2024", "May 1", "Q3 2023", "2024"."""
+    for match in date_pattern().finditer(text):
+        value, kind = read_date(match)
+        if value is not None:
+            yield DateFound(match.start(), match.end(), match[0], value, kind)
+
+
+def find_days(text: str, order: DateOrder | str) -> Iterator[tuple[DateFound, date]]:
+    """Yield the whole dates of a text with the day each means; "20240305" is one too."""
+    for found in find_dates(text):
+        if day := found.value.on(order):
+            yield found, day
+    for match in _SOLID.finditer(text):
+        value = DateValue(int(match[1]), int(match[2]), int(match[3]))
+        if day := value.on(order):
+            yield DateFound(match.start(), match.end(), match[0], value, "day"), day
+
+
+def shows_day(text: str) -> bool:
+    """Tell whether a whole date stands in a text."""
+    return any(True for _ in find_days(text, "DMY"))
+
+
+@lru_cache(maxsize=512)
+def _year(text: str) -> int:
+    return full_year(int(text), date.today())
 
 
 def _numeric(match: re.Match[str]) -> DateValue | None:
-    first, second, year = int(match["n1"]), int(match["n2"]), _full_year(match["ny"])
+    first, second, year = int(match["n1"]), int(match["n2"]), _year(match["ny"])
     day_first = 1 <= first <= 31 and 1 <= second <= 12
     month_first = 1 <= first <= 12 and 1 <= second <= 31 and match["sep"] != "."
     if day_first and month_first and first != second:
@@ -119,28 +203,24 @@ def _numeric(match: re.Match[str]) -> DateValue | None:
     return None
 
 
-def read_date(match: re.Match[str]) -> DateValue | None:
-    """Return the value of a match of `DATE`, None when the numbers are no date."""
+def read_date(match: re.Match[str]) -> tuple[DateValue | None, Kind]:
+    """Return what a match of `date_pattern` says, None when it is no date."""
     if match["iso"]:
-        return DateValue(int(match["iy"]), int(match["im"]), int(match["id"]))
+        return DateValue(int(match["iy"]), int(match["im"]), int(match["id"])), "day"
     if match["num"]:
-        return _numeric(match)
-    if match["dmy"]:
-        year = match["y1"] or match["y1s"]
-        if not year and match["m1"] == "may":
-            return None
-        return DateValue(_full_year(year) if year else None, MONTHS[fold(match["m1"])], int(match["d1"]))
-    if match["mdy"]:
-        if not match["y2"] and match["m2"] == "may":
-            return None
-        return DateValue(
-            int(match["y2"]) if match["y2"] else None, MONTHS[fold(match["m2"])], int(match["d2"])
-        )
+        return _numeric(match), "day"
+    for name, day, year, short in (("m1", "d1", "y1", "y1s"), ("m2", "d2", "y2", ""), ("m5", "d5", "y5", "")):
+        if match[name]:
+            written = match[year] or (match[short] if short else None)
+            if not written and _is_word(match[name]):
+                return None, "day"  # "5 may" is a verb
+            return DateValue(
+                _year(written) if written else None, month_number(match[name]), int(match[day])
+            ), "day"
     if match["my"]:
-        return DateValue(int(match["y3"]), MONTHS[fold(match["m3"])])
+        return DateValue(int(match["y3"]), month_number(match["m3"])), "month"
     if match["quarter"]:
-        word = (match["q1"] or match["q2"]).casefold()
-        quarter = int(word[0]) if word[0].isdigit() else _ORDINALS[word.rstrip("sn")]
-        year = match["yq1"] or match["yq2"]
-        return DateValue(_full_year(year) if year else None, quarter=quarter)
-    return DateValue(int(match["y4"]))
+        quarter = int(match["q1"]) if match["q1"] else ordinals()[match["q2"].lower()]
+        year_text = match["yq1"] or match["yq2"]
+        return DateValue(_year(year_text) if year_text else None, quarter=quarter), "quarter"
+    return DateValue(int(match["y4"])), "year"

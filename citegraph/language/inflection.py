@@ -5,7 +5,7 @@ from collections.abc import Container, Iterator
 from functools import lru_cache
 from typing import Any
 
-from citegraph.language.names import plain
+from citegraph.language.terms import bare
 
 SHORT = 3
 """Longest word of which only forms in "s" and "es" count: with a German ending "du" would be "due"."""
@@ -45,7 +45,7 @@ def inflections(word: str) -> tuple[str, ...]:
 
     Not every one of them exists: they are for looking up among words that do.
     """
-    base = plain(word)
+    base = bare(word)
     if len(base) < 2 or not base.isalpha():
         return ()
     found: dict[str, None] = {}
@@ -88,10 +88,10 @@ def only_s(word: str, form: str) -> bool:
 def same_noun(left: str, right: str) -> bool:
     """Return whether two words are forms of one noun ("Datenblatt", "Datenblättern"), case and accents apart."""
     one, other = left.lower(), right.lower()
-    return plain(one) == plain(other) or plain(other) in inflections(one) or plain(one) in inflections(other)
+    return bare(one) == bare(other) or bare(other) in inflections(one) or bare(one) in inflections(other)
 
 
 def forms_among(word: str, known: Container[str], *, proper: bool = False) -> list[str]:
     """Return the other forms of a lower-case word that are known, the nearest first; of a proper name those in "s"."""
-    base = plain(word)
+    base = bare(word)
     return [form for form in inflections(word) if form in known and (not proper or only_s(base, form))]

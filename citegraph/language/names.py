@@ -1,48 +1,28 @@
 """Names as tokens: how spellings of one company, product or person are brought together."""
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-
-def words(text: str) -> frozenset[str]:
-    """Return the words of a text."""
-    return frozenset(text.split())
+from citegraph.language.terms import bare, bare_with_places
+from citegraph.language.word_tables import table
 
 
-LEGAL_FORMS = words(
-    """
-    inc incorporated corp corporation co company ltd limited llc llp lp lllp plc pllc gmbh ggmbh ag
-    kg kgaa ohg gbr mbh ug ev eg se sa sas sasu sarl eurl snc spa srl sl slu bv nv cv oy oyj ab as
-    asa aps ks hf ehf kft zrt nyrt rt bt spzoo sro doo dd ooo oao pao zao ltda eirl pty pte pvt sdn
-    bhd sb berhad pt tbk kk gk jsc ojsc pjsc cjsc na gesmbh
-    lda sau srls sprl scrl vof cvba mbb partg ek dac vvag
-    """
-)
+def _forms(part: str) -> frozenset[str]:
+    return frozenset(table("legal_forms")[part].split())
+
+
+LEGAL_FORMS = _forms("legal_forms")
 """Legal forms, joined ("S.p.A." is "spa"): they do not decide which company is meant."""
-
-CLEAR_FORMS = words(
-    """
-    inc incorporated corp corporation ltd limited llc llp lp plc gmbh kgaa ohg spa sarl sdn bhd sb
-    berhad bv nv pte pty
-    """
-)
+CLEAR_FORMS = _forms("clear")
 """Legal forms that are no words of a language, so that one after a name belongs to it."""
-
-LEADING_FORMS = words("sarl sas sasu eurl snc sci asbl pt uab ooo oao pao zao sia tov")
+LEADING_FORMS = _forms("leading")
 """Legal forms that stand before a name as well as behind one."""
-
-CONNECTORS = words(
-    """
-    and und et the of der die das de du des la le les l für for y e & at in on
-    """
-)
+CONNECTORS = _forms("connectors")
 """Words that may stand inside a name without being part of what distinguishes it."""
 
 _TOKEN = re.compile(r"\d+(?:[.,/]\d+)+|[a-z]{1,3}\d+(?:\.\d+)+|[^\W_]+|[()&]")
-_APOSTROPHES = re.compile(r"(?<=\w)['’`´](?=\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,22 +52,9 @@ class Name:
     legal: frozenset[str]
 
 
-def plain(text: str) -> str:
-    """Return lower-case text without diacritics, of the same length as the text."""
-    if text.isascii():
-        return text.lower()
-    characters = []
-    for character in text:
-        base = unicodedata.normalize("NFKD", character)
-        first = next((part for part in base if not unicodedata.combining(part)), " ")
-        lower = first.lower()
-        characters.append(lower if len(lower) == 1 else lower[:1] or " ")
-    return "".join(characters)
-
-
 def tokens(text: str) -> list[Token]:
     """Return the tokens of a text without punctuation or diacritics; "D. I. Y." is one, "diy"."""
-    lower = text.lower() if text.isascii() else plain(text)
+    lower, places = bare_with_places(text)
     found: list[Token] = []
     depth = 0
     for match in _TOKEN.finditer(lower):
@@ -95,17 +62,17 @@ def tokens(text: str) -> list[Token]:
         if piece in "()":
             depth = depth + 1 if piece == "(" else max(0, depth - 1)
         elif piece != "&":
-            written = text[match.start() : match.end()].lower()
-            found.append(Token(piece, match.start(), match.end(), depth > 0, written=written))
-    return _join_forms(list(_join_initials(_join_apostrophes(found, lower), lower)))
+            start, end = places[match.start()], places[match.end() - 1] + 1
+            found.append(Token(piece, start, end, depth > 0, written=text[start:end].lower()))
+    return _join_forms(list(_join_initials(_join_apostrophes(found, text), text)))
 
 
-def _join_apostrophes(found: list[Token], lower: str) -> list[Token]:
+def _join_apostrophes(found: list[Token], written: str) -> list[Token]:
     """Join "domino's" to "dominos", with its stem "domino"."""
     joined: list[Token] = []
     for token in found:
         last = joined[-1] if joined else None
-        if last and token.start == last.end + 1 and lower[last.end] in "'’`´" and not last.stem:
+        if last and token.start == last.end + 1 and written[last.end] in "'’`´" and not last.stem:
             stem = last.text if token.text == "s" else ""
             text = last.text + token.text
             joined[-1] = Token(text, last.start, token.end, last.bracketed, stem, written=text)
@@ -115,19 +82,10 @@ def _join_apostrophes(found: list[Token], lower: str) -> list[Token]:
 
 
 _WRITTEN_OUT = {
-    tuple(plain(words).split()): form
-    for form, written in {
-        "gmbh": "Gesellschaft mit beschränkter Haftung", "ag": "Aktiengesellschaft", "kg": "Kommanditgesellschaft",
-        "ohg": "offene Handelsgesellschaft", "gbr": "Gesellschaft bürgerlichen Rechts", "eg": "eingetragene Genossenschaft",
-        "llc": "limited liability company", "plc": "public limited company", "ltd": "private limited company",
-        "sa": "société anonyme|spółka akcyjna|sociedad anónima|sociedade anónima", "sarl": "société à responsabilité limitée",
-        "sas": "société par actions simplifiée", "spa": "società per azioni", "srl": "società a responsabilità limitata",
-        "sl": "sociedad limitada|sociedad de responsabilidad limitada", "spzoo": "spółka z ograniczoną odpowiedzialnością|sp zoo",
-        "bv": "besloten vennootschap", "nv": "naamloze vennootschap", "ab": "aktiebolag", "as": "aksjeselskap|aktieselskab",
-        "oy": "osakeyhtiö", "sro": "společnost s ručením omezeným", "kft": "korlátolt felelősségű társaság",
-    }.items()
-    for words in written.split("|")
-}  # fmt: skip
+    tuple(bare(way).split()): form
+    for form, written in table("legal_forms")["written_out"].items()
+    for way in written.split("|")
+}
 """Legal forms as registers write them out, by the words of each."""
 _LENGTHS: dict[str, list[int]] = {}
 for _words in sorted(_WRITTEN_OUT, key=len, reverse=True):
@@ -153,7 +111,7 @@ def _join_forms(found: list[Token]) -> list[Token]:
     return joined
 
 
-def _join_initials(found: list[Token], lower: str) -> Iterator[Token]:
+def _join_initials(found: list[Token], written: str) -> Iterator[Token]:
     """Join runs of single letters that only dots, blanks or slashes separate: "D.I.Y.", "S / B", "C W"."""
     run: list[Token] = []
     for token in found:
@@ -161,8 +119,8 @@ def _join_initials(found: list[Token], lower: str) -> Iterator[Token]:
             len(token.text) != 1
             or token.text.isdigit()
             or token.bracketed != run[-1].bracketed
-            or lower[run[-1].end : token.start].strip(" ./")
-            or ")" in lower[run[-1].end : token.start]
+            or written[run[-1].end : token.start].strip(" ./")
+            or ")" in written[run[-1].end : token.start]
         ):
             yield _merged(run)
             run = []

@@ -21,8 +21,9 @@ from citegraph.language.calendar_periods import (
     years_span,
 )
 from citegraph.language.date_order import DateOrder
-
-LANGUAGES = ("en", "de", "fr")
+from citegraph.language.dates import date_pattern, month_number, month_pattern, ordinals, read_date
+from citegraph.language.numbers import number_of
+from citegraph.language.word_tables import words_to_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,57 +35,15 @@ class ReadAs:
 
 
 @cache
-def month_names() -> dict[str, int]:
-    """Return month names and abbreviations (English, German, French), lower case, to their numbers."""
-    from babel import Locale
-
-    names: dict[str, int] = {}
-    for language in LANGUAGES:
-        locale = Locale(language)
-        for context in ("format", "stand-alone"):
-            for width in ("wide", "abbreviated"):
-                for number, name in locale.months[context][width].items():
-                    names[name.lower().rstrip(".")] = number
-    return {**names, "sept": 9, "maerz": 3, "mrz": 3, "fevrier": 2, "aout": 8, "decembre": 12}
+def _words(part: str) -> dict[str, int]:
+    return {word: int(number) for word, number in words_to_keys("dates", part).items()}
 
 
-_ORDINALS = {
-    **dict.fromkeys(
-        ("first", "1st", "erstes", "ersten", "erste", "1.", "premier", "première", "1er", "1ère"), 1
-    ),
-    **dict.fromkeys(("second", "2nd", "zweites", "zweiten", "zweite", "2.", "deuxième", "2e", "2ème"), 2),
-    **dict.fromkeys(("third", "3rd", "drittes", "dritten", "dritte", "3.", "troisième", "3e", "3ème"), 3),
-    **dict.fromkeys(("fourth", "4th", "last", "viertes", "vierten", "4.", "quatrième", "4e", "4ème"), 4),
-}
-_SEASONS = {
-    **dict.fromkeys(("spring", "frühjahr", "frühling", "printemps"), 3),
-    **dict.fromkeys(("summer", "sommer", "été"), 6),
-    **dict.fromkeys(("autumn", "fall", "herbst", "automne"), 9),
-    **dict.fromkeys(("winter", "hiver"), 12),
-}
-_PARTS = {
-    **dict.fromkeys(("early", "beginning of", "start of", "anfang", "début"), 0),
-    **dict.fromkeys(("mid", "middle of", "mitte", "mi"), 1),
-    **dict.fromkeys(("late", "end of", "the end of", "ende", "fin"), 2),
-}
-_NUMBERS = {
-    word: number
-    for number, words in enumerate(
-        ("", "one a eins ein einem un une", "two zwei deux", "three drei trois", "four vier quatre",
-         "five fünf cinq", "six sechs", "seven sieben sept", "eight acht huit", "nine neun neuf",
-         "ten zehn dix", "eleven elf onze", "twelve zwölf douze")
-    )
-    for word in words.split()
-}  # fmt: skip
-_UNITS = {
-    **dict.fromkeys(("day", "days", "tag", "tage", "tagen", "jour", "jours"), "day"),
-    **dict.fromkeys(("week", "weeks", "woche", "wochen", "semaine", "semaines"), "week"),
-    **dict.fromkeys(("month", "months", "monat", "monate", "monaten", "mois"), "month"),
-    **dict.fromkeys(
-        ("quarter", "quarters", "quartal", "quartale", "quartalen", "trimestre", "trimestres"), "quarter"
-    ),
-    **dict.fromkeys(("year", "years", "jahr", "jahre", "jahren", "année", "an", "ans", "années"), "year"),
-}
+@cache
+def _units() -> dict[str, str]:
+    return words_to_keys("dates", "units")
+
+
 _LAST = "last|past|previous|letzte[nsrm]?|vergangene[nsrm]?|vorige[nsrm]?"
 _THIS = "this|current|diesen|dieses|diese|diesem|dieser|aktuellen|laufenden|ce|cette|cet"
 _NEXT = "next|coming|following|nächsten|nächstes|nächste|nächster|kommenden|kommendes|kommende"
@@ -113,34 +72,22 @@ def _year(text: str, today: date) -> int:
     return full_year(int(text.lstrip("'’ ")), today)
 
 
-def month_number(text: str) -> int:
-    """Return the number of the month that a text names."""
-    return month_names()[text.lower().rstrip(".")]
-
-
-def _numeric(found: re.Match[str], read: ReadAs) -> Period | None:
-    """Read "03/04/2018" by the declared order, or by the only order that makes a date."""
-    first, second = int(found["a"]), int(found["b"])
-    year = _year(found["y"], read.today)
-    month_first = read.order == "MDY" or (read.order == "YMD" and first <= 12 and "/" in found[0])
-    if "." in found[0]:
-        month_first = False
-    month, day = (first, second) if month_first else (second, first)
-    if month > 12:
-        month, day = day, month
-    period = day_span(year, month, day)
-    if period and period.start and first <= 12 and second <= 12 and first != second and "." not in found[0]:
-        way = "month" if month == first else "day"
-        note = f"{found[0]} read as {period.start.isoformat()} ({way} first)"
-        return replace(period, note=note)
-    return period
+def _day(found: re.Match[str], read: ReadAs) -> Period | None:
+    """Read one day; of "03/04/2018" note in which order it was read."""
+    value, _ = read_date(found)
+    day = value.on(read.order) if value else None
+    if value is None or day is None:
+        return None
+    way = "day" if (day.month, day.day) == (value.month, value.day) else "month"
+    note = f"{found[0]} read as {day.isoformat()} ({way} first)" if value.swapped else ""
+    return Period(day, day, note=note)
 
 
 def _rolling(found: re.Match[str], read: ReadAs) -> Period | None:
     """Read "the last 3 months": back from today; a plain "last month" is the whole calendar month."""
-    raw = found["n"].lower()
-    count = int(raw) if raw.isdigit() else _NUMBERS[raw]
-    unit = _UNITS[found["unit"].lower()]
+    raw = found["n"]
+    count = int(raw) if raw.isdigit() else number_of(raw) or 0
+    unit = _units()[found["unit"].lower()]
     if not 0 < count <= 1200:
         return None
     days = {"day": 1, "week": 7}.get(unit)
@@ -163,10 +110,10 @@ def _part_of_month(found: re.Match[str], read: ReadAs) -> Period:
     ordinal = found["o"].lower()
     last = ordinal.startswith(("last", "letzte", "derni"))
     if found["u"].lower() in ("week", "woche", "semaine"):
-        end = month.end.day if last else 7 * _ORDINALS[ordinal]
+        end = month.end.day if last else 7 * ordinals()[ordinal]
         first = end - 6
     else:
-        later = last or _ORDINALS[ordinal] > 1
+        later = last or ordinals()[ordinal] > 1
         first, end = (16, month.end.day) if later else (1, 15)
     period = Period(month.start.replace(day=first), month.start.replace(day=end))
     return replace(period, note=f"{found[0]} read as days {first} to {end} of the month")
@@ -178,12 +125,11 @@ Rule = tuple[re.Pattern[str], Callable[[re.Match[str], ReadAs], Period | None]]
 @cache
 def period_rules() -> tuple[Rule, ...]:
     """Return the rules, the most specific first: each reads what it matches, or declines with None."""
-    months = alternatives(month_names())
-    day = r"(?P<d>\d{1,2})(?:st|nd|rd|th|\.|er)?(?:\s+of)?"
+    months = month_pattern(False)
     month = rf"(?P<m>{months})\.?"
     year = rf"(?P<y>{_ANY_YEAR})"
     of = r"(?:\s+(?:of|in|des\s+jahres|de\s+l['’]année|de))?[\s,/-]+"
-    ordinal = rf"(?P<o>{alternatives(_ORDINALS)})"
+    ordinal = rf"(?P<o>{alternatives(ordinals())})"
 
     def rule(pattern: str, reader: Callable[[re.Match[str], ReadAs], Period | None]) -> Rule:
         return re.compile(rf"(?<![\w.])(?:{pattern})(?![\w])", re.IGNORECASE), reader
@@ -193,26 +139,10 @@ def period_rules() -> tuple[Rule, ...]:
 
     return (
         rule(
-            r"(?P<y>\d{4})[-/.](?P<m>\d{1,2})[-/.](?P<d>\d{1,2})(?:T\d{2}:\d{2}(?::\d{2})?[\d.]*(?:Z|[+-]\d{2}:?\d{2})?)?",
-            lambda f, r: day_span(int(f["y"]), int(f["m"]), int(f["d"])),
-        ),
-        rule(r"(?P<a>\d{1,2})\s?[-/.]\s?(?P<b>\d{1,2})\s?[-/.]\s?(?P<y>\d{4}|\d{2})", _numeric),
-        rule(
             rf"(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s*(?:-|–|to|bis|and|und|et|au)\s*(?P<e>\d{{1,2}})(?:st|nd|rd|th|\.)?(?:\s+of)?\s+{month}{of}{year}",
             _days,
         ),
-        rule(
-            rf"{day}[\s-]*{month}[\s,-]*{year}",
-            lambda f, r: day_span(year_of(f, r), month_number(f["m"]), int(f["d"])),
-        ),
-        rule(
-            rf"{month}[\s-]*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?:,\s*|\s+){year}",
-            lambda f, r: day_span(year_of(f, r), month_number(f["m"]), int(f["d"])),
-        ),
-        rule(
-            rf"(?P<y>{_YEAR})[\s,-]+{month}[\s-]*(?P<d>\d{{1,2}})(?!\d)",
-            lambda f, r: day_span(year_of(f, r), month_number(f["m"]), int(f["d"])),
-        ),
+        (date_pattern(), _day),
         rule(
             rf"(?:between|zwischen|entre|from|von)\s+(?:christmas|xmas|weihnachten|no[ëe]l)\s+(?:and|und|et|to|bis)\s+(?:the\s+|le\s+)?(?:new\s+year(?:['’]?s(?:\s+(?:eve|day))?)?|neujahr|silvester|nouvel\s+an)(?:\s+(?:of|in))?[\s,]*(?P<y>{_YEAR})?",
             _christmas_to_new_year,
@@ -222,11 +152,13 @@ def period_rules() -> tuple[Rule, ...]:
             lambda f, r: Period(date(year_of(f, r), 12, 24), date(year_of(f, r), 12, 26)),
         ),
         rule(
-            rf"(?P<p>{alternatives(_PARTS)})[\s-]+(?:of\s+)?{month}{of}{year}",
-            lambda f, r: third_of(month_span(year_of(f, r), month_number(f["m"])), _PARTS[f["p"].lower()]),
+            rf"(?P<p>{alternatives(_words('parts'))})[\s-]+(?:of\s+)?{month}{of}{year}",
+            lambda f, r: third_of(
+                month_span(year_of(f, r), month_number(f["m"])), _words("parts")[f["p"].lower()]
+            ),
         ),
         rule(
-            rf"(?P<o>last|letzte[nrs]?|dernière?|{alternatives(_ORDINALS)})\s+(?P<u>week|woche|semaine|half|hälfte|moitié|quinzaine)"
+            rf"(?P<o>last|letzte[nrs]?|dernière?|{alternatives(ordinals())})\s+(?P<u>week|woche|semaine|half|hälfte|moitié|quinzaine)"
             rf"(?:\s+(?:of|in|im|des|de|du))?\s+{month}{of}{year}",
             _part_of_month,
         ),
@@ -238,7 +170,7 @@ def period_rules() -> tuple[Rule, ...]:
         ),
         rule(
             rf"{ordinal}\s+(?:quarter|quartal|trimestre){of}{year}",
-            lambda f, r: months_span(year_of(f, r), 3 * _ORDINALS[f["o"].lower()] - 2, 3),
+            lambda f, r: months_span(year_of(f, r), 3 * ordinals()[f["o"].lower()] - 2, 3),
         ),
         rule(
             rf"h(?P<h>[12]){of}{year}|(?P<y2>{_YEAR})[\s/-]*h(?P<h2>[12])",
@@ -246,19 +178,19 @@ def period_rules() -> tuple[Rule, ...]:
         ),
         rule(
             rf"{ordinal}\s+(?:half|halbjahr|hälfte|semestre|moitié){of}{year}",
-            lambda f, r: months_span(year_of(f, r), 1 if _ORDINALS[f["o"].lower()] == 1 else 7, 6),
+            lambda f, r: months_span(year_of(f, r), 1 if ordinals()[f["o"].lower()] == 1 else 7, 6),
         ),
         rule(
-            rf"(?P<s>{alternatives(_SEASONS)}){of}{year}(?:/\d\d)?",
-            lambda f, r: months_span(year_of(f, r), _SEASONS[f["s"].lower()], 3),
+            rf"(?P<s>{alternatives(_words('seasons'))}){of}{year}(?:/\d\d)?",
+            lambda f, r: months_span(year_of(f, r), _words("seasons")[f["s"].lower()], 3),
         ),
         rule(
             rf"(?:calendar\s+week|week|kw|kalenderwoche|semaine)\s*(?P<w>\d{{1,2}}){of}{year}",
             lambda f, r: week_span(year_of(f, r), int(f["w"])),
         ),
         rule(
-            rf"(?:the\s+)?(?P<p>{alternatives(_PARTS)})[\s-]+(?:of\s+)?(?:the\s+year\s+)?{year}",
-            lambda f, r: third_of(year_span(year_of(f, r)), _PARTS[f["p"].lower()]),
+            rf"(?:the\s+)?(?P<p>{alternatives(_words('parts'))})[\s-]+(?:of\s+)?(?:the\s+year\s+)?{year}",
+            lambda f, r: third_of(year_span(year_of(f, r)), _words("parts")[f["p"].lower()]),
         ),
         rule(
             r"(?P<m>0?[1-9]|1[0-2])/(?P<y>(?:19|20)\d\d)", lambda f, r: month_span(int(f["y"]), int(f["m"]))
@@ -269,28 +201,28 @@ def period_rules() -> tuple[Rule, ...]:
             lambda f, r: Period(date(int(f["y"]) * 10, 1, 1), date(int(f["y"]) * 10 + 9, 12, 31)),
         ),
         rule(
-            rf"(?:the\s+|den\s+|les\s+)?(?:{_LAST})\s+(?P<n>\d{{1,4}}|{'|'.join(_NUMBERS)})\s+(?P<unit>{alternatives(_UNITS)})",
+            rf"(?:the\s+|den\s+|les\s+)?(?:{_LAST})\s+(?P<n>\d{{1,4}}|[^\W\d_]+(?:[ -][^\W\d_]+)?)\s+(?P<unit>{alternatives(_units())})",
             _rolling,
         ),
         rule(
-            rf"(?P<n>\d{{1,4}}|{'|'.join(_NUMBERS)})\s+derni(?:er|ère)s?\s+(?P<unit>{alternatives(_UNITS)})",
+            rf"(?P<n>\d{{1,4}}|[^\W\d_]+(?:[ -][^\W\d_]+)?)\s+derni(?:er|ère)s?\s+(?P<unit>{alternatives(_units())})",
             _rolling,
         ),
         rule(
-            rf"(?:{_LAST})\s+(?P<unit>{alternatives(_UNITS)})",
-            lambda f, r: whole_unit(r.today, _UNITS[f["unit"].lower()], -1),
+            rf"(?:{_LAST})\s+(?P<unit>{alternatives(_units())})",
+            lambda f, r: whole_unit(r.today, _units()[f["unit"].lower()], -1),
         ),
         rule(
-            rf"(?:l['’]|la\s+|le\s+)(?P<unit>{alternatives(_UNITS)})\s+(?:derni(?:er|ère)|passée?)",
-            lambda f, r: whole_unit(r.today, _UNITS[f["unit"].lower()], -1),
+            rf"(?:l['’]|la\s+|le\s+)(?P<unit>{alternatives(_units())})\s+(?:derni(?:er|ère)|passée?)",
+            lambda f, r: whole_unit(r.today, _units()[f["unit"].lower()], -1),
         ),
         rule(
-            rf"(?:{_THIS})\s+(?P<unit>{alternatives(_UNITS)})",
-            lambda f, r: whole_unit(r.today, _UNITS[f["unit"].lower()], 0),
+            rf"(?:{_THIS})\s+(?P<unit>{alternatives(_units())})",
+            lambda f, r: whole_unit(r.today, _units()[f["unit"].lower()], 0),
         ),
         rule(
-            rf"(?:{_NEXT})\s+(?P<unit>{alternatives(_UNITS)})",
-            lambda f, r: whole_unit(r.today, _UNITS[f["unit"].lower()], 1),
+            rf"(?:{_NEXT})\s+(?P<unit>{alternatives(_units())})",
+            lambda f, r: whole_unit(r.today, _units()[f["unit"].lower()], 1),
         ),
         rule(r"today|heute|aujourd['’]hui", lambda f, r: Period(r.today, r.today)),
         rule(
@@ -322,7 +254,7 @@ def period_rules() -> tuple[Rule, ...]:
 
 def _named_month(found: re.Match[str], read: ReadAs) -> Period | None:
     name = found[0].lower().split()[-1].rstrip(".")
-    return recent_month(month_names()[name], read.today)
+    return recent_month(month_number(name), read.today)
 
 
 def _days(found: re.Match[str], read: ReadAs) -> Period | None:

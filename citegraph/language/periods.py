@@ -15,14 +15,8 @@ from citegraph.language.calendar_periods import (
     year_span,
 )
 from citegraph.language.date_order import DateOrder
-from citegraph.language.period_rules import (
-    LANGUAGES,
-    ReadAs,
-    alternatives,
-    month_names,
-    month_number,
-    period_rules,
-)
+from citegraph.language.dates import month_number, month_pattern
+from citegraph.language.period_rules import ReadAs, period_rules
 
 _BEFORE = r"before|earlier than|prior to|older than|vor(?: dem)?|avant(?: le)?"
 _AFTER = r"after|later than|newer than|beyond|nach(?: dem)?|après(?: le)?"
@@ -81,7 +75,7 @@ def _scan(text: str, read: ReadAs) -> list[Period]:
 @cache
 def _bare() -> re.Pattern[str]:
     """Return what may stand before "and May 2018" as the start of a range without its year."""
-    months = alternatives(month_names())
+    months = month_pattern(False)
     return re.compile(
         rf"(?<!\w)(?:between|from|zwischen|von|vom|entre|du|de)\s+(?:the\s+)?(?P<x>(?:(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?)?(?P<m>{months})\.?|q(?P<q>[1-4]))"
         rf"\s*(?:and|to|until|till|through|und|bis(?:\s+zum)?|et|à|au|-|–)\s*(?:the\s+)?$|(?<!\w)(?P<x2>(?P<m2>{months}))\.?\s*(?:to|until|through|bis|à|-|–)\s*$",
@@ -92,7 +86,7 @@ def _bare() -> re.Pattern[str]:
 @cache
 def _yearless() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return "August that year", and "March and" as it stands before "April 2018"."""
-    names = rf"(?<!\w)(?:(?P<m>{alternatives(month_names())})\.?|q(?P<q>[1-4]))"
+    names = rf"(?<!\w)(?:(?P<m>{month_pattern(False)})\.?|q(?P<q>[1-4]))"
     same = r"(?:that|the\s+same|desselben|des\s+gleichen|de\s+la\s+même)"
     that = rf"\s+(?:of\s+|in\s+)?{same}\s+(?:year|jahres|année)\b"
     also = r"\s*(?:and|or|und|oder|et|ou|&|,)\s*$"
@@ -244,7 +238,7 @@ def parse_period(text: str, *, today: date, order: DateOrder = "DMY") -> Period:
         return periods[0]
     if len(periods) > 1:
         raise BadInput(f"{text!r} names more than one date; write a range as 'from A to B'")
-    months = re.fullmatch(rf"(?:{alternatives(month_names())})\.?", text, re.IGNORECASE)
+    months = re.fullmatch(rf"(?:{month_pattern(False)})\.?", text, re.IGNORECASE)
     if months:
         return replace(recent_month(month_number(text), today), text=text, span=(0, len(text)))
     if day := _by_dateparser(text, today, order):
@@ -271,5 +265,5 @@ def _by_dateparser(text: str, today: date, order: DateOrder) -> date | None:
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = dateparser.parse(text, languages=list(LANGUAGES), settings=settings)
+        found = dateparser.parse(text, languages=["en", "de", "fr"], settings=settings)
     return found.date() if found else None

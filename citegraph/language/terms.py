@@ -2,11 +2,12 @@
 
 import re
 import unicodedata
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import Any, Literal
 
-if TYPE_CHECKING:
-    pass
+from citegraph.language.word_tables import table
 
 WORD = re.compile(r"[^\W_]+", re.UNICODE)
 LANGUAGES = {"en": "english", "de": "german", "fr": "french", "es": "spanish", "it": "italian", "nl": "dutch"}
@@ -14,29 +15,66 @@ LANGUAGES = {"en": "english", "de": "german", "fr": "french", "es": "spanish", "
 
 @lru_cache(maxsize=65536)
 def bare(text: str) -> str:
-    """Return `text` case-folded and without accents, for comparing, never for showing."""
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(char for char in decomposed if not unicodedata.combining(char))
+    """Return `text` case-folded and without accents and ligatures, for comparing, never for showing."""
+    folded = text.casefold()
+    if folded.isascii():
+        return folded
+    decomposed = unicodedata.normalize("NFKD", folded)
+    return "".join(char for char in decomposed if not unicodedata.combining(char)).replace("’", "'")
 
 
-STOP_WORDS = frozenset(
-    bare(word)
-    for word in """a about above across after again against ago all almost along already also although always am among an and another any anybody anyone
-    anything are around as at available away back be became because been before behind being below between both but by came can cannot come
-    could did do does doing done down during each either else enough even ever every everybody everyone everything find for from full further
-    get gets give given go going gone got had has have having he held her here hers him his how however i if in into is it its itself just
-    keep kept know let lets like list long look made make makes many may me might mine more most much must my name near need needed needs
-    never next no none nor not nothing now of off often on once one only onto or other others our ours out over own per please pull put quite
-    rather really said same saw say see seem seen shall she should show since so some somebody someone something soon still such take tell
-    than that the their theirs them then there these they thing this those though through till to together too toward under until up upon us
-    use used uses using very via want wants was way we well went were what whatever when where whether which while who whom whose why will
-    with within without would yes yet you your yours pls ok okay actually exactly currently s t re ll ve d m
-    der die das den dem des ein eine einen einem einer eines und oder aber auch auf aus bei bis durch für gegen hat haben hatte ich ihm ihn
-    ihr im ins ist sind kann können man mit nach nicht noch nur ob ohne sein seine sich sie über um uns unter vom von vor war waren was
-    weiter welche welchen welcher welches welchem wenn wer werden wie wieder wir wird wo zu zum zur es gibt dass dieser diese dieses bitte laut
-    le la les un une du de et ou mais dans par pour sur avec sans est sont aux au ce cette ces qui que quoi quel quelle quels quelles il elle
-    nous vous ils elles se sa son ses leur leurs ne pas plus en""".split()
-)
+def bare_with_places(text: str) -> tuple[str, Sequence[int]]:
+    """Return the text as `bare` gives it, and for each of its characters the place in `text` that it came from."""
+    if text.isascii():
+        return text.lower(), range(len(text))
+    folded: list[str] = []
+    places: list[int] = []
+    for place, character in enumerate(text):
+        piece = bare(character)
+        folded.append(piece)
+        places.extend([place] * len(piece))
+    return "".join(folded), places
+
+
+Level = Literal["grammar", "asking", "general"]
+
+
+@cache
+def stop_words(level: Level = "asking") -> frozenset[str]:
+    """Return the bare words that carry little, English, German and French; each level holds those before it.
+
+    "grammar" says nothing anywhere, "asking" names no topic of a question, "general" is no value by itself: general
+    words of asking, listing and measuring, and the names of months.
+    """
+    listed = [table("stop_words")["grammar"]]
+    if level != "grammar":
+        listed.append(table("stop_words")["asking"])
+    months: list[str] = []
+    if level == "general":
+        listed.append(table("stop_words")["general"])
+        named = " ".join(table("cldr_months")[language] for language in ("en", "de", "fr"))
+        months = [name for entry in named.split() if len(name := entry.partition(":")[2]) > 2]
+    return frozenset(
+        bare(word) for part in listed for words in part.values() for word in words.split()
+    ) | frozenset(map(bare, months))
+
+
+@cache
+def _signs() -> dict[str, tuple[str, ...]]:
+    """Return each small word to the languages that it is a sign of."""
+    found: dict[str, tuple[str, ...]] = {}
+    for part in ("grammar", "signs"):
+        for language, listed in table("stop_words")[part].items():
+            for word in dict.fromkeys(bare(word) for word in listed.split()):
+                found[word] = (*found.get(word, ()), language)
+    return found
+
+
+def language_of(text: str) -> str | None:
+    """Return the language (en, de, fr, es, it, nl) whose small words a text holds most of, None when none leads."""
+    counted = Counter(language for word in words(text[:5000]) for language in _signs().get(word, ()))
+    first, second, *_ = [*counted.most_common(2), ("", 0), ("", 0)]
+    return first[0] if first[1] > second[1] else None
 
 
 def words(text: str) -> list[str]:
@@ -46,7 +84,7 @@ def words(text: str) -> list[str]:
 
 def content_words(text: str) -> list[str]:
     """Return the bare words of `text` that are not stop words, in order, without repeats."""
-    return list(dict.fromkeys(word for word in words(text) if word not in STOP_WORDS))
+    return list(dict.fromkeys(word for word in words(text) if word not in stop_words()))
 
 
 @lru_cache(maxsize=8)

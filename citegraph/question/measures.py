@@ -124,7 +124,7 @@ def read_amounts(reader: Reader) -> None:
         unit = re.match(r"\s*[^\W\d_]+", reader.question[end:])
         counted = COUNTED.match(reader.question, finish)
         other = (unit and not reader.free(end, end + 1) and unit) or counted
-        counts = other and terms.bare(other[0].strip()) not in terms.STOP_WORDS
+        counts = other and terms.bare(other[0].strip()) not in terms.stop_words()
         if amount.money.currency is None and (weak or counts):
             continue
         reader.add(amount_field(reader, start), operator, written_amount(amount, None), begin_at, finish)

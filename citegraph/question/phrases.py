@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from citegraph.language import terms
 from citegraph.language.inflection import same_noun
-from citegraph.language.names import plain
+from citegraph.language.terms import bare
 from citegraph.question import cues
 
 
@@ -20,7 +20,7 @@ def _pattern(phrase: str) -> re.Pattern[str]:
 
 def _begun(word: str) -> str:
     """Return the pattern of words that begin like a word, with its vowel or an umlaut."""
-    letter = plain(word[:1])
+    letter = bare(word[:1])
     first = rf"[{letter}{UMLAUTS[letter]}{re.escape(word[0])}]" if letter in UMLAUTS else re.escape(word[0])
     return rf"{first}[^\W\d_]*"
 

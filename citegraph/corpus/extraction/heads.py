@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from citegraph.corpus.extraction.in_text import date_pattern
+from citegraph.language.dates import shows_day
 from citegraph.language.names import CLEAR_FORMS, LEADING_FORMS, LEGAL_FORMS, tokens
 
 HEAD_LINES = 12
@@ -126,7 +126,7 @@ def is_name(line: str) -> bool:
         bool(re.search(r"[^\W\d_]{2}", line))
         and sum(map(str.isdigit, line)) <= sum(map(str.isalpha, line))
         and not _NO_NAME.search(line)
-        and not date_pattern().search(line)
+        and not shows_day(line)
         and (len(line.split()) <= _MOST_WORDS or _SPEAKS.search(line) is None)
     )
 

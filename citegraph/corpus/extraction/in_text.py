@@ -10,7 +10,7 @@ from citegraph.corpus.schema.field import Field, Value
 from citegraph.corpus.schema.values import coerce
 from citegraph.errors import BadInput
 from citegraph.language.amounts import Amount, find_amounts
-from citegraph.language.period_rules import month_names
+from citegraph.language.dates import find_days
 from citegraph.language.terms import fold
 
 
@@ -51,82 +51,11 @@ def find_typed(field: Field, text: str, *, today: date, order: str) -> Iterator[
             yield from _strings(field, text, today, order)
 
 
-@cache
-def _months() -> dict[str, int]:
-    """Return month names and abbreviations of the languages that documents come in, lower case (CLDR)."""
-    from babel import Locale
-
-    names = dict(month_names())
-    for language in ("nl", "es", "it", "pt", "pl"):
-        for context in ("format", "stand-alone"):
-            for width in ("wide", "abbreviated"):
-                for number, name in Locale(language).months[context][width].items():
-                    names.setdefault(name.lower().rstrip("."), number)
-    return names
-
-
-@cache
-def date_pattern() -> re.Pattern[str]:
-    """Return the shapes of dates in documents: numeric, ISO, and with a month's name."""
-    month = "|".join(sorted((re.escape(name) for name in _months()), key=len, reverse=True))
-    ordinal = r"(?:\s?(?:st|nd|rd|th|er|t\s?h|s\s?t|n\s?d|r\s?d)\b)?"
-    year = r"(?:(?:19|20)\d\d|['’]?\d\d)"
-    full = r"(?:19|20)\d\d"
-    return re.compile(
-        rf"""
-        (?<![\w/.-])(?P<iso>{full}[-/.]\d{{1,2}}[-/.]\d{{1,2}})(?![\d/-])
-      | (?<![\w/-])(?<!\d\.)(?P<num>\d{{1,2}}\s?(?P<sep>[-/.])\s?\d{{1,2}}\s?(?P=sep)\s?(?:{full}|\d\d))(?![\d/])(?!-\d)
-      | (?<![\d/])(?P<dmy>(?P<d1>\d{{1,2}}){ordinal}(?:\s+day\s+of)?[\s.,/-]*(?:(?:of|de|den|du)\s+)?
-          (?P<m1>{month})\b\.?(?:[\s,.'’/-]+|\s*(?:of|de|del|di)\s+)(?P<y1>{year}))(?!\d)
-      | \b(?P<mdy>(?P<m2>{month})\b[.,]?[\s-]*(?P<d2>\d{{1,2}}){ordinal}(?:\s*[,.-]\s*|\s+)(?P<y2>{full}))(?!\d)
-      | (?<![\d:.,])(?P<solid>{full}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))(?!\d)
-        """,
-        re.IGNORECASE | re.VERBOSE,
-    )
-
-
 def find_dates(text: str, order: str, today: date) -> Iterator[Typed]:
-    """Yield the dates in a text; `order` decides what 03/04/2018 means."""
-    for found in date_pattern().finditer(text):
-        if day := _read_date(found, order, today):
-            yield Typed(found.start(), found.end(), found[0], day)
-
-
-def _read_date(found: re.Match[str], order: str, today: date) -> date | None:
-    if found["m1"] or found["m2"]:
-        name, day, year = (
-            (found["m1"], found["d1"], found["y1"])
-            if found["m1"]
-            else (found["m2"], found["d2"], found["y2"])
-        )
-        parts = [_full(int(year.lstrip("'’")), today), _months()[name.lower()], int(day)]
-    elif found["num"]:
-        first, second, last = (int(part) for part in re.findall(r"\d+", found["num"]))
-        month_first = order == "MDY" and found["sep"] != "."
-        month, day_of = (first, second) if month_first else (second, first)
-        if month > 12:
-            month, day_of = day_of, month
-        parts = [_full(last, today), month, day_of]
-    else:
-        digits = re.findall(r"\d+", found[0])
-        parts = [int(part) for part in digits] if len(digits) == 3 else _solid(digits[0])
-    try:
-        day_read = date(*parts)
-    except ValueError:
-        return None
-    return day_read if 1900 <= day_read.year <= today.year + 100 else None
-
-
-def _solid(digits: str) -> list[int]:
-    return [int(digits[:4]), int(digits[4:6]), int(digits[6:])]
-
-
-def _full(year: int, today: date) -> int:
-    """Return a two-digit year as the last such year that is at most 30 years ahead."""
-    if year >= 100:
-        return year
-    ahead = today.year + 30
-    return ahead - (ahead - year) % 100
+    """Yield the days in a text; `order` decides what 03/04/2018 means."""
+    for found, day in find_days(text, order):
+        if 1900 <= day.year <= today.year + 100:
+            yield Typed(found.start, found.end, found.text, day)
 
 
 @lru_cache(maxsize=2048)

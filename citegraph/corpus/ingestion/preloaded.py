@@ -2,9 +2,10 @@
 
 from importlib import import_module
 
-from citegraph.corpus.extraction.in_text import date_pattern, place_names
+from citegraph.corpus.extraction.in_text import place_names
 from citegraph.language.amounts import currencies, find_amounts, parse_quantity
 from citegraph.language.countries import country_names
+from citegraph.language.dates import date_pattern
 
 # Each takes a tenth of a second and more, which every worker would pay for itself.
 for name in (

@@ -11,10 +11,9 @@ from rapidfuzz.distance import OSA
 from citegraph.corpus.linking.links import How, Link
 from citegraph.corpus.linking.value_index import Entry, Lexicon
 from citegraph.corpus.schema.declared_words import general_words
-from citegraph.language.common_words import COMMON
 from citegraph.language.inflection import forms_among, inflections, only_s, same_noun
-from citegraph.language.names import CLEAR_FORMS, CONNECTORS, LEGAL_FORMS, Token, plain
-from citegraph.language.terms import fold
+from citegraph.language.names import CLEAR_FORMS, CONNECTORS, LEGAL_FORMS, Token
+from citegraph.language.terms import bare, bare_with_places, fold, stop_words
 
 CANDIDATES = 2000
 """Values that are scored for one question, those with the rarest shared tokens first."""
@@ -63,7 +62,7 @@ class NameSearch:
         self.words = words
         self.fields = fields
         self.general = general_words(self.bucket)
-        self.plain = plain(text)
+        self.plain, self.places = bare_with_places(text)
 
     # named things: vendors, parties, products, titles, laws, categories
 
@@ -114,7 +113,11 @@ class NameSearch:
         if index + 1 >= len(self.words):
             return ""
         left, right = self.words[index], self.words[index + 1]
-        if left.text in COMMON or right.text in COMMON or right.start - left.end > 1:
+        if (
+            left.text in stop_words("general")
+            or right.text in stop_words("general")
+            or right.start - left.end > 1
+        ):
             return ""
         return left.text + right.text
 
@@ -122,7 +125,7 @@ class NameSearch:
         return len(word.text) >= 5 and word.text.isalpha() and not self._is_general(word.text)
 
     def _is_general(self, word: str) -> bool:
-        if word in COMMON or word in self.general or word in LEGAL_FORMS:
+        if word in stop_words("general") or word in self.general or word in LEGAL_FORMS:
             return True
         return bool(forms_among(word, self.general))
 
@@ -193,11 +196,12 @@ class NameSearch:
 
     def _literal(self, entry: Entry) -> Found | None:
         """Return the value where it stands in the text as it is, whatever punctuation it holds."""
-        wanted = plain(entry.value)
+        wanted = bare(entry.value)
         start = self.plain.find(wanted) if len(wanted) >= 4 else -1
         end = start + len(wanted)
         if start < 0 or self.plain[start - 1 : start].isalnum() or self.plain[end : end + 1].isalnum():
             return None
+        start, end = self.places[start], self.places[end - 1] + 1
         inside = [n for n, word in enumerate(self.words) if start <= word.start and word.end <= end]
         if not inside:
             return None

@@ -12,8 +12,8 @@ from rapidfuzz.distance import OSA
 
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
-from citegraph.language.common_words import COMMON
 from citegraph.language.names import Name, parse_name
+from citegraph.language.terms import stop_words
 
 FREQUENT = 0.2
 """A token in more than this share of the values (and in more than 50) supports a match but starts none."""
@@ -70,7 +70,7 @@ class Lexicon:
         """Return the token's rarity among the values (idf); common words weigh a fifth."""
         held = len(self.postings.get(token, ())) or 1
         rarity = math.log(1 + self.size / held)
-        return rarity * (0.2 if token in COMMON else 1.0)
+        return rarity * (0.2 if token in stop_words("general") else 1.0)
 
     def frequent(self, token: str) -> bool:
         """Return whether a token is in too many values to start a match."""

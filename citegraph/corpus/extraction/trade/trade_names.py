@@ -27,14 +27,13 @@ from citegraph.language.names import (
     Token,
     parse_name,
     tokens,
-    words,
 )
 
-_INSIDE = CONNECTORS | words(
-    "del dei do da dos das delle degli van von den zum zur im am aan og och i sur aux au della di het ter em na no"
+_INSIDE = CONNECTORS | frozenset(
+    "del dei do da dos das delle degli van von den zum zur im am aan og och i sur aux au della di het ter em na no".split()
 )
 """Words in lower case that a name may hold."""
-_SHORT = words("inc ltd co corp bhd sdn pte pty pvt lda ltda cia")
+_SHORT = frozenset("inc ltd co corp bhd sdn pte pty pvt lda ltda cia".split())
 """Legal forms that end with a dot; behind others it ends a sentence."""
 BULLET = re.compile(r"(?<=\w\w\w)\.?\s+[|•·●∙■]\s")
 """What parts a name from what is said of it in the same line."""

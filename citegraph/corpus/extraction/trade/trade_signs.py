@@ -21,7 +21,8 @@ from citegraph.corpus.extraction.trade.trade_lines import (
 from citegraph.corpus.extraction.trade.trade_names import BULLET, greets, legal_name, name_in, no_party
 from citegraph.corpus.extraction.trade.trade_page import BLOCK, Page, Pieces
 from citegraph.corpus.extraction.trade.trade_words import is_name_row, said_name
-from citegraph.language.names import parse_name, plain
+from citegraph.language.names import parse_name
+from citegraph.language.terms import bare
 
 NEAR = 3
 """Lines around a name in which a registration speaks of it."""
@@ -56,7 +57,7 @@ class Sign:
 
 def signs(page: Page) -> Iterator[Sign]:
     """Yield all that speaks for names on a page."""
-    webs = frozenset(plain(label) for label in _domains(page.text))
+    webs = frozenset(bare(label) for label in _domains(page.text))
     head = next(_headed(page), None)
     if head:
         yield head

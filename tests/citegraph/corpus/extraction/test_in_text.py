@@ -36,7 +36,7 @@ def field(type_name: Any, **more: Any) -> Field:
         ("29 maart 2014", "DMY", [date(2014, 3, 29)]),
         ("du 02 Juillet 2015", "DMY", [date(2015, 7, 2)]),
         ("18-MAR-17", "DMY", [date(2017, 3, 18)]),
-        ("Mar 18 10:00:00 2009 GMT", "DMY", []),
+        ("Mar 18 10:00:00 2009 GMT", "DMY", [date(2009, 3, 18)]),
         ("20180305", "DMY", [date(2018, 3, 5)]),
         ("31/02/2018", "DMY", []),
         ("version 2.1.3, phone 03-21271200, 1/2", "DMY", []),

@@ -1,0 +1,90 @@
+"""What `words/cldr_*.yaml` hold, made from babel and pycountry: loading those two costs a question half a second.
+
+`python -m citegraph.language.cldr` writes the files anew; a test holds them against this module.
+"""
+
+import re
+from pathlib import Path
+
+LANGUAGES = ("de", "en", "fr", "es", "it", "nl")
+"""Languages whose questions and documents are read."""
+DOCUMENT_LANGUAGES = (*LANGUAGES, "pl", "pt")
+"""Languages whose dates are read."""
+
+
+def months() -> dict[str, str]:
+    """Return the month names and abbreviations, lower case, of every locale of each language, by language.
+
+    Names are written as "<month>:<name>"; scripts other than Latin are left out.
+    """
+    from babel import Locale, localedata
+
+    names: dict[str, set[tuple[int, str]]] = {language: set() for language in DOCUMENT_LANGUAGES}
+    for identifier in localedata.locale_identifiers():
+        language = identifier.partition("_")[0]
+        if language not in names:
+            continue
+        for widths in Locale.parse(identifier).months.values():
+            for width in ("wide", "abbreviated"):
+                for number, name in widths[width].items():
+                    plain = name.lower().rstrip(".")
+                    if re.fullmatch(r"[a-zà-ɏ]+", plain):
+                        names[language].add((number, plain))
+    return {
+        language: " ".join(f"{number}:{name}" for number, name in sorted(found))
+        for language, found in names.items()
+    }
+
+
+def currencies() -> dict[str, str]:
+    """Return the names of each current ISO 4217 code in English, German and French, lower case, "|" between them."""
+    from babel import Locale
+    from babel.numbers import list_currencies
+    from pycountry import currencies as current
+
+    known = {currency.alpha_3 for currency in current}
+    names: dict[str, set[str]] = {code: set() for code in sorted(known)}
+    for language in ("en", "de", "fr"):
+        plurals = Locale(language)._data["currency_names_plural"]
+        single = Locale(language).currencies
+        for code in known & list_currencies():
+            for form in (*dict(plurals.get(code, {})).values(), single.get(code, "")):
+                if words := re.findall(r"[^\W\d_]+", form.lower()):
+                    names[code].add(" ".join(words))
+    return {code: " | ".join(sorted(forms)) for code, forms in names.items()}
+
+
+def countries() -> dict[str, str]:
+    """Return the names and codes of each ISO 3166-1 alpha-2 code as they are written, "|" between them.
+
+    Names are those of pycountry, then in English, German and French those of the CLDR.
+    """
+    import pycountry
+    from babel import Locale
+
+    names: dict[str, dict[str, None]] = {}
+    for country in pycountry.countries:
+        forms = names[country.alpha_2] = {}
+        for key in ("name", "official_name", "common_name", "alpha_2", "alpha_3"):
+            if text := getattr(country, key, None):
+                forms[text] = None
+        for key in ("name", "official_name", "common_name"):
+            if text := getattr(country, key, None):
+                forms[re.sub(r"\s*[,(].*$", "", text)] = None
+    for language in ("en", "de", "fr"):
+        for code, text in Locale(language).territories.items():
+            if code in names:
+                names[code][text] = None
+    return {code: " | ".join(forms) for code, forms in sorted(names.items())}
+
+
+TABLES = {"cldr_months": months, "cldr_currencies": currencies, "cldr_countries": countries}
+
+if __name__ == "__main__":
+    import yaml
+
+    folder = Path(__file__).parent / "words"
+    for name, made in TABLES.items():
+        head = "# Made by python -m citegraph.language.cldr from the CLDR and ISO tables of babel and pycountry\n"
+        text = yaml.safe_dump(made(), allow_unicode=True, width=120, sort_keys=True)
+        folder.joinpath(f"{name}.yaml").write_text(head + text, "utf-8")
