@@ -16,7 +16,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from citegraph.language import terms
-from citegraph.language.amounts import parse_number
+from citegraph.language.numbers import parse_number
 from citegraph.question import cues
 from citegraph.question.small_talk import GREETED
 from citegraph.run.context import Context

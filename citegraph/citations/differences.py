@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from rapidfuzz.distance import LCSseq
 
-from citegraph.language import claim_cues, units
+from citegraph.language import amounts, claim_cues, units
 from citegraph.language.claim_tokens import WORD, is_content, stem, word_list
 from citegraph.language.numbers import number_of
 from citegraph.language.terms import bare
@@ -212,5 +212,5 @@ def _unit(token: Token) -> tuple[str, str] | None:
     found = units.unit(token.text, False)
     if found:
         return found[0], str(found[1])
-    ten = units.scale(token.text, False)
+    ten = amounts.scale(token.text, False)
     return ("scale", str(ten)) if ten is not None else None

@@ -3,14 +3,16 @@
 import re
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal
 
 from citegraph.language import units
+from citegraph.language.amounts import currency as currency_of
+from citegraph.language.amounts import is_currency_here, marks_before, same_currency, scale
 from citegraph.language.claim_tokens import stem
 from citegraph.language.dates import DateValue, find_dates
 from citegraph.language.names import LEGAL_FORMS
-from citegraph.language.numbers import find_spelled
+from citegraph.language.numbers import GROUPED, find_spelled, readings
 from citegraph.language.terms import bare, stop_words
 
 Kind = Literal["number", "date", "identifier"]
@@ -53,18 +55,23 @@ class Fact:
 # ---------------------------------------------------------------- numbers in digits
 
 _DIGITS = (
-    r"(?:\d{1,3}(?:[,.'’\u00a0\u202f\u2009]\d{3})+(?!\d)(?:[.,]\d+)?|\d{1,3}(?:\ \d{3})+(?=[,.]\d\d?\s?€"
+    rf"(?:{GROUPED}|\d{{1,3}}(?:\ \d{{3}})+(?=[,.]\d\d?\s?€"
     r"|\s?(?:€|EUR|CHF|euros))(?:[,.]\d+)?|\d+(?:[.,]\d+)?|(?<![\w])[.,]\d+)"
 )
 _CURRENCY_PREFIX = (
     r"(?:US\s?\$|CA?\$|AU?\$|NZ\$|HK\$|S\$|R\$|[$€£¥₹₩₽₺₪]|USD|EUR|GBP|CHF|RM|MYR|INR|JPY|CNY|CAD|AUD"
     r"|SGD|HKD|SEK|NOK|DKK|PLN|Rs\.?)"
 )
-_NUMBER = re.compile(
-    rf"(?P<currency>(?<![A-Za-z]){_CURRENCY_PREFIX})?(?P<gap>[ "
-    rf"\u00a0]?)(?P<sign>(?<![\w)])[-−+](?=\d))?(?<![\w.,])(?P<digits>{_DIGITS})(?P<rest>)",
-    re.VERBOSE,
-)
+
+
+@cache
+def _number_pattern() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?P<currency>(?<![A-Za-z])(?:{_CURRENCY_PREFIX}|{marks_before()}(?=[ \u00a0])))?(?P<gap>[ \u00a0]?)"
+        rf"(?P<sign>(?<![\w)])[-−+](?=\d))?(?<![\w.,])(?P<digits>{_DIGITS})"
+    )
+
+
 _AFTER = re.compile(
     r"(?P<space>[ \u00a0\u202f]*\n?[ \u00a0\u202f]*)(?P<close>\)[ ]?)?(?P<hyphen>-)?"
     r"(?P<word>[^\W\d_]+(?:[./][^\W\d_]+\d?|[²³]|(?<=m)[23](?!\w))?\.?(?![\w$])|%|°\s?[CF]?|[€£¥$₹]|Ω|[kM]Ω|[µμ][A-Za-z]+(?:/[a-z]+)?|US\$)"
@@ -84,29 +91,6 @@ _NO_IDENTIFIER = re.compile(
     r"(?:\d+(?:st|nd|rd|th|er|e|ème|ten|te|s)|(?:FY|Q|H|T)\d+|\d+(?:[.,]\d+)?-?[^\W\d_]{2,}|(?:\d+(?:[.,]\d+)?-)+[a-zäöüß]{3,}(?:-[a-z]+)*|"
     r"\d+(?:[.,]\d+)?(?:[kmKMµun]?(?:[VAWFHgmLsJ]|Hz|Ω)|[KMBkmb]|bn)|[A-Za-z]?\d{1,2}|T\d\d:\d\d\S*|\d+[:.]\d+[ap]m)",
 )
-
-
-def _readings(digits: str, comma_decimal: bool) -> tuple[Decimal, ...]:
-    """Return the possible values of printed digits, the one that fits the text's convention first."""
-    plain = re.sub(r"[^\d.,]", "", digits)
-    commas, dots = plain.count(","), plain.count(".")
-    if commas and dots:
-        decimal_mark = max(",", ".", key=plain.rfind)
-        grouping = "." if decimal_mark == "," else ","
-        plain = plain.replace(grouping, "")
-        return (Decimal(plain.replace(decimal_mark, ".")),) if plain.count(decimal_mark) == 1 else ()
-    if not commas and not dots:
-        return (Decimal(plain),)
-    mark = "," if commas else "."
-    grouped, decimal = plain.replace(mark, ""), plain.replace(mark, ".")
-    if plain.count(mark) > 1:
-        return (Decimal(grouped),)
-    head, _, tail = plain.partition(mark)
-    if len(tail) != 3 or not head or head.startswith("0") or len(head) > 3:
-        return (Decimal("0" + decimal if not head else decimal),)
-    as_group, as_decimal = Decimal(grouped), Decimal(decimal)
-    likely_decimal = comma_decimal == (mark == ",")
-    return (as_decimal, as_group) if likely_decimal else (as_group, as_decimal)
 
 
 _COMMA_DECIMAL = re.compile(r"\d\.\d{3},\d|(?<![\d,.])\d+,\d{1,2}(?![\d,])|\d\s?,\d+\s?(?:€|EUR)")
@@ -143,22 +127,18 @@ def _tail(
                 found = units.unit(pair[2], False)
             if found:
                 return pair.end(), power, currency, found
-        ten = units.scale(word, currency is not None or (glued and word in ("K", "k", "M", "B")))
+        ten = scale(word, currency is not None or (glued and word in ("K", "k", "M", "B")))
         if ten is None and power == 0 and word in ("m", "b", "M") and not currency:
             after = _AFTER.match(text, match.end())
-            if after and units.currency(after["word"]):
-                ten = units.scale(word, True)
+            if after and currency_of(after["word"]):
+                ten = scale(word, True)
         if ten is not None:
             power += ten
             end = match.end()
             continue
-        code = units.currency(word)
-        if code and (currency is None or units.same_currency(code, currency)):
-            if (
-                word.casefold() in ("cent", "cents", "try", "won", "fr", "rs", "rm")
-                and not word.isupper()
-                and word.casefold() not in ("cent", "cents")
-            ):
+        code = currency_of(word)
+        if code and (currency is None or same_currency(code, currency)):
+            if not is_currency_here(word, text[at - 8 : at]):
                 break
             currency = code if currency in (None, "$") else currency
             end = match.end()
@@ -277,15 +257,17 @@ def _read_identifiers(rest: str, facts: list[Fact]) -> str:
 
 
 def _read_digits(rest: str, comma_decimal: bool, facts: list[Fact]) -> str:
-    for match in _NUMBER.finditer(rest):
-        amounts = _readings(match["digits"], comma_decimal)
+    for match in _number_pattern().finditer(rest):
+        amounts = readings(match["digits"], comma_decimal)
         if not amounts:
             continue
         if match["sign"] in ("-", "−"):
             amounts = tuple(-a for a in amounts)
-        code = units.currency(match["currency"].replace(" ", "")) if match["currency"] else None
+        mark = match["currency"] or ""
+        known = mark and is_currency_here(mark, match["digits"])
+        code = currency_of(mark.replace(" ", "")) if known else None
         fact = _number(rest, match.span("digits"), amounts, code, False)
-        if match["currency"]:
+        if code:
             fact = replace(fact, start=match.start(), text=rest[match.start() : fact.end])
         facts.append(fact)
     _mark_labels(rest, facts)

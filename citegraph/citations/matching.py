@@ -6,7 +6,7 @@ from decimal import Decimal
 from functools import cached_property, lru_cache
 
 from citegraph.citations.facts import Fact, Name, hard_facts, names, uses_comma_decimals
-from citegraph.language import claim_cues, units
+from citegraph.language import amounts, claim_cues
 from citegraph.language.claim_tokens import (
     EMPHASIS,
     WORD,
@@ -159,7 +159,7 @@ def _same_dimension(claim: str, source: str) -> bool:
     if claim == source:
         return True
     if claim.startswith("money:") and source.startswith("money:"):
-        return units.same_currency(claim[6:], source[6:])
+        return amounts.same_currency(claim[6:], source[6:])
     return False
 
 
@@ -172,9 +172,9 @@ _NEAR_UNIT: dict[str, re.Pattern[str]] = {
 def _mentions_unit(text: str, dimension: str, printed_unit: str) -> bool:
     """Tell whether a text names the unit of a number that stands bare in its table."""
     if dimension.startswith("money:"):
-        codes = {units.currency(m) for m in re.findall(r"[€£¥₹$]|\b[A-Z]{3}\b|\bRM\b|[A-Z]{1,2}\$", text)}
+        codes = {amounts.currency(m) for m in re.findall(r"[€£¥₹$]|\b[A-Z]{3}\b|\bRM\b|[A-Z]{1,2}\$", text)}
         named = {c for c in codes if c}
-        return not named or any(units.same_currency(dimension[6:], c) for c in named)
+        return not named or any(amounts.same_currency(dimension[6:], c) for c in named)
     if dimension in _NEAR_UNIT:
         return bool(_NEAR_UNIT[dimension].search(text))
     spelled = printed_unit.strip(" -).,;:").casefold()
@@ -206,7 +206,7 @@ def numbers_agree(claim: Fact, source: Fact, around: str, *, about: bool = False
         if _scaled_by_note(mine, source, around):
             return True
         bare = claim.dimension.startswith("money") and not claim.scaled and _whole(source)
-        return _equal(mine, source.amounts, same_print) and not (bare and units.SCALE_NOTE.search(around))
+        return _equal(mine, source.amounts, same_print) and not (bare and amounts.SCALE_NOTE.search(around))
     if source.dimension and not claim.dimension:
         if claim.noun and (source.dimension.startswith("money") or claim.noun not in content_stems(around)):
             return False
@@ -227,9 +227,9 @@ def _scaled_by_note(mine: tuple[Decimal, ...], source: Fact, around: str) -> boo
     """Tell whether the source is a bare number of a table "in millions" that gives the claimed amount."""
     if source.scaled or not mine or not source.amounts:
         return False
-    for note in units.SCALE_NOTE.finditer(around):
+    for note in amounts.SCALE_NOTE.finditer(around):
         word = note[1].casefold()
-        power = 3 if word in ("000s", "ooos", "milliers") else units.scale(word, True) or 0
+        power = 3 if word in ("000s", "ooos", "milliers") else amounts.scale(word, True) or 0
         if mine[0] == source.amounts[0] * Decimal(10) ** power:
             return True
     return False

@@ -1,82 +1,22 @@
-"""Amounts of money and physical quantities as people write them ("RM 1.5k", "12,50 EUR", "600 mA")."""
+"""Amounts of money and physical quantities as people write them ("RM 1.5k", "12,50 EUR", "3 Mrd. €", "600 mA")."""
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cache
-from typing import Any
 
 from citegraph.errors import BadInput
+from citegraph.language import units
+from citegraph.language.numbers import DIGITS_PATTERN, find_spelled, number_of, parse_number
+from citegraph.language.word_tables import any_of, table, words_to_keys
 
 DIGITS = 15
 """Significant digits that are kept: as many as every double keeps, so that all backends compare alike."""
 
 LIMIT = Decimal(10) ** 15
 
-
-def read_table(text: str) -> dict[str, str]:
-    """Return word -> value of a table written as "value: word word  value: word ..."."""
-    table: dict[str, str] = {}
-    value = ""
-    for part in text.split():
-        if part.endswith(":") and len(part) > 1:
-            value = part[:-1]
-        else:
-            table[part] = value
-    return table
-
-
-_SYMBOLS = read_table(
-    """
-    USD: $ us$ buck bucks     EUR: €      GBP: £ quid     JPY: ¥      MYR: rm sen     INR: ₹ rs       PLN: zł
-    KRW: ₩                    TRY: ₺      THB: ฿          VND: ₫      RUB: ₽          BRL: r$         CZK: kč
-    CAD: c$ ca$               AUD: a$ au$ HKD: hk$        SGD: s$     TWD: nt$        NZD: nz$        HUF: ft
-    CHF: sfr fr               SEK: kr     CNY: rmb
-    """
-)
-"""What stands for one currency beside a number; "$", "kr" and the like for the most usual of theirs."""
-
-_PREFERRED = read_table(
-    """
-    USD: dollar           GBP: pound pfund livre    CHF: franc franken    MXN: peso     NOK: krone krones
-    SEK: krona kronor     DKK: kronen               INR: rupee rupie      IDR: rupiah   KRW: won
-    KWD: dinar            BRL: real                 CNY: yuan             RUB: ruble rouble rubel
-    TRY: lira             AED: dirham               SAR: riyal            KES: shilling ZAR: rand
-    EUR: euro             JPY: yen                  ILS: shekel
-    """
-)
-"""Which currency a name that several share means."""
-
-_MULTIPLIERS = {
-    word: int(power)
-    for word, power in read_table(
-        """
-        2: hundred hundert
-        3: k thousand tausend tsd mille grand
-        6: m mn mio million millions millionen
-        9: bn b billion billions mrd milliarde milliarden milliard milliards
-        """
-    ).items()
-}
-"""Words after a number, to their power of ten."""
-
-_WORDS = {
-    word: int(number)
-    for word, number in read_table(
-        """
-        1: one a an ein eine einem einen un une     2: two zwei deux couple      3: three drei trois
-        4: four vier quatre      5: five fünf cinq      6: six sechs             7: seven sieben sept
-        8: eight acht huit       9: nine neun neuf      10: ten zehn dix         11: eleven elf onze
-        12: twelve zwölf douze   15: fifteen fünfzehn quinze                     18: eighteen achtzehn
-        20: twenty zwanzig vingt 24: twenty-four        30: thirty dreißig trente
-        36: thirty-six           40: forty vierzig      50: fifty fünfzig        60: sixty sechzig
-        90: ninety neunzig       100: hundred hundert cent                       1000: thousand tausend mille
-        """
-    ).items()
-}
-
-NUMBER = r"[-+−]?(?:\d{1,3}(?:[.,'’\u00a0\u202f ]\d{3})+(?:[.,]\d{1,4})?|\d+(?:[.,]\d+)?|\.\d+)"
+NUMBER = rf"[-+−]?{DIGITS_PATTERN}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,37 +44,101 @@ class Amount:
     span: tuple[int, int]
 
 
+# ---------------------------------------------------------------- currencies
+
+
+@cache
+def _preferred() -> dict[str, str]:
+    return words_to_keys("money", "names")
+
+
+@cache
+def _shared() -> dict[str, tuple[str, ...]]:
+    """Return "$", "kr" ... to the codes that each may mean, the most usual first."""
+    return {mark: tuple(codes.split()) for mark, codes in table("money")["shared"].items()}
+
+
 @cache
 def currencies() -> dict[str, str]:
     """Return symbols, codes and names (English, German, French), lower case, to ISO 4217 codes."""
-    from babel import Locale
-    from babel.numbers import list_currencies
-    from pycountry import currencies as current
-
-    known = {currency.alpha_3 for currency in current}
+    listed = table("cldr_currencies")
     names: dict[str, set[str]] = {}
-    for language in ("en", "de", "fr"):
-        plurals = Locale(language)._data["currency_names_plural"]
-        single = Locale(language).currencies
-        for code in known & list_currencies():
-            forms = {*dict(plurals.get(code, {})).values(), single.get(code, "")}
-            for form in forms:
-                if words := re.findall(r"[^\W\d_]+", form.lower()):
-                    names.setdefault(" ".join(words), set()).add(code)
-                    for word in words:
-                        names.setdefault(word, set()).add(code)
+    for code, forms in listed.items():
+        for form in forms.split(" | "):
+            names.setdefault(form, set()).add(code)
     result = {name: next(iter(codes)) for name, codes in names.items() if len(codes) == 1 and len(name) > 3}
     for name, codes in names.items():
-        stem = name.rstrip("sne") if name.rstrip("sne") in _PREFERRED else name.rstrip("s")
-        if len(codes) > 1 and stem in _PREFERRED:
-            result[name] = _PREFERRED[stem]
-    return {**result, **_PREFERRED, **{code.lower(): code for code in known}, **_SYMBOLS}
+        stem = name.rstrip("sne") if name.rstrip("sne") in _preferred() else name.rstrip("s")
+        if len(codes) > 1 and stem in _preferred():
+            result[name] = _preferred()[stem]
+    marks = {word: _shared()[mark][0] for word, mark in words_to_keys("money", "alike").items()}
+    codes_themselves = {code.lower(): code for code in listed}
+    return {
+        **result,
+        **_preferred(),
+        **codes_themselves,
+        **words_to_keys("money", "symbols"),
+        **marks,
+        "$": "USD",
+    }
 
 
 def currency_code(text: str) -> str | None:
-    """Return the ISO 4217 code that a code, symbol or name means, or None."""
+    """Return the ISO 4217 code that a code, symbol or name means, the most usual of several; or None."""
     name = text.strip().lower().rstrip(".")
     return currencies().get(name) or currencies().get(name.rstrip("s"))
+
+
+def currency(text: str) -> str | None:
+    """Return the currency of a printed mark: its ISO code, "$" or "kr" for one that several share, "cent", or None."""
+    name = text.casefold().strip(". ")
+    if name in _shared():
+        return name
+    if name in table("money")["cents"].split():
+        return "cent"
+    return words_to_keys("money", "alike").get(name) or currency_code(name)
+
+
+def same_currency(one: str, other: str) -> bool:
+    """Tell whether two currencies can be the same: a bare "$" fits any dollar, "kr" any crown."""
+    if one == other:
+        return True
+    return other in _shared().get(one, ()) or one in _shared().get(other, ())
+
+
+def is_currency_here(mark: str, number: str) -> bool:
+    """Tell whether a mark beside a printed number is a currency, where it may be a word: "TRY 250", not "top 3"."""
+    word = mark.lower().strip(". ")
+    if word in table("money")["printed_as_money"].split():
+        return mark.isupper() and re.search(r"[.,]\d", number) is not None
+    return word not in table("money")["in_capitals"].split() or mark[:1].isupper() or len(word) == 2
+
+
+# ---------------------------------------------------------------- scales
+
+
+@cache
+def scales() -> dict[str, int]:
+    """Return the words behind a number to their power of ten."""
+    return {word: int(power) for word, power in words_to_keys("money", "scales").items()}
+
+
+SCALE_NOTE = re.compile(
+    r"\b(?:in|amounts? in|figures in|angaben in|en)\s+(?:US\s?\$|USD|EUR|€|\$|£|GBP|T)?\s?"
+    r"(thousands?|millions?|billions?|tausend|tsd|mio|millionen|mrd|milliarden|milliers|milliards|[0o]{3}s)\b",
+    re.IGNORECASE,
+)
+
+
+def scale(text: str, beside_currency: bool) -> int | None:
+    """Return the power of ten of a scale word ("million" gives 6), None when it is none here."""
+    key = text.casefold().strip(".")
+    if not beside_currency and key in table("money")["short_scales"].split():
+        return None
+    return scales().get(key)
+
+
+# ---------------------------------------------------------------- amounts in texts
 
 
 def rounded(number: Decimal) -> Decimal:
@@ -150,74 +154,80 @@ def rounded(number: Decimal) -> Decimal:
     return result.normalize() + 0 if result else Decimal(0)
 
 
-def parse_number(text: str) -> Decimal | None:
-    """Return a written number: "1,000.50", "1.000,50", "1 000", "12,50"; "1,000" is a thousand."""
-    text = text.strip().replace("−", "-").replace("’", "'")
-    sign = -1 if text.startswith("-") or (text.startswith("(") and text.endswith(")")) else 1
-    digits = re.sub(r"[^\d.,]", "", text)
-    last = max(digits.rfind("."), digits.rfind(","))
-    if last >= 0:
-        mark = digits[last]
-        both = "." in digits and "," in digits
-        grouped = digits.count(mark) > 1 or (
-            len(digits) - last - 1 == 3 and not both and digits[:last].lstrip("0")
-        )
-        whole = re.sub(r"[.,]", "", digits if grouped else digits[:last])
-        digits = whole if grouped else f"{whole or '0'}.{digits[last + 1 :] or '0'}"
-    try:
-        return sign * Decimal(digits)
-    except InvalidOperation:
-        return None
+@cache
+def _marks() -> str:
+    return any_of([*currencies(), *(f"{name}s" for name in _preferred())])
 
 
-def _any_of(names: Iterable[str]) -> str:
-    """Return a pattern of names that begins with the longest that stands there, letter by letter.
+@cache
+def marks_before() -> str:
+    """Return what stands before an amount as a currency, as it is printed: "US$", "Rs.", "kr", "TRY"."""
+    symbols = [*words_to_keys("money", "symbols"), *_shared()]
+    printed = {form for mark in symbols for form in (mark, mark.upper(), mark.capitalize())}
+    return rf"(?:{any_of([*printed, *table('cldr_currencies')])}\.?)"
 
-    A plain alternative of 2,000 names is tried name by name at each place of a text: 10 times as slow.
-    """
-    tree: dict[str, Any] = {}
-    for name in names:
-        node = tree
-        for letter in name:
-            node = node.setdefault(letter, {})
-        node[""] = {}
 
-    def pattern(node: dict[str, Any]) -> str:
-        branches = [re.escape(letter) + pattern(rest) for letter, rest in sorted(node.items()) if letter]
-        if not branches:
-            return ""
-        joined = branches[0] if len(branches) == 1 and "" not in node else f"(?:{'|'.join(branches)})"
-        return f"{joined}?" if "" in node else joined
-
-    return f"(?:{pattern(tree)})"
+@cache
+def _behind() -> re.Pattern[str]:
+    """Return the scale and the currency that stand behind a number."""
+    times = rf"(?:[ \u00a0]?(?P<k>{any_of(scales())})(?!\w)\.?)?"
+    return re.compile(
+        rf"(?P<k0>k\b)?{times}(?:[\s-]{{0,2}}(?P<c2>{_marks()})(?:s|n|en)?(?!\w))?", re.IGNORECASE
+    )
 
 
 @cache
 def _amount_pattern() -> re.Pattern[str]:
-    marks = _any_of(currencies())
-    before = rf"(?:(?<![\w$])(?P<c1>{marks})\.?\s{{0,2}}|(?<![\w.,/-]))"
-    times = rf"(?:\s?(?P<k>{'|'.join(sorted(_MULTIPLIERS, key=len, reverse=True))})(?![\w]))?"
-    after = rf"(?:[\s-]{{0,2}}(?P<c2>{marks})(?:s|n|en)?(?!\w))?"
-    return re.compile(rf"{before}(?P<n>{NUMBER})(?![\d/])(?P<k0>k\b)?{times}{after}", re.IGNORECASE)
+    before = rf"(?:(?<![\w$])(?P<c1>{_marks()})\.?\s{{0,2}}|(?<![\w.,/-]))"
+    return re.compile(rf"{before}(?P<n>{NUMBER})(?![\d/])", re.IGNORECASE)
 
 
 def find_amounts(text: str) -> list[Amount]:
-    """Return the numbers in a text with the currency that stands beside each ("over RM 1.5k")."""
+    """Return the numbers in a text with the currency that stands beside each ("over RM 1.5k").
+
+    A number in words is one only where a currency stands behind it ("three million dollars").
+    """
+    text = text[:20_000]
     found: list[Amount] = []
-    if not re.search(r"\d", text):
-        return found
-    for match in _amount_pattern().finditer(text[:20_000]):
-        number = parse_number(match["n"])
-        if number is None:
-            continue
-        power = 3 if match["k0"] else _MULTIPLIERS.get((match["k"] or "").lower(), 0)
-        mark = match["c1"] or match["c2"]
-        try:
-            money = Money(rounded(number * 10**power), currency_code(mark) if mark else None)
-        except BadInput:
-            continue
-        found.append(Amount(money, match[0].strip(), match.span()))
-    return found
+    if re.search(r"\d", text):
+        for match in _amount_pattern().finditer(text):
+            number = parse_number(match["n"])
+            if number is not None:
+                _add(found, text, number, match.span(), match["c1"] or "", match["n"])
+    for spelled in find_spelled(text):
+        behind = _behind().match(text, spelled.end)
+        if behind and behind["c2"] and is_currency_here(behind["c2"], "") and not _over(found, spelled.start):
+            _add(found, text, Decimal(spelled.value), (spelled.start, spelled.end), "", "")
+    return sorted(found, key=lambda amount: amount.span)
+
+
+def _over(found: list[Amount], start: int) -> bool:
+    return any(amount.span[0] <= start < amount.span[1] for amount in found)
+
+
+def _add(
+    found: list[Amount], text: str, number: Decimal, span: tuple[int, int], before: str, printed: str
+) -> None:
+    """Add an amount with the scale and the currency that stand behind it, or before it."""
+    start, end = span
+    behind = _behind().match(text, end)
+    assert behind is not None  # every part of it may lack
+    mark = before if before and is_currency_here(before, printed) else ""
+    if before and not mark:
+        start = end - len(printed)
+    after = behind["c2"] if behind["c2"] and is_currency_here(behind["c2"], printed) else ""
+    power = 3 if behind["k0"] else scale(behind["k"] or "", bool(mark or after)) or 0
+    if after and not (mark and behind["c2"]):
+        end = behind.end()
+    elif power:
+        end = behind.end("k0") if behind["k0"] else behind.end("k")
+    if mark and after and currency_code(mark) == currency_code(after):
+        end = behind.end()
+    try:
+        money = Money(rounded(number * 10**power), currency_code(mark or after) if mark or after else None)
+    except BadInput:
+        return
+    found.append(Amount(money, text[start:end].strip(), (start, end)))
 
 
 def parse_money(text: str) -> Money:
@@ -248,55 +258,39 @@ def _by_price_parser(text: str) -> list[Amount]:
     from price_parser import Price
 
     price = Price.fromstring(text)
-    if price.amount is None:
-        return []
+    if price.amount is None or re.search(r"\d[.,]\d+[.,]\d", text):
+        return []  # groups of digits that no custom knows are refused, not cut
     money = Money(rounded(price.amount), currency_code(price.currency or ""))
     return [Amount(money, text, (0, len(text)))]
 
 
-@cache
-def _units() -> Any:
-    from pint import UnitRegistry
+# ---------------------------------------------------------------- quantities
 
-    return UnitRegistry(autoconvert_offset_to_baseunit=True, cache_folder=None)
-
-
-_UNIT_NAMES = {
-    word.replace("_", " "): unit
-    for word, unit in read_table(
-        """
-        degC: °c ℃ celsius grad grad_celsius degrees_celsius °   degF: °f
-        year: jahr jahre jahren an ans année années yr yrs       month: monat monate monaten mois mo
-        week: woche wochen semaine semaines                      ohm: ω      kiloohm: kω    megaohm: mω
-        day: tag tage tagen jour jours business_days calendar_days
-        volt: volts vdc vac      ampere: amps amp      bit: bits      kilogram: kilo kilos      percent: %
-        """
-    ).items()
-}
-"""Written units that pint does not know by that name."""
-
-
-@cache
-def _conversion(unit: str, target: str) -> tuple[float, float]:
-    """Return (factor, offset) from a written unit to the declared one: value * factor + offset."""
-    from pint.errors import PintError
-
-    registry = _units()
-    name = _UNIT_NAMES.get(unit.lower(), unit)
-    try:
-        zero = registry.Quantity(0.0, name).to(target).magnitude
-        return registry.Quantity(1.0, name).to(target).magnitude - zero, zero
-    except (PintError, AttributeError, TypeError, ValueError, AssertionError, ZeroDivisionError) as error:
-        raise BadInput(f"{unit!r} is not a unit that converts to {target}") from error
-
-
-_COUNTS = "|".join(sorted(_WORDS, key=len, reverse=True))
-_LONG_COUNTS = "|".join(word for word in _WORDS if len(word) > 2)
 _MEASURE = re.compile(
-    rf"(?P<n>{NUMBER}|\b(?:{_COUNTS})\b)\s*(?:\(\s*\d+\s*\)|\))?[\s-]*(?!(?:{_LONG_COUNTS})\b)"
+    rf"(?P<n>{NUMBER})\s*(?:\(\s*\d+\s*\)|\))?[\s-]*"
     r"(?P<u>business days|calendar days|grad celsius|degrees celsius|[°℃%µμΩ]?[^\W\d_]*(?:/[^\W\d_]+)?)",
     re.IGNORECASE,
 )
+_UNIT = re.compile(
+    r"\s*(?:\(\s*\d+\s*\)|\))?[\s-]*"
+    r"(?P<u>(?:business|calendar) days|grad celsius|degrees celsius|[°℃%µμΩ]?[^\W\d_]+(?:/[^\W\d_]+)?)",
+    re.IGNORECASE,
+)
+
+
+def _measures(text: str) -> list[tuple[float, str, tuple[int, int]]]:
+    """Return each number of a text, in digits or in words, with the word behind it and the span of both."""
+    found = []
+    for spelled in find_spelled(text):
+        behind = _UNIT.match(text, spelled.end)
+        if behind and behind["u"].lower() not in ("a", "in", "m") and number_of(behind["u"]) is None:
+            found.append((float(spelled.value), behind["u"], (spelled.start, behind.end())))
+    taken = [span for _, _, span in found]  # "two (2) years" is told once
+    for match in _MEASURE.finditer(text):
+        number = parse_number(match["n"])
+        if number is not None and not any(start <= match.start() < end for start, end in taken):
+            found.append((float(number), match["u"], match.span()))
+    return sorted(found, key=lambda measure: measure[2])
 
 
 def parse_quantity(text: str, unit: str) -> float:
@@ -305,23 +299,14 @@ def parse_quantity(text: str, unit: str) -> float:
     Raises:
         BadInput: no number, or a unit that does not convert.
     """
-    match = _MEASURE.search(text[:200])
-    if not match:
+    found = _measures(text[:200])
+    if not found:
         raise BadInput(f"{text[:60]!r} is not a quantity (example: 2 {unit})")
-    number = _number(match["n"])
-    if number is None:
-        raise BadInput(f"{text[:60]!r} is not a quantity (example: 2 {unit})")
-    if match["u"]:
-        factor, offset = _conversion(match["u"], unit)
+    number, written, _ = found[0]
+    if written:
+        factor, offset = units.conversion(written, unit)
         number = float(f"{number * factor + offset:.12g}")
     return float(f"{number:.{DIGITS}g}")
-
-
-def _number(text: str) -> float | None:
-    if text.lower() in _WORDS:
-        return float(_WORDS[text.lower()])
-    number = parse_number(text)
-    return float(number) if number is not None else None
 
 
 def find_quantities(
@@ -329,17 +314,12 @@ def find_quantities(
 ) -> list[tuple[float, tuple[int, int]]]:
     """Return the quantities in a text whose written unit converts to `unit`, with their character offsets."""
     found = []
-    for match in _MEASURE.finditer(text[:20_000]):
-        number = _number(match["n"])
-        if (
-            number is None
-            or not match["u"]
-            or (match["u"].lower() in ("a", "in", "m") and match["n"].lower() in _WORDS)
-        ):
+    for number, written, span in _measures(text[:20_000]):
+        if not written:
             continue
         try:
-            factor, offset = _conversion(match["u"], unit)
+            factor, offset = units.conversion(written, unit)
         except BadInput:
             continue
-        found.append((float(f"{number * factor + offset:.12g}"), match.span()))
+        found.append((float(f"{number * factor + offset:.12g}"), span))
     return found

@@ -37,21 +37,27 @@ def months() -> dict[str, str]:
 
 
 def currencies() -> dict[str, str]:
-    """Return the names of each current ISO 4217 code in English, German and French, lower case, "|" between them."""
+    """Return the names of each current ISO 4217 code in English, German and French, lower case, "|" between them.
+
+    With each the noun alone ("ringgit" of "malaysian ringgit"), which several codes may share.
+    """
     from babel import Locale
     from babel.numbers import list_currencies
     from pycountry import currencies as current
 
     known = {currency.alpha_3 for currency in current}
+    known -= {code for code in known if code.startswith("X") and code not in ("XAF", "XCD", "XOF", "XPF")}
     names: dict[str, set[str]] = {code: set() for code in sorted(known)}
     for language in ("en", "de", "fr"):
         plurals = Locale(language)._data["currency_names_plural"]
         single = Locale(language).currencies
         for code in known & list_currencies():
             for form in (*dict(plurals.get(code, {})).values(), single.get(code, "")):
-                if words := re.findall(r"[^\W\d_]+", form.lower()):
-                    names[code].add(" ".join(words))
-    return {code: " | ".join(sorted(forms)) for code, forms in names.items()}
+                words = re.findall(r"[^\W\d_]+", form.lower())
+                names[code].add(" ".join(words))
+                if words and "(" not in form:
+                    names[code].add(words[0] if language == "fr" else words[-1])
+    return {code: " | ".join(sorted(forms - {""})) for code, forms in names.items()}
 
 
 def countries() -> dict[str, str]:

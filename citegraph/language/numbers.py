@@ -1,8 +1,9 @@
-"""Numbers in words ("twenty-four", "einundzwanzig", "quatre-vingt-dix"), by text2num."""
+"""Numbers in digits ("1.234,50", "1,41,600.00") and in words ("twenty-four", "einundzwanzig"; by text2num)."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
 from functools import cache, lru_cache
 
 from citegraph.language.terms import language_of
@@ -12,6 +13,67 @@ LANGUAGES = ("en", "de", "fr")
 """Read in every text; words of Spanish, Italian and Dutch only in a text of that language ("due" is no 2 in English)."""
 LONGEST = 10
 """Words of one number."""
+
+# ---------------------------------------------------------------- in digits
+
+_END = r"(?![\d]|[.,]\d)"
+GROUPED = (
+    rf"(?:\d{{1,2}}(?:,\d\d)+,\d{{3}}(?:\.\d+)?{_END}"
+    rf"|\d{{1,3}}(?:[.,'’\u00a0\u202f\u2009]\d{{3}})+(?:[.,]\d+)?{_END})"
+)
+"""Digits in groups of three, or as India groups them: lakhs (1,00,000) and crores (1,00,00,000)."""
+DIGITS_PATTERN = rf"(?:{GROUPED}|\d{{1,3}}(?: \d{{3}})+(?:[.,]\d{{1,4}})?{_END}|\d+(?:[.,]\d+)?{_END}|\.\d+)"
+"""A number in digits; one whose groups no custom knows ("1,41,6000") is none, rather than cut short."""
+
+
+def readings(digits: str, comma_decimal: bool = False) -> tuple[Decimal, ...]:
+    """Return the possible values of printed digits without sign, the likelier first; none when they are no number.
+
+    Args:
+        comma_decimal: the text writes 1.234,56, so that "1.234" is more likely 1234.
+    """
+    plain = re.sub(r"[^\d.,]", "", digits)
+    commas, dots = plain.count(","), plain.count(".")
+    if commas and dots:
+        decimal_mark = max(",", ".", key=plain.rfind)
+        grouping = "." if decimal_mark == "," else ","
+        if plain.count(decimal_mark) != 1 or not _grouped(plain.partition(decimal_mark)[0], grouping):
+            return ()
+        return (Decimal(plain.replace(grouping, "").replace(decimal_mark, ".")),)
+    if not commas and not dots:
+        return (Decimal(plain),) if plain else ()
+    mark = "," if commas else "."
+    if plain.count(mark) > 1:
+        return (Decimal(plain.replace(mark, "")),) if _grouped(plain, mark) else ()
+    head, _, tail = plain.partition(mark)
+    try:
+        as_decimal = Decimal(f"{head or '0'}.{tail or '0'}")
+    except InvalidOperation:
+        return ()
+    if len(tail) != 3 or not head or head.startswith("0") or len(head) > 3:
+        return (as_decimal,)
+    as_group = Decimal(head + tail)
+    return (as_decimal, as_group) if comma_decimal == (mark == ",") else (as_group, as_decimal)
+
+
+def _grouped(digits: str, mark: str) -> bool:
+    first, *groups, last = digits.split(mark) if mark in digits else (digits, "000")
+    if len(last) != 3 or (not 1 <= len(first) <= 3 and mark in digits):
+        return False
+    return all(len(group) == 3 for group in groups) or (
+        mark == "," and all(len(group) == 2 for group in groups)
+    )
+
+
+def parse_number(text: str) -> Decimal | None:
+    """Return a written number: "1,000.50", "1.000,50", "1 000", "12,50"; "1,000" is a thousand; None when it is none."""
+    text = text.strip().replace("−", "-").replace("’", "'")
+    sign = -1 if text.startswith("-") or (text.startswith("(") and text.endswith(")")) else 1
+    found = readings(text)
+    return sign * max(found) if found else None
+
+
+# ---------------------------------------------------------------- in words
 
 _WORD = re.compile(r"[^\W\d_]+")
 _BETWEEN = re.compile(r"[ \u00a0]+|[ \u00a0]?-[ \u00a0]?|[ \u00a0]+(?:and|und|et|y|e|en)[ \u00a0]+|-et-|-en-")

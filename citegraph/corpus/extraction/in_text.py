@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from citegraph.corpus.schema.field import Field, Value
 from citegraph.corpus.schema.values import coerce
 from citegraph.errors import BadInput
-from citegraph.language.amounts import Amount, find_amounts
+from citegraph.language.amounts import Amount, Quantity, find_amounts, find_quantities
 from citegraph.language.dates import find_days
 from citegraph.language.terms import fold
 
@@ -42,7 +42,7 @@ def find_typed(field: Field, text: str, *, today: date, order: str) -> Iterator[
         case "money":
             yield from _money(field, text)
         case "quantity":
-            yield from _coerced(field, text, _quantities(), today, order)
+            yield from _quantities(field, text)
         case "integer" | "decimal":
             yield from _coerced(field, text, _NUMBER, today, order)
         case "boolean":
@@ -93,31 +93,16 @@ def _sign(text: str, start: int, end: int) -> int:
     )
 
 
-@cache
-def _quantities() -> re.Pattern[str]:
-    unit = r"years?|months?|weeks?|days?|jahren?|jahre|monaten?|monate|wochen?|tagen?|tage|ans?|années?|mois|jours?"
-    words = "|".join(sorted(_SMALL_NUMBERS, key=len, reverse=True))
-    return re.compile(
-        rf"(?:\b[\w-]+\s*\(\s*(?P<n>\d+)\s*\)|(?<![\w.,])(?P<n2>\d+(?:[.,]\d+)?)|\b(?P<w>{words})\b)[\s-]*"
-        rf"(?:calendar\s+|full\s+|consecutive\s+|business\s+)?(?P<u>(?:{unit})\b|[^\W\d_]{{1,4}}(?!\w)|°\w)",
-        re.IGNORECASE,
-    )
-
-
-_SMALL_NUMBERS = {
-    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-    "eleven": 11, "twelve": 12, "fifteen": 15, "eighteen": 18, "twenty": 20, "twenty-four": 24, "thirty": 30,
-    "thirty-six": 36, "sixty": 60, "ninety": 90, "ein": 1, "einem": 1, "eine": 1, "zwei": 2, "drei": 3, "vier": 4,
-    "fünf": 5, "sechs": 6, "zehn": 10, "un": 1, "deux": 2, "trois": 3, "quatre": 4, "cinq": 5, "dix": 10,
-}  # fmt: skip
+def _quantities(field: Field, text: str) -> Iterator[Typed]:
+    assert field.unit is not None
+    for value, (start, end) in find_quantities(text, field.unit):
+        raw = text[start:end]
+        yield Typed(start, end, raw, Quantity(value + 0.0, " ".join(raw.split())))
 
 
 def _coerced(field: Field, text: str, pattern: re.Pattern[str], today: date, order: str) -> Iterator[Typed]:
     for found in pattern.finditer(text):
         raw = found[0]
-        if "u" in pattern.groupindex:
-            number = found["n"] or found["n2"] or str(_SMALL_NUMBERS[found["w"].lower()])
-            raw = f"{number} {found['u']}"
         try:
             yield Typed(found.start(), found.end(), found[0], coerce(field, raw, today=today, order=order))
         except BadInput:

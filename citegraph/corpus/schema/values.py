@@ -17,11 +17,11 @@ from citegraph.language.amounts import (
     Quantity,
     currency_code,
     parse_money,
-    parse_number,
     parse_quantity,
     rounded,
 )
 from citegraph.language.calendar_periods import Period
+from citegraph.language.numbers import parse_number
 from citegraph.language.periods import parse_period
 from citegraph.language.terms import fold
 

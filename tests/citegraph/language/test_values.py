@@ -1,6 +1,7 @@
 """One table `text -> value`, read by the planner, the extractor and the verifier: all three must mean the same."""
 
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -8,6 +9,15 @@ import pytest
 from citegraph.citations.facts import hard_facts
 from citegraph.corpus.extraction.in_text import find_typed
 from citegraph.corpus.schema.field import Field
+from citegraph.errors import BadInput
+from citegraph.language.amounts import (
+    Money,
+    Quantity,
+    find_amounts,
+    find_quantities,
+    parse_money,
+    same_currency,
+)
 from citegraph.language.periods import find_periods
 
 TODAY = date(2026, 11, 28)
@@ -73,3 +83,80 @@ def test_a_short_month_of_another_language_is_a_word(text: str) -> None:
         period.start and period.end and (period.end - period.start).days > 300
         for period in find_periods(text, today=TODAY)
     )
+
+
+AMOUNTS = [
+    ("3 Mrd. €", "3000000000", "EUR"),
+    ("2,5 Mio. EUR", "2500000", "EUR"),
+    ("kr 200", "200", "SEK"),
+    ("1,41,600.00 INR", "141600", "INR"),
+    ("₹ 5,00,000", "500000", "INR"),
+    ("₹ 1,23,45,678.50", "12345678.5", "INR"),
+    ("1 lakh rupees", "100000", "INR"),
+    ("2.5 crore rupees", "25000000", "INR"),
+    ("RM 1.5k", "1500", "MYR"),
+    ("1’250.50 CHF", "1250.5", "CHF"),
+    ("$1,577.25", "1577.25", "USD"),
+    ("three million dollars", "3000000", "USD"),
+    ("zweihundertfünfzig Euro", "250", "EUR"),
+    ("trois mille euros", "3000", "EUR"),
+    ("TRY 1,250.00", "1250", "TRY"),
+]
+
+
+def field(type_name: str, **more: Any) -> Field:
+    return Field.model_validate({**OF_FIELD, "type": type_name, **more})
+
+
+@pytest.mark.parametrize(("text", "amount", "currency"), AMOUNTS)
+def test_an_amount_is_the_same_to_planner_extractor_and_verifier(
+    text: str, amount: str, currency: str
+) -> None:
+    said = f"a sum of {text} was paid"
+    expected = Money(Decimal(amount), currency)
+    assert [found.money for found in find_amounts(said)] == [expected]
+    (extracted,) = find_typed(field("money"), said, today=TODAY, order="DMY")
+    assert extracted.value == expected
+    (fact,) = hard_facts(said)
+    assert fact.amounts[0] == expected.amount
+    assert same_currency(fact.dimension.removeprefix("money:"), currency)
+
+
+@pytest.mark.parametrize(
+    "text", ["TOP 3 invoices", "the top 5 vendors", "3 ALL invoices", "all 12 sets", "3 Indian firms"]
+)
+def test_a_word_beside_a_count_is_no_currency(text: str) -> None:
+    assert [found.money.currency for found in find_amounts(text)] == [None]
+    assert list(find_typed(field("money"), text, today=TODAY, order="DMY")) == []
+    assert not any(fact.dimension.startswith("money") for fact in hard_facts(text))
+
+
+@pytest.mark.parametrize("text", ["1,41,6000.00 INR", "12,34,5 EUR"])
+def test_digits_that_no_custom_groups_so_are_refused_not_cut(text: str) -> None:
+    assert not any(found.money.currency for found in find_amounts(text) if found.span[0] == 0)
+    with pytest.raises(BadInput):
+        parse_money(text)
+
+
+QUANTITIES = [
+    ("fifteen days", "day", 15.0, "1296000", "time"),
+    ("zwei Jahre", "month", 24.0, "24", "calendar months"),
+    ("quatre-vingt-dix jours", "day", 90.0, "7776000", "time"),
+    ("600 mA", "ampere", 0.6, "0.600", "current"),
+    ("1.5 kΩ", "ohm", 1500.0, "1500", "resistance"),
+    ("24 months", "year", 2.0, "24", "calendar months"),
+    ("3 MW", "watt", 3e6, "3000000", "power"),
+]
+
+
+@pytest.mark.parametrize(("text", "unit", "value", "base", "dimension"), QUANTITIES)
+def test_a_quantity_is_the_same_to_planner_extractor_and_verifier(
+    text: str, unit: str, value: float, base: str, dimension: str
+) -> None:
+    said = f"it is {text} long"
+    assert [found for found, _ in find_quantities(said, unit)] == [value]
+    (extracted,) = find_typed(field("quantity", unit=unit), said, today=TODAY, order="DMY")
+    assert isinstance(extracted.value, Quantity)
+    assert extracted.value.value == value
+    (fact,) = hard_facts(said)
+    assert (fact.amounts[0], fact.dimension) == (Decimal(base), dimension)
