@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from datetime import date
 from decimal import Decimal
-from functools import cache
 
+from citegraph.language.dates import month_names
 from evals.question_files import Gold
 
 SHORT = 4
@@ -101,8 +101,6 @@ def _readings(token: str) -> Iterator[Decimal]:
 
 # --- dates --------------------------------------------------------------------------------------
 
-_LANGUAGES = ("en", "de", "fr", "es", "it", "nl")
-
 
 def contains_date(text: str, wanted: str) -> bool:
     """Tell whether the text states the ISO date `wanted` (or year, or month) in any usual format."""
@@ -122,15 +120,15 @@ def dates_in(text: str) -> Iterator[date]:
         yield from _dates(year, found[2], found[1])
         yield from _dates(year, found[1], found[2])
     folded = text.casefold()
-    names = "|".join(sorted(map(re.escape, _months()), key=len, reverse=True))
+    names = "|".join(sorted(map(re.escape, month_names()), key=len, reverse=True))
     ordinal = r"(?:st|nd|rd|th|er|º)?\.?"
     joint = r"[\s-]*(?:of\s+|de\s+|day\s+of\s+)?"
     day_first = rf"(?<!\d)(\d{{1,2}}){ordinal}{joint}({names})\b\.?,?{joint}(\d{{4}})"
     month_first = rf"\b({names})\b\.?\s*(\d{{1,2}}){ordinal},?\s+(?:\d\d:\d\d(?::\d\d)?\s+)?(\d{{4}})"
     for found in re.finditer(day_first, folded):
-        yield from _dates(found[3], str(_months()[found[2]]), found[1])
+        yield from _dates(found[3], str(month_names()[found[2]]), found[1])
     for found in re.finditer(month_first, folded):
-        yield from _dates(found[3], str(_months()[found[1]]), found[2])
+        yield from _dates(found[3], str(month_names()[found[1]]), found[2])
 
 
 def _dates(year: str, month: str, day: str) -> Iterator[date]:
@@ -138,17 +136,3 @@ def _dates(year: str, month: str, day: str) -> Iterator[date]:
         yield date(int(year), int(month), int(day))
     except ValueError:
         return
-
-
-@cache
-def _months() -> dict[str, int]:
-    """Return the number of each month by its name and abbreviations in lower case."""
-    from babel.dates import get_month_names
-
-    found: dict[str, int] = {}
-    for language in _LANGUAGES:
-        for width in ("wide", "abbreviated"):
-            for context in ("format", "stand-alone"):
-                names = get_month_names(width, context, language)
-                found |= {name.casefold().rstrip("."): number for number, name in names.items()}
-    return found | {"sept": 9}

@@ -2,11 +2,12 @@
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal
 
 from citegraph.language.claim_tokens import WORD, is_content, stem, word_list
 from citegraph.language.terms import bare
+from citegraph.language.word_tables import table
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,127 +191,23 @@ def _cue(text: str, kind: _CueKind, value: str, start: int, end: int, soft: bool
     return Cue(kind, value, tuple(heads), stem(previous[-1]) if previous else "", start, soft)
 
 
-_OPPOSITES = """rise fall
-increase decrease
-increase reduce
-include exclude
-before after
-above below
-over under
-more less
-more fewer
-high low
-higher lower
-highest lowest
-minimum maximum
-most least
-first last
-accept reject
-approve reject
-allow prohibit
-permit forbid
-buy sell
-begin end
-begin terminate
-profit loss
-gain loss
-positive negative
-internal external
-active passive
-true false
-win lose
-open close
-early late
-earlier later
-best worst
-better worse
-strong weak
-strength weakness
-success failure
-succeed fail
-support oppose
-enable disable
-borrow lend
-import export
-hot cold
-with without
-up down
-inside outside
-male female
-north south
-east west
-upper lower
-inner outer
-public private
-domestic foreign
-optional mandatory
-voluntary mandatory
-temporary permanent
-direct indirect
-similar different
-same different
-long short
-longer shorter
-large small
-old new
-older newer
-old young
-agree disagree
-like dislike
-love hate
-happy sad
-easy difficult
-easy hard
-simple complex
-rich poor
-cheap expensive
-safe dangerous
-remember forget
-arrive leave
-attack defend
-encourage discourage
-improve worsen
-expand shrink
-upward downward
-ascend descend
-majority minority
-present absent
-full empty
-light dark
-exclusive inclusive
-input output
-anode cathode
-credit debit
-assets liabilities
-mehr weniger
-vor nach
-steigen sinken
-erhöhen senken
-erhöhung senkung
-ober unter
-avant apres
-augmenter diminuer
-augmentation diminution
-superieur inferieur
-"""
+@cache
+def opposites() -> dict[str, frozenset[str]]:
+    """Return each stem to the stems of its opposites."""
+    found: dict[str, set[str]] = {}
+    for one, others in table("claims")["opposites"].items():
+        for other in others.split():
+            found.setdefault(stem(one), set()).add(stem(other))
+            found.setdefault(stem(other), set()).add(stem(one))
+    return {word: frozenset(turned) for word, turned in found.items()}
 
 
-def _read_opposites() -> dict[str, frozenset[str]]:
-    table: dict[str, set[str]] = {}
-    for line in _OPPOSITES.splitlines():
-        one, other = (stem(w) for w in line.split())
-        table.setdefault(one, set()).add(other)
-        table.setdefault(other, set()).add(one)
-    return {k: frozenset(v) for k, v in table.items()}
-
-
-OPPOSITES = _read_opposites()
 _NEGATIVE_PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "mis")
 
 
 def opposite(one: str, other: str) -> bool:
     """Tell whether two stems are opposites: "rise" and "fall", "valid" and "invalid"."""
-    if other in OPPOSITES.get(one, ()):
+    if other in opposites().get(one, ()):
         return True
     short, long = sorted((one, other), key=len)
     return len(short) >= 4 and any(long == prefix + short for prefix in _NEGATIVE_PREFIXES)

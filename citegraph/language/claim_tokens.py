@@ -1,10 +1,11 @@
 """Words, stems and sentence spans: the one way in which verification cuts text."""
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from citegraph.language.names import LEGAL_FORMS
 from citegraph.language.terms import bare, stop_words
+from citegraph.language.word_tables import table, words_to_keys
 
 Span = tuple[int, int]
 
@@ -22,103 +23,12 @@ def word_list(text: str) -> list[str]:
 
 _EMPTY = LEGAL_FORMS - {"company", "corporation"}
 
-_IRREGULAR = {
-    "paid": "pay",
-    "held": "hold",
-    "bought": "buy",
-    "sold": "sell",
-    "sale": "sell",
-    "sales": "sell",
-    "made": "make",
-    "gave": "give",
-    "given": "give",
-    "took": "take",
-    "taken": "take",
-    "went": "go",
-    "gone": "go",
-    "began": "begin",
-    "begun": "begin",
-    "became": "become",
-    "rose": "rise",
-    "risen": "rise",
-    "fell": "fall",
-    "fallen": "fall",
-    "grew": "grow",
-    "grown": "grow",
-    "growth": "grow",
-    "led": "lead",
-    "left": "leave",
-    "lost": "lose",
-    "met": "meet",
-    "sent": "send",
-    "spent": "spend",
-    "won": "win",
-    "written": "write",
-    "wrote": "write",
-    "said": "say",
-    "saw": "see",
-    "seen": "see",
-    "told": "tell",
-    "thought": "think",
-    "found": "find",
-    "kept": "keep",
-    "built": "build",
-    "brought": "bring",
-    "children": "child",
-    "men": "man",
-    "women": "woman",
-    "people": "person",
-    "died": "die",
-    "death": "die",
-    "born": "birth",
-}
-# Words that rules of paraphrase swap without a change of meaning; the first of a line stands for the others.
-_SYNONYMS = """begin start commence commencing
-end finish conclude
-buy purchase acquire
-contract agreement
-before prior
-after following subsequent
-under pursuant
-need require
-give provide furnish supply deliver
-get receive obtain
-show demonstrate indicate
-help assist aid
-use utilize utilise employ
-about regarding concerning
-because since
-but however although though
-big large
-make produce manufacture create
-fix repair
-try attempt
-ask request
-tell inform notify
-keep retain maintain
-stop cease discontinue
-let allow permit enable
-happen occur
-choose select
-whole entire
-enough sufficient
-car vehicle automobile
-firm company business
-rise increase grow gain climb
-fall decrease decline drop reduce shrink
-say state announce report
-film movie
-job position role
-work labor labour
-pay remit compensate
-invoice bill
-rechnung faktura
-vertrag vereinbarung
-beginnen anfangen starten
-enden beenden
-betrag summe
-kaufen erwerben
-"""
+
+@cache
+def _irregular() -> dict[str, str]:
+    return words_to_keys("claims", "irregular")
+
+
 _SUFFIXES = re.compile(
     r"(?:ational|isation|ization|ations?|itions?|ments?|ingly|edly|ings?|ions?|ies|ied|ely|ed|es|en|em|ly|e|s|y)$"
 )
@@ -146,15 +56,14 @@ def _plain_stem(word: str) -> str:
         if apostrophe in word:
             head, _, tail = word.partition(apostrophe)
             word = head if len(tail) <= 2 and len(head) > 1 else tail
-    word = _IRREGULAR.get(word, word)
+    word = _irregular().get(word, word)
     return _strip(word)
 
 
-_CANONICAL = {
-    _plain_stem(word): _plain_stem(line.split()[0])
-    for line in _SYNONYMS.splitlines()
-    for word in line.split()[1:]
-}
+@cache
+def _canonical() -> dict[str, str]:
+    swapped = words_to_keys("claims", "synonyms")
+    return {_plain_stem(word): _plain_stem(first) for word, first in swapped.items()}
 
 
 @lru_cache(maxsize=100_000)
@@ -164,7 +73,7 @@ def stem(word: str) -> str:
     "terminates" and "termination" meet; "licensor" and "licensee" do not.
     """
     plain = _plain_stem(word)
-    return _CANONICAL.get(plain, plain)
+    return _canonical().get(plain, plain)
 
 
 @lru_cache(maxsize=20_000)
@@ -199,15 +108,11 @@ def content_stem(word: str) -> str:
     return stem(word) if not word[0].isdigit() and is_content(word) else ""
 
 
-_ABBREVIATIONS = frozenset(
-    word_list("""inc corp co ltd no nos nr mr mrs ms dr prof st art abs vs etc e.g i.e z.b d.h u.a bzw ca
-    approx fig figs sec
-    para cf al jr sr dept est gen gov sen rep rev vol pp p ed eds bros mt ft jan feb mar apr jun jul aug sep
-    sept oct
-    nov dec tel fax ref rfg str max min typ usw vgl gem ggf inkl exkl zzgl mio mrd resp s.a n.v b.v u.s u.k
-    a.m p.m
-    ph.d m.d b.a m.a""")
-)
+@cache
+def _abbreviations() -> frozenset[str]:
+    return frozenset(table("claims")["abbreviations"].split())
+
+
 _STOP = re.compile(r"[.!?…。！？]+[\"'”’»)\]]*(?=\s)|[。！？]|\n")
 _LAST_WORD = re.compile(r"(\S+)$")
 _WIDE_GAP = re.compile(r"\S {3,}\S|\t|\|")
@@ -239,7 +144,7 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     if last is None:
         return True
     word = last.group(1).lstrip("(\"'“„[").casefold()
-    if word.rpartition("-")[2] in _ABBREVIATIONS or (len(word) == 1 and word.isalpha()):
+    if word.rpartition("-")[2] in _abbreviations() or (len(word) == 1 and word.isalpha()):
         return False
     if len(match.group()) == 1 and word.isdigit() and len(word) <= 2 and match.end() - last.start() < 5:
         # "1. Mai 2023" and numbered headings: a short number before the dot ends nothing
