@@ -53,19 +53,13 @@ def buckets(
 
 
 def document_counts(settings: "Settings", buckets: "dict[str, Bucket]") -> dict[str, int]:
-    """Return the documents of each bucket, of an own collection those last read; a home without a database has none, and none is made."""
+    """Return the documents of each bucket; a home without a database has none, and none is made."""
     if settings.database_url is None and not (settings.home / "citegraph.sqlite").exists():
         return dict.fromkeys(buckets, 0)
     from citegraph.corpus.records.documents import DocumentStore
 
     store = DocumentStore(settings.sql_url)
-    counts = {name: store.count(name) for name in buckets}
-    if any(bucket.collection for bucket in buckets.values()):
-        from citegraph.corpus.foreign.mirror import held_documents
-
-        held = held_documents(settings.sql_url)
-        counts |= {name: held.get(name, 0) for name, bucket in buckets.items() if bucket.collection}
-    return counts
+    return {name: store.count(name) for name in buckets}
 
 
 def _frequent(settings: "Settings", buckets: "dict[str, Bucket]", name: str) -> dict[str, list[list[Any]]]:

@@ -24,7 +24,6 @@ COMMANDS = {
     "doctor": ("cli.doctor", "Look at settings, stores, models and tools."),
     "eval": ("cli.evaluate", "Measure sets of questions, filters, passages or claims."),
     "reembed": ("cli.ingest", "Build a bucket's index anew."),
-    "mirror": ("cli.mirroring", "Read the values of a collection of your own."),
 }
 """Command -> the module that declares it, and what the list of commands says of it."""
 

@@ -62,7 +62,7 @@ async def ingest_sample(services: Services, *, quiet: bool = False) -> int:
     documents = new = 0
     for name in (await services.corpus()).buckets:
         folder = SAMPLE / name
-        request = Ingest([folder], name, sorted(folder.glob("annotations.*")))
+        request = Ingest([folder], bucket=name, annotations=sorted(folder.glob("annotations.*")))
         with progress(f"ingest {name}", quiet=quiet) as show:
             report = await ingest_into(services, request, show)
         documents, new = documents + report.documents, new + report.new + report.changed

@@ -21,7 +21,6 @@ from cli.options import AsJson
 from cli.terminal import write
 
 if TYPE_CHECKING:
-    from citegraph.corpus.schema.bucket import Bucket
     from citegraph.settings import Settings
 
 T = TypeVar("T")
@@ -102,7 +101,6 @@ def examine() -> Iterator[Check]:
     yield guarded(
         "index", lambda: asyncio.run(index(settings)), "Check QDRANT_URL and the embedding settings."
     )
-    yield from collections(settings)
     yield guarded(
         "model",
         lambda: asyncio.run(model(settings)),
@@ -292,31 +290,6 @@ async def index(settings: "Settings") -> Check:
     finally:
         await opened.close()
     return Check("index", "ok", f"{sum(counts):,} chunks in the {engine}, embedded by {embedder.name}")
-
-
-def collections(settings: "Settings") -> Iterator[Check]:
-    """Search each collection of one's own, by which its name, vectors and payload are looked at."""
-    from citegraph.corpus.foreign.foreign_clients import OwnClients
-    from citegraph.corpus.index.index_protocol import SearchRequest
-    from citegraph.corpus.schema.bucket import load_buckets
-    from citegraph.llm.embeddings import load_embedder
-
-    try:
-        declared = [one for one in load_buckets(settings.buckets_dir).values() if one.collection]
-    except CitegraphError:
-        return  # the check of the buckets has said why
-    clients = OwnClients(settings)
-    for bucket in declared:
-
-        def look(bucket: "Bucket" = bucket) -> Check:
-            (own,) = clients.collections([bucket], load_embedder(settings))
-            own.search(SearchRequest(bucket.name, "ready?", limit=1))
-            return Check(
-                f"collection {bucket.name}", "ok", f"{own.count():,} points in {own.declared.name!r}"
-            )
-
-        yield guarded(f"collection {bucket.name}", look, "See docs/own-collection.md.")
-    clients.close()
 
 
 async def model(settings: "Settings") -> Check:

@@ -1,6 +1,5 @@
 """The command `export`: the documents of a bucket that match filters, as CSV."""
 
-import asyncio
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -18,8 +17,7 @@ from cli.options import BucketName, FilterTexts
 from cli.terminal import say
 
 if TYPE_CHECKING:
-    from citegraph.corpus.filters.clause import Filters
-    from citegraph.settings import Settings
+    pass
 
 
 app = new_app()
@@ -81,22 +79,5 @@ def _rows(request: Export) -> Iterator[str]:
         raise BadInput(f"There is no bucket {request.bucket[:60]!r}; the buckets are {', '.join(buckets)}.")
     filters = read_filters(buckets[request.bucket], request.filters, today=date.today())
     settings.home.mkdir(parents=True, exist_ok=True)
-    if buckets[request.bucket].collection:
-        return _own_rows(settings, request, filters)
     store = AnnotationStore(settings.sql_url, buckets)
     return export_csv(store, request.bucket, filters, bom=request.excel)
-
-
-def _own_rows(settings: "Settings", request: Export, filters: "Filters") -> Iterator[str]:
-    """Yield the rows of a collection of one's own, after what is to be said of its values on stderr."""
-    from citegraph.corpus.records.csv_rows import export_csv
-    from citegraph.run.services import open_corpus
-
-    corpus = open_corpus(settings)
-    try:
-        fields = [field.name for field in corpus.buckets[request.bucket].fields]
-        for remark in corpus.annotations.remarks(request.bucket, fields):
-            say(remark)
-        yield from export_csv(corpus.annotations, request.bucket, filters, bom=request.excel)
-    finally:
-        asyncio.run(corpus.index.close())

@@ -21,7 +21,8 @@ from cli.options import AsJson, BucketName, Quiet
 from cli.terminal import Progress, progress, say, write
 
 if TYPE_CHECKING:
-    from citegraph.corpus.ingestion.ingest_options import Stores
+    from citegraph.corpus.foreign.collection_source import CollectionSource
+    from citegraph.corpus.ingestion.ingest_options import IngestOptions, Stores
     from citegraph.corpus.ingestion.report import IngestReport
     from citegraph.corpus.schema.bucket import Bucket
 
@@ -37,8 +38,13 @@ app = new_app()
 class Ingest:
     """What to bring into which bucket; labels None keeps those that the documents have."""
 
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders.", show_default=False)]
-    bucket: BucketName
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders.", show_default=False)] = field(
+        default_factory=list
+    )
+    bucket: BucketName = field(kw_only=True)
+    collection: Annotated[
+        str, typer.Option("--collection", help="A Qdrant collection to bring in, instead of files.")
+    ] = field(default="", kw_only=True)
     annotations: Annotated[
         list[Path],
         typer.Option(
@@ -96,6 +102,8 @@ def ingest(request: Ingest) -> int:
     Raises:
         BadInput: the bucket is unknown, an annotation file cannot be read, or the report cannot be written.
     """
+    if bool(request.paths) == bool(request.collection):
+        raise BadInput("Name files and folders to bring in, or a --collection: one of the two.")
     if request.report:
         _check_report(request.report)
     try:
@@ -190,20 +198,36 @@ async def ingest_into(services: Services, request: Ingest, show: Progress | None
     from citegraph.corpus.ingestion.pipeline import ingest as ingested
 
     bucket, stores = await _stores(services, request.bucket)
+    options = replace(
+        options_from(services.settings, prune=request.prune, labels=request.labels),
+        extract=request.extract,
+        dry_run=request.dry_run,
+        reread=request.reread,
+        ray=request.ray,
+    )
+    source = await _collection(services, bucket, options, request.collection) if request.collection else None
     return await ingested(
-        request.paths,
+        await asyncio.to_thread(source.look) if source else request.paths,
         bucket,
         stores=stores,
         annotations=request.annotations,
-        options=replace(
-            options_from(services.settings, prune=request.prune, labels=request.labels),
-            extract=request.extract,
-            dry_run=request.dry_run,
-            reread=request.reread,
-            ray=request.ray,
-        ),
+        options=options,
         progress=show,
+        ready=source,
     )
+
+
+async def _collection(
+    services: Services, bucket: "Bucket", options: "IngestOptions", name: str
+) -> "CollectionSource":
+    from citegraph.corpus.foreign.collection_source import CollectionSource, open_client
+    from citegraph.corpus.ingestion.points import PointRecipe
+    from citegraph.corpus.schema.bucket import Collection
+    from citegraph.llm.embeddings import load_embedder
+
+    client = open_client(services.settings, bucket.collection or Collection())
+    recipe = PointRecipe(options.chunk_tokens, options.chunk_overlap, options.summaries_from)
+    return CollectionSource(client, name, bucket, load_embedder(services.settings), recipe)
 
 
 async def _reembed(services: Services, name: str, show: Progress | None) -> int:

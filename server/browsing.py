@@ -287,12 +287,12 @@ def known_document(corpus: Corpus, doc_id: str) -> Document:
 
 
 def needs_file(document: Document) -> None:
-    """Refuse to show the file of a document that was read from none, as the points of an own collection are.
+    """Refuse to show the file of a document that was read from none, as the points of a Qdrant collection are.
 
     Raises:
         Refused: 404.
     """
-    if not document.source_path:
+    if not document.source_path or document.source_path.startswith("qdrant:"):
         raise Refused(404, "The file of this document is not kept here; only its text can be shown.")
 
 

@@ -6,7 +6,6 @@ from typing import Any
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, ConfigDict, Field
 
-from citegraph.corpus.filters.clause import filtered_names
 from citegraph.corpus.records.querying.aggregates import Aggregate
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.run.services import Corpus, Services
@@ -64,14 +63,13 @@ def query_documents(corpus: Corpus, asked: QueryInput, scope: Scope | None = Non
     """
     query, dropped = document_query(corpus, asked, scope)
     result = run_query(corpus.annotations, query)
-    remarks = corpus.annotations.remarks(query.bucket, [*filtered_names(query.filters), *result.covered])
     return {
         "columns": list(result.columns),
         "rows": result.rows,
         "matched": result.matched,
         "coverage": {name: f"{have} of {result.matched}" for name, have in result.covered.items()},
         "truncated": result.truncated,
-        "notes": [*result.notes, *remarks],
+        "notes": list(result.notes),
         "dropped_filters": list(dropped),
     }
 

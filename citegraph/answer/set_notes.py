@@ -2,7 +2,6 @@
 
 import re
 import shlex
-from collections.abc import Sequence
 
 from citegraph.plan.stored_filters import bucket_filters, flat
 from citegraph.question import cues
@@ -12,12 +11,8 @@ from citegraph.run.pieces import BucketPlan, Decision, Plan, StoredClause, Store
 from citegraph.run.services import Corpus
 
 
-def unknown_notes(corpus: Corpus, plan: Plan, decision: Decision, columns: Sequence[str]) -> list[StoredNote]:
-    """Return what the set leaves out: documents that lack a condition's field, and words that became no condition.
-
-    Args:
-        columns: the fields that a list shows of each document.
-    """
+def unknown_notes(corpus: Corpus, plan: Plan, decision: Decision) -> list[StoredNote]:
+    """Return what the set leaves out: documents that lack a condition's field, and words that became no condition."""
     name = plan["buckets"][0]
     notes = [
         note(
@@ -28,9 +23,6 @@ def unknown_notes(corpus: Corpus, plan: Plan, decision: Decision, columns: Seque
         for field, count in corpus.annotations.unknown(name, bucket_filters(plan, name)).items()
     ]
     part = plan["per_bucket"][name]
-    made = counted_fields(plan)
-    asked = [*fields_used(part), *(made or columns)]
-    notes += [note("compose", "values", said) for said in corpus.annotations.remarks(name, asked)]
     checked = set(decision.get("described", []))
     used = {word for field in fields_used(part) for word in field.split("_") if len(word) > 4}
     computing = computing_words(plan)
@@ -51,13 +43,6 @@ def unknown_notes(corpus: Corpus, plan: Plan, decision: Decision, columns: Seque
 def fields_used(part: BucketPlan) -> list[str]:
     """Return the fields that a bucket's filters hold and those that are asked for: "renew" is said by `renewal_term`."""
     return [*(clause["field"] for clause in flat(part["filters"])), *part["asked"]]
-
-
-def counted_fields(plan: Plan) -> list[str]:
-    """Return the fields that a computed number is made from, or grouped by."""
-    made = plan.get("aggregate") or {}
-    grouped = [name.partition(".")[0] for name in made.get("group_by") or ()]
-    return [name for name in (made.get("field"), *grouped) if name]
 
 
 def computing_words(plan: Plan) -> list[re.Pattern[str]]:

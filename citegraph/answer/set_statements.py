@@ -24,14 +24,13 @@ MAX_COLUMNS = 6
 def compose_set(corpus: Corpus, plan: Plan, decision: Decision, context: Context) -> Draft:
     """Return the draft for a set of documents: a list with one line each, or a computed number; blocking."""
     bucket = corpus.buckets[plan["buckets"][0]]
-    columns = row_columns(bucket, plan)
     compute = plan["intent"] == "compute" and plan["aggregate"]["function"] != "none"
     draft = computed(corpus, plan, decision, context) if compute else listed(corpus, plan, decision, context)
     counts_each = not compute or plan["aggregate"]["function"] not in {"min", "max"}
     copies = copies_notes(corpus, bucket, draft["documents"]) if counts_each else []
     return (
         draft
-        | {"notes": copies + unknown_notes(corpus, plan, decision, columns) + export_notes(plan)}
+        | {"notes": copies + unknown_notes(corpus, plan, decision) + export_notes(plan)}
         | lost_conditions(plan)
     )
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from functools import cache
+from functools import cache, lru_cache
 
 from citegraph.errors import BadInput
 from citegraph.language import units
@@ -83,12 +83,14 @@ def currencies() -> dict[str, str]:
     }
 
 
+@lru_cache(maxsize=8192)
 def currency_code(text: str) -> str | None:
     """Return the ISO 4217 code that a code, symbol or name means, the most usual of several; or None."""
     name = text.strip().lower().rstrip(".")
     return currencies().get(name) or currencies().get(name.rstrip("s"))
 
 
+@lru_cache(maxsize=8192)
 def currency(text: str) -> str | None:
     """Return the currency of a printed mark: its ISO code, "$" or "kr" for one that several share, "cent", or None."""
     name = text.casefold().strip(". ")
@@ -106,6 +108,7 @@ def same_currency(one: str, other: str) -> bool:
     return other in _shared().get(one, ()) or one in _shared().get(other, ())
 
 
+@lru_cache(maxsize=8192)
 def is_currency_here(mark: str, number: str) -> bool:
     """Tell whether a mark beside a printed number is a currency, where it may be a word: "TRY 250", not "top 3"."""
     word = mark.lower().strip(". ")
@@ -130,6 +133,7 @@ SCALE_NOTE = re.compile(
 )
 
 
+@lru_cache(maxsize=8192)
 def scale(text: str, beside_currency: bool) -> int | None:
     """Return the power of ten of a scale word ("million" gives 6), None when it is none here."""
     key = text.casefold().strip(".")

@@ -1,7 +1,7 @@
 """Units as printed, mapped to what makes two of them comparable; what the table lacks is asked of pint."""
 
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from citegraph.errors import BadInput
@@ -39,6 +39,7 @@ def _listed(part: str) -> frozenset[str]:
     return frozenset(table("units")[part].split())
 
 
+@lru_cache(maxsize=8192)
 def unit(text: str, glued: bool) -> tuple[str, Decimal] | None:
     """Return (dimension, factor to the dimension's first unit) of a printed unit, None when it is none here.
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +13,6 @@ from citegraph.run.principal import run_principal
 from citegraph.settings import Settings, load_settings
 
 if TYPE_CHECKING:
-    from citegraph.corpus.foreign.foreign_clients import OwnClients
-    from citegraph.corpus.foreign.foreign_collection import OwnCollection
     from citegraph.corpus.index.caching import ExactCache
     from citegraph.corpus.index.index_protocol import Index
     from citegraph.corpus.index.rerankers import Reranker
@@ -60,7 +58,6 @@ def open_corpus(settings: Settings) -> Corpus:
         BadInput: a declaration is invalid, or the index was built with another embedding model.
         Unavailable: the database or the Qdrant server does not answer.
     """
-    from citegraph.corpus.foreign.mirror import forget_mirrors
     from citegraph.corpus.index.opening import load_index
     from citegraph.corpus.index.rerankers import load_reranker
     from citegraph.corpus.index.views import VersionedIndex
@@ -75,10 +72,9 @@ def open_corpus(settings: Settings) -> Corpus:
     settings.home.mkdir(parents=True, exist_ok=True)
     buckets = load_buckets(settings.buckets_dir)
     annotations = AnnotationStore(settings.sql_url, buckets)
-    forget_mirrors(annotations)
     embedder = load_embedder(settings)
     versions = IndexVersions(settings.sql_url)
-    corpus = Corpus(
+    return Corpus(
         buckets=buckets,
         documents=DocumentStore(settings.sql_url),
         annotations=annotations,
@@ -89,40 +85,6 @@ def open_corpus(settings: Settings) -> Corpus:
         lines=embedder if settings.embeddings == "static" else None,
         extractions=ExtractionStore(settings.sql_url),
         sections=settings.sections,
-    )
-    if not any(bucket.collection for bucket in buckets.values()):
-        return corpus
-    from citegraph.corpus.foreign.foreign_clients import OwnClients
-
-    clients = OwnClients(settings)
-    return with_collections(corpus, clients.collections(buckets.values(), embedder), settings, clients)
-
-
-def with_collections(
-    corpus: Corpus,
-    collections: "Sequence[OwnCollection]",
-    settings: Settings,
-    clients: "OwnClients | None" = None,
-) -> Corpus:
-    """Return a corpus in which some buckets are collections that someone else wrote."""
-    from citegraph.corpus.foreign.foreign_stores import OwnAnnotations, OwnDocuments, OwnIndex
-    from citegraph.corpus.foreign.mirror import Mirror
-    from citegraph.corpus.index.views import VersionedIndex
-    from citegraph.corpus.linking.linker import ValueLinker
-
-    own = {collection.bucket.name: collection for collection in collections}
-    annotations = OwnAnnotations(settings.sql_url, corpus.buckets, own)
-    for collection in collections:
-        collection.mirror = Mirror(collection, annotations)
-    return replace(
-        corpus,
-        documents=OwnDocuments(settings.sql_url, own),
-        annotations=annotations,
-        linker=ValueLinker(annotations),
-        # Others write these collections, so that no version tells when what was kept of a search is old.
-        index=corpus.index.around(OwnIndex(corpus.index.inner, own, clients), own)
-        if isinstance(corpus.index, VersionedIndex)
-        else OwnIndex(corpus.index, own, clients),
     )
 
 
@@ -190,20 +152,16 @@ class Services:
         return opened
 
     async def warm(self) -> None:
-        """Open the embedded index of every bucket, once, and read own collections: before a run's clock, not in
-        the time of its first search.
+        """Open the embedded index of every bucket, once: before a run's clock, not in the time of its first search.
 
         What fails here fails again where it is used, and is told there.
         """
         if self.ready is not None or "warm" in self._opened:
             return
         corpus = await asyncio.to_thread(self.open)
-        if any(bucket.collection for bucket in corpus.buckets.values()):
-            await asyncio.to_thread(corpus.annotations.all_versions)
         if self.settings.qdrant_url:
             return
-        local = [name for name, bucket in corpus.buckets.items() if not bucket.collection]
-        failures = await asyncio.gather(*map(corpus.index.count, local), return_exceptions=True)
+        failures = await asyncio.gather(*map(corpus.index.count, corpus.buckets), return_exceptions=True)
         for failure in failures:
             if isinstance(failure, BaseException) and not isinstance(failure, CitegraphError):
                 raise failure

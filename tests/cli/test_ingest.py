@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_dry_run_tells_and_writes_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = folder.parent / "report.json"
-    request = Ingest([folder], "generic", dry_run=True, report=file, quiet=True)
+    request = Ingest([folder], bucket="generic", dry_run=True, report=file, quiet=True)
     for _ in range(2):
         assert ingest(request) == 0
         report = json.loads(file.read_text())
@@ -42,20 +42,20 @@ def test_a_dry_run_tells_and_writes_nothing(folder: Path, capsys: pytest.Capture
         "dry run, nothing was written; with it:\ngeneric: 1 documents in "
     )
     assert not (folder.parent / "home" / "index").exists()
-    assert ingest(Ingest([folder], "generic", quiet=True)) == 0
+    assert ingest(Ingest([folder], bucket="generic", quiet=True)) == 0
     assert ingest(request) == 0
     assert json.loads(file.read_text())["unchanged"] == 1
 
 
 def test_exit_codes(folder: Path) -> None:
-    assert ingest(Ingest([folder], "generic", quiet=True)) == 0
-    assert ingest(Ingest([folder], "generic", strict=True, quiet=True)) == 4
-    assert ingest(Ingest([folder / "a.txt"], "generic", strict=True, quiet=True)) == 0
-    assert ingest(Ingest([folder / "empty.txt"], "generic", strict=True, quiet=True)) == 5
+    assert ingest(Ingest([folder], bucket="generic", quiet=True)) == 0
+    assert ingest(Ingest([folder], bucket="generic", strict=True, quiet=True)) == 4
+    assert ingest(Ingest([folder / "a.txt"], bucket="generic", strict=True, quiet=True)) == 0
+    assert ingest(Ingest([folder / "empty.txt"], bucket="generic", strict=True, quiet=True)) == 5
     with pytest.raises(BadInput, match="there is no folder"):
-        ingest(Ingest([folder], "generic", report=folder / "no" / "report.json", quiet=True))
+        ingest(Ingest([folder], bucket="generic", report=folder / "no" / "report.json", quiet=True))
     with pytest.raises(BadInput, match="cannot be written"):
-        ingest(Ingest([folder], "generic", report=folder, quiet=True))
+        ingest(Ingest([folder], bucket="generic", report=folder, quiet=True))
 
 
 def test_versions_and_near_duplicates_are_shown() -> None:
@@ -125,7 +125,7 @@ def test_a_second_writer_is_refused(folder: Path) -> None:
     assert "open in another process" in second.stderr
     assert "QDRANT_URL" in second.stderr
     assert "What was written stays. The same command goes on from there." in second.stderr
-    assert ingest(Ingest([folder], "generic", quiet=True)) == 0
+    assert ingest(Ingest([folder], bucket="generic", quiet=True)) == 0
 
 
 @pytest.mark.parametrize(

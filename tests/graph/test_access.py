@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from corpus.access import NOBODY, OWNER, Principal
 from langgraph.checkpoint.memory import InMemorySaver
 from sqlalchemy import select
 
 from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.index.index_protocol import SearchRequest
+from citegraph.corpus.records.access import NOBODY, OWNER, Principal
 from citegraph.corpus.records.csv_rows import export_csv
 from citegraph.corpus.records.querying.document_query import Aggregate, DocumentQuery, run_query
 from citegraph.errors import BadInput
@@ -84,8 +84,8 @@ async def fill(home: Path) -> None:
             texts = [path for path in sorted((SAMPLE / bucket).iterdir()) if path not in tables]
             staff = texts[::3]
             rest = [path for path in texts if path not in staff]
-            await ingest_into(services, Ingest(staff, bucket, tables, labels=["staff"]))
-            await ingest_into(services, Ingest(rest, bucket, tables))
+            await ingest_into(services, Ingest(staff, bucket=bucket, annotations=tables, labels=["staff"]))
+            await ingest_into(services, Ingest(rest, bucket=bucket, annotations=tables))
     finally:
         await services.close()
 
@@ -95,9 +95,11 @@ async def fill_hidden(home: Path) -> None:
     services = services_in(home)
     try:
         for bucket, folder, tables in hidden_copies(home / "board"):
-            await ingest_into(services, Ingest([folder], bucket, tables, labels=["board"]))
+            await ingest_into(services, Ingest([folder], bucket=bucket, annotations=tables, labels=["board"]))
         folder = SAMPLE / HIDDEN_BUCKET
-        await ingest_into(services, Ingest([folder], HIDDEN_BUCKET, sorted(folder.glob("annotations.*"))))
+        await ingest_into(
+            services, Ingest([folder], bucket=HIDDEN_BUCKET, annotations=sorted(folder.glob("annotations.*")))
+        )
     finally:
         await services.close()
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import jwt
 import pytest
-from corpus.access import OWNER, Principal
 from cryptography.hazmat.primitives.asymmetric import rsa
 from pydantic import SecretStr
 
+from citegraph.corpus.records.access import OWNER, Principal
 from citegraph.errors import BadInput
 from citegraph.settings import Settings
 from cli.serve import Key, make_key

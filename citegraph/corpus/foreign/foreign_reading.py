@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,7 +15,6 @@ from citegraph.corpus.schema.bucket import show
 from citegraph.corpus.schema.document import Page, safe_id
 from citegraph.corpus.schema.field import Field, Value
 from citegraph.corpus.schema.values import read_row
-from citegraph.language.amounts import Money, Quantity
 from citegraph.language.terms import fold
 
 if TYPE_CHECKING:
@@ -28,7 +26,6 @@ BETWEEN = "\n\n"
 """What stands between the texts of two points in the text of their document."""
 EPOCH = (10**8, 10**11, 10**14)
 """Numbers of a date field: from the first on they are seconds since 1970, from the second milliseconds, to the third."""
-_UTC_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]00:?00)?)?")
 
 
 class Span(NamedTuple):
@@ -42,14 +39,13 @@ class Span(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class OwnDocument:
+class ForeignDocument:
     """A document as its points give it.
 
     Attributes:
         values: of each field the one value that they state; of a list field all of them.
         conflicts: fields of which they state several values, which are in none of `values`.
         unreadable: fields of which they state something else than a value of its type.
-        foreign: fields whose values are not what a filter of the collection itself would compare.
     """
 
     doc_id: str
@@ -59,14 +55,6 @@ class OwnDocument:
     values: Mapping[str, Value]
     conflicts: Mapping[str, tuple[str, ...]]
     unreadable: Mapping[str, str]
-    foreign: frozenset[str]
-
-    @property
-    def digest(self) -> str:
-        """Return what changes with the values and the places of the points."""
-        values = {name: show(value) for name, value in self.values.items()}
-        told = [self.source_file, self.title, self.spans, values]
-        return hashlib.sha256(json.dumps(told, ensure_ascii=False).encode()).hexdigest()
 
 
 def metadata_of(declared: Collection, payload: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,17 +97,11 @@ def page_of(declared: Collection, metadata: Mapping[str, Any]) -> int | None:
     return page if page > 0 else None
 
 
-def payload_name(declared: Field) -> str:
-    """Return the metadata key that holds a field where the collection itself compares it."""
-    return declared.columns[0] if declared.columns else declared.name
-
-
 class _Row(NamedTuple):
     """What the metadata of a point state."""
 
     values: Mapping[str, Value]
     unreadable: Mapping[str, str]
-    foreign: frozenset[str]
 
 
 class _Place(NamedTuple):
@@ -143,7 +125,7 @@ class _Points:
     rows: dict[str, _Row] = field(default_factory=dict)
 
 
-class Reading:
+class ForeignReading:
     """Takes the points of a collection one by one, and gives its documents.
 
     Attributes:
@@ -151,12 +133,11 @@ class Reading:
         keys: the payload keys that they had.
     """
 
-    def __init__(self, bucket: Bucket) -> None:
-        assert bucket.collection is not None
+    def __init__(self, bucket: Bucket, keys: Collection) -> None:
         self.points = 0
         self.keys: set[str] = set()
         self._bucket = bucket
-        self._declared = bucket.collection
+        self._declared = keys
         self._documents: dict[str, _Points] = {}
         self._known: dict[str, _Row] = {}
 
@@ -165,7 +146,7 @@ class Reading:
         declared = self._declared
         metadata, text = metadata_of(declared, payload), str(payload.get(declared.content_key) or "")
         name = document_name(declared, metadata)
-        doc_id = f"{self._bucket.name}:{name}" if name else f"{self._bucket.name}:#{point}"
+        doc_id = name or f"{self._bucket.name}-{point}"
         held = self._documents.get(doc_id)
         if held is None:
             source = str(metadata.get(declared.source_key) or name or doc_id)
@@ -184,11 +165,11 @@ class Reading:
         self.points += 1
         self.keys |= payload.keys()
 
-    def documents(self) -> Iterator[OwnDocument]:
+    def documents(self) -> Iterator[ForeignDocument]:
         """Yield the documents of the points that were taken."""
         for doc_id, held in self._documents.items():
             values, conflicts, unreadable = self._merged(list(held.rows.values()))
-            yield OwnDocument(
+            yield ForeignDocument(
                 doc_id,
                 held.source_file,
                 held.title or self._bucket.title(values),
@@ -196,7 +177,6 @@ class Reading:
                 values,
                 conflicts,
                 unreadable,
-                frozenset().union(*(row.foreign for row in held.rows.values())) | conflicts.keys(),
             )
 
     def _merged(
@@ -220,7 +200,7 @@ class Reading:
         return values, conflicts, unreadable
 
     def _row(self, given: Mapping[str, Any]) -> _Row:
-        """Return the typed values of a point's metadata, and what of them a filter of the collection compares otherwise."""
+        """Return the typed values of a point's metadata, and what of them cannot be read."""
         unreadable: dict[str, str] = {}
         prepared: dict[str, Any] = {}
         for key, raw in given.items():
@@ -237,13 +217,7 @@ class Reading:
             if found is not None:
                 unreadable.setdefault(found.name, problem.value[:80])
         unreadable = {name: said for name, said in unreadable.items() if name not in values}
-        foreign = (
-            declared.name
-            for declared in self._bucket.fields
-            if not _compares(declared, given.get(payload_name(declared)), values.get(declared.name))
-            or not _same_currency(declared, values)
-        )
-        return _Row(values, unreadable, frozenset(foreign))
+        return _Row(values, unreadable)
 
 
 def _spans(held: _Points) -> Iterator[Span]:
@@ -292,33 +266,3 @@ def _day(raw: Any) -> Any:
 
 def _compared(value: Value) -> Any:
     return fold(value) if isinstance(value, str) else value
-
-
-def _same_currency(declared: Field, values: Mapping[str, Value]) -> bool:
-    """Tell whether the currency beside an amount is spelled as its code."""
-    amount = values.get(declared.name)
-    if not isinstance(amount, Money) or declared.currency_field is None:
-        return True
-    return fold(str(values.get(declared.currency_field, ""))) == fold(amount.currency or "")
-
-
-def _compares(declared: Field, raw: Any, value: Value | None) -> bool:
-    """Tell whether the collection's own filter sees in a raw value what the typed one is."""
-    if raw is None or raw == []:
-        return value is None
-    match value:
-        case None:
-            return False
-        case bool() | int() | float():
-            return type(raw) is type(value) or (not isinstance(raw, bool) and raw == value)
-        case Money():
-            return isinstance(raw, int | float) and not isinstance(raw, bool) and float(value.amount) == raw
-        case Quantity():
-            return isinstance(raw, int | float) and not isinstance(raw, bool) and value.value == raw
-        case str():
-            return isinstance(raw, str) and fold(declared.canonical.get(fold(raw), raw)) == fold(value)
-        case tuple():
-            items = raw if isinstance(raw, list) else [raw]
-            plain = {fold(declared.canonical.get(fold(str(item)), str(item))) for item in items}
-            return plain == {fold(item) for item in value}
-    return isinstance(raw, str) and bool(_UTC_DATE.fullmatch(raw)) and raw[:10] == value.isoformat()

@@ -63,6 +63,7 @@ def chunk_document(
     tokens: int = DEFAULT_TOKENS,
     overlap: int = DEFAULT_OVERLAP,
     context: str = "",
+    spans: Sequence[tuple[int, int]] | None = None,
 ) -> list[Chunk]:
     """Return the chunks of a document in order; `text[start:end] == chunk.text` holds for each.
 
@@ -73,10 +74,12 @@ def chunk_document(
         tokens: most tokens of a chunk, counted with the tokenizer of the static vectors.
         overlap: tokens that a chunk repeats of the one before, fewer where a seam is near.
         context: what each chunk is to be indexed with beside its text; default: the title.
+        spans: where the chunks are, when somebody else has cut the document.
     """
     chunks: list[Chunk] = []
-    for start, end in _spans(document.text, tokens, min(overlap, tokens // 2)):
-        if chunks and end <= chunks[-1].end:
+    cut = _spans(document.text, tokens, min(overlap, tokens // 2)) if spans is None else spans
+    for start, end in cut:
+        if spans is None and chunks and end <= chunks[-1].end:
             continue  # blanks alone moved the window: the last chunk holds this span whole
         text = document.text[start:end]
         content_hash = hashlib.sha256(text.encode()).hexdigest()

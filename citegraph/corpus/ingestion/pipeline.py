@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 async def ingest(
-    paths: Sequence[Path],
+    paths: Sequence[Path] | Sources,
     bucket: Bucket,
     *,
     stores: Stores,
@@ -49,9 +49,11 @@ async def ingest(
     alone. What a killed ingest left half-written is marked and written again by the next one.
 
     Args:
+        paths: files and folders; or what `ready` reads in their place.
         annotations: CSV or JSONL files whose rows name a document id or a file.
         progress: called with (units done, units in all, file name); a unit is a file or a JSONL line.
-        ready: has read the files already (`read_ahead`), so that the bucket is held for the writing alone.
+        ready: reads them in place of worker processes: what was read already (`read_ahead`), so that the bucket is
+            held for the writing alone, or a source that holds no files.
 
     Raises:
         BadInput: an annotation file cannot be read, the index has another embedding model, or Ray is not installed.
@@ -76,7 +78,10 @@ async def ingest(
         report = planner.report
         if lost:
             report.notes.append(Skipped(bucket.name, f"its index was empty: {lost:,} documents indexed anew"))
-        sources = await asyncio.to_thread(find_sources, paths, annotations, report)
+        if isinstance(paths, Sources):
+            sources = paths
+        else:
+            sources = await asyncio.to_thread(find_sources, paths, annotations, report)
         sidecar.meet(file.source for file in sources.files)
         await run.read(sources, readers, progress)
         await run.settle(sources, prune=options.prune)

@@ -57,9 +57,18 @@ class Points:
         return [*self.chunks, *self.summaries]
 
 
-def points_of(bucket: Bucket, document: Document, context: str, recipe: PointRecipe) -> Points:
-    """Return a document's points."""
-    chunks = chunk_document(document, bucket, tokens=recipe.tokens, overlap=recipe.overlap, context=context)
+def points_of(
+    bucket: Bucket,
+    document: Document,
+    context: str,
+    recipe: PointRecipe,
+    *,
+    spans: Sequence[tuple[int, int]] | None = None,
+) -> Points:
+    """Return a document's points; `spans` are those of its chunks where they are cut already."""
+    chunks = chunk_document(
+        document, bucket, tokens=recipe.tokens, overlap=recipe.overlap, context=context, spans=spans
+    )
     return _with_summaries(bucket, document, context, recipe, chunks)
 
 

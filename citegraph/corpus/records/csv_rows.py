@@ -121,10 +121,8 @@ def _stream(
     """Yield the rows through a server-side cursor, each with its document's source file."""
     rows = store.tables[bucket].rows
     statement = store.rows_statement(bucket, filters, None, order_by)
-    # What was read of a collection of one's own names its files in a table of its own (citegraph/corpus/foreign/mirror.py).
-    table = "own_documents" if store.buckets[bucket].collection else "documents"
-    if translated(lambda: _has_table(store, table)):
-        documents = named_table(table, column("doc_id"), column("source_file"))
+    if translated(lambda: _has_table(store, "documents")):
+        documents = named_table("documents", column("doc_id"), column("source_file"))
         source = select(documents.c.source_file).where(documents.c.doc_id == rows.c.doc_id).scalar_subquery()
         statement = statement.add_columns(source.label("source_file"))
     else:

@@ -60,12 +60,14 @@ class Identifier(BaseModel):
 
 
 class Collection(BaseModel):
-    """A Qdrant collection that langchain-qdrant wrote and that is read as it is.
+    """How the points of a Qdrant collection are read that `citegraph ingest --collection` brings into the bucket.
+
+    The defaults are those of langchain-qdrant.
 
     Attributes:
         content_key, metadata_key: where the payload holds text and metadata; a `metadata_key` of "" says that
             the metadata stand beside the text.
-        vector, sparse_vector: names of its vectors; "" is the unnamed one.
+        vector: name of its dense vector; "" is the unnamed one.
         path: folder of a local-mode client (`QdrantClient(path=...)`) that holds it; None is the server's.
         id_key: metadata that tell which points are one document, several for the lines of one file; None is
             `source_key`, "_id" makes each point a document.
@@ -75,13 +77,9 @@ class Collection(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: str
     content_key: str = "page_content"
     metadata_key: str = "metadata"
     vector: str = ""
-    sparse_vector: str = "langchain-sparse"
-    mode: Literal["dense", "sparse", "hybrid"] = "dense"
-    distance: Literal["Cosine", "Dot", "Euclid", "Manhattan"] = "Cosine"
     path: Path | None = None
     id_key: str | tuple[str, ...] | None = None
     source_key: str = "source"
@@ -102,7 +100,7 @@ class Bucket(BaseModel):
         effective_field, supersedes_field, revision_field: which version is in force (A8).
         sums: money fields that add up, by which extraction tells them from other amounts.
         ignore: annotation columns that are known and not kept.
-        collection: the Qdrant collection of someone else that is the bucket; nothing is ingested into it.
+        collection: how a Qdrant collection of someone else is read that is ingested into the bucket.
     """
 
     model_config = ConfigDict(

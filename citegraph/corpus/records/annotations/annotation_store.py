@@ -290,10 +290,6 @@ class AnnotationStore(AnnotationWrites):
         found = self.run(select(*counts.values())).one()
         return {name: count for name, count in zip(counts, found, strict=True) if count}
 
-    def remarks(self, bucket: str, fields: Sequence[str]) -> list[str]:
-        """Return sentences that an answer from these fields has to say of their values as a whole; here none."""
-        return []
-
     def field(self, bucket: str, name: str) -> Field:
         """Return a declared field by name or alias.
 

@@ -112,7 +112,7 @@ def test_a_task_reads_more_of_many_files() -> None:
 
 def test_an_address_goes_with_ray() -> None:
     asked = [("local", None), ("ray", None), ("ray", "head:6379")]
-    given = [Ingest([], "generic", engine=engine, ray_address=address) for engine, address in asked]  # type: ignore[arg-type]
+    given = [Ingest([], bucket="generic", engine=engine, ray_address=address) for engine, address in asked]  # type: ignore[arg-type]
     assert [item.ray for item in given] == [None, "", "head:6379"]
     with pytest.raises(BadInput, match="goes with --engine ray"):
-        _ = Ingest([], "generic", ray_address="head:6379").ray
+        _ = Ingest([], bucket="generic", ray_address="head:6379").ray
