@@ -8,7 +8,6 @@ from citegraph.corpus.filters.clause import Operator
 from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
 from citegraph.language.amounts import Amount, Money, currency_code, find_amounts, find_quantities
-from citegraph.language.common_words import COMMON
 from citegraph.language.question_words import pattern
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Reader
@@ -153,7 +152,7 @@ def amounts_in(reader: Reader) -> list[Amount]:
 def is_currency_word(reader: Reader, word: str, code: str) -> bool:
     """Tell whether a word surely names a currency: it is no ordinary word, or amounts in it are stored and it is in capitals."""
     folded = terms.bare(word)
-    if folded not in COMMON and folded not in terms.STOP_WORDS:
+    if folded not in terms.stop_words("general") and folded not in terms.stop_words():
         return True
     return code in reader.currencies and word.isupper() and not reader.question.isupper()
 

@@ -74,7 +74,7 @@ def field_at(reader: Reader, place: int) -> tuple[Field, int] | None:
         if declared.type == "text":
             continue
         for word in (*declared.words, declared.name.replace("_", " ")):
-            if terms.bare(word) in terms.STOP_WORDS or len(word) < 3:
+            if terms.bare(word) in terms.stop_words() or len(word) < 3:
                 continue
             ends = [end for start, end in find_phrase(rest, word)[:1] if start == 0]
             if ends and (best is None or ends[0] > best[0]):
@@ -102,7 +102,7 @@ def _read_predicates(reader: Reader) -> None:
         if declared.type == "text":
             continue
         for word in (*declared.words, declared.name.replace("_", " ")):
-            if terms.bare(word) in terms.STOP_WORDS or len(word) < 3:
+            if terms.bare(word) in terms.stop_words() or len(word) < 3:
                 continue
             for start, end in find_phrase(reader.question, word):
                 said = pattern("missing", before=rf"\s+(?:{source('be')}\s+)?").match(reader.question, end)
@@ -117,7 +117,7 @@ def _read_states(reader: Reader, coverage: dict[str, float]) -> None:
         if declared.type != "date" or declared.name in dated or coverage.get(declared.name, 1.0) >= FEW:
             continue
         for word in declared.words:
-            spans = [] if terms.bare(word) in terms.STOP_WORDS else find_phrase(reader.question, word)
+            spans = [] if terms.bare(word) in terms.stop_words() else find_phrase(reader.question, word)
             for start, end in spans:
                 before, after = reader.question[:start], reader.question[end:].lstrip()
                 said = re.search(rf"{source('be')}\s+(?P<no>{source('deny')}\s+)?$", before, re.IGNORECASE)

@@ -43,7 +43,7 @@ def odd_words(reader: Reader, text: str, own: Field | None = None, *, nouns: boo
     return [
         token.text
         for token in tokens(text)
-        if token.text not in terms.STOP_WORDS and token.text not in known and len(token.text) > 1
+        if token.text not in terms.stop_words() and token.text not in known and len(token.text) > 1
     ]
 
 
@@ -130,13 +130,13 @@ _HELPED = re.compile(r"(?:do|did|does|can|could|would|should|will|won|must|may|m
 
 
 def _odd(gap: str) -> list[str]:
-    return [word for word in terms.words(pattern("small").sub(" ", gap)) if word not in terms.STOP_WORDS]
+    return [word for word in terms.words(pattern("small").sub(" ", gap)) if word not in terms.stop_words()]
 
 
 def _ends_small(gap: str) -> bool:
     """Tell whether a small word stands at the end of a gap, as "by" does in "not paid by A"."""
     said = terms.words(gap)
-    return bool(said) and (said[-1] in terms.STOP_WORDS or bool(pattern("small").fullmatch(said[-1])))
+    return bool(said) and (said[-1] in terms.stop_words() or bool(pattern("small").fullmatch(said[-1])))
 
 
 def _listed(reader: Reader, atoms: Sequence[Atom], place: int, step: int) -> list[int]:
