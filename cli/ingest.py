@@ -206,15 +206,19 @@ async def ingest_into(services: Services, request: Ingest, show: Progress | None
         ray=request.ray,
     )
     source = await _collection(services, bucket, options, request.collection) if request.collection else None
-    return await ingested(
-        await asyncio.to_thread(source.look) if source else request.paths,
-        bucket,
-        stores=stores,
-        annotations=request.annotations,
-        options=options,
-        progress=show,
-        ready=source,
-    )
+    try:
+        return await ingested(
+            await asyncio.to_thread(source.look) if source else request.paths,
+            bucket,
+            stores=stores,
+            annotations=request.annotations,
+            options=options,
+            progress=show,
+            ready=source,
+        )
+    finally:
+        if source:
+            source.close()
 
 
 async def _collection(

@@ -152,7 +152,7 @@ def amounts_in(reader: Reader) -> list[Amount]:
 def is_currency_word(reader: Reader, word: str, code: str) -> bool:
     """Tell whether a word surely names a currency: it is no ordinary word, or amounts in it are stored and it is in capitals."""
     folded = terms.bare(word)
-    if folded not in terms.stop_words("general") and folded not in terms.stop_words():
+    if folded not in terms.stop_words("general"):
         return True
     return code in reader.currencies and word.isupper() and not reader.question.isupper()
 

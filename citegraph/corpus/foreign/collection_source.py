@@ -150,6 +150,10 @@ class CollectionSource:
                 yield file, await asyncio.to_thread(self._step, some)
             yield file, Step(finished=True)
 
+    def close(self) -> None:
+        """Let go of the server or the folder."""
+        self._client.close()
+
     def _scrolled(self) -> Iterator[Any]:
         offset: Any = None
         while True:
