@@ -142,7 +142,7 @@ async def test_the_vectors_of_the_same_model_are_kept(
         made.extend(chunk.text for chunk in chunks)
         return encode(chunks, *rest)
 
-    monkeypatch.setattr("citegraph.corpus.index.encoding.encode", counted)
+    monkeypatch.setattr("citegraph.corpus.index.collection_record.encode", counted)
     write(tmp_path, POINTS)
     await bring(settings)
     assert made == []
