@@ -16,7 +16,7 @@ MODE ?= graph
 
 help:
 	@echo "make demo    answer questions over the sample corpus"
-	@echo "make test    run the tests            make check   lint, types and tests"
+	@echo "make test    run the quick tests      make check   lint, types and all tests (make test-all)"
 	@echo "make dev     langgraph dev for Studio make bench   measure the graph's own time"
 	@echo "make faults  break every model step   make chaos   1,000 random models a graph"
 	@echo "make eval    answer QUESTIONS=FILE    make clean   remove what was built"
@@ -46,8 +46,15 @@ $(VENV)/.dev: $(VENV)/.runtime
 demo: $(VENV)/.runtime
 	@$(BIN)/citegraph demo
 
-test: $(VENV)/.dev tesseract chromium
-	@$(PY) -m tests.postgres $(PY) -m pytest $(TESTS)
+# Two processes; TESTS="tests/nodes -x" runs some. What takes long (marked slow) runs in test-all, as in CI.
+RUN_TESTS = $(PY) -m tests.postgres $(PY) -m pytest -n $(or $(WORKERS),2) --dist loadfile $(TESTS)
+
+test: $(VENV)/.dev tesseract
+	@$(RUN_TESTS) -m "not slow and not local_model and not ray"
+
+test-all: $(VENV)/.dev tesseract chromium
+	@$(RUN_TESTS)
+.PHONY: test-all
 
 # OCR: installed where that needs no question; elsewhere its tests are skipped and scans are named as skipped.
 tesseract:
@@ -77,7 +84,7 @@ format: $(VENV)/.dev
 types: $(VENV)/.dev
 	@$(PY) -m mypy
 
-check: lint types test
+check: lint types test-all
 
 # Nothing is sent anywhere: traces only when LANGSMITH_TRACING is set. Studio is a page of another site, and let in.
 STUDIO := https://smith.langchain.com

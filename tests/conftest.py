@@ -25,6 +25,14 @@ if os.environ.get("CI"):
     settings.load_profile("ci")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as slow what starts a server or a browser."""
+    for item in items:
+        if any(item.get_closest_marker(name) for name in ("server", "browser")):
+            item.add_marker(pytest.mark.slow)
+
+
 LOOPBACK = ["127.0.0.1", "::1", "localhost"]
 
 

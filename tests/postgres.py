@@ -84,7 +84,7 @@ def started(programs: Path, folder: Path, user: str | None) -> Iterator[str]:
     data, port = folder / "data", free_port()
     owner = user or getpass.getuser()
     run_as([str(programs / "initdb"), "-D", str(data), "-U", owner, "-A", "trust", "-E", "UTF8"], user)
-    options = f"-p {port} -h 127.0.0.1 -k {folder} -c fsync=off -c max_connections=40"
+    options = f"-p {port} -h 127.0.0.1 -k {folder} -c fsync=off -c max_connections=100"
     control = [str(programs / "pg_ctl"), "-D", str(data), "-w", "-t", str(int(STARTUP))]
     run_as([*control, "-l", str(folder / "log"), "-o", options, "start"], user)
     try:

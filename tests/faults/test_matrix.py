@@ -8,6 +8,8 @@ from citegraph.run.services import Services
 from tests.faults.matrix import SCENARIOS, Matrix, Scenario
 from tests.faults.proxy import FAULTS
 
+pytestmark = pytest.mark.slow
+
 EVERY = 3
 """Each step meets every third fault, each time another third: `make faults` runs the full product."""
 

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from citegraph.run.services import Services
 from tests.faults.random_models import MODES, Mode, broken, run
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = int(os.environ.get("RANDOM_MODELS", "15"))
 """Random models a graph; `make chaos` takes 1,000."""
 

@@ -15,6 +15,8 @@ from citegraph.run.services import Services
 from graph.session import Session, postgres_saver
 from tests.graph.test_clarify import QUESTION
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 POSTGRES = os.environ.get("TEST_POSTGRES_URL", "")
 

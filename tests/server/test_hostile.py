@@ -20,7 +20,10 @@ from citegraph.settings import load_settings
 from server.app import create_app
 from tests.server.test_kill import server
 
-pytestmark = pytest.mark.filterwarnings("ignore:The anyio.abc.BlockingPortal alias:DeprecationWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:The anyio.abc.BlockingPortal alias:DeprecationWarning"),
+    pytest.mark.slow,
+]
 EXAMPLES = int(os.environ.get("SOAK_EXAMPLES", "4"))
 QUICK = {"max_rounds": 1, "max_clarifications": 0}
 

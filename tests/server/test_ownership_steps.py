@@ -1,5 +1,7 @@
 """Random steps of random people against a plain model: nobody reads, counts or changes what is not theirs.
 
+import pytest
+
 OWNERSHIP_STEPS=10000 python -m pytest tests/server/test_ownership_steps.py takes that many steps.
 """
 
@@ -13,12 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
 from citegraph.corpus.records.access import Principal
 from tests.server.owned import Api, owned_api
 from tests.server.test_ownership import HOLDERS
+
+pytestmark = pytest.mark.slow
 
 STEPS = int(os.environ.get("OWNERSHIP_STEPS", "60"))
 STEPS_A_RUN = 30

@@ -22,6 +22,8 @@ from tests.citegraph.corpus.ingestion.killing import (
     write_folder,
 )
 
+pytestmark = pytest.mark.slow
+
 POINTS = int(os.environ.get("CITEGRAPH_KILLS", "4"))
 """`make soak` kills 50 times."""
 
