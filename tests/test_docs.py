@@ -39,7 +39,9 @@ def test_settings_page_and_env_example_are_those_of_the_settings() -> None:
 
 def test_every_command_of_the_documents_exists_and_says_what_it_does() -> None:
     assert named_commands() - COMMANDS == set()
-    for name, command in typer.main.get_command(app).commands.items():  # type: ignore[attr-defined]
+    group = typer.main.get_command(app)
+    for name in COMMANDS:
+        command = group.get_command(typer.Context(group), name)  # type: ignore[attr-defined]
         assert command.get_short_help_str(), name
 
 

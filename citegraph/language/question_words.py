@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 
+from citegraph.yaml_text import parse_yaml
+
 
 @cache
 def phrases_for(kind: str) -> tuple[str, ...]:
@@ -20,10 +22,8 @@ def phrases_for(kind: str) -> tuple[str, ...]:
 
 @cache
 def _table() -> Mapping[str, list[list[str]]]:
-    from ruamel.yaml import YAML
-
     text = resources.files("citegraph.language").joinpath("words/questions.yaml").read_text("utf-8")
-    table: Mapping[str, list[list[str]]] = YAML(typ="safe").load(text)
+    table: Mapping[str, list[list[str]]] = parse_yaml(text)
     return table
 
 

@@ -6,14 +6,14 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from citegraph.yaml_text import parse_yaml
+
 
 @cache
 def table(name: str) -> Any:
     """Return the table `words/<name>.yaml` as plain dicts, lists and strings; do not change it."""
-    import yaml
-
     text = resources.files("citegraph.language").joinpath("words", f"{name}.yaml").read_text("utf-8")
-    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return parse_yaml(text)
 
 
 @cache

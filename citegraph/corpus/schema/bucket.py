@@ -17,6 +17,7 @@ from citegraph.errors import BadInput
 from citegraph.language.amounts import Money, Quantity
 from citegraph.language.date_order import DateOrder
 from citegraph.language.terms import fold
+from citegraph.yaml_text import parse_yaml
 
 RESERVED = frozenset({"doc_id", "id", "bucket", "file", "source_file", "text"})
 """Columns of an annotation row that say which document it is about; no field may take these names."""
@@ -290,6 +291,14 @@ def load_bucket(path: Path) -> Bucket:
     Raises:
         BadInput: the declaration is invalid; the message begins with "file.yaml:line:".
     """
+    try:
+        return Bucket.model_validate(_plain(parse_yaml(path.read_text(encoding="utf-8"))))
+    except (BadInput, ValueError, AttributeError):
+        return _explained(path)
+
+
+def _explained(path: Path) -> Bucket:
+    """Load a declaration by the slow parser that knows where everything stands, for the message."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError
 
