@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from citegraph.errors import Unavailable
 from citegraph.evidence.passages import hydrate
 from citegraph.evidence.shown import known_fields
+from citegraph.language.bounded import bounded
 from citegraph.llm.strict import strict_schema
 from citegraph.run.budgets import llm_calls_left, model_budget_spent, seconds_left, tool_calls_left
 from citegraph.run.context import Context
@@ -182,10 +183,10 @@ def answer_in(reply: "ModelCall") -> str:
     for made in reply.tool_calls:
         if made.get("name") == "done":
             try:
-                return Done.model_validate(made["args"]).answer.strip()
+                return bounded(Done.model_validate(made["args"]).answer.strip())
             except ValidationError:
                 return ""
-    return "" if reply.tool_calls else reply.content.strip()
+    return "" if reply.tool_calls else bounded(reply.content.strip())
 
 
 NO_CALLS_LEFT = "not run: the budget of tool calls is spent"

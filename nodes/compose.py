@@ -12,6 +12,7 @@ from citegraph.answer.set_statements import compose_set
 from citegraph.answer.statements import compose_passages, nothing_text
 from citegraph.evidence.passages import hydrate
 from citegraph.evidence.shown import QUALITY, passages, replies_shown, search_quality
+from citegraph.language.bounded import bounded
 from citegraph.llm.prompts import Material, Prompt
 from citegraph.plan.stored_filters import filters_shown
 from citegraph.run.asking_parts import ask_part, own_part
@@ -92,7 +93,7 @@ class Compose:
         )
         speaker = await patiently(lambda: speak(stream(self.services.chat, call), tell), call.budget)
         draft: Draft = {
-            "text": speaker.said,
+            "text": bounded(speaker.said),
             "message_id": speaker.message_id,
             "by": "model",
             "partial": partial_reason(state, context),
@@ -118,7 +119,7 @@ class Compose:
             "feedback": state.get("draft", {}).get("feedback", ""),
         }
         text = await ask_part(self.services, part, TEXT, state=state, context=context, **offered)
-        draft: Draft = {"text": text, "by": "own", "partial": partial_reason(state, context)}
+        draft: Draft = {"text": bounded(text), "by": "own", "partial": partial_reason(state, context)}
         return {"draft": draft, "usage": watch.update()}
 
     async def twin(self, state: State, context: Context) -> Update:

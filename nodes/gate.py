@@ -16,6 +16,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from citegraph.language import terms
+from citegraph.language.bounded import bounded
 from citegraph.language.numbers import parse_number
 from citegraph.question import cues
 from citegraph.question.small_talk import GREETED
@@ -117,8 +118,8 @@ def asked_question(state: State) -> tuple[str, str, bool]:
     messages = state.get("messages") or []
     last = messages[-1] if messages else None
     if last is not None and last.type == "human" and (last.id or "") != state.get("asked_id"):
-        return str(last.text).strip(), last.id or "", True
-    return (state.get("query") or "").strip(), f"asked-{uuid.uuid4().hex}", False
+        return bounded(str(last.text).strip()), last.id or "", True
+    return bounded((state.get("query") or "").strip()), f"asked-{uuid.uuid4().hex}", False
 
 
 def told_turns(messages: Sequence[AnyMessage], asked_id: str) -> list[Turn]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import chain, islice
 
 from citegraph.corpus.readers.column_heads import LOOKED_AT, head_rows, joined_heads
 from citegraph.corpus.readers.plain_text import PAGE_BREAK, cleaned
 from citegraph.corpus.schema.document import Page, Table
+from citegraph.language.bounded import HOLLOW
 
 CELL = " | "
+_FILLED = re.compile(r"\w")
 # Cells kept beside the text for extraction; the text has all rows of a longer table.
 _KEPT_ROWS = 2_000
 
@@ -20,6 +23,7 @@ class Draft:
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._length = 0
+        self._hollow = 0
         self._page_start: int | None = None
         self._page_label: str | None = None
         self._pages: list[Page] = []
@@ -28,6 +32,10 @@ class Draft:
     def add(self, text: str) -> None:
         """Append text as it is, without line end."""
         text = cleaned(text).replace(PAGE_BREAK, "\n")
+        # Each part is bounded, and so is what many of them would be together.
+        self._hollow = 0 if _FILLED.search(text) else self._hollow + len(text)
+        if self._hollow > HOLLOW:
+            return
         self._parts.append(text)
         self._length += len(text)
 

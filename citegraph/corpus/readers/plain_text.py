@@ -9,6 +9,7 @@ from pathlib import Path
 from citegraph.corpus.readers.encodings import decoded
 from citegraph.corpus.readers.protocol import Reading, ReadOptions, Unread
 from citegraph.corpus.schema.document import Page
+from citegraph.language.bounded import bounded
 
 PAGE_BREAK = "\f"
 WIDE = 0.75
@@ -51,14 +52,14 @@ _UNSEEN = re.compile(
 
 
 def cleaned(text: str) -> str:
-    """Return text with Unix line ends, without characters that nobody sees.
+    """Return text with Unix line ends, without characters that nobody sees, its runs, words and lines bounded.
 
     NUL and lone surrogates go too, which no database stores.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", " ")
-    if text.isascii():
-        return text
-    return _UNSEEN.sub("", re.sub("[\ud800-\udfff]", "\ufffd", text))
+    if not text.isascii():
+        text = _UNSEEN.sub("", re.sub("[\ud800-\udfff]", "\ufffd", text))
+    return bounded(text)
 
 
 def pages_of(text: str, *, single: bool = False) -> tuple[Page, ...]:

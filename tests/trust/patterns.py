@@ -1,0 +1,355 @@
+"""Every regular expression of the code base: those of its modules, of calls with a literal, and of the declarations.
+
+Each is held against hostile texts as readers and the gate hand them on, bounded (`citegraph.language.bounded`).
+
+`python -m tests.trust.patterns` prints how many there are, and those that cost more than their text's length.
+"""
+
+import ast
+import importlib
+import pkgutil
+import re
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from citegraph.language.bounded import LINE, bounded
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("citegraph", "graph", "nodes", "tools", "server", "cli", "buckets", "evals")
+CALLS = {"compile", "search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
+SMALL, LARGE = 10_000, 50_000
+NEAR_NOTHING = 0.004
+"""CPU seconds on a small text below which a quadratic pattern, too, takes a tenth of a second on a large one."""
+MOST = 0.25
+"""CPU seconds on a large text."""
+STEEPEST = 12.0
+"""How often longer a text of five times the length may take: 5 is linear, 25 quadratic."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A pattern, where it stands, and the methods that it is used by ("search" unless only others are)."""
+
+    pattern: re.Pattern[str]
+    where: str
+    methods: frozenset[str] = frozenset({"search"})
+
+
+def all_patterns() -> list[Found]:
+    """Return every pattern once: recorded while all modules are imported, read from calls, and of the buckets."""
+    found: dict[tuple[str, int], Found] = {}
+    with _recorded() as records:
+        for name in PACKAGES:
+            package = importlib.import_module(name)
+            for module in pkgutil.walk_packages(package.__path__, f"{name}."):
+                if not module.name.endswith(("on_ray", "__main__")):
+                    importlib.import_module(module.name)
+        _of_declarations()
+    literals = dict(_literals())
+    for item in records:
+        found.setdefault((item.pattern.pattern, item.pattern.flags), item)
+    for key, item in literals.items():
+        found[key] = item
+    return sorted(found.values(), key=lambda item: item.where)
+
+
+@contextmanager
+def _recorded() -> Iterator[list[Found]]:
+    compiled: Any = re._compile  # type: ignore[attr-defined]
+    records: list[Found] = []
+
+    def recording(pattern: Any, flags: Any) -> Any:
+        made = compiled(pattern, flags)
+        frame = sys._getframe(2)
+        file = Path(frame.f_code.co_filename)
+        if isinstance(made.pattern, str) and file.is_relative_to(ROOT) and ".venv" not in file.parts:
+            records.append(Found(made, f"{file.relative_to(ROOT)}:{frame.f_lineno}"))
+        return made
+
+    re._compile = recording  # type: ignore[attr-defined]
+    try:
+        yield records
+    finally:
+        re._compile = compiled  # type: ignore[attr-defined]
+
+
+def _of_declarations() -> None:
+    """Read every bucket and extract from a text, so that what the declarations say is compiled."""
+    from citegraph.corpus.extraction.engine import extract_document
+    from citegraph.corpus.ingestion.document_ids import text_hash
+    from citegraph.corpus.schema.bucket import load_buckets
+    from citegraph.corpus.schema.document import Document
+
+    text = "Invoice 7\nTotal: 3.00 EUR\nDate: 2024-01-02\nAgreement between A Inc. and B Inc."
+    for bucket in load_buckets(None).values():
+        extract_document(bucket, Document("a", bucket.name, text, "a.txt", text_hash(text)))
+
+
+def _literals() -> Iterator[tuple[tuple[str, int], Found]]:
+    """Yield patterns that stand in calls of `re`, with the methods by which a compiled one is used."""
+    for name in PACKAGES:
+        for file in sorted((ROOT / name).rglob("*.py")):
+            tree = ast.parse(file.read_text("utf-8"))
+            uses: dict[str, set[str]] = {}
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                    uses.setdefault(node.value.id, set()).add(node.attr)
+            names = {
+                id(node.value): node.targets[0].id
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+            }
+            for node in ast.walk(tree):
+                call = _call(node)
+                if call is None:
+                    continue
+                method, pattern, flags = call
+                held = names.get(id(node), "")
+                methods = uses.get(held, set()) & CALLS if method == "compile" else {method}
+                if held and not held.startswith("_"):
+                    methods |= {"search"}
+                made = Found(
+                    re.compile(pattern, flags),
+                    f"{file.relative_to(ROOT)}:{node.lineno}",  # type: ignore[attr-defined]
+                    frozenset(methods or {"search"}),
+                )
+                yield (made.pattern.pattern, made.pattern.flags), made
+
+
+def _call(node: ast.AST) -> tuple[str, str, int] | None:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
+        return None
+    named = isinstance(node.func.value, ast.Name) and node.func.value.id == "re" and node.func.attr in CALLS
+    first = node.args[0]
+    if not named or not isinstance(first, ast.Constant) or not isinstance(first.value, str):
+        return None
+    given = [*node.args[1:], *(item.value for item in node.keywords if item.arg == "flags")]
+    flags = 0
+    for item in given:
+        for part in ast.walk(item):
+            if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == "re":
+                flag = getattr(re, part.attr, 0)
+                flags |= int(flag) if isinstance(flag, re.RegexFlag) else 0
+    return node.func.attr, first.value, flags
+
+
+UNITS = (
+    *" \n\ta0AIVi1.,-()[]{}<>|€$%'\"/:;_#&*=+?~éß世ä١½\u00a0\u00ad\u200b",
+    *(
+        "a ",
+        "A ",
+        "Aa",
+        "Aa ",
+        "1 ",
+        "1,",
+        "1.",
+        "1-",
+        "1/",
+        "1:",
+        "a.",
+        "A.",
+        "a-",
+        "a,",
+        "a'",
+        "a b ",
+        "I ",
+        "XVI ",
+    ),
+    *(
+        "and ",
+        "the ",
+        "of the ",
+        "not ",
+        "und ",
+        "der ",
+        "de la ",
+        "1 a ",
+        "a1 ",
+        "€1 ",
+        "1 EUR ",
+        "USD 1,000.00 ",
+    ),
+    *(
+        "January ",
+        "Jan 1 ",
+        "2024-01-01 ",
+        "12/31/2024 ",
+        "31.12.2024",
+        "at least ",
+        "between 1 and 2 ",
+        "more than 1 ",
+    ),
+    *(
+        "(a ",
+        "a) ",
+        "[1] ",
+        "[a]",
+        "“a” ",
+        "“",
+        "« ",
+        "a: ",
+        ": ",
+        "a:\n",
+        "\n\n",
+        "\n ",
+        " \n",
+        "\r\n",
+        "a\n",
+        "1\n",
+        "A\n",
+    ),
+    *(
+        "| a ",
+        "- ",
+        "...",
+        ". . ",
+        "No. ",
+        "§ 1 ",
+        "www.",
+        "http://",
+        "a@",
+        "a@a.",
+        "<a>",
+        "</",
+        "<!--",
+        "&amp;",
+        "\\",
+        "^",
+    ),
+    *(
+        "1 000 ",
+        "1,000",
+        "0.0",
+        "twenty ",
+        "one hundred ",
+        "GmbH ",
+        "Inc. ",
+        "& Co. ",
+        "Rev. 1 ",
+        "v1.",
+        "A-1 ",
+        "AB12-",
+    ),
+    *(
+        "what is ",
+        "how many ",
+        "who ",
+        "which of ",
+        "the sum of ",
+        "without ",
+        "except ",
+        "no ",
+        "by ",
+        "per ",
+        "each ",
+    ),
+    *(
+        "Total: ",
+        "Invoice ",
+        "Agreement ",
+        "Article 1 ",
+        "Section 1.1 ",
+        "page 1 of 1 ",
+        "5 V ",
+        "10 kΩ ",
+        "mm x ",
+        "3 x 4 ",
+    ),
+    *(
+        "aA",
+        "a1",
+        "1a",
+        "A1",
+        "_a",
+        "a_",
+        "-a",
+        ".a",
+        " a",
+        "  a",
+        "a  ",
+        "1  ",
+        " 1",
+        "\ta",
+        " .",
+        ". ",
+        ", ",
+        "; a",
+    ),
+)
+ENDS = ("", "\x00")
+
+
+def hostile(length: int) -> Iterator[str]:
+    """Yield about 300 texts of a length: units again and again, and an end that fits nothing."""
+    for unit in UNITS:
+        for end in ENDS:
+            # As much as is left of it, again and again: a hostile file says it on every line and page.
+            once = bounded(unit * (LINE // len(unit) + 1) + end) + "\nx\n"
+            yield bounded(once * (length // len(once) + 1))[:length]
+
+
+class _Late(Exception):
+    pass
+
+
+def _seconds(item: Found, method: str, text: str) -> float:
+    """Return the CPU seconds of one use; infinite when it takes longer than 5."""
+
+    def late(*_: Any) -> None:
+        raise _Late
+
+    before = signal.signal(signal.SIGVTALRM, late)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 5)
+    began = time.process_time()
+    try:
+        if method in {"match", "fullmatch"}:
+            getattr(item.pattern, method)(text)
+        else:
+            for _ in item.pattern.finditer(text):
+                pass
+        return time.process_time() - began
+    except _Late:
+        return float("inf")
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def costly(item: Found) -> tuple[float, float, str] | None:
+    """Return (seconds on a small text, on a large one, the text) of the first text that costs more than its size."""
+    methods = {method if method in {"match", "fullmatch"} else "search" for method in item.methods}
+    for method in methods:
+        for small, large in zip(hostile(SMALL), hostile(LARGE), strict=True):
+            first = _seconds(item, method, small)
+            if first < NEAR_NOTHING:
+                continue
+            first = min(first, _seconds(item, method, small))
+            second = _seconds(item, method, large) if first < 1 else float("inf")
+            if second > MOST or (second > 0.05 and second > STEEPEST * first):
+                return first, second, large[:12] + "..." + large[-4:]
+    return None
+
+
+def main() -> None:
+    """Print the patterns that cost too much."""
+    patterns = all_patterns()
+    bad = 0
+    for item in patterns:
+        cost = costly(item)
+        if cost:
+            bad += 1
+            print(
+                f"{item.where} {sorted(item.methods)} {cost[0]:.3f} {cost[1]:.2f} {cost[2]!r} {item.pattern.pattern[:90]!r}",
+                flush=True,
+            )
+    print(f"{len(patterns)} patterns, {sum(1 for _ in hostile(10))} texts, {bad} over the bound")
+
+
+if __name__ == "__main__":
+    main()
