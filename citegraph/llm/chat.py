@@ -25,6 +25,7 @@ from citegraph.llm.call_options import (
     Step,
     StepOptions,
 )
+from citegraph.llm.endpoint_client import PLAIN, endpoint_hooks
 from citegraph.llm.foreign_errors import NotAccepted
 from citegraph.llm.model_call import ModelCall
 from citegraph.llm.outcome import (
@@ -265,7 +266,7 @@ def _endpoint(name: str, values: Mapping[str, Any]) -> Endpoint:
 def _http_client() -> Any:
     from openai import DefaultAsyncHttpxClient
 
-    return DefaultAsyncHttpxClient()
+    return DefaultAsyncHttpxClient(event_hooks=endpoint_hooks(), headers=PLAIN)
 
 
 __all__ = [

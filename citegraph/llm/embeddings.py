@@ -206,7 +206,10 @@ class EndpointEmbedder:
 
     def __init__(self, settings: Settings) -> None:
         from langchain_openai import OpenAIEmbeddings
+        from openai import DefaultHttpxClient
         from pydantic import SecretStr
+
+        from citegraph.llm.endpoint_client import PLAIN, endpoint_hooks
 
         self.name = settings.embedding_model
         # An endpoint of its own gets its own key only: the chat models' key is never sent elsewhere.
@@ -219,6 +222,7 @@ class EndpointEmbedder:
             openai_api_base=settings.embedding_url or settings.openai_base_url,
             request_timeout=settings.model_timeout,
             max_retries=1,
+            http_client=DefaultHttpxClient(event_hooks=endpoint_hooks(blocking=True), headers=PLAIN),
             # Token counting would fetch a vocabulary and sends token ids, which other servers refuse.
             check_embedding_ctx_length=False,
             chunk_size=ENDPOINT_BATCH,

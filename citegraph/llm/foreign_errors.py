@@ -47,6 +47,8 @@ def translate(error: BaseException, step: str) -> CitegraphError | None:
     """
     if isinstance(error, CitegraphError):
         return error
+    if isinstance(error.__cause__, CitegraphError):  # of our own bounds, which the client wraps
+        return error.__cause__
     if isinstance(error, asyncio.TimeoutError | TimeoutError):
         return TimedOut(f"{step}: the model did not answer in time")
     package = type(error).__module__.split(".")[0]

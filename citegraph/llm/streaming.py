@@ -14,6 +14,9 @@ from citegraph.llm.model_call import ModelCall
 from citegraph.llm.outcome import drop_refused, failure_of, refuse, reply_of, why_empty, without_refused
 from citegraph.llm.reasoning import ReasoningFilter
 
+MOST_TEXT = 400_000
+"""Characters of a reply: some 100,000 tokens."""
+
 
 class TextStream:
     """The pieces of one streamed reply; `result` is the whole call once the loop has ended.
@@ -43,7 +46,7 @@ class TextStream:
                         raise
 
     async def _pieces(self, spec: ModelSpec, arguments: Mapping[str, Any]) -> AsyncGenerator[str, None]:
-        call, whole, hidden = self._call, None, ReasoningFilter()
+        call, whole, hidden, written = self._call, None, ReasoningFilter(), 0
         models = self._models
         model = await models.model(spec)
         admit(models, call, spec)
@@ -60,6 +63,10 @@ class TextStream:
                 if chunk is None:
                     break
                 whole = chunk if whole is None else whole + chunk
+                written += len(chunk.text)
+                if written > MOST_TEXT:
+                    cut = Rejected(f"{call.step}: the model wrote more than {MOST_TEXT:,} characters")
+                    raise remembered(models, spec, failure_of(call, spec, "text", started, cut), started)
                 if piece := hidden.add(chunk.text):
                     yield piece
         models.breakers.worked(spec.base_url, spec.model)

@@ -123,6 +123,10 @@ async def _repair(
     return again, read(again, schema)
 
 
+MOST_JSON = 200_000
+"""Characters of a reply that is read as JSON."""
+
+
 @dataclass(frozen=True)
 class Reading(Generic[T]):
     """What came of one reply: a value, or the problems in words; `shapeless` when it held no JSON object."""
@@ -137,6 +141,8 @@ def read(reply: ModelCall, schema: type[T]) -> Reading[T]:
     """Return the object of `schema` in a reply: its tool call, or the JSON in its text, mended if need be."""
     shape = shared_schema(schema)
     written = _written(reply)
+    if len(written) > MOST_JSON:
+        return Reading(None, (f"it has more than {MOST_JSON:,} characters",))
     problems: tuple[str, ...] = ()
     for found in whole_objects(written):
         value, wrong = _validated(fit(found, shape), schema)

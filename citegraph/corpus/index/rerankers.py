@@ -115,13 +115,15 @@ class ServedReranker:
     async def _ask(self, query: str, texts: list[str]) -> list[float]:
         import httpx
 
+        from citegraph.llm.endpoint_client import async_endpoint_client
+
         try:
-            async with httpx.AsyncClient(timeout=self._timeout) as client:
+            async with asyncio.timeout(self._timeout), async_endpoint_client(self._timeout) as client:
                 response = await client.post(self._url, json=self._shape(query, texts))
                 if response.status_code in {400, 422} and self._shape is _cohere:
                     self._shape = _tei
                     response = await client.post(self._url, json=self._shape(query, texts))
-        except httpx.TimeoutException as error:
+        except (httpx.TimeoutException, TimeoutError) as error:
             raise TimedOut("The reranking endpoint did not answer in time.") from error
         except httpx.HTTPError as error:
             raise Unavailable("The reranking endpoint cannot be reached.") from error
