@@ -37,7 +37,7 @@ _SAID = (
     ),
     (
         ("system", "developer", "assistant"),
-        r"^\W*(?:system|developer|assistant)\s*(?:prompt|message|override|notice|instructions?)?\s*[:>]\s*(?=you\b|do\b|set\b|the\s+(?:user|answer)|new\b|answer|reply|respond|say|state|ignore|search|call|tell|report|reveal|print|mark|from\s+now)",
+        r"^[^\w\n]*(?:system|developer|assistant)\s*(?:prompt|message|override|notice|instructions?)?\s*[:>]\s*(?=you\b|do\b|set\b|the\s+(?:user|answer)|new\b|answer|reply|respond|say|state|ignore|search|call|tell|report|reveal|print|mark|from\s+now)",
     ),
     (("system", "developer"), r"\b(?:system|developer)\s+(?:prompt|message|override)\b"),
     # who is addressed, and what it should do

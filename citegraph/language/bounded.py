@@ -11,17 +11,20 @@ BLANKS = 120
 """Blanks side by side."""
 SIGNS = 240
 """Characters side by side in a line that are neither letters nor digits."""
-HOLLOW = 1_000
-"""Such characters over several lines, blank lines among them."""
+HOLLOW = 500
+"""Such characters over several lines."""
+EMPTY = 200
+"""Blanks and line ends side by side."""
 WORD = 400
 """Characters of a word; those of scripts without blanks between words have `UNSPACED`."""
 UNSPACED = 4_000
-LINE = 5_000
+LINE = 8_000
 """Characters of a line."""
 
 # Each begins where its run begins: tried from every place of a run it would cost what it is there to prevent.
 _BLANKS = re.compile(rf"(?<![^\S\n\f])[^\S\n\f]{{{BLANKS + 1},}}")
 _SIGNS = re.compile(rf"(?<![^\w\n\f])[^\w\n\f]{{{SIGNS + 1},}}")
+_EMPTY = re.compile(rf"(?<![^\S\f])[^\S\f]{{{EMPTY + 1},}}")
 _HOLLOW = re.compile(rf"(?<![^\w\f])[^\w\f]{{{HOLLOW + 1},}}")
 _WORD = re.compile(rf"(?<![^\s\u2e80-\U0010ffff])[^\s\u2e80-\U0010ffff]{{{WORD + 1},}}")
 _UNSPACED = re.compile(rf"(?<!\S)\S{{{UNSPACED + 1},}}")
@@ -34,6 +37,7 @@ def bounded(text: str) -> str:
         return text
     text = _BLANKS.sub(lambda found: found[0][:BLANKS], text)
     text = _SIGNS.sub(lambda found: found[0][:SIGNS], text)
+    text = _EMPTY.sub(lambda found: found[0][:EMPTY], text)
     text = _HOLLOW.sub(lambda found: found[0][:HOLLOW], text)
     text = _WORD.sub(lambda found: _broken(found[0], WORD), text)
     text = _UNSPACED.sub(lambda found: _broken(found[0], UNSPACED), text)

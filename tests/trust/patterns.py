@@ -26,9 +26,9 @@ CALLS = {"compile", "search", "match", "fullmatch", "sub", "subn", "split", "fin
 SMALL, LARGE = 10_000, 50_000
 NEAR_NOTHING = 0.004
 """CPU seconds on a small text below which a quadratic pattern, too, takes a tenth of a second on a large one."""
-MOST = 0.25
-"""CPU seconds on a large text."""
-STEEPEST = 12.0
+MOST = 1.0
+"""CPU seconds on a large text: 20 microseconds a character."""
+STEEPEST = 10.0
 """How often longer a text of five times the length may take: 5 is linear, 25 quadratic."""
 
 
@@ -331,7 +331,7 @@ def costly(item: Found) -> tuple[float, float, str] | None:
                 continue
             first = min(first, _seconds(item, method, small))
             second = _seconds(item, method, large) if first < 1 else float("inf")
-            if second > MOST or (second > 0.05 and second > STEEPEST * first):
+            if second > MOST or (second > 0.2 and second > STEEPEST * first):
                 return first, second, large[:12] + "..." + large[-4:]
     return None
 
