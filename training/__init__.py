@@ -1,0 +1,1 @@
+"""Reproduces the weights of the local encoder; not part of the wheel."""
