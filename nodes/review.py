@@ -50,7 +50,8 @@ class Review:
 
     async def decide(self, state: State, context: Context) -> Update:
         """Decide by code; ask the model only when code leaves the decision open."""
-        update = await self.left_open(state, context) or await self.by_rules(state, context)
+        reads = not asked_already(state) and wants_model(self.services, "review", state, context, keep=1)
+        update = await self.left_open(state, context) or await self.by_rules(state, context, read=reads)
         decision = update["decision"]
         part = own_part(self.services, "reviewer", state)
         if part is not None and context.mode != "single":
@@ -136,11 +137,11 @@ class Review:
         """Decide without a model, for the error handler."""
         return with_question(await self.by_rules(state, context))
 
-    async def by_rules(self, state: State, context: Context) -> Update:
-        """Decide by counts, coverage, novelty and budgets."""
+    async def by_rules(self, state: State, context: Context, *, read: bool = False) -> Update:
+        """Decide by counts, coverage, novelty and budgets; with `read` a model reads the passages next."""
         watch = Stopwatch("review")
         corpus = await self.services.corpus()
-        decision = await decide(corpus, state, context)
+        decision = await decide(corpus, state, context, read=read)
         notes = decision.pop("notes", [])
         calls = decision.pop("calls", [])
         return {
@@ -160,7 +161,7 @@ def with_question(update: Update) -> Update:
     return update | {"messages": [AIMessage(clarification_text(asked), id=f"asks-{uuid.uuid4().hex}")]}
 
 
-async def decide(corpus: Corpus, state: State, context: Context) -> Decision:
+async def decide(corpus: Corpus, state: State, context: Context, *, read: bool = False) -> Decision:
     """Return the decision: `status`, `reason`, and what goes with it (`calls`, `clarification`, `targets`, `open`)."""
     plan, lost = state["plan"], lost_searches(state)
     if lost and context.strict_search:
@@ -174,7 +175,7 @@ async def decide(corpus: Corpus, state: State, context: Context) -> Decision:
             "each side was searched", targets=targets, open=not apart or bool(beside(state["decomposition"]))
         )
     else:
-        decision = await review_passages(corpus, state, context)
+        decision = await review_passages(corpus, state, context, read=read)
     if lost and decision["status"] == "clarify" and not state.get("evidence"):
         return enough("a search failed, so there is nothing to ask about", empty=True)
     return decision

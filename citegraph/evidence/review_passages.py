@@ -28,14 +28,22 @@ TIE = 0.04
 MAX_OPTIONS = 8
 
 
-async def review_passages(corpus: Corpus, state: State, context: Context) -> Decision:
-    """Review the evidence for a fact: is a document found, only one, and does it hold what is asked?"""
+async def review_passages(corpus: Corpus, state: State, context: Context, *, read: bool = False) -> Decision:
+    """Review the evidence for a fact: is a document found, only one, and does it hold what is asked?
+
+    Args:
+        read: a model reads the passages afterwards. Then no word that they lack ends the run or asks back: words are
+            said in many ways, and whoever reads says what is not stated.
+    """
     plan = state["plan"]
     candidates = await find_candidates(corpus, plan, state.get("evidence", []), state["question"])
     missing = list(candidates.ranked[0].missing) if candidates.ranked else []
     missing += [name for name in objects_asked(state["question"], candidates) if name not in missing]
     if candidates.matched == 0 and not plan.get("only"):
         return await widen_or_ask(corpus, state, context, missing, "the filters match no document")
+    if read and missing and candidates.ranked:
+        targets = [item.doc_id for item in candidates.ranked[:3]]
+        return enough(f"no passage holds {', '.join(missing)} by that word", targets=targets, open=True)
     subject = named_subject(corpus, plan, candidates) and not identifies(state["question"], missing)
     if missing and not subject and not plan.get("only") and not spent(state, context):
         found = await elsewhere(corpus, state, context, missing)

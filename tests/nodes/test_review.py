@@ -300,6 +300,17 @@ async def test_the_evidence_is_shown_as_data(services: Services, open_state: Any
 # --- parts --------------------------------------------------------------------------------------
 
 
+async def test_no_word_that_the_passages_lack_keeps_the_model_from_reading_them(services: Services) -> None:
+    question = "Which Zorbian remuneration does invoice KW-240117 stipulate?"
+    state = await searched(services, question, "invoices")
+    alone = (await decided(services, state))["decision"]
+    assert alone.get("silent") or alone["status"] != "enough"
+    enough = {"status": "enough", "reason": "the total is stated", "next_calls": []}
+    decision = (await reviewed(services, state, enough))["decision"]
+    assert (decision["status"], decision.get("silent")) == ("enough", None)
+    assert "kestrelwick-kw-240117" in decision["targets"]
+
+
 def test_may_ask_and_may_go_on() -> None:
     assert may_ask({}, Context(), "ambiguous")
     assert not may_ask({}, Context(max_clarifications=0), "ambiguous")
