@@ -7,14 +7,19 @@ from starlette.types import Scope
 POLICY = "; ".join(
     (
         "default-src 'none'",
-        "script-src 'self'",
+        # WebAssembly alone, no eval: PDF.js decodes scans (JBIG2, JPEG 2000) with it.
+        "script-src 'self' 'wasm-unsafe-eval'",
+        "worker-src 'self'",
         "style-src 'self'",
+        "font-src 'self'",
         "img-src 'self' blob:",
         "connect-src 'self'",
         "base-uri 'none'",
         "form-action 'none'",
         "frame-ancestors 'none'",
         "require-trusted-types-for 'script'",
+        # One policy: the address of PDF.js's worker.
+        "trusted-types citegraph-pdf",
     )
 )
 """Nothing from elsewhere, nothing inline; text can never become HTML or script."""

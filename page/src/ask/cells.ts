@@ -1,0 +1,99 @@
+// What the cells of a table are: amounts with their currency, numbers, days, words; how they are ordered and charted.
+
+export type Cell =
+  | { kind: "money"; text: string; value: number; currency: string }
+  | { kind: "number"; text: string; value: number; unit: string }
+  | { kind: "date"; text: string; value: number }
+  | { kind: "text"; text: string }
+  | { kind: "empty"; text: "" };
+
+const MONEY = /^(-?[\d,]+(?:\.\d+)?)\s([A-Z]{3})$/;
+const NUMBER = /^(-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(?:\s(\D{1,6}))?$/;
+const DAY = /^(\d{4})-(\d{2})(?:-(\d{2}))?$/;
+
+export function shown(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (Array.isArray(value)) return value.map(shown).join("; ");
+  if (typeof value === "object") {
+    const given = value as Record<string, unknown>;
+    return "amount" in given ? `${given.amount} ${given.currency ?? ""}`.trim() : String(given.raw ?? given.value ?? "");
+  }
+  return String(value);
+}
+
+export function cellOf(value: unknown): Cell {
+  const text = shown(value).trim();
+  if (!text) return { kind: "empty", text: "" };
+  const money = MONEY.exec(text);
+  if (money) return { kind: "money", text, value: Number(money[1]!.replaceAll(",", "")), currency: money[2]! };
+  const day = DAY.exec(text);
+  if (day) return { kind: "date", text, value: Date.UTC(Number(day[1]), Number(day[2]) - 1, Number(day[3] ?? 1)) };
+  const number = NUMBER.exec(text);
+  // A code with leading zeros is no number.
+  if (number && !/^-?0\d/.test(text)) return { kind: "number", text, value: Number(number[1]!.replaceAll(",", "")), unit: number[2] ?? "" };
+  return { kind: "text", text };
+}
+
+/** The kind of a whole column: that of all its cells that hold something, else text. */
+export function kindOf(cells: Cell[]): Cell["kind"] {
+  const kinds = new Set(cells.map((cell) => cell.kind).filter((kind) => kind !== "empty"));
+  return kinds.size === 1 ? [...kinds][0]! : kinds.size ? "text" : "empty";
+}
+
+/** Order cells: amounts within their currency, numbers by size, days by time, words by the alphabet; empty ones last either way. */
+export function compare(one: Cell, other: Cell, down: boolean): number {
+  if (one.kind === "empty" || other.kind === "empty") return Number(one.kind === "empty") - Number(other.kind === "empty");
+  const turn = down ? -1 : 1;
+  if (one.kind === "money" && other.kind === "money") return one.currency.localeCompare(other.currency) || (one.value - other.value) * turn;
+  if (one.kind === other.kind && "value" in one && "value" in other) return (one.value - other.value) * turn;
+  return one.text.localeCompare(other.text, undefined, { numeric: true, sensitivity: "base" }) * turn;
+}
+
+export const currenciesOf = (cells: Cell[]): string[] => [...new Set(cells.flatMap((cell) => (cell.kind === "money" ? [cell.currency] : [])))].sort();
+
+export interface Series {
+  label: string;
+  unit: string;
+  line: boolean;
+  labels: string[];
+  values: number[];
+}
+
+/** Time itself is drawn as a line: months, days, years. */
+const TIME = /^\d{4}(-\d{2}(-\d{2})?)?$|^\d{4}-Q[1-4]$/;
+
+/**
+ * Return what can be drawn of a table: for each column of amounts or numbers, and each currency in it, one series
+ * over the groups that the other columns name. Rows that are documents are not drawn one by one.
+ */
+export function seriesOf(columns: string[], rows: Cell[][]): Series[] {
+  const kinds = columns.map((_, at) => kindOf(rows.map((row) => row[at]!)));
+  const time = columns.findIndex((_, at) => rows.length > 1 && rows.every((row) => TIME.test(row[at]!.text)));
+  const measured = columns.map((_, at) => at).filter((at) => at !== time && (kinds[at] === "money" || kinds[at] === "number"));
+  const naming = columns.map((_, at) => at).filter((at) => !measured.includes(at));
+  if (!naming.length || rows.length < 2) return [];
+  const line = naming.length === 1 && time === naming[0];
+  const ordered = line ? [...rows].sort((one, other) => one[time]!.text.localeCompare(other[time]!.text)) : rows;
+  const series: Series[] = [];
+  for (const at of measured) {
+    const units = kinds[at] === "money" ? currenciesOf(rows.map((row) => row[at]!)) : [""];
+    for (const unit of units) {
+      const own = ordered.filter((row) => {
+        const cell = row[at]!;
+        return cell.kind === "money" ? cell.currency === unit : cell.kind === "number" && unit === "";
+      });
+      if (own.length < 2) continue;
+      const sorted = line ? own : [...own].sort((one, other) => valueOf(other[at]!) - valueOf(one[at]!));
+      series.push({
+        label: columns[at]!,
+        unit,
+        line,
+        labels: sorted.map((row) => naming.map((name) => row[name]!.text || "–").join(" · ")),
+        values: sorted.map((row) => valueOf(row[at]!)),
+      });
+    }
+  }
+  return series;
+}
+
+const valueOf = (cell: Cell): number => ("value" in cell ? cell.value : 0);

@@ -1,0 +1,237 @@
+// The conversation: its questions, what the server tells of them while it works, and what becomes of a reply.
+import { batch, computed, signal } from "@preact/signals";
+import { getJson, Problem, sendJson, stream } from "../api/client";
+import type { Answer, Clarification, Exchange, Filter, RunContext, RunEvent, ThreadState } from "../api/types";
+import { address, go } from "../routing";
+import { chosenModels } from "../settings/models";
+import { listThreads } from "../threads/list";
+import { said } from "../ui/parts";
+import { t } from "../words";
+
+export interface Step {
+  kind: "step" | "tool" | "correction";
+  name: string;
+  detail: string;
+}
+
+export interface Turn {
+  id: number;
+  question: string;
+  context: RunContext;
+  steps: Step[];
+  draft: string;
+  exchanges: Exchange[];
+  /** The clarification that waits for a reply; null when there is none or it was answered. */
+  waiting: Clarification | null;
+  answer: Answer | null;
+  runId: string;
+  rating: number;
+  state: "working" | "done" | "stopped" | "broken" | "unfinished";
+  problem: string;
+  /** What to send again when the run broke: a question, or the reply to a clarification. */
+  again: { path: string; body: Record<string, unknown> } | null;
+}
+
+export const turns = signal<Turn[]>([]);
+export const thread = signal<string | null>(null);
+export const title = signal("");
+export const opening = signal(false);
+export const scope = signal<{ buckets: string[]; filters: string[] }>({ buckets: [], filters: [] });
+/** A question that is put into the box, to be changed before it is asked. */
+export const draft = signal("");
+
+const running = signal<AbortController | null>(null);
+export const working = computed(() => running.value !== null);
+/** The clarification that the box replies to. */
+export const pending = computed(() => turns.value.at(-1)?.waiting ?? null);
+let ids = 0;
+
+function newTurn(question: string, context: RunContext): Turn {
+  return {
+    id: ++ids, question, context, steps: [], draft: "", exchanges: [], waiting: null, answer: null, runId: "", rating: 0, state: "working", problem: "", again: null,
+  };
+}
+
+function change(id: number, to: (turn: Turn) => Partial<Turn>): void {
+  turns.value = turns.value.map((turn) => (turn.id === id ? { ...turn, ...to(turn) } : turn));
+}
+
+function hear(id: number, event: RunEvent): void {
+  switch (event.event) {
+    case "run":
+      thread.value = event.thread_id;
+      go({ view: "ask", thread: event.thread_id }, true);
+      change(id, () => ({ runId: event.run_id }));
+      break;
+    case "step":
+      change(id, (turn) => ({ steps: [...turn.steps, { kind: "step", name: event.step, detail: event.detail }] }));
+      break;
+    case "tool": {
+      const found = event.error || t("count.hits", { n: event.hits });
+      change(id, (turn) => ({ steps: [...turn.steps, { kind: "tool", name: event.tool, detail: `${event.buckets.join(", ")}: ${found}` }] }));
+      said.value = `${event.buckets.join(", ")}: ${found}`;
+      break;
+    }
+    case "token":
+      change(id, (turn) => ({ draft: turn.draft + event.text }));
+      break;
+    case "correction":
+      change(id, (turn) => ({ draft: "", steps: [...turn.steps, { kind: "correction", name: "correction", detail: event.reason }] }));
+      break;
+    case "answer":
+      end(id, event.answer);
+      break;
+  }
+}
+
+function end(id: number, answer: Answer): void {
+  const asked = answer.clarification;
+  change(id, (turn) =>
+    asked
+      ? { state: "done", draft: "", waiting: asked, exchanges: [...turn.exchanges, { question: asked.question, options: asked.options, reply: null }] }
+      : { state: "done", draft: "", answer, again: answer.status === "failed" ? turn.again : null },
+  );
+  if (answer.thread_id) thread.value = answer.thread_id;
+  said.value = asked ? asked.question : `${t(`status.${answer.status}`)}. ${answer.text.replace(/\s?\[[^[\]\n]+\]/g, "")}`;
+}
+
+async function run(id: number, path: string, body: Record<string, unknown>): Promise<void> {
+  running.value?.abort();
+  const mine = new AbortController();
+  running.value = mine;
+  change(id, () => ({ state: "working", problem: "", again: { path, body } }));
+  try {
+    await stream<RunEvent>(path, body, (event) => batch(() => hear(id, event)), mine.signal);
+    if (turns.value.find((turn) => turn.id === id)?.state === "working") throw new Problem(0, t("error.broken"));
+  } catch (error) {
+    const stopped = (error as Error).name === "AbortError";
+    change(id, () => ({ state: stopped ? "stopped" : "broken", draft: "", problem: stopped ? "" : (error as Error).message }));
+    if (!stopped) said.value = (error as Error).message;
+  } finally {
+    if (running.value === mine) running.value = null;
+    void listThreads();
+  }
+}
+
+/** What the last turn asked back is given up: nothing of it can be chosen any more. */
+function closeWaiting(): void {
+  turns.value = turns.value.map((turn) => (turn.waiting ? { ...turn, waiting: null } : turn));
+}
+
+/** Ask a question in the open thread, or in a new one. */
+export function ask(question: string, context: RunContext = {}): Promise<void> {
+  closeWaiting();
+  const models = chosenModels();
+  const whole = models ? { ...context, models } : context;
+  const turn = newTurn(question, context);
+  if (!turns.value.length) title.value = question;
+  turns.value = [...turns.value, turn];
+  return run(turn.id, "ask", { question, context: whole, new: true, ...(thread.value ? { thread_id: thread.value } : {}) });
+}
+
+/** Reply to the clarification of a turn: an option by its id, or one's own words. */
+export function reply(turn: Turn, given: { option: string } | string, shown: string): Promise<void> {
+  const asked = turn.waiting!;
+  change(turn.id, (now) => ({
+    waiting: null,
+    steps: [],
+    exchanges: now.exchanges.map((item, at) => (at === now.exchanges.length - 1 ? { ...item, reply: shown } : item)),
+  }));
+  // LangGraph gives a resumed run no settings of the first part: they are sent again.
+  return run(turn.id, `threads/${thread.value}/reply`, { reply: given, interrupt_id: asked.interrupt_id, context: turn.context });
+}
+
+/** Send what broke once more; nothing that was asked or replied is lost. */
+export function again(turn: Turn): void {
+  if (!turn.again) void ask(turn.question, turn.context);
+  else if (turn.again.path === "ask") {
+    const here = thread.value ? { thread_id: thread.value } : {};
+    change(turn.id, () => ({ steps: [], answer: null }));
+    void run(turn.id, "ask", { ...turn.again.body, ...here });
+  } else void run(turn.id, turn.again.path, turn.again.body);
+}
+
+export function goOn(turn: Turn): void {
+  void run(turn.id, `threads/${thread.value}/resume`, { context: turn.context });
+}
+
+export function stop(): void {
+  running.value?.abort();
+}
+
+/** Begin anew: an empty conversation. */
+export function fresh(): void {
+  stop();
+  batch(() => {
+    turns.value = [];
+    thread.value = null;
+    title.value = "";
+    go({ view: "ask", thread: null, place: null });
+  });
+}
+
+/** The applied filters of an answer as `filters` of a question's context take them. */
+export function written(value: unknown): string {
+  if (Array.isArray(value)) return value.map(written).join("; ");
+  if (value && typeof value === "object") {
+    const given = value as Record<string, unknown>;
+    return "amount" in given ? `${given.amount} ${given.currency ?? ""}`.trim() : String(given.raw || given.value);
+  }
+  return String(value ?? "");
+}
+
+export const writtenFilter = (filter: Pick<Filter, "field" | "operator" | "value">): string => `${filter.field} ${filter.operator} ${written(filter.value)}`.trim();
+
+const fieldOf = (text: string) => text.trim().match(/^[\w-]+/)?.[0];
+
+/** The context of a turn: of one of an earlier visit its answer says which filters were one's own. */
+function contextOf(turn: Turn): RunContext {
+  if (turn.context.filters || !turn.answer) return turn.context;
+  const own = turn.answer.filters.filter((one) => one.origin === "user" && one.status === "applied");
+  return { ...turn.context, filters: own.map(writtenFilter) };
+}
+
+/** Ask a turn's question again without a filter, or with another in its place. */
+export function refilter(turn: Turn, filter: Filter | null, instead: string | null): Promise<void> {
+  const context = contextOf(turn);
+  const inferred = filter?.origin === "inferred";
+  const kept = (context.filters ?? []).filter((text) => !filter || inferred || fieldOf(text) !== filter.field);
+  const without = inferred ? [...new Set([...(context.without ?? []), filter.field])] : (context.without ?? []);
+  return ask(turn.question, { ...context, filters: instead ? [...kept, instead] : kept, without });
+}
+
+export async function rate(turn: Turn, score: number): Promise<void> {
+  const given = turn.rating === score ? 0 : score;
+  await sendJson("POST", `threads/${thread.value}/feedback`, { run_id: turn.runId, score: given });
+  change(turn.id, () => ({ rating: given }));
+}
+
+/** Open a thread as it was left. */
+export async function openThread(id: string): Promise<void> {
+  stop();
+  opening.value = true;
+  try {
+    const state = await getJson<ThreadState>(`threads/${id}`);
+    if (address.value.thread !== id) return;
+    batch(() => {
+      thread.value = id;
+      title.value = state.title;
+      turns.value = state.turns.map((kept, at) => {
+        const last = at === state.turns.length - 1;
+        const waiting = last ? state.clarification : null;
+        const exchanges = waiting ? kept.exchanges.map((item) => (item.reply === null ? { ...item, options: waiting.options } : item)) : kept.exchanges;
+        return {
+          ...newTurn(kept.question, {}),
+          exchanges,
+          waiting,
+          answer: kept.answer,
+          runId: kept.run_id,
+          rating: kept.rating ?? 0,
+          state: last && state.unfinished ? ("unfinished" as const) : ("done" as const),
+        };
+      });
+    });
+  } finally {
+    opening.value = false;
+  }
+}

@@ -1,0 +1,124 @@
+// What a person should look at: doubtful, contradicted and refused values; accepted, corrected, and taken back.
+import { useEffect, useState } from "preact/hooks";
+import { getJson } from "../api/client";
+import type { DocumentValue, ReviewItem } from "../api/types";
+import { openPlace } from "../reader/place";
+import { correct, EditValue, placeOfValue, statusWord } from "../reader/values_view";
+import { hrefTo } from "../routing";
+import { Icon } from "../ui/icon";
+import { tell, trying } from "../ui/parts";
+import { spoken, t } from "../words";
+import { about } from "./buckets";
+
+const PAGE = 25;
+
+export function ReviewView({ bucket }: { bucket: string }) {
+  const [found, setFound] = useState<{ items: ReviewItem[]; total: number } | null>(null);
+  const [shown, setShown] = useState(PAGE);
+  const [problem, setProblem] = useState("");
+  const [editing, setEditing] = useState("");
+  const load = async () => {
+    try {
+      setFound(await getJson(`review?${new URLSearchParams({ bucket, limit: String(Math.min(200, shown)) })}`));
+      setProblem("");
+    } catch (error) {
+      setProblem((error as Error).message);
+    }
+  };
+  useEffect(() => void load(), [bucket, shown]);
+  const may = about.value?.may_write ?? false;
+  const act = (item: ReviewItem, action: "set" | "accept" | "absent", value = "", note = "") =>
+    trying(async () => {
+      await correct(item.doc_id, item.field, action, value, note);
+      setEditing("");
+      await load();
+      tell(t("values.kept"), {
+        undo: {
+          label: t("undo"),
+          act: () =>
+            void trying(async () => {
+              await correct(item.doc_id, item.field, "undo");
+              await load();
+            }),
+        },
+      });
+    });
+  if (problem)
+    return (
+      <p class="trouble bad" role="alert">
+        {problem}
+      </p>
+    );
+  if (!found) return <p class="faint wait">{t("opening")}</p>;
+  if (!found.total)
+    return (
+      <div class="empty">
+        <Icon name="ok" size={28} />
+        <p>{t("review.nothing")}</p>
+      </div>
+    );
+  return (
+    <section aria-label={t("library.review")}>
+      <p class="faint">{t("review.lead", { n: found.total })}</p>
+      <ul class="review">
+        {found.items.map((item) => {
+          const key = `${item.doc_id} ${item.field}`;
+          const stands = item.found.find((one) => one.status === "stored" || one.status === "uncertain");
+          return (
+            <li key={key} class="review-item">
+              <header>
+                <strong>{spoken(item.field)}</strong>
+                <Place id={item.doc_id} name={item.file} value={null} />
+                <span class="certainty" title={t("values.sure", { percent: Math.round(item.certainty * 100) })}>
+                  {t("values.sure", { percent: Math.round(item.certainty * 100) })}
+                </span>
+              </header>
+              <ul class="review-found">
+                {item.found.map((one) => (
+                  <li>
+                    <span class={`status-word ${one.status}`}>{statusWord(one.status)}</span>
+                    <span class="value-text">{one.shown || one.raw}</span>
+                    {one.reason && <span class="faint">{one.reason}</span>}
+                    {one.quote && <Place id={item.doc_id} name={`“${one.quote}”`} value={one} />}
+                  </li>
+                ))}
+              </ul>
+              {may &&
+                (editing === key ? (
+                  <EditValue before={stands?.shown ?? item.found[0]?.raw ?? ""} example="" onCancel={() => setEditing("")} onSave={(value, note) => act(item, "set", value, note)} />
+                ) : (
+                  <div class="row">
+                    {stands && (
+                      <button type="button" class="plain small" onClick={() => act(item, "accept")}>
+                        <Icon name="check" size={15} /> {t("review.accept")}
+                      </button>
+                    )}
+                    <button type="button" class="plain small" onClick={() => setEditing(key)}>
+                      <Icon name="pencil" size={15} /> {t("review.correct")}
+                    </button>
+                    <button type="button" class="plain small" onClick={() => act(item, "absent")}>
+                      <Icon name="none" size={15} /> {t("review.absent")}
+                    </button>
+                  </div>
+                ))}
+            </li>
+          );
+        })}
+      </ul>
+      {found.total > found.items.length && found.items.length < 200 && (
+        <button type="button" class="plain" onClick={() => setShown(shown + PAGE)}>
+          {t("review.more")}
+        </button>
+      )}
+    </section>
+  );
+}
+
+function Place({ id, name, value }: { id: string; name: string; value: DocumentValue | null }) {
+  const place = (value && placeOfValue(id, value)) || { doc_id: id, page: null, start: null, end: null };
+  return (
+    <a href={hrefTo({ place })} onClick={(event) => openPlace(event, place)}>
+      {name}
+    </a>
+  );
+}

@@ -1,0 +1,47 @@
+import { Icon } from "../ui/icon";
+import { IconButton } from "../ui/parts";
+import { t } from "../words";
+
+interface SearchBarProps {
+  text: string;
+  onText: (text: string) => void;
+  current: number;
+  /** How many places were found; null before anything is looked for. */
+  total: number | null;
+  onNext: () => void;
+  onBefore: () => void;
+}
+
+export function SearchBar({ text, onText, current, total, onNext, onBefore }: SearchBarProps) {
+  return (
+    <div class="reader-search">
+      <Icon name="search" size={15} />
+      <label class="unseen" for="document-search">
+        {t("document.search")}
+      </label>
+      <input
+        id="document-search"
+        type="search"
+        ref={(input) => {
+          if (!input || input.dataset.met) return;
+          input.dataset.met = "yes";
+          input.focus();
+        }}
+        placeholder={t("document.search")}
+        value={text}
+        onInput={(event) => onText(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter") return;
+          event.preventDefault();
+          if (event.shiftKey) onBefore();
+          else onNext();
+        }}
+      />
+      <span class="faint" role="status">
+        {total !== null && (total ? `${current} / ${total}` : t("document.notFound"))}
+      </span>
+      <IconButton icon="up" label={t("document.before")} disabled={!total} onClick={onBefore} />
+      <IconButton icon="down" label={t("document.next")} disabled={!total} onClick={onNext} />
+    </div>
+  );
+}

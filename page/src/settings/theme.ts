@@ -1,0 +1,15 @@
+import { signal } from "@preact/signals";
+
+export type Theme = "system" | "light" | "dark";
+const KEPT = "citegraph-theme";
+const wanted = localStorage.getItem(KEPT);
+export const theme = signal<Theme>(wanted === "light" || wanted === "dark" ? wanted : "system");
+
+export function wear(chosen: Theme): void {
+  theme.value = chosen;
+  localStorage.setItem(KEPT, chosen);
+  if (chosen === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = chosen;
+}
+
+wear(theme.value);

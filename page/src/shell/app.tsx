@@ -1,0 +1,122 @@
+// The frame: what stands at the side, the view in the middle, and a document beside it.
+import { effect } from "@preact/signals";
+import { lazy, Suspense } from "preact/compat";
+import { useEffect, useState } from "preact/hooks";
+import { keyAsked, keepKey } from "../api/client";
+import { openThread, thread, turns } from "../ask/conversation";
+import { AskView } from "../ask/view";
+import { learnAbout, listBuckets } from "../library/buckets";
+import { closePlace } from "../reader/place";
+import { address } from "../routing";
+import { SettingsView } from "../settings/view";
+import { listThreads } from "../threads/list";
+import { Dialog, IconButton, Tidings, trying } from "../ui/parts";
+import { t } from "../words";
+import { Side } from "./side";
+
+const LibraryView = lazy(() => import("../library/view").then((found) => found.LibraryView));
+const Reader = lazy(() => import("../reader/reader").then((found) => found.Reader));
+
+function Brand() {
+  return (
+    <a class="brand" href="#/">
+      <svg aria-hidden="true" viewBox="0 0 32 32" width="26" height="26">
+        <rect width="32" height="32" rx="8" class="brand-ground" />
+        <rect x="7" y="14" width="18" height="7" rx="1.5" class="brand-mark" />
+        <path d="M11 8H8v16h3M21 8h3v16h-3" class="brand-line" />
+      </svg>
+      <span>Citegraph</span>
+    </a>
+  );
+}
+
+export function App() {
+  const [menu, setMenu] = useState(false);
+  const { view, place } = address.value;
+  useEffect(() => {
+    void trying(async () => {
+      await Promise.all([listBuckets(), learnAbout(), listThreads()]);
+    });
+    return effect(() => {
+      const id = address.value.thread;
+      if (address.value.view !== "ask") return;
+      if (id && id !== thread.peek()) void trying(() => openThread(id));
+      if (!id && thread.peek() && address.value.view === "ask") {
+        thread.value = null;
+        turns.value = [];
+      }
+    });
+  }, []);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open]")) return;
+      if (menu) setMenu(false);
+      else if (address.value.place) closePlace();
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, [menu]);
+  return (
+    <div class={`app ${place ? "reading" : ""} ${menu ? "menu-open" : ""}`}>
+      <a class="skip" href="#question" onClick={(event) => (event.preventDefault(), document.getElementById("main")?.focus())}>
+        {t("skip")}
+      </a>
+      <header class="bar">
+        <IconButton id="menu" icon="menu" label={t("menu")} expanded={menu} controls="side" onClick={() => setMenu(!menu)} />
+        <Brand />
+      </header>
+      {menu && <div class="veil" onClick={() => setMenu(false)} />}
+      <div class="side" id="side">
+        <div class="side-top">
+          <Brand />
+        </div>
+        <Side onGone={() => setMenu(false)} />
+      </div>
+      <main id="main" tabIndex={-1}>
+        {view === "ask" && <AskView />}
+        {view === "library" && (
+          <Suspense fallback={<p class="faint wait">{t("opening")}</p>}>
+            <LibraryView />
+          </Suspense>
+        )}
+        {view === "settings" && <SettingsView />}
+      </main>
+      {place && (
+        <Suspense fallback={<aside class="reader" />}>
+          <Reader place={place} />
+        </Suspense>
+      )}
+      <Tidings />
+      {keyAsked.value !== null && <KeyDialog problem={keyAsked.value} />}
+    </div>
+  );
+}
+
+function KeyDialog({ problem }: { problem: string }) {
+  const [key, setKey] = useState("");
+  return (
+    <Dialog id="key-dialog" title={t("key.title")} keep onClose={() => undefined}>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!key.trim()) return;
+          keepKey(key.trim());
+          setKey("");
+        }}
+      >
+        <p id="key-problem" role="alert" class="bad-text">
+          {problem}
+        </p>
+        <label for="key">{t("key.label")}</label>
+        <input id="key" type="password" autocomplete="off" required value={key} onInput={(event) => setKey(event.currentTarget.value)} />
+        <p class="faint">{t("key.kept")}</p>
+        <div class="row end">
+          <button type="submit" class="strong">
+            {t("key.use")}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
