@@ -96,6 +96,12 @@ dev: $(VENV)/.dev
 soak-api: $(VENV)/.dev
 	@SOAK_EXAMPLES=600 $(PY) -m pytest tests/server/test_hostile.py
 
+# The web page: sources in page/, built with npm (Node 20 or newer) into the files that the server sends. Who only uses
+# Citegraph needs neither.
+.PHONY: page
+page:
+	@cd page && npm ci --no-audit --no-fund && npm run build
+
 .PHONY: serve
 serve: $(VENV)/.runtime
 	@$(BIN)/citegraph serve

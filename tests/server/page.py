@@ -34,13 +34,22 @@ FLAGS = (
 class Page:
     """The page as somebody uses it; every wait is for what is seen, at most half a minute."""
 
-    def __init__(self, driver: webdriver.Chrome, url: str) -> None:
+    def __init__(self, driver: webdriver.Chrome, url: str, downloads: Path) -> None:
         self.driver = driver
         self.url = url
+        self.downloads = downloads
 
-    def open(self) -> None:
-        self.driver.get(self.url)
+    def open(self, address: str = "#/") -> None:
+        """Load the page anew, at an address of it."""
+        self.driver.get("about:blank")
+        self.driver.get(f"{self.url}/{address}")
+        self.until("return !!document.querySelector('#root main > *')")
+
+    def open_fresh(self) -> None:
+        """Load the page at an empty conversation, its buckets and examples there."""
+        self.open()
         self.until("return document.querySelectorAll('#buckets li').length === 5")
+        self.until("return document.querySelectorAll('.examples button').length > 0")
 
     def until(self, script: str) -> Any:
         return WebDriverWait(self.driver, 30, poll_frequency=0.05).until(lambda d: d.execute_script(script))
@@ -59,11 +68,50 @@ class Page:
         return self.answered(before)
 
     def answered(self, before: int) -> WebElement:
+        """Wait until there are more questions than before and the last is answered, asked back or failed."""
         self.until(
             f"const all = document.querySelectorAll('article'); return all.length > {before} && "
-            "!!all[all.length - 1].querySelector('.status') && !all[all.length - 1].hasAttribute('aria-busy')"
+            "all[all.length - 1].getAttribute('aria-busy') !== 'true' && "
+            "!!all[all.length - 1].querySelector('.standing, .trouble')"
         )
         return self.all("article")[-1]
+
+    def menu(self, label: str, item: str) -> None:
+        """Choose an item of a menu."""
+        self.one(f".menu > button[aria-label={json.dumps(label)}]").click()
+        next(entry for entry in self.all("[role=menuitem]") if item in entry.text).click()
+
+    def button(self, name: str, within: str = "body") -> WebElement:
+        """Return the visible button of a name."""
+        found = self.until(
+            "return [...document.querySelectorAll("
+            + json.dumps(f"{within} button, {within} a.button")
+            + ")].filter("
+            "(one) => one.checkVisibility() && (one.ariaLabel || one.textContent.trim()).includes("
+            f"{json.dumps(name)}))"
+        )
+        button: WebElement = found[0]
+        return button
+
+    def size(self, width: int, scheme: str = "light") -> None:
+        """Give the window a width, and the system a colour scheme."""
+        drive = self.driver.execute_cdp_cmd
+        metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        drive("Emulation.setDeviceMetricsOverride", metrics)
+        features = [
+            {"name": "prefers-color-scheme", "value": scheme},
+            {"name": "prefers-reduced-motion", "value": "reduce"},
+        ]
+        drive("Emulation.setEmulatedMedia", {"features": features})
+
+    def downloaded(self, suffix: str) -> Path:
+        """Wait until a file of a kind was kept in the folder of downloads."""
+
+        def found(_: Any) -> Path | None:
+            return next(iter(sorted(self.downloads.glob(f"*{suffix}"))), None)
+
+        path: Path = WebDriverWait(self.driver, 30, poll_frequency=0.05).until(found)
+        return path
 
     def severe(self) -> list[str]:
         """Return the errors that the console has told since the last time."""
@@ -95,10 +143,15 @@ def browsing(sample_home: Path, folder: Path, **settings: str) -> Iterator[Page]
     options.binary_location = FOUND[0] or "chromium"
     for flag in [*FLAGS.split(), f"--user-data-dir={folder / 'profile'}"]:
         options.add_argument(flag)
+    downloads = folder / "downloads"
+    downloads.mkdir()
+    options.add_experimental_option("prefs", {"download.default_directory": str(downloads)})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     with server(folder / "home", folder / "log", **settings) as (_, url):
         driver = webdriver.Chrome(options, webdriver.ChromeService(FOUND[1]))
         try:
-            yield Page(driver, url)
+            page = Page(driver, url, downloads)
+            page.size(1280)
+            yield page
         finally:
             driver.quit()

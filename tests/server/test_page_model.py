@@ -72,22 +72,26 @@ def page(sample_home: Path, author: Author, folder: Path, key: str) -> Iterator[
 
 def test_a_key_is_asked_for_until_it_is_right_and_kept_for_the_tab(page: Page, key: str) -> None:
     page.driver.get(page.url)
-    page.until("return document.getElementById('key-dialog').open")
+    page.until("return document.getElementById('key-dialog')?.open")
     page.shoot("key")
+    page.driver.switch_to.active_element.send_keys(Keys.ESCAPE)
     page.driver.switch_to.active_element.send_keys(Keys.ESCAPE)
     page.until("return document.activeElement.id === 'key' && document.getElementById('key-dialog').open")
     field = page.one("#key")
     field.send_keys("not a key", Keys.ENTER)
     problem = page.until("return document.getElementById('key-problem').textContent")
     assert "key" in problem.lower()
-    assert field.get_property("value") == "", "a refused key is not left in the field"
-    field.send_keys(key, Keys.ENTER)
+    assert page.one("#key").get_property("value") == "", "a refused key is not left in the field"
+    page.one("#key").send_keys(key, Keys.ENTER)
     page.until("return document.querySelectorAll('#buckets li').length === 5")
-    assert not page.driver.execute_script("return document.getElementById('key-dialog').open")
+    assert page.all("#key-dialog") == []
     assert [line for line in page.severe() if "401" not in line] == []
-    page.open()
-    assert not page.driver.execute_script("return document.getElementById('key-dialog').open")
+    page.open_fresh()
+    assert page.all("#key-dialog") == []
     assert key not in page.driver.page_source
+    page.open("#/settings")
+    page.until("return document.querySelector('.facts')?.textContent.includes('ana')")
+    page.until("return document.querySelectorAll('.model-grid input').length > 5")
     assert (page.severe(), page.elsewhere()) == ([], [])
 
 
@@ -96,24 +100,35 @@ def test_a_draft_grows_as_it_is_written_and_a_correction_takes_its_place(
 ) -> None:
     page.driver.get(page.url)
     page.driver.execute_script("sessionStorage.setItem('citegraph-key', arguments[0])", key)
-    page.open()
+    page.open_fresh()
     page.severe()
     page.one("#question").send_keys(QUESTION, Keys.ENTER)
     page.until("return document.querySelector('.draft')?.textContent.includes('55 V')")
     page.shoot("draft")
     assert page.one("#stop").is_displayed()
-    assert not page.one("#send").is_displayed()
+    assert page.all("#send") == []
     author.seen.release()
     page.until("return document.querySelector('.draft')?.textContent.includes('45 V')")
     assert "55 V" not in page.one(".draft").text, "the wrong draft is gone before the next one ends"
     author.seen.release()
     turn = page.answered(0)
     page.shoot("corrected")
-    assert "45 V" in turn.find_element(By.CSS_SELECTOR, ".text").text
-    assert "55 V" not in turn.find_element(By.CSS_SELECTOR, ".text").text
+    assert "45 V" in turn.find_element(By.CSS_SELECTOR, ".prose").text
+    assert "55 V" not in turn.find_element(By.CSS_SELECTOR, ".prose").text
     turn.find_element(By.CSS_SELECTOR, ".steps summary").click()
-    assert "Corrected:" in turn.find_element(By.CSS_SELECTOR, ".correction").text
-    # With a key the pane's picture and the file of a table come through the page, which sends it.
-    turn.find_element(By.CSS_SELECTOR, ".cite").click()
-    page.until("return document.querySelector('.sheet img')?.src.startsWith('blob:')")
+    assert "Wrote it again" in turn.find_element(By.CSS_SELECTOR, ".steps .correction").text
+    # With a key the pages of a document and the file of a table come through the page, which sends it.
+    turn.find_element(By.CSS_SELECTOR, ".prose .cite").click()
+    page.until("return !!document.querySelector('.pdfViewer .place')")
+    assert (page.severe(), page.elsewhere()) == ([], [])
+
+
+def test_a_run_is_stopped_and_its_question_kept(page: Page, author: Author) -> None:
+    page.open_fresh()
+    page.one("#question").send_keys(QUESTION, Keys.ENTER)
+    page.until("return !!document.querySelector('.draft')")
+    page.one("#stop").click()
+    page.until("return document.querySelector('.trouble')?.textContent.includes('Stopped')")
+    assert page.one("article h2").text == QUESTION
+    author.seen.release()
     assert (page.severe(), page.elsewhere()) == ([], [])

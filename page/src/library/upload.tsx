@@ -104,8 +104,15 @@ function add(files: { file: File; path: string }[], bucket: string, labels: stri
 
 /** Return all files that were dropped, those in folders too. */
 async function dropped(transfer: DataTransfer): Promise<{ file: File; path: string }[]> {
-  const entries = [...transfer.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
   const found: { file: File; path: string }[] = [];
+  const entries: FileSystemEntry[] = [];
+  // All at once: what was dropped is forgotten when the event is over.
+  for (const item of transfer.items) {
+    const entry = item.webkitGetAsEntry();
+    const file = entry ? null : item.getAsFile();
+    if (entry) entries.push(entry);
+    else if (file) found.push({ file, path: file.name });
+  }
   const walk = async (entry: FileSystemEntry): Promise<void> => {
     if (entry.isFile) {
       const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));

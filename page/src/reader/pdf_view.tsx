@@ -174,8 +174,8 @@ export function PdfView({ detail, place, onUndrawable }: { detail: DocumentDetai
         <IconButton id="page-after" icon="right" label={t("page.after")} disabled={page >= detail.pages.length} onClick={() => (opened!.viewer.currentPageNumber = page + 1)} />
         <span class="push" />
         <IconButton icon="zoomOut" label={t("zoom.out")} onClick={() => zoom(-1)} />
-        <button type="button" class="zoom" aria-label={t("zoom.fit")} title={t("zoom.fit")} onClick={() => opened && (opened.viewer.currentScaleValue = "page-width")}>
-          {Math.round(scale * 100)} %
+        <button type="button" class="zoom" title={t("zoom.fit")} onClick={() => opened && (opened.viewer.currentScaleValue = "page-width")}>
+          {Math.round(scale * 100)} %<span class="unseen">, {t("zoom.fit")}</span>
         </button>
         <IconButton icon="zoomIn" label={t("zoom.in")} onClick={() => zoom(1)} />
         <IconButton icon="search" label={t("document.search")} pressed={searching} onClick={() => (setSearching(!searching), setText(""))} />

@@ -58,8 +58,8 @@ export function PictureView({ detail, place, onUndrawable }: { detail: DocumentD
         )}
         <span class="push" />
         <IconButton icon="zoomOut" label={t("zoom.out")} onClick={() => setZoom(Math.max(0.4, zoom / STEP))} />
-        <button type="button" class="zoom" aria-label={t("zoom.fit")} title={t("zoom.fit")} onClick={() => setZoom(1)}>
-          {Math.round(zoom * 100)} %
+        <button type="button" class="zoom" title={t("zoom.fit")} onClick={() => setZoom(1)}>
+          {Math.round(zoom * 100)} %<span class="unseen">, {t("zoom.fit")}</span>
         </button>
         <IconButton icon="zoomIn" label={t("zoom.in")} onClick={() => setZoom(Math.min(5, zoom * STEP))} />
       </div>

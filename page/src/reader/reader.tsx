@@ -74,7 +74,7 @@ export function Reader({ place }: { place: Place }) {
       </header>
       <Versions id={place.doc_id} />
       {citation && (
-        <blockquote class="reader-quote">
+        <blockquote class="reader-quote" tabIndex={0}>
           <Icon name="moved" size={15} />
           <span>{citation.quote.replace(/\s+/g, " ").trim()}</span>
         </blockquote>

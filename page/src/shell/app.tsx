@@ -47,6 +47,7 @@ export function App() {
       }
     });
   }, []);
+  useEffect(() => setMenu(false), [address.value]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open]")) return;

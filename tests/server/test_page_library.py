@@ -1,0 +1,139 @@
+"""The library in a real headless Chromium: documents with fields, files brought in, corrections, deletion."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
+
+from tests.server.page import MARKS, Page, browsing
+
+pytestmark = MARKS
+HOSTILE = "<img src=x onerror=\"document.title='broken'\"><script>document.title='broken'</script>"
+
+
+@pytest.fixture(scope="module")
+def page(sample_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    with browsing(sample_home, tmp_path_factory.mktemp("library")) as opened:
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+def _quiet_and_at_home(page: Page) -> Iterator[None]:
+    page.driver.get_log("performance")
+    yield
+    assert page.severe() == []
+    assert page.elsewhere() == []
+
+
+def rows(page: Page) -> list[str]:
+    return [row.text for row in page.all("table.documents tbody tr")]
+
+
+def test_documents_are_ordered_searched_and_filtered(page: Page) -> None:
+    page.open("#/library")
+    page.one(".bucket-cards a[href='#/library/invoices']").click()
+    page.until("return document.querySelectorAll('table.documents tbody tr').length === 24")
+    next(head for head in page.all("thead th button") if head.text == "total amount").click()
+    page.until("return document.querySelector('tbody tr').textContent.includes('-309.60')")
+    page.one(".table-search input").send_keys("cobalt")
+    page.until("return document.querySelectorAll('tbody tr').length === 5")
+    assert "5 documents · of 24" in page.one(".table-count").text
+    page.button("Filter", ".table-tools").click()
+    page.until("return document.querySelectorAll('dialog select option').length > 10")
+    Select(page.all("dialog select")[0]).select_by_value("total_amount")
+    Select(page.all("dialog select")[1]).select_by_value(">")
+    page.one("dialog input").send_keys("2000", Keys.ENTER)
+    page.until("return document.querySelectorAll('tbody tr').length === 3")
+    page.one(".columns-menu summary").click()
+    next(label for label in page.all(".checks-list label") if label.text.strip() == "due date").click()
+    page.until(
+        "return [...document.querySelectorAll('thead th')].some((one) => one.textContent === 'due date')"
+    )
+    page.one("table.documents tbody a").click()
+    page.until("return document.querySelector('#document-title')?.textContent.includes('Cobaltine')")
+
+
+def test_many_files_are_brought_in_with_a_result_each(page: Page, tmp_path: Path) -> None:
+    good, hostile, bad = (tmp_path / name for name in ("badge.txt", "note.txt", "broken.pdf"))
+    good.write_text("The quagmire badge costs 77 EUR.\n", encoding="utf-8")
+    hostile.write_text(f"About the marsh ladder. {HOSTILE}\n", encoding="utf-8")
+    bad.write_bytes(b"%PDF-1.4 nothing")
+    page.open("#/library/generic/upload")
+    page.one("#upload-file").send_keys("\n".join(map(str, (good, hostile, bad))))
+    page.until("return document.querySelectorAll('.upload-item.done').length === 2")
+    page.until("return document.querySelectorAll('.upload-item.failed').length === 1")
+    failed = page.one(".upload-item.failed")
+    assert "broken.pdf" in failed.text
+    assert "no document" in failed.text
+    assert "3 of 3 files" in page.one(".upload-results").text
+    next(item for item in page.all(".upload-item") if "note.txt" in item.text).find_element(
+        By.TAG_NAME, "a"
+    ).click()
+    page.until("return document.querySelector('.sheet')?.textContent.includes('onerror')")
+    assert page.driver.title == "Citegraph"
+    assert page.all(".sheet img, .sheet script") == []
+    page.open()
+    turn = page.ask("What does the quagmire badge cost?")
+    assert "77" in turn.text
+
+
+def test_a_file_is_dropped(page: Page) -> None:
+    page.open("#/library/generic/upload")
+    page.one(".drop")
+    page.driver.execute_script(
+        "const files = new DataTransfer();"
+        "files.items.add(new File(['The osprey lamp weighs 9 kg.'], 'lamp.txt', { type: 'text/plain' }));"
+        "document.querySelector('.drop').dispatchEvent(new DragEvent('drop', { dataTransfer: files, bubbles: true }))"
+    )
+    page.until("return document.querySelectorAll('.upload-item.done').length === 1")
+
+
+def test_a_value_is_corrected_taken_back_and_the_document_deleted(page: Page, tmp_path: Path) -> None:
+    file = tmp_path / "ferry.md"
+    file.write_text("# Ferry notes\n\nAuthor: Ada Elm\n\nThe ferry leaves at nine.\n", encoding="utf-8")
+    page.open("#/library/generic/upload")
+    page.one("#upload-file").send_keys(str(file))
+    page.until("return document.querySelectorAll('.upload-item.done').length === 1")
+    page.one(".upload-item.done a").click()
+    page.one("#tab-fields").click()
+    page.until("return document.querySelector('.value .value-text')?.textContent === 'Ferry notes'")
+    page.one(".value .link").click()
+    page.until("return document.querySelector('mark.place')?.textContent === 'Ferry notes'")
+    page.one("#tab-fields").click()
+    page.one("button[aria-label='Correct title']").click()
+    field = page.one(".edit-value input")
+    field.send_keys(Keys.CONTROL, "a")
+    field.send_keys("Ferry timetable", Keys.ENTER)
+    page.until("return document.querySelector('.value .value-text')?.textContent === 'Ferry timetable'")
+    assert "by owner" in page.one(".value-note").text
+    page.button("Undo", ".tidings").click()
+    page.until("return document.querySelector('.value .value-text')?.textContent === 'Ferry notes'")
+    page.open("#/library/generic")
+    page.one(".table-search input").send_keys("ferry")
+    page.until("return document.querySelectorAll('tbody tr').length === 1")
+    page.one("tbody input[type=checkbox]").click()
+    page.button("Delete 1").click()
+    page.button("Delete", "dialog").click()
+    page.until("return !!document.querySelector('.empty-line')")
+
+
+def test_what_is_doubtful_is_reviewed(page: Page, tmp_path: Path) -> None:
+    file = tmp_path / "slip.txt"
+    text = "INVOICE\n\nElm & Oak Trading Ltd\nInvoice number: EO-77\nInvoice date: 45/99/2024\nTotal: EUR 120.00\n"
+    file.write_text(text, encoding="utf-8")
+    page.open("#/library/invoices/upload")
+    page.one("#upload-file").send_keys(str(file))
+    page.until("return document.querySelectorAll('.upload-item.done').length === 1")
+    page.open("#/library/invoices/review")
+    page.until("return document.querySelectorAll('.review-item').length > 0")
+    page.shoot("review-items")
+    before = len(page.all(".review-item"))
+    page.button("There is none", ".review-item").click()
+    page.until(
+        f"return document.querySelectorAll('.review-item').length < {before} || !!document.querySelector('.empty')"
+    )
+    page.button("Undo", ".tidings").click()
+    page.until(f"return document.querySelectorAll('.review-item').length === {before}")

@@ -1,0 +1,100 @@
+"""Every view of the page in a real headless Chromium: seen at two widths and in two colours, and by axe."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.server.page import MARKS, Page, browsing
+from tests.server.page_sources import packages
+from tests.server.test_page import AMBIGUOUS, GROUPS, LIST, LOOKUP, SPAN_IN_VIEW, SUM
+
+pytestmark = MARKS
+
+
+@pytest.fixture(scope="module")
+def page(sample_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    with browsing(sample_home, tmp_path_factory.mktemp("views")) as opened:
+        yield opened
+
+
+def asked(question: str) -> Callable[[Page], None]:
+    def go(page: Page) -> None:
+        page.open_fresh()
+        page.ask(question)
+
+    return go
+
+
+def cited(question: str) -> Callable[[Page], None]:
+    def go(page: Page) -> None:
+        page.open_fresh()
+        page.ask(question)
+        page.one(".source").click()
+        page.until(SPAN_IN_VIEW)
+
+    return go
+
+
+def at(address: str, seen: str) -> Callable[[Page], None]:
+    def go(page: Page) -> None:
+        page.open(address)
+        page.until(f"return !!document.querySelector({json.dumps(seen)})")
+
+    return go
+
+
+def filtering(page: Page) -> None:
+    asked(SUM)(page)
+    page.one(".chip.add").click()
+    page.until("return document.querySelectorAll('dialog select option').length > 10")
+
+
+def with_menu(page: Page) -> None:
+    page.open_fresh()
+    page.driver.execute_script("document.getElementById('menu').click()")
+
+
+VIEWS: dict[str, Callable[[Page], None]] = {
+    "welcome": lambda page: page.open_fresh(),
+    "menu": with_menu,
+    "sum": asked(SUM),
+    "groups": asked(GROUPS),
+    "list": asked(LIST),
+    "clarification": asked(AMBIGUOUS),
+    "filter": filtering,
+    "pdf": cited(LOOKUP),
+    "text": cited(SUM),
+    "library": at("#/library", ".bucket-cards a"),
+    "documents": at("#/library/invoices", "table.documents tbody tr"),
+    "review": at("#/library/invoices/review", ".empty, .review-item"),
+    "upload": at("#/library/invoices/upload", ".drop"),
+    "settings": at("#/settings", ".facts"),
+}
+FOUND = """
+const done = arguments[arguments.length - 1];
+axe.run(document, { resultTypes: ["violations"] }).then(
+  (result) => done(result.violations.map(({ id, impact, nodes }) => [impact, id, nodes.slice(0, 5).map((node) => node.html.slice(0, 160))])),
+  (error) => done([["failed", String(error), []]]),
+);
+"""
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(1280, "light"), (390, "dark")]
+)
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_fits_and_is_for_everyone(page: Page, view: str, width: int, scheme: str) -> None:
+    page.driver.get_log("performance")
+    page.size(width, scheme)
+    VIEWS[view](page)
+    page.until("return !document.querySelector('.skeleton, .wait, .chart-wait')")
+    page.shoot(f"{view}-{width}-{scheme}")
+    shown = page.driver.execute_script("return document.documentElement.scrollWidth")
+    assert shown <= width
+    page.driver.execute_script((packages() / "axe-core" / "axe.min.js").read_text("utf-8"))
+    found: list[Any] = page.driver.execute_async_script(FOUND)
+    assert [one for one in found if one[0] in ("serious", "critical", "failed")] == []
+    assert (page.severe(), page.elsewhere()) == ([], [])
