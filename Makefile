@@ -20,6 +20,7 @@ help:
 	@echo "make dev     langgraph dev for Studio make bench   measure the graph's own time"
 	@echo "make faults  break every model step   make chaos   1,000 random models a graph"
 	@echo "make eval    answer QUESTIONS=FILE    make clean   remove what was built"
+	@echo "make page    build the web page"
 .PHONY: help
 
 # An environment made in another folder, or whose Python is gone or too old, is made again.
