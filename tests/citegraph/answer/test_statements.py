@@ -9,6 +9,7 @@ from citegraph.answer.cited_spans import cell, every_place, line_around, written
 from citegraph.answer.computed_cells import number_text
 from citegraph.answer.set_statements import compose_set
 from citegraph.answer.statements import compose_passages, derivations_of, joined, nothing_text, tidy
+from citegraph.citations.claims import split_claims
 from citegraph.language.amounts import Money
 from citegraph.plan.make import make_plan
 from citegraph.run.context import Context
@@ -155,6 +156,15 @@ def test_groups(corpus: Corpus) -> None:
         ["Perrisoke Staffing Inc.", "10,584.00 USD"],
     ]
     assert (draft["matched"], draft["computed"]) == (3, True)
+    assert draft["text"] == (
+        "2 groups: 3 of 3 documents were included.\nNote: amounts in EUR, USD are not added up."
+    )
+    # What the database computed is not called unsupported for want of a passage.
+    assert split_claims(draft["text"]) == []
+    plan["aggregate"] = {"function": "sum", "field": "amount_due", "group_by": ["vendor_name"]}
+    draft = compose_set(corpus, plan, {}, NOW)
+    assert draft["text"].splitlines()[0] == "0 groups: 0 of 3 documents were included."
+    assert "3 have no amount_due" in draft["text"]
 
 
 async def answered(corpus: Corpus, question: str, bucket: str, *targets: str, **decision: Any) -> Json:
