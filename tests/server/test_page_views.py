@@ -82,9 +82,7 @@ axe.run(document, { resultTypes: ["violations"] }).then(
 """
 
 
-@pytest.mark.parametrize(
-    ("width", "scheme"), [(1280, "light"), (390, "dark")]
-)
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_view_fits_and_is_for_everyone(page: Page, view: str, width: int, scheme: str) -> None:
     page.driver.get_log("performance")
