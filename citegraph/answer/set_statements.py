@@ -238,7 +238,7 @@ def grouped(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, ...
     result = run_query(corpus.annotations, query)
     rows = [[json_cell(row.get(column)) for column in result.columns] for row in result.rows]
     # The table is the statement; what stands beside it says how it came about, and is held against no passage.
-    covered = result.covered.get(field, result.matched) if function != "count" else result.matched
+    covered = result.covered.get(field or "", result.matched) if function != "count" else result.matched
     groups_found = f"{len(rows)} {'group' if len(rows) == 1 else 'groups'}"
     lines = [f"{groups_found}: {covered} of {result.matched} documents were included."]
     whole = f" {result.matched} of {result.matched}"
