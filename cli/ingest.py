@@ -284,8 +284,6 @@ def report_text(report: "IngestReport", *, dry_run: bool = False) -> str:
     lines += _section("skipped", [f"{item.path}: {item.reason}" for item in report.skipped])
     versions = [f"{item.doc_id} supersedes {item.supersedes}: {item.reason}" for item in report.versions]
     lines += _section("new versions", versions)
-    near = [f"{item.doc_id} is nearly {item.of} ({item.similarity:.0%})" for item in report.near_duplicates]
-    lines += _section("near-duplicates (kept)", near)
     lines += _section("notes", [f"{item.path}: {item.reason}" for item in report.notes])
     bad = [f"{item.doc_id}: {item.column} = {item.value[:80]!r}: {item.reason}" for item in report.bad_values]
     lines += _section("bad values (not stored)", bad)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from citegraph.corpus.ingestion.report import IngestReport, NearDuplicate, NewVersion
+from citegraph.corpus.ingestion.report import IngestReport, NewVersion
 from citegraph.errors import BadInput
 from cli.ingest import Ingest, ingest, report_text
 from cli.terminal import progress
@@ -58,15 +58,12 @@ def test_exit_codes(folder: Path) -> None:
         ingest(Ingest([folder], bucket="generic", report=folder, quiet=True))
 
 
-def test_versions_and_near_duplicates_are_shown() -> None:
+def test_versions_are_shown() -> None:
     report = IngestReport("generic", new=2)
     report.versions.append(NewVersion("b", "a", "revision 2 after 1"))
-    report.near_duplicates.append(NearDuplicate("c", "a", 0.97))
     assert report_text(report).splitlines()[1:] == [
         "new versions: 1",
         "  b supersedes a: revision 2 after 1",
-        "near-duplicates (kept): 1",
-        "  c is nearly a (97%)",
     ]
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from citegraph.corpus.ingestion.annotation_files import Sidecar
 from citegraph.corpus.ingestion.ingest_options import DEFAULTS, IngestOptions, Progress, Stores
-from citegraph.corpus.ingestion.near_duplicates import find_likeness
+from citegraph.corpus.ingestion.new_versions import find_versions
 from citegraph.corpus.ingestion.planning import NO_TEXT, Planner
 from citegraph.corpus.ingestion.preparing import preparation
 from citegraph.corpus.ingestion.report import IngestReport, Skipped, with_places
@@ -274,7 +274,7 @@ class _Run:
         self.planner.report.skipped += [Skipped(name, reason) for reason in skipped]
 
     async def settle(self, sources: Sources, *, prune: bool) -> None:
-        """Remove, or only count, what is gone; complete what a kill left; look for likeness; make searches fast."""
+        """Remove, or only count, what is gone; complete what a kill left; look for versions; make searches fast."""
         report = self.planner.report
         gone = await asyncio.to_thread(self._gone, sources)
         report.missing = len(gone)
@@ -286,7 +286,7 @@ class _Run:
         await remove_documents(removed, report.bucket, stores=self._stores)
         report.deleted = len(removed)
         await self._complete(set(removed))
-        await find_likeness(self.planner.bucket, self._stores, report)
+        await find_versions(self.planner.bucket, self._stores, report)
         await self._stores.index.optimize(report.bucket)
 
     def _left_by_a_kill(self) -> list[tuple[str, Status]]:

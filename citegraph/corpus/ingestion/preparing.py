@@ -36,7 +36,7 @@ class Prepared:
         extraction: what the bucket's rules find; None where the writer is to decide whether they are asked.
         points: chunks, without their texts, and summaries of a document that has no name yet.
         vectors: of the points, in their order; empty where the writer makes them.
-        signature: of the text, for near-duplicates; b"" where the writer makes it.
+        signature: of the text, for versions; b"" where the writer makes it.
     """
 
     extraction: Extraction | None

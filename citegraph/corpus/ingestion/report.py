@@ -28,18 +28,6 @@ class BadValue:
 
 
 @dataclass(frozen=True, slots=True)
-class NearDuplicate:
-    """A document whose text is nearly that of another one, which was there before or comes first by id.
-
-    `similarity` is the estimated share of their runs of three words that both have, 0 to 1.
-    """
-
-    doc_id: str
-    of: str
-    similarity: float
-
-
-@dataclass(frozen=True, slots=True)
 class NewVersion:
     """A document that was found to replace another one, and what tells."""
 
@@ -59,7 +47,6 @@ class IngestReport:
         unknown_columns: annotation columns that the bucket does not declare, with their row counts.
         unused_annotations: annotation rows that belong to no document that was read.
         unused_rows: what the first of them name, a document or a file.
-        near_duplicates: of the documents that were written; they are kept.
         versions: documents that replace others; `supersedes` was set where the bucket declares it.
         notes: what should be known of files that were read, e.g. "named .txt, read as PDF".
     """
@@ -78,7 +65,6 @@ class IngestReport:
     annotated: int = 0
     unused_annotations: int = 0
     unused_rows: list[str] = field(default_factory=list)
-    near_duplicates: list[NearDuplicate] = field(default_factory=list)
     versions: list[NewVersion] = field(default_factory=list)
     notes: list[Skipped] = field(default_factory=list)
     seconds: float = 0.0

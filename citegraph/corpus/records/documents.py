@@ -103,7 +103,7 @@ class DocumentStore:
 
         Args:
             hashes: document id to (index hash, annotation hash).
-            traits: document id to what near-duplicates and versions are recognised by; documents of one
+            traits: document id to what versions are recognised by; documents of one
                 bucket. A document without keeps what it has.
         """
         given = [documents] if isinstance(documents, Document) else list(documents)
@@ -267,19 +267,13 @@ class DocumentStore:
         return query
 
     def unsettled(self, bucket: str, limit: int) -> Sequence[Likeness]:
-        """Return documents for which near-duplicates and versions were not looked for, by id."""
+        """Return documents for which versions were not looked for, by id."""
         return [Likeness(*tuple(row)) for row in self._rows(_likeness.unsettled(bucket, limit))]
 
     def likeness(self, doc_ids: Sequence[str]) -> dict[str, Likeness]:
         """Return the signatures of those among `doc_ids` that have one, by id."""
         found = (row for ids in batches(doc_ids) for row in self._rows(_likeness.of(ids)))
         return {row.doc_id: Likeness(*tuple(row)) for row in found}
-
-    def sharing(self, doc_ids: Sequence[str]) -> Sequence[tuple[str, str]]:
-        """Return (document, other document) for those that may be near-duplicates of `doc_ids`."""
-        return [
-            (row.doc_id, row.other) for ids in batches(doc_ids) for row in self._rows(_likeness.sharing(ids))
-        ]
 
     def holding(self, keys: Sequence[int], limit: int) -> dict[int, Sequence[str]]:
         """Return the first documents, by id, that have each of some names."""

@@ -1,4 +1,4 @@
-"""What documents are recognised by: signatures of their texts for near-duplicates, names for versions."""
+"""What versions of documents are recognised by: names that they share, and signatures that their texts are alike."""
 
 from __future__ import annotations
 
@@ -43,10 +43,6 @@ SEED = 1
 SHINGLE = 3
 RUNS_AT_ONCE = 100_000
 """Words that are looked at together: a table of a million rows has ten million."""
-# 8 bands of 8 rows: a pair of similarity 0.9 shares one in 99 of 100 cases, one of 0.6 in 13.
-BANDS = 8
-FEW = 6
-"""Documents that are looked at for each band that a document shares with others."""
 
 _WORD = re.compile(r"\w+")
 _LETTERS = re.compile(r"[^\W_]+")
@@ -60,13 +56,6 @@ class Traits:
 
     signature: bytes
     names: tuple[int, ...]
-
-    def keys(self, bucket: str) -> Iterator[int]:
-        """Yield the keys that it is found by: its names and the bands of its signature."""
-        yield from self.names
-        width = len(self.signature) // BANDS
-        for band in range(BANDS):
-            yield key_of(bucket, f"band {band}", self.signature[band * width : (band + 1) * width])
 
 
 def traits_of(
@@ -141,7 +130,7 @@ class Likeness:
     """A document as stored with its signature.
 
     Attributes:
-        settled: near-duplicates and versions of it were looked for since it was written.
+        settled: versions of it were looked for since it was written.
         supersedes: the document that an ingest found it to replace; None when it found none.
     """
 
@@ -191,11 +180,7 @@ class LikenessTables:
             }
             for doc_id, item in traits.items()
         ]
-        keys = [
-            {"key": key, "doc_id": doc_id}
-            for doc_id, item in traits.items()
-            for key in set(item.keys(bucket))
-        ]
+        keys = [{"key": key, "doc_id": doc_id} for doc_id, item in traits.items() for key in item.names]
         connection.execute(insert(self.signatures), rows)
         connection.execute(insert(self.keys), keys)
 
@@ -212,20 +197,6 @@ class LikenessTables:
         chosen = select(table.c.doc_id, table.c.signature, table.c.settled, table.c.supersedes)
         open_ones = chosen.where(table.c.bucket == bucket, table.c.settled.is_(False))
         return open_ones.order_by(table.c.doc_id).limit(limit)
-
-    def sharing(self, doc_ids: Sequence[str]) -> Any:
-        """Return the query for (document, other document) that share a key, a few others a key."""
-        mine, theirs = self.keys.alias("mine"), self.keys.alias("theirs")
-        wanted = select(mine.c.key).where(mine.c.doc_id.in_(doc_ids)).distinct()
-        place = func.row_number().over(partition_by=theirs.c.key, order_by=theirs.c.doc_id)
-        ranked = select(theirs.c.key, theirs.c.doc_id, place.label("place")).where(theirs.c.key.in_(wanted))
-        few = ranked.subquery("few")
-        return (
-            select(mine.c.doc_id, few.c.doc_id.label("other"))
-            .join(few, few.c.key == mine.c.key)
-            .where(mine.c.doc_id.in_(doc_ids), few.c.place <= FEW, few.c.doc_id != mine.c.doc_id)
-            .distinct()
-        )
 
     def holding(self, keys: Sequence[int], limit: int) -> Any:
         """Return the query for (key, document), a few documents a key."""

@@ -1,4 +1,4 @@
-"""Looks through what an ingest wrote for near-duplicates and for new versions of documents, and sets `supersedes`."""
+"""Looks through what an ingest wrote for new versions of documents, and sets `supersedes`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from citegraph.corpus.ingestion.report import IngestReport, NearDuplicate, NewVersion
+from citegraph.corpus.ingestion.report import IngestReport, NewVersion
 from citegraph.corpus.records.access import labelled
 from citegraph.corpus.records.annotations.annotation_tables import Annotation
 from citegraph.corpus.records.likeness import Likeness, identifier_fields, names_of, revision_in, similarity
@@ -22,41 +22,21 @@ if TYPE_CHECKING:
     from citegraph.corpus.schema.field import Value
 
 BATCH = 250
-NEAR = 0.85
-"""Similarity from which two documents are near-duplicates: a page in ten differs."""
 SAME_FAMILY, SAME_TEXT = 0.2, 0.5
 """Similarity that versions need: with two revision marks, and with a date or a single mark alone."""
 SHARED_BY = 20
 """A name that more documents have identifies none of them."""
 
 
-async def find_likeness(bucket: Bucket, stores: Stores, report: IngestReport) -> None:
-    """Report near-duplicates and versions among the documents written since this ran to its end."""
+async def find_versions(bucket: Bucket, stores: Stores, report: IngestReport) -> None:
+    """Report the versions among the documents written since this ran to its end."""
     while batch := await asyncio.to_thread(stores.documents.unsettled, bucket.name, BATCH):
-        report.near_duplicates += await asyncio.to_thread(_near_duplicates, batch, stores)
         found: dict[str, NewVersion | None] = dict.fromkeys(item.doc_id for item in batch)
         if bucket.supersedes_field:
             found |= await asyncio.to_thread(_versions, list(found), bucket, stores)
             await _annotate(found, bucket, stores, report)
         replaced = {doc_id: version.supersedes if version else None for doc_id, version in found.items()}
         await asyncio.to_thread(stores.documents.settle, replaced)
-
-
-def _near_duplicates(batch: Sequence[Likeness], stores: Stores) -> list[NearDuplicate]:
-    """Return the nearest other document of each, if it is near enough; a pair once."""
-    mine = {item.doc_id: item for item in batch}
-    pairs = stores.documents.sharing(list(mine))
-    others = stores.documents.likeness(sorted({other for _, other in pairs}))
-    best: dict[str, NearDuplicate] = {}
-    for doc_id, other in sorted(pairs):
-        if other not in others:
-            continue
-        if not others[other].settled and other > doc_id:
-            continue  # reported with that one
-        alike = similarity(mine[doc_id].signature, others[other].signature)
-        if alike >= NEAR and (doc_id not in best or alike > best[doc_id].similarity):
-            best[doc_id] = NearDuplicate(doc_id, other, round(alike, 2))
-    return list(best.values())
 
 
 @dataclass(frozen=True, slots=True)

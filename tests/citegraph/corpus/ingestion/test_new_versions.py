@@ -1,4 +1,4 @@
-"""Near-duplicates are reported; a later version of a document gets `supersedes`, in doubt it does not."""
+"""A later version of a document gets `supersedes`, in doubt it does not."""
 
 import json
 import random
@@ -11,7 +11,7 @@ import pytest
 from citegraph.corpus.index.edge.edge_index import EdgeIndex
 from citegraph.corpus.ingestion.ingest_options import IngestOptions, Stores
 from citegraph.corpus.ingestion.pipeline import ingest
-from citegraph.corpus.ingestion.report import IngestReport, NearDuplicate, NewVersion
+from citegraph.corpus.ingestion.report import IngestReport, NewVersion
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
 from citegraph.corpus.records.documents import DocumentStore
 from citegraph.corpus.schema.bucket import Bucket, Identifier
@@ -74,25 +74,6 @@ def replaced(stores: Stores) -> dict[str, object]:
         record.doc_id: (stores.annotations.get(record.doc_id) or {}).get("supersedes") for record in records
     }
     return {doc_id: value for doc_id, value in found.items() if value}
-
-
-async def test_near_duplicates_are_reported_once_and_kept(stores: Stores, tmp_path: Path) -> None:
-    folder = tmp_path / "in"
-    report = await take(
-        stores,
-        folder,
-        {"doc_id": "a", "text": TEXT},
-        {"doc_id": "b", "text": EDITED},
-        {"doc_id": "c", "text": TEXT.upper()},
-        {"doc_id": "d", "text": "Something else altogether, about ropes and cranes."},
-    )
-    assert [(item.doc_id, item.of) for item in report.near_duplicates] == [("b", "a"), ("c", "a")]
-    assert report.near_duplicates[0].similarity == pytest.approx(0.91, abs=0.07)
-    assert report.near_duplicates[1] == NearDuplicate("c", "a", 1.0)
-    assert stores.documents.count() == 4
-    again = await take(stores, folder, {"doc_id": "0", "text": TEXT})
-    assert again.near_duplicates == [NearDuplicate("0", "a", 1.0)]
-    assert (await take(stores, folder)).near_duplicates == []
 
 
 async def test_revisions_make_a_chain_whatever_came_first(stores: Stores, tmp_path: Path) -> None:
