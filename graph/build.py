@@ -1,8 +1,7 @@
 """Every node and edge of the search graph on one screen; compiles nothing."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from langgraph.config import get_config
 from langgraph.errors import NodeError
@@ -19,9 +18,10 @@ from citegraph.run.observing import Observer
 from citegraph.run.services import Services
 from citegraph.run.state import Input, Output, SearchTask, State, Update, add_usage
 from citegraph.run.telling import told
-from graph.langsmith import Watched, guard, observe, seen_of, tell
+from graph.langsmith import guard, tell
 from graph.routes import after_decompose, after_gate, after_verify, at_once, plan_edge, review_edge
 from graph.step_spans import export
+from graph.watch import Mode, Watched, observe, seen_of
 from nodes.clarify import Clarify
 from nodes.compose import Compose
 from nodes.decompose import Decompose
@@ -34,7 +34,8 @@ from nodes.schema_plan import SchemaPlan
 from nodes.search import Search
 from nodes.verify_citations import VerifyCitations, finish, with_reply
 
-Mode = Literal["agentic", "single"]
+TIMED = frozenset({"rewrite", "decompose", "route", "schema_plan"})
+"""Planning nodes, whose seconds are counted around them; the others count their own."""
 Graph = StateGraph[State, Context, Input, Output]
 
 
@@ -53,10 +54,10 @@ def build(services: Services) -> Graph:
         add_step(graph, services, name, node, onward, **policy)
 
     add("gate", Gate(services), lambda state: "rewrite")
-    add("rewrite", Timed("rewrite", Rewrite(services)), lambda state: "decompose")
-    add("decompose", Timed("decompose", Decompose(services)), lambda state: "route", cache_policy=policy())
-    add("route", Timed("route", Route(services)), lambda state: "schema_plan")
-    add("schema_plan", Timed("schema_plan", SchemaPlan(services)), plan_target)
+    add("rewrite", Rewrite(services), lambda state: "decompose")
+    add("decompose", Decompose(services), lambda state: "route", cache_policy=policy())
+    add("route", Route(services), lambda state: "schema_plan")
+    add("schema_plan", SchemaPlan(services), plan_target)
     add("search", Search(services), lambda state: "prune", input_schema=SearchTask)
     add("prune", Prune(services), lambda state: "review", defer=True)
     add("review", Review(services), review_target)
@@ -91,45 +92,10 @@ def add_step(
     graph: Graph, services: Services, name: str, node: Any, onward: Callable[[State], Any], **policy: Any
 ) -> None:
     """Add a node that runs in the run's mode, is watched, retried, and replaced by its twin when it fails."""
-    observers = services.observers
-    handler = fallback(name, node, onward, services.settings.mode, observers=observers)
-    run = Watched(name, InMode(node, services.settings.mode), observers)
+    observers, mode = services.observers, services.settings.mode
+    handler = fallback(name, node, onward, mode, observers=observers)
+    run = Watched(name, node, mode, observers, timed=name in TIMED)
     graph.add_node(name, run, retry_policy=RETRY, error_handler=handler, **policy)
-
-
-@dataclass(frozen=True)
-class InMode:
-    """A node that gets the run's settings as its mode bounds them."""
-
-    node: Any
-    default: Mode
-
-    async def __call__(self, state: Any, runtime: Runtime[Context]) -> Update:
-        """Run the node."""
-        context = (runtime.context or Context()).in_mode(self.default)
-        update: Update = await self.node(state, runtime.override(context=context))
-        return update
-
-
-@dataclass(frozen=True)
-class Timed:
-    """A planning node whose seconds are counted under `usage.steps`; the other nodes count their own."""
-
-    name: str
-    node: Any
-
-    async def __call__(self, state: State, runtime: Runtime[Context]) -> Update:
-        """Run the node and add its seconds to its update."""
-        watch = Stopwatch(self.name)
-        update: Update = await self.node(state, runtime)
-        # The run that pays: an update that the node cache kept from another one costs nothing.
-        paid = {"run": state.get("usage", {}).get("started")}
-        return update | {"usage": watch.update(update.get("usage")) | paid}
-
-    async def twin(self, state: State, context: Context) -> Update:
-        """Run the node's twin, for the error handler."""
-        answer: Update = await self.node.twin(state, context)
-        return answer
 
 
 def plan_target(state: State) -> Any:

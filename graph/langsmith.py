@@ -1,10 +1,4 @@
-"""Watch every step of a run in one place, and tell who wants to know: observers, spans, and LangSmith.
-
-The seam: `Watched` wraps each node of `graph.build`, so a step's begin and end, with what it found (searches) and what
-it spent (model calls), pass through `Watched.__call__`. Each single model call is a LangChain run named by its step
-(`citegraph.llm.call_options.Call.config`) and a span (`citegraph.llm.model_spans`). `Services.observers` hear of every step as a `StepSeen`; spans are
-made in `graph.step_spans`. All of them get names, ids and counts.
-"""
+"""What LangSmith is told of a run: tags, ids, counts and scores, no text unless CITEGRAPH_TRACE_TEXT asks for it."""
 
 import contextlib
 import logging
@@ -13,19 +7,13 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from langgraph.config import get_config
-from langgraph.runtime import Runtime
-from langgraph.types import Overwrite
 
-from citegraph.run.context import Context
-from citegraph.run.observing import Observer, StepSeen
-from citegraph.run.state import Json, Update
+from citegraph.run.state import Json
 from citegraph.settings import Settings
-from graph.step_spans import counted, step_span
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -38,32 +26,18 @@ log = logging.getLogger(__name__)
 TIMEOUT_MS = (3_000, 10_000)
 """Milliseconds for the client's background thread to connect and to read; a run waits for neither."""
 
-NAMED = frozenset(
-    """assistant_id bucket buckets doc doc_id doc_ids documents evidence_id graph_id id intent kind marker mode model
-    model_name model_provider prompt_version revision_id rung run_id search_quality status step strategy thread_id tool
-    verdict""".split()
+SENT = frozenset(
+    """assistant_id documents evidence_count graph_id hits model model_name prompt_version revision_id run_id status step
+    thread_id tool usage verdicts""".split()
 )
-"""Keys whose values may be sent when they are single tokens: ids, and words of this project's own lists."""
+"""Keys of metadata whose ids, words of our own lists and numbers are sent."""
 LIBRARY = ("langgraph_", "ls_", "lc_")
-"""Prefixes of the metadata that the libraries write: treated as ids."""
-COUNTED = frozenset(
-    """cache_hits citation_precision citation_recall cost dropped evidence_count fallbacks fresh hits input_tokens
-    input_token_details llm_calls matched max_tokens output_tokens
-    output_token_details cache_read reasoning page rank rerank rounds score seconds side state_version steps temperature
-    tool_calls tokens_in tokens_out total_tokens usage usage_metadata estimated estimated_calls retrieve""".split()
-)
-"""Keys whose numbers may be sent; maps below them are maps of numbers."""
-OPENED = frozenset(
-    "answer call calls citations claims decision evidence found gate notes plan routes".split()
-)
-"""Keys whose content is looked into, by the same rules."""
-KIND = re.compile(r"[a-z ]{1,30}")
-"""A note's kind, such as "clause dropped"."""
+"""Prefixes of the metadata that the libraries write: sent likewise."""
 TOKEN = re.compile(r"[\w.:|@/+-]{1,120}")
 KEY = re.compile(r"[a-z_][a-z0-9_.:-]{0,63}")
 ERROR = re.compile(r"\s*(?:[\w.]+\.)?(\w+)\(")
 MOST = 50
-"""Entries of a list that are shown; its length is always said."""
+"""Ids of a list that are sent."""
 
 
 def guard(settings: Settings) -> None:
@@ -88,146 +62,68 @@ def tracing_client(settings: Settings) -> "Client":
         return langsmith.Client(timeout_ms=TIMEOUT_MS)
 
     class Reticent(langsmith.Client):
-        """A client that leaves out what its anonymizer is not asked about: model objects and their arguments."""
+        """A client that leaves out what its hide functions are not asked about: errors, model objects, arguments."""
 
         def create_run(self, name: str, inputs: dict[str, Any], run_type: Any, **more: Any) -> None:
             """See `Client.create_run`."""
-            super().create_run(name, inputs, run_type, **without_objects(more))
+            super().create_run(name, inputs, run_type, **reticent(more))
 
         def update_run(self, run_id: Any, **more: Any) -> None:
             """See `Client.update_run`."""
-            super().update_run(run_id, **without_objects(more))
+            super().update_run(run_id, **reticent(more))
 
-    return Reticent(anonymizer=redacted, timeout_ms=TIMEOUT_MS)
+    return Reticent(hide_inputs=sizes, hide_outputs=sizes, hide_metadata=ids, timeout_ms=TIMEOUT_MS)
 
 
-def without_objects(run: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a run without serialized objects, and with the metadata alone of what is extra."""
+def reticent(run: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a run: of an error the exception's name, of what is extra the metadata, no objects."""
     extra = run.get("extra") or {}
     kept = {key: extra[key] for key in ("metadata", "runtime") if key in extra}
-    return {key: value for key, value in run.items() if key != "serialized"} | {"extra": kept}
+    sent = {key: value for key, value in run.items() if key != "serialized"} | {"extra": kept}
+    if sent.get("error"):
+        found = ERROR.match(str(sent["error"]))
+        sent["error"] = found[1] if found else "error"
+    return sent
 
 
-def redacted(data: dict[str, Any]) -> dict[str, Any]:
-    """Return a run's inputs, outputs, metadata or error without text: known ids, names and counts, sizes else.
-
-    The client hands an error in as `{"error": text}`; of it only the exception's name is kept.
-    """
-    if set(data) == {"error"} and isinstance(data["error"], str):
-        found = ERROR.match(data["error"])
-        return {"error": found[1] if found else "error"}
-    return {name(key): entry(key, value) for key, value in data.items()}
+def sizes(data: dict[str, Any]) -> dict[str, Any]:
+    """Return of a run's inputs or outputs the names of their parts and how large each is."""
+    return {_name(key): _size(value) for key, value in data.items()}
 
 
-def name(key: str) -> str:
+def ids(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Return of a run's metadata what `SENT` and `LIBRARY` name: ids, numbers and words of our own; else sizes."""
+    return {
+        _name(key): _id(value) if key in SENT or key.startswith(LIBRARY) else _size(value)
+        for key, value in metadata.items()
+    }
+
+
+def _name(key: str) -> str:
     """Return a key as it may be sent: one of a program, not one that a document gave."""
     return key if KEY.fullmatch(key) else "key"
 
 
-def entry(key: str, value: Any) -> Any:
-    """Return what may be said of the value under a key."""
+def _id(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str):
+        return value if TOKEN.fullmatch(value) else _size(value)
+    if isinstance(value, list):
+        return [_id(item) for item in value[:MOST] if not isinstance(item, list | dict)]
+    if isinstance(value, dict):
+        return {_name(key): part for key, part in value.items() if isinstance(part, int | float)}
+    return _size(value)
+
+
+def _size(value: Any) -> Any:
     if value is None or isinstance(value, bool):
         return value
-    if key == "kind" and isinstance(value, str) and KIND.fullmatch(value):
-        return value
-    if key.startswith(LIBRARY) and isinstance(value, int | float):
-        return value
-    if key in NAMED or key.startswith(LIBRARY):
-        return named(value)
-    if key in COUNTED:
-        return numbers(value)
-    if key in OPENED and isinstance(value, dict):
-        return {name(inner): entry(inner, part) for inner, part in value.items()}
-    if key in OPENED and isinstance(value, list):
-        shown = [redacted(item) for item in value[:MOST] if isinstance(item, dict)]
-        return {"count": len(value), "items": shown}
-    return size(value)
-
-
-def named(value: Any) -> Any:
-    """Return an id or a word of our own as it is, a list of them cut to `MOST`; anything longer by its size."""
-    if isinstance(value, str):
-        return value if TOKEN.fullmatch(value) else size(value)
-    if isinstance(value, list) and all(isinstance(item, str) and TOKEN.fullmatch(item) for item in value):
-        return value[:MOST]
-    return size(value)
-
-
-def numbers(value: Any) -> Any:
-    """Return a number, or the numbers of a map; anything else by its size."""
-    if isinstance(value, bool | int | float):
-        return value
-    if isinstance(value, dict):
-        return {name(key): numbers(part) for key, part in value.items()}
-    return size(value)
-
-
-def size(value: Any) -> str:
-    """Return how large a value is that is not sent."""
     if isinstance(value, str):
         return f"<{len(value)} characters>"
-    if isinstance(value, list | dict):
+    if isinstance(value, list | dict | tuple):
         return f"<{len(value)} entries>"
     return f"<{type(value).__name__}>"
-
-
-@dataclass(frozen=True)
-class Watched:
-    """A node whose begin and end are seen; runs and answers are the node's own."""
-
-    step: str
-    node: Any
-    observers: tuple[Observer, ...] = ()
-
-    async def __call__(self, state: Any, runtime: Runtime[Context]) -> Update:
-        """Run the node, then tell what it did."""
-        config = get_config()
-        with step_span(self.step, state, config) as span:
-            began = time.perf_counter()
-            update: Update = await self.node(state, runtime)
-            seen = seen_of(self.step, update, config, time.perf_counter() - began)
-            counted(span, seen)
-        tell(self.step, state, update)
-        observe(self.observers, seen)
-        return update
-
-
-def seen_of(
-    step: str, update: Mapping[str, Any], config: Mapping[str, Any], seconds: float | None
-) -> StepSeen:
-    """Return what observers hear of a step that made this update; no text.
-
-    What a new turn overwrites stands in LangGraph's `Overwrite`.
-    """
-    update = {key: value.value if isinstance(value, Overwrite) else value for key, value in update.items()}
-    found = update.get("found")
-    hits = [hit for item in found or [] for hit in item.get("hits", [])]
-    answer = update.get("answer") or {}
-    paused = (update.get("decision") or {}).get("status") == "clarify"
-    return StepSeen(
-        step=step,
-        run_id=str((config.get("metadata") or {}).get("run_id", "")),
-        thread_id=str((config.get("configurable") or {}).get("thread_id", "")),
-        seconds=seconds,
-        tool=str(found[0]["call"]["tool"]) if found else "",
-        candidates=len(hits) if found else None,
-        scores=tuple(float(hit["score"]) for hit in hits if isinstance(hit.get("score"), int | float)),
-        usage={
-            key: value for key, value in (update.get("usage") or {}).items() if isinstance(value, int | float)
-        },
-        notes=tuple(str(item["kind"]) for item in update.get("notes") or []),
-        status="needs_clarification" if paused else str(answer.get("status", "")),
-        run_seconds=(answer.get("usage") or {}).get("seconds"),
-    )
-
-
-def observe(observers: Iterable[Observer], seen: StepSeen) -> None:
-    """Tell observers of a step; nothing that goes wrong there reaches the run."""
-    for observer in observers:
-        try:
-            observer.saw(seen)
-        except Exception as error:
-            log.debug("observing step %s failed: %s", seen.step, type(error).__name__)
 
 
 def tell(step: str, state: Mapping[str, Any], update: Mapping[str, Any]) -> None:
@@ -303,6 +199,7 @@ def counts(update: Mapping[str, Any]) -> dict[str, Any]:
         numbers["tool"] = found[0]["call"]["tool"]
     if "evidence" in update:
         numbers["evidence_count"] = len(update["evidence"])
+        numbers["documents"] = list(dict.fromkeys(str(item["doc"]) for item in update["evidence"]))[:MOST]
     return numbers
 
 
@@ -310,7 +207,8 @@ def answer_counts(answer: Mapping[str, Any]) -> dict[str, Any]:
     """Return the numbers of a whole run, from its answer."""
     numbers = {key: value for key, value in answer["usage"].items() if isinstance(value, int | float)}
     lists = {f"{key}_count": len(answer[key]) for key in ("citations", "claims", "notes", "documents")}
-    return {"status": answer["status"], "usage": numbers | lists}
+    verdicts = [claim["verdict"] for claim in answer["claims"]]
+    return {"status": answer["status"], "usage": numbers | lists, "verdicts": verdicts[:MOST]}
 
 
 def feedback_of(answer: Mapping[str, Any]) -> dict[str, float]:

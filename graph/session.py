@@ -31,9 +31,10 @@ from citegraph.run.principal import USER_KEY, user_of
 from citegraph.run.services import Services
 from citegraph.run.state import Json, Update
 from graph.build import build
-from graph.langsmith import observe, settle
+from graph.langsmith import settle
 from graph.loop import build_loop
 from graph.step_spans import RunSpan, run_span
+from graph.watch import observe
 
 OnEvent = Callable[[Event], None]
 BROKEN = "The run broke off."
