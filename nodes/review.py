@@ -144,7 +144,9 @@ class Review:
         decision = await decide(corpus, state, context, read=read)
         notes = decision.pop("notes", [])
         calls = decision.pop("calls", [])
+        planned: Update = {"plan": decision.pop("plan")} if "plan" in decision else {}
         return {
+            **planned,
             "decision": state.get("decision", {}) | decision,
             "calls": calls,
             "notes": notes,

@@ -10,7 +10,7 @@ from citegraph.evidence.questions_back import facets_question
 from citegraph.evidence.reviewed_by_model import (
     may_ask,
 )
-from citegraph.evidence.widening import enough, nothing_found
+from citegraph.evidence.widening import enough, moved, nothing_found
 from citegraph.language import terms
 from citegraph.plan.stored_filters import bucket_filters
 from citegraph.run.context import Context
@@ -28,14 +28,18 @@ async def review_set(corpus: Corpus, state: State, context: Context) -> Decision
     if unknown and matched:
         found = await evidence_set(corpus, plan, unknown)
         if not found:
-            return await nothing_found(corpus, state, context, unknown)
+            return await moved(corpus, state, context, unknown) or await nothing_found(
+                corpus, state, context, unknown
+            )
         return enough(
             f"{len(found)} documents hold {', '.join(unknown)}",
             targets=found,
             matched={plan["buckets"][0]: len(found)},
         )
     if not matched:
-        return await nothing_found(corpus, state, context, unknown)
+        return await moved(corpus, state, context, unknown) or await nothing_found(
+            corpus, state, context, unknown
+        )
     # Of a set that a found name led to, a reader of the question has put all of its words into filters.
     by_field = plan.get("resolved") or plan.get("export") or bool(state.get("clarifications"))
     told = "" if by_field else described(state["question"], plan["per_bucket"][plan["buckets"][0]])

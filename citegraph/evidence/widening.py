@@ -9,12 +9,13 @@ from citegraph.evidence.next_calls import allowed_buckets
 from citegraph.evidence.passages import signature
 from citegraph.evidence.questions_back import no_results_question
 from citegraph.evidence.reviewed_by_model import may_ask
+from citegraph.plan.make import first_calls, make_plan
 from citegraph.plan.stored_filters import inferred
 from citegraph.run.budgets import spent, tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.degraded import corpus_of
 from citegraph.run.model_calls import note
-from citegraph.run.pieces import Decision, Plan, ToolCall
+from citegraph.run.pieces import Decision, Plan, Routed, ToolCall
 from citegraph.run.services import Corpus
 from citegraph.run.state import State
 
@@ -73,6 +74,34 @@ async def elsewhere(corpus: Corpus, state: State, context: Context, names: Seque
         "reason": reason,
         "calls": [call],
         "notes": [note("review", "widened", f"{reason}, so that was searched too.")],
+    }
+
+
+async def moved(corpus: Corpus, state: State, context: Context, names: Sequence[str]) -> Decision | None:
+    """Return the plan for the other buckets whose documents hold every name; None when there are none, or it was done.
+
+    One word ("directives" for a kind of policy) may have led to a bucket that does not know what is asked about.
+    """
+    plan = state["plan"]
+    if not names or plan.get("moved") or not tool_calls_left(state, context):
+        return None
+    others = [name for name in allowed_buckets(corpus, plan, context) if name not in plan["buckets"]]
+    counted = [await corpus.index.counts(bucket, [holds(name) for name in names]) for bucket in others]
+    holding = [bucket for bucket, counts in zip(others, counted, strict=True) if all(counts)]
+    if not holding:
+        return None
+    reason = f"{', '.join(names)} stands in {', '.join(holding)}"
+    routes: list[Routed] = [{"bucket": name, "score": 1.0, "reason": reason} for name in holding[:2]]
+    planned, notes = await asyncio.to_thread(make_plan, corpus, {**state, "routes": routes}, context)
+    said = note(
+        "review", "widened", f"{reason}, so that was searched instead of {', '.join(plan['buckets'])}."
+    )
+    return {
+        "status": "more",
+        "reason": reason,
+        "plan": planned | {"moved": True},
+        "calls": first_calls(planned, context, state),
+        "notes": [*notes, said],
     }
 
 

@@ -119,7 +119,7 @@ class Plan(TypedDict, total=False):
 
     `kind` is "documents" (a set by the database) or "passages"; `only` limits to documents; `metadata` False while the
     metadata store is down; `resolved` marks a set whose conditions a reader put together; `silent` that the document
-    does not hold what is asked; `export` that all rows are wanted as CSV.
+    does not hold what is asked; `moved` that other buckets than the routed ones were planned for, which happens once; `export` that all rows are wanted as CSV.
     """
 
     intent: str
@@ -139,6 +139,7 @@ class Plan(TypedDict, total=False):
     metadata: bool
     resolved: bool
     silent: bool
+    moved: bool
     label: str
     question: str
 

@@ -1,6 +1,7 @@
 """probe and route: which buckets a question goes to, and what a caller or a model may choose."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -8,10 +9,13 @@ import pytest
 from citegraph.corpus.index.index_protocol import SearchRequest
 from citegraph.corpus.schema.document import Hit
 from citegraph.errors import BadInput, Unavailable
+from citegraph.evidence.widening import moved
 from citegraph.plan.probe import Probe, probe_buckets
 from citegraph.question.phrases import named
+from citegraph.run.context import Context
 from citegraph.run.services import Corpus, Services
-from nodes.route import Route, rank_buckets, score_bucket
+from nodes.decompose import decompose
+from nodes.route import Route, filled, rank_buckets, score_bucket
 from tests.node_runtime import runtime, with_models
 
 
@@ -157,3 +161,40 @@ async def test_a_bucket_that_fails_counts_as_empty(corpus: Corpus) -> None:
     probes = await probe_buckets(broken, "total of KW-240117", timeout=20)
     assert probes["invoices"] == Probe()
     assert set(probes) == set(corpus.buckets)
+
+
+def test_an_empty_bucket_never_wins_over_one_with_documents() -> None:
+    class Counts:
+        def count(self, name: str) -> int:
+            return 3 if name == "generic" else 0
+
+    corpus: Any = SimpleNamespace(documents=Counts(), annotations=Counts())
+    assert filled(corpus, ["certificates", "generic"]) == ["generic"]
+    assert filled(corpus, ["certificates", "contracts"]) == ["certificates", "contracts"], "nothing to prefer"
+
+
+def test_a_name_says_more_of_a_bucket_than_a_word_for_a_kind(corpus: Corpus) -> None:
+    named = corpus.linker.find_mentions("invoices", "Halbrecht")
+    kind = corpus.linker.find_mentions("generic", "policies")
+    assert named
+    assert kind
+    by_name, _ = score_bucket(corpus.buckets["invoices"], "", Probe(), named)
+    by_kind, _ = score_bucket(corpus.buckets["generic"], "", Probe(), kind)
+    assert by_name > by_kind
+
+
+async def test_a_set_that_one_word_led_astray_is_looked_for_where_its_names_stand(corpus: Corpus) -> None:
+    question = "Which policies of Cobaltine apply?"
+    state: Any = {"question": question, "decomposition": decompose(question), "routes": [], "turns": []}
+    state["plan"] = {
+        "buckets": ["generic"],
+        "per_bucket": {"generic": {"filters": []}},
+        "queries": [question],
+    }
+    found = await moved(corpus, state, Context(), ["cobaltine"])
+    assert found is not None
+    assert found["status"] == "more"
+    assert "invoices" in found["plan"]["buckets"]
+    assert found["plan"]["moved"]
+    again = await moved(corpus, state | {"plan": found["plan"]}, Context(), ["cobaltine"])
+    assert again is None, "once"

@@ -13,9 +13,10 @@ from citegraph.corpus.schema.declared_words import (
     synonyms,
 )
 from citegraph.corpus.schema.field import Field
+from citegraph.language.common_words import COMMON
 from citegraph.language.countries import country_code, forms_of
 from citegraph.language.names import CONNECTORS, LEGAL_FORMS, Token, parse_name, tokens
-from citegraph.language.terms import fold
+from citegraph.language.terms import STOP_WORDS, fold
 
 
 class Search(NameSearch):
@@ -33,8 +34,24 @@ class Search(NameSearch):
             count = sum(self.lexicon.entries[n].count for n in self._entries_of(name, value))
             said = self.text[start:end]
             bare = fold(said) == fold(value) and self._begins_a_longer_form(name, value)
-            links.append(Link(name, (value,), count, "alias", 0.6 if bare else 0.9, start, end, said))
+            link = Link(name, (value,), count, "alias", 0.6 if bare else 0.9, start, end, said)
+            if not self._is_small_word(link):
+                links.append(link)
         return links
+
+    def _is_small_word(self, link: Link) -> bool:
+        """Tell whether words that every question may hold ("do", "de") are no name: not written as the declared form is, nor cued.
+
+        "DoS" is the short form of an attack, "do" and "does" are not; "de" is a language only beside a word for language.
+        """
+        word = fold(link.text)
+        if word not in STOP_WORDS and word not in COMMON:
+            return False
+        declared = self.bucket.field(link.field)
+        assert declared is not None
+        forms = {form for value in link.values for form in (value, *declared.values.get(value, ()))}
+        exact = link.text in forms and not (link.text.islower() or link.text.istitle())
+        return not (exact or self._is_cued(declared, link) or self._quoted(link))
 
     def _begins_a_longer_form(self, name: str, value: str) -> bool:
         """Return whether a value's single word is only half of how people say it ("service agreement")."""
@@ -64,6 +81,8 @@ class Search(NameSearch):
                 held = self.lexicon.codes[declared.name]
                 if len(said) <= 3 and not (said.isupper() and code in held):
                     continue
+                if len(said) <= 3 and self._ends_a_name(start):
+                    continue
                 values = (code,) if declared.kind == "country" else self._laws(declared.name, code)
                 if values:
                     count = (
@@ -73,6 +92,11 @@ class Search(NameSearch):
                     )
                     links.append(Link(declared.name, values, count, "alias", 0.85, start, end, said))
         return links
+
+    def _ends_a_name(self, start: int) -> bool:
+        """Tell whether a short word goes on with a name that is written before it ("Northwind UK declaration")."""
+        before = re.search(r"([^\W\d_][\w.&-]*)\s$", self.text[:start])
+        return bool(before and before.start() > 0 and before[1][0].isupper() and len(before[1]) > 1)
 
     def _documents(self, name: str, values: Iterable[str]) -> int:
         wanted = set(values)

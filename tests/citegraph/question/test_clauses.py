@@ -303,3 +303,22 @@ def test_parts_are_asked_for_by_what_their_sheets_declare(read: Read) -> None:
     assert reading.noun == "plural"
     (term,) = read("contracts", "Which NDAs last longer than three years?").clauses[-1:]
     assert (term.field, term.operator, term.value) == ("term", ">", "3 year")
+
+
+@pytest.mark.parametrize(
+    ("bucket", "question", "field"),
+    [
+        ("generic", "How many advisories do we have?", "categories"),
+        ("generic", "What does the policy do?", "categories"),
+        ("generic", "advisories about DoS", ""),
+        ("datasheets", "Quel est le prix de Elm Builders ?", "document_language"),
+        ("datasheets", "Hojas de datos de abril", "document_language"),
+        ("datasheets", "sheets in German", ""),
+    ],
+)
+def test_words_of_every_question_name_no_value(read: Read, bucket: str, question: str, field: str) -> None:
+    found = {clause.field for clause in read(bucket, question).clauses if isinstance(clause, Clause)}
+    if field:
+        assert field not in found
+    else:
+        assert found
