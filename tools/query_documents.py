@@ -1,4 +1,4 @@
-"""query_documents: list, count, sum, average, min and max over all matching documents, in the database."""
+"""query_documents: list, count, sum, average, median, min and max over all matching documents, in the database."""
 
 import asyncio
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, ConfigDict, Field
 
-from citegraph.corpus.records.querying.aggregates import Aggregate
+from citegraph.corpus.records.querying.aggregates import Aggregate, Having
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.run.services import Corpus, Services
 from tools.scope import Scope, hard_filters
@@ -22,13 +22,18 @@ class QueryInput(BaseModel):
     filters: list[FilterClause] | None = Field(None, description="Conditions on fields, all must hold.")
     select: list[str] = Field(default_factory=list, description="Fields of a list.", max_length=20)
     aggregate: list[Aggregate] = Field(
-        default_factory=list, description="Numbers to compute, e.g. sum of total_amount.", max_length=5
+        default_factory=list,
+        description="Numbers to compute, e.g. sum of total_amount; 'due_date - invoice_date' are days.",
+        max_length=5,
     )
     group_by: list[str] = Field(
         default_factory=list, description="Fields, or a date cut to field.month or field.year.", max_length=3
     )
     order_by: list[str] = Field(
         default_factory=list, description="Fields; a leading '-' is descending.", max_length=3
+    )
+    having: list[Having] = Field(
+        default_factory=list, description="Conditions on the numbers of groups.", max_length=3
     )
     limit: int = Field(100, ge=1, le=1000, description="Rows at most.")
 
@@ -50,6 +55,7 @@ def document_query(
         aggregate=tuple(asked.aggregate),
         group_by=tuple(asked.group_by),
         order_by=tuple(asked.order_by),
+        having=tuple(asked.having),
         limit=asked.limit,
     )
     return query, dropped
@@ -85,7 +91,7 @@ def query_tools(services: Services, scope: Scope | None = None) -> list[BaseTool
         StructuredTool.from_function(
             coroutine=run,
             name="query_documents",
-            description="Lists, counts, sums, averages and extremes over all matching documents of a bucket.",
+            description="Lists, counts, different values, sums, averages, medians and extremes over all matching documents of a bucket.",
             args_schema=QueryInput,
         )
     ]

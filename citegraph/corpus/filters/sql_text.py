@@ -1,4 +1,4 @@
-"""SQL that SQLite and Postgres spell differently: substrings, names of dates, byte-ordered columns."""
+"""SQL that SQLite and Postgres spell differently: substrings, names of dates, days between dates, byte-ordered columns."""
 
 from typing import Any
 
@@ -45,6 +45,25 @@ def _date_label(element: Any, compiler: Any, **options: Any) -> str:
     if length == "6":
         return f"(substr({column}, 1, 4) || '-Q' || ((substr({column}, 6, 2) + 2) / 3))"
     return f"substr({column}, 1, {length})"
+
+
+class days_from(GenericFunction[int]):
+    """Number of days from one date to another; negative when the other is earlier."""
+
+    type = Integer()
+    inherit_cache = True
+    name = "days_from"
+
+    def __init__(self, first: ColumnElement[Any], last: ColumnElement[Any]) -> None:
+        super().__init__(first, last)
+
+
+@compiles(days_from)
+def _days_from(element: Any, compiler: Any, **options: Any) -> str:
+    first, last = (compiler.process(clause, **options) for clause in element.clauses)
+    if compiler.dialect.name == "postgresql":
+        return f"({last} - {first})"
+    return f"CAST(julianday({last}) - julianday({first}) AS INTEGER)"
 
 
 def folded_string(length: int | None = None) -> String:

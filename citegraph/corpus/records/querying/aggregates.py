@@ -1,22 +1,30 @@
-"""Numbers over documents in SQL: counts, sums, averages and extremes, of a period read off its days."""
+"""Numbers over documents in SQL: counts, sums, averages, medians, extremes, different values, days between two dates."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
-from sqlalchemy import BigInteger, ColumnElement, Subquery, cast, func, select
+from sqlalchemy import BigInteger, ColumnElement, Subquery, cast, distinct, func, select
 
+from citegraph.corpus.filters.sql_filter import compared_column
+from citegraph.corpus.filters.sql_text import days_from
 from citegraph.corpus.schema.field import Field
 
-Function = Literal["count", "sum", "average", "min", "max"]
+Function = Literal["count", "distinct", "sum", "average", "median", "min", "max"]
+
+MINUS = " - "
+"""Between two dates in the name of what is computed: the days from the second to the first."""
 
 
 class Aggregate(BaseModel):
     """One number over the matching documents.
 
     Attributes:
-        function: `count` without a field counts documents; with one, the documents that have it.
-        field: sum and average take numbers, money and quantities; min and max dates too.
+        function: `count` without a field counts documents; with one, the documents that have it; `distinct` the
+            different values of a field. `median` stands alone in a query.
+        field: sum, average and median take numbers, money and quantities; min and max dates too. Two dates as
+            "due_date - invoice_date" are the days from the second to the first.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -27,7 +35,56 @@ class Aggregate(BaseModel):
     @property
     def name(self) -> str:
         """Return the column's name in the result ("sum_total_amount", "count")."""
-        return f"{self.function}_{self.field}" if self.field else self.function
+        return f"{self.function}_{self.field.replace(MINUS, '_minus_')}" if self.field else self.function
+
+
+class Having(BaseModel):
+    """A condition on the numbers of a group: `column` is the name of an aggregate ("sum_total_amount")."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    column: str
+    operator: Literal["=", "!=", "<", "<=", ">", ">="]
+    value: Decimal
+
+
+def days_between(later: Field, earlier: Field) -> Field:
+    """Return the days between two dates as something to compute over."""
+    return Field.model_construct(
+        name=f"{later.name}{MINUS}{earlier.name}",
+        type="integer",
+        unit="day",
+        description=f"Days from {earlier.name} to {later.name}.",
+    )
+
+
+def value_column(table: Any, declared: Field) -> ColumnElement[Any]:
+    """Return what is computed over: a field's column, or the days between two dates."""
+    later, minus, earlier = declared.name.partition(MINUS)
+    return days_from(table.c[earlier], table.c[later]) if minus else table.c[declared.name]
+
+
+def median_of(
+    table: Any,
+    declared: Field,
+    *,
+    condition: ColumnElement[bool],
+    keys: Sequence[ColumnElement[Any]],
+) -> Subquery:
+    """Return the values in the middle of each group (keys k0...), as `v`: one, or two of which the mean is the median."""
+    value = value_column(table, declared)
+    ranked = (
+        select(
+            *(key.label(f"k{n}") for n, key in enumerate(keys)),
+            value.label("v"),
+            func.row_number().over(partition_by=list(keys) or None, order_by=value).label("place"),
+            func.count().over(partition_by=list(keys) or None).label("size"),
+        )
+        .where(condition, value.is_not(None))
+        .subquery()
+    )
+    middle = (2 * ranked.c.place >= ranked.c.size) & (2 * ranked.c.place <= ranked.c.size + 2)
+    return select(ranked).where(middle).subquery()
 
 
 def by_day(
@@ -45,12 +102,14 @@ def by_day(
     keys = [day.label("day"), *([currency.label("currency")] if currency is not None else [])]
     numbers = [
         (
-            func.count(table.c[on.name]) if item.function == "average" and on else compute(table, item, on)
+            func.count(value_column(table, on))
+            if item.function == "average" and on
+            else compute(table, item, on)
         ).label(f"a{n}")
         for n, (item, on) in enumerate(columns)
     ]
     sums = [
-        func.sum(table.c[on.name]).label(f"s{n}")
+        func.sum(value_column(table, on)).label(f"s{n}")
         for n, (item, on) in enumerate(columns)
         if item.function == "average" and on
     ]
@@ -76,10 +135,12 @@ def compute(table: Any, item: Aggregate, declared: Field | None) -> ColumnElemen
     """Return an aggregate over the rows of a bucket's table."""
     if declared is None:
         return func.count()
-    column = table.c[declared.name]
+    column = value_column(table, declared)
     match item.function:
         case "count":
             return func.count(column)
+        case "distinct":
+            return func.count(distinct(compared_column(declared, table)))
         case "sum":
             return func.sum(column)
         case "average":

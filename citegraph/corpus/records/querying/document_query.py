@@ -1,5 +1,6 @@
 """Typed queries over the annotations: lists, counts, sums and groups over all matching documents, in SQL."""
 
+import operator
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -14,7 +15,18 @@ from citegraph.corpus.filters.clause import Filters
 from citegraph.corpus.filters.sql_filter import compared_column
 from citegraph.corpus.filters.sql_text import date_label
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore, grouping_condition
-from citegraph.corpus.records.querying.aggregates import Aggregate, Function, by_day, compute, rolled_up
+from citegraph.corpus.records.querying.aggregates import (
+    MINUS,
+    Aggregate,
+    Function,
+    Having,
+    by_day,
+    compute,
+    days_between,
+    median_of,
+    rolled_up,
+    value_column,
+)
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
 from citegraph.corpus.schema.values import to_json
@@ -38,6 +50,7 @@ class DocumentQuery(BaseModel):
         aggregate: numbers to compute, a column each.
         group_by: fields, or dates cut to "field.year", "field.quarter", "field.month", "field.day".
         order_by: fields, or with aggregates column names; a leading "-" is descending.
+        having: conditions on the numbers of a group.
         limit: rows at most; None is all.
         distinct: list each combination of the selected fields once, without document ids.
         only: documents to stay within, where something else than filters chose them; None for all.
@@ -51,6 +64,7 @@ class DocumentQuery(BaseModel):
     aggregate: tuple[Aggregate, ...] = ()
     group_by: tuple[str, ...] = ()
     order_by: tuple[str, ...] = ()
+    having: tuple[Having, ...] = ()
     limit: int | None = Declared(default=100, ge=1, le=100_000)
     distinct: bool = False
     only: tuple[str, ...] | None = None
@@ -230,11 +244,18 @@ def _aggregate_statement(
     money = next((on for _, on in columns if on is not None and on.type == "money"), None)
     if money and any(on and on.type == "money" and on.name != money.name for _, on in columns):
         raise BadInput("one query aggregates one money field, because each may have its own currencies")
+    if money and all(item.function == "distinct" for item, _ in columns):
+        money = None
     currency: ColumnElement[Any] | None = table.c[f"{money.name}__currency"] if money else None
     condition = _condition(store, query, [on for _, on in columns])
-    if money is not None and all(item.function != "count" for item, _ in columns):
+    if money is not None and all(item.function not in ("count", "distinct") for item, _ in columns):
         condition = condition & table.c[money.name].is_not(None)
-    only_days = len(groups) == 1 and bool(groups[0].cut)
+    functions = {item.function for item, _ in columns}
+    if "median" in functions:
+        if len(columns) > 1 or query.having:
+            raise BadInput("a median stands alone in a query, without having")
+        return _median_statement(query, groups, columns[0], condition, currency, table)
+    only_days = len(groups) == 1 and bool(groups[0].cut) and "distinct" not in functions
     day = compared_column(groups[0].field, table) if only_days else None
     days = (
         by_day(table, columns, condition=condition, day=day, currency=currency) if day is not None else None
@@ -256,13 +277,54 @@ def _aggregate_statement(
     ).select_from(source)
     statement = statement if days is not None else statement.where(condition)
     statement = statement.group_by(*order) if order else statement
+    named = {item.name: value for (item, _), value in zip(columns, numbers, strict=True)}
+    for held in query.having:
+        if held.column not in named:
+            raise BadInput(f"cannot have {held.column[:60]!r} (columns: {', '.join(named)})")
+        statement = statement.having(COMPARES[held.operator](named[held.column], held.value))
     return statement.order_by(*_order(query, groups, [item for item, _ in columns], statement, order))
+
+
+COMPARES = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def _median_statement(
+    query: DocumentQuery,
+    groups: Sequence["_Group"],
+    column: tuple[Aggregate, Field | None],
+    condition: ColumnElement[bool],
+    currency: ColumnElement[Any] | None,
+    table: Any,
+) -> Select[Any]:
+    """Return the SELECT of a median by group and currency: the mean of the one or two values in the middle."""
+    item, on = column
+    assert on is not None
+    keys = [group.key(table) for group in groups]
+    parts = [*keys, currency] if currency is not None else keys
+    middle = median_of(table, on, condition=condition, keys=parts)
+    named = [middle.c[f"k{number}"] for number in range(len(parts))]
+    statement: Select[Any] = select(
+        *(key.label(f"g{number}") for number, key in enumerate(named[: len(keys)])),
+        *([named[-1].label("currency")] if currency is not None else []),
+        func.avg(middle.c.v).label("a0"),
+    ).select_from(middle)
+    statement = statement.group_by(*named) if named else statement
+    return statement.order_by(*_order(query, groups, [item], statement, named))
 
 
 def _currencies(lines: Sequence[Mapping[str, Any]], fields: Sequence[Field | None]) -> tuple[str | None, ...]:
     """Return the currencies in which an amount was aggregated."""
     amounts = [f"a{number}" for number, item in enumerate(fields) if item and item.type == "money"]
-    in_money = [line for line in lines if any(line[name] is not None for name in amounts)]
+    in_money = [
+        line for line in lines if "currency" in line and any(line[name] is not None for name in amounts)
+    ]
     return tuple(dict.fromkeys(line["currency"] for line in in_money))
 
 
@@ -271,8 +333,18 @@ def _aggregated_field(bucket: Bucket, item: Aggregate) -> Field | None:
         if item.function != "count":
             raise BadInput(f"{item.function} needs a field")
         return None
+    later, minus, earlier = item.field.partition(MINUS)
+    if minus:
+        dates = _field(bucket, later), _field(bucket, earlier)
+        if any(one.type != "date" for one in dates) or item.function in ("count", "distinct"):
+            raise BadInput(f"{item.function} does not fit {item.field[:80]!r} (days lie between two dates)")
+        return days_between(*dates)
     declared = _field(bucket, item.field)
-    fitting = {"sum": _SUMMED, "average": _SUMMED, "min": _ORDERED, "max": _ORDERED}.get(item.function)
+    if item.function == "distinct" and declared.type in ("keywords", "text"):
+        raise BadInput(f"distinct does not fit {declared.name}, which is {declared.type}")
+    fitting = {"sum": _SUMMED, "average": _SUMMED, "median": _SUMMED, "min": _ORDERED, "max": _ORDERED}.get(
+        item.function
+    )
     if fitting and declared.type not in fitting:
         raise BadInput(f"{item.function} does not fit {declared.name}, which is {declared.type}")
     return declared
@@ -304,7 +376,7 @@ def _numbers(
     row: dict[str, Any] = {}
     for number, (item, declared) in enumerate(zip(aggregates, fields, strict=True)):
         value = line[f"a{number}"]
-        if declared is not None and declared.type == "money" and item.function != "count":
+        if declared is not None and declared.type == "money" and item.function not in ("count", "distinct"):
             amount = None if value is None else rounded(Decimal(value))
             row[item.name] = (
                 None if amount is None else {"amount": f"{amount:f}", "currency": line["currency"]}
@@ -320,7 +392,10 @@ def _coverage(
     store: AnnotationStore, query: DocumentQuery, fields: Sequence[Field]
 ) -> tuple[int, dict[str, int]]:
     table = store.tables[query.bucket].rows
-    counts = [func.count(compared_column(item, table)) for item in fields]
+    counts = [
+        func.count(value_column(table, item) if MINUS in item.name else compared_column(item, table))
+        for item in fields
+    ]
     statement = select(func.count(), *counts).select_from(table).where(_condition(store, query, fields))
     matched, *covered = store.run(statement).one()
     return int(matched), {item.name: int(count) for item, count in zip(fields, covered, strict=True)}
@@ -329,6 +404,8 @@ def _coverage(
 _DONE: Mapping[Function, str] = {
     "sum": "summed",
     "average": "averaged",
+    "median": "compared",
+    "distinct": "",
     "min": "compared",
     "max": "compared",
     "count": "",
@@ -344,7 +421,7 @@ def _notes(
 ) -> list[str]:
     notes: dict[str, None] = {}
     for item, declared in zip(aggregates, fields, strict=True):
-        if declared is None or item.function == "count":
+        if declared is None or item.function in ("count", "distinct"):
             continue
         have = covered[declared.name]
         if have < matched:

@@ -8,7 +8,7 @@ import pytest
 from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import parse_clause
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
-from citegraph.corpus.records.querying.aggregates import Aggregate
+from citegraph.corpus.records.querying.aggregates import Aggregate, Having
 from citegraph.corpus.records.querying.document_query import NO_VALUE, DocumentQuery, run_query
 from citegraph.corpus.schema.bucket import load_buckets
 from citegraph.errors import BadInput
@@ -236,3 +236,69 @@ def test_a_text_that_no_database_holds_is_refused(store):
         ask(store, only=("\ud800",))
     with pytest.raises(BadInput, match="half a character"):
         store.get("\ud800")
+
+
+def test_a_median_is_the_middle_of_each_currency_and_group(store):
+    result = ask(store, aggregate=(agg("median", "total_amount"),))
+    assert result.rows == [
+        {"median_total_amount": {"amount": "0.15", "currency": "EUR"}},
+        {"median_total_amount": {"amount": "5", "currency": "MYR"}},
+        {"median_total_amount": {"amount": "7", "currency": None}},
+    ]
+    by_vendor = ask(
+        store,
+        "vendor_name exists",
+        aggregate=(agg("median", "total_amount"),),
+        group_by=("vendor_name",),
+        order_by=("-median_total_amount",),
+    )
+    assert [(row["vendor_name"], row["median_total_amount"]["amount"]) for row in by_vendor.rows] == [
+        ("Birch", "5"),
+        ("Acorn Ltd", "0.15"),
+    ]
+    with pytest.raises(BadInput, match="alone"):
+        ask(store, aggregate=(agg("median", "total_amount"), agg("count")))
+
+
+def test_different_values_are_counted_as_they_are_compared(store):
+    result = ask(store, aggregate=(agg("distinct", "vendor_name"), agg("distinct", "total_amount")))
+    assert result.rows == [{"distinct_vendor_name": 2, "distinct_total_amount": 4}]
+    by_year = ask(store, aggregate=(agg("distinct", "vendor_name"),), group_by=("invoice_date.year",))
+    assert [(row["invoice_date.year"], row["distinct_vendor_name"]) for row in by_year.rows] == [
+        ("2018", 2),
+        ("2019", 1),
+        (NO_VALUE, 0),
+    ]
+
+
+def test_days_between_two_dates_are_computed(store):
+    store.put(
+        "contracts",
+        [
+            ("d1", {"agreement_date": date(2020, 1, 1), "expiration_date": date(2020, 1, 31)}),
+            ("d2", {"agreement_date": date(2020, 2, 1), "expiration_date": date(2020, 2, 11)}),
+            ("d3", {"agreement_date": date(2020, 3, 1)}),
+        ],
+    )
+    days = "expiration_date - agreement_date"
+    found = {}
+    for function in ("average", "median", "min", "max", "sum"):
+        result = run_query(store, DocumentQuery(bucket="contracts", aggregate=(agg(function, days),)))
+        (row,) = result.rows
+        found[function] = float(row[f"{function}_expiration_date_minus_agreement_date"])
+        assert result.covered == {days: 2}
+    assert found == {"average": 20, "median": 20, "min": 10, "max": 30, "sum": 40}
+    with pytest.raises(BadInput, match="not a field|does not fit"):
+        run_query(store, DocumentQuery(bucket="contracts", aggregate=(agg("average", "term - title"),)))
+
+
+def test_groups_are_kept_by_their_numbers(store):
+    result = ask(
+        store,
+        aggregate=(agg("count"),),
+        group_by=("vendor_name",),
+        having=(Having(column="count", operator=">", value=Decimal(1)),),
+    )
+    assert [(row["vendor_name"], row["count"]) for row in result.rows] == [("Acorn Ltd", 2), ("Birch", 2)]
+    with pytest.raises(BadInput, match="cannot have"):
+        ask(store, aggregate=(agg("count"),), having=(Having(column="x", operator="=", value=Decimal(1)),))
