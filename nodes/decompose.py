@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from citegraph.corpus.filters.clause import Operator
 from citegraph.evidence.shown import turns_shown
 from citegraph.language import terms
+from citegraph.language.question_words import pattern
 from citegraph.llm.prompts import Material, Prompt
 from citegraph.question import cues
 from citegraph.question.phrases import clean, named
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from citegraph.run.replacements import Part
 
 Intent = Literal["qa", "list", "summarize", "compare", "compute"]
-Aggregate = Literal["none", "count", "sum", "average", "min", "max"]
+Aggregate = Literal["none", "count", "sum", "average", "median", "min", "max"]
 Format = Literal["prose", "list", "table"]
 MAX_SUBQUERIES = 4
 
@@ -281,6 +282,8 @@ def classify(question: str) -> tuple[Intent, str]:
 
 def aggregate_of(question: str) -> str:
     """Return the aggregate that the question's words ask for; `schema_plan` checks it against the schema."""
+    if pattern("median").search(question):
+        return "median"
     if cues.AVERAGE.search(question):
         return "average"
     if cues.COUNT.search(question):

@@ -1,12 +1,12 @@
 """Numbers of the database as an answer writes, derives and cites them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, cast
 
 from citegraph.answer.cited_spans import cite_values
 from citegraph.corpus.schema.bucket import Bucket
-from citegraph.run.pieces import CitedSpan, NumberMade, Operation, Values
+from citegraph.run.pieces import CitedSpan, NumberMade, Operation
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
 
@@ -40,8 +40,11 @@ def json_cell(value: Any) -> Any:
 LABELS = {
     "sum": "Sum of {field}",
     "average": "Average {field}",
+    "median": "Median {field}",
     "min": "Lowest {field}",
     "max": "Highest {field}",
+    "distinct": "Number of different values of {field}",
+    "count": "The number of matching documents",
 }
 
 
@@ -50,16 +53,31 @@ def number_text(value: Any) -> str:
     return f"{Decimal(str(value)):,.2f}"
 
 
+def sortable(value: Any) -> Any:
+    """Return what orders a value: an amount, a number, a day or a text; 0 for a missing one."""
+    return 0 if value is None else getattr(value, "amount", getattr(value, "value", value))
+
+
 def derivation(
-    function: str, field: str, number: str, unit: str, members: Sequence[str], values: Values
+    function: str, field: str, number: str, unit: str, members: Sequence[str], values: Mapping[str, Any]
 ) -> NumberMade:
     """Return how a number was computed, for verification to recompute."""
-    inputs = [f"{getattr(values[doc_id], 'amount', values[doc_id])}" for doc_id in members]
+    recomputed = function in {"sum", "average", "median", "min", "max"}
+    inputs = [f"{sortable(values[doc_id])}" for doc_id in members if doc_id in values] if recomputed else []
+    formula = f"{function}({field}) over {len(members)} documents"
+    operation = cast(Operation, "count" if function == "distinct" else function)
+    return made_number(number, operation, formula, inputs, members, unit)
+
+
+def made_number(
+    value: str, operation: Operation, formula: str, inputs: list[str], doc_ids: Sequence[str], unit: str
+) -> NumberMade:
+    """Return a number with what it was made of."""
     return {
-        "value": number,
-        "formula": f"{function}({field}) over {len(members)} documents",
-        "operation": cast(Operation, function),
-        "inputs": inputs,
-        "doc_ids": list(members),
+        "value": value,
         "unit": unit,
+        "operation": operation,
+        "formula": formula,
+        "inputs": inputs,
+        "doc_ids": list(doc_ids),
     }

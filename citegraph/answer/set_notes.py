@@ -3,9 +3,11 @@
 import re
 import shlex
 
+from citegraph.language.question_words import pattern
 from citegraph.plan.stored_filters import bucket_filters, flat
 from citegraph.question import cues
 from citegraph.question.groups import TOP_WORDS, UNITS
+from citegraph.question.ordering import RANKS
 from citegraph.run.model_calls import note
 from citegraph.run.pieces import BucketPlan, Decision, Plan, StoredClause, StoredNote
 from citegraph.run.services import Corpus
@@ -48,8 +50,12 @@ def fields_used(part: BucketPlan) -> list[str]:
 def computing_words(plan: Plan) -> list[re.Pattern[str]]:
     """Return what matches the words that say how a plan's number is made, or its list ordered: "largest", "per month"."""
     made = plan.get("aggregate") or {}
-    words = [pattern for function, pattern in cues.COMPUTES.items() if function == made.get("function")]
+    words = [said for function, said in cues.COMPUTES.items() if function == made.get("function")]
     words += cues.ORDERS if plan.get("order_by") else ()
+    words += (
+        [pattern(*RANKS, "sorted", "falling", "along")] if plan.get("order_by") or made.get("top") else []
+    )
+    words += [pattern("median", "different", "share", "change")] if made.get("function") != "none" else []
     words += TOP_WORDS if made.get("top") else ()
     units = [name.partition(".")[2] for name in made.get("group_by") or ()]
     return words + [re.compile(rf"{UNITS[unit]}(?!\w)", re.IGNORECASE) for unit in units if unit in UNITS]

@@ -2,19 +2,21 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
-from citegraph.answer.cited_spans import CITED_INPUTS, cell, value_spans
-from citegraph.answer.computed_cells import LABELS, cited_values, derivation, json_cell, number_text
+from citegraph.answer.cited_spans import CITED_INPUTS, cell
+from citegraph.answer.computed_cells import cited_values, json_cell, sortable
 from citegraph.answer.set_copies import copies_notes
 from citegraph.answer.set_notes import export_notes, unknown_notes
+from citegraph.answer.set_numbers import computed_number, share_of, side_by_side
 from citegraph.answer.top_groups import top_groups
-from citegraph.corpus.records.querying.aggregates import Aggregate
+from citegraph.corpus.filters.clause import Clause
+from citegraph.corpus.records.querying.aggregates import Aggregate, Having
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.plan.stored_filters import bucket_filters, flat
 from citegraph.run.context import Context
-from citegraph.run.pieces import Decision, Draft, NumberMade, Plan, Values
+from citegraph.run.pieces import Decision, Draft, NumberMade, OrderBy, Plan
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
 
@@ -28,11 +30,14 @@ def compose_set(corpus: Corpus, plan: Plan, decision: Decision, context: Context
     draft = computed(corpus, plan, decision, context) if compute else listed(corpus, plan, decision, context)
     counts_each = not compute or plan["aggregate"]["function"] not in {"min", "max"}
     copies = copies_notes(corpus, bucket, draft["documents"]) if counts_each else []
-    return (
-        draft
-        | {"notes": copies + unknown_notes(corpus, plan, decision) + export_notes(plan)}
-        | lost_conditions(plan)
-    )
+    lost = lost_conditions(plan)
+    notes = copies + unknown_notes(corpus, plan, decision) + export_notes(plan)
+    text = f"Not used as a condition: {', '.join(lost)}.\n{draft['text']}" if lost else draft["text"]
+    said = " and ".join(f"“{words}”" for words in lost)
+    partial: Draft = {
+        "partial": f"{said} could not be turned into a condition, so the set is not narrowed by it"
+    }
+    return {**draft, "text": text, "notes": notes, **(partial if lost else {})}
 
 
 def set_rows(
@@ -42,14 +47,21 @@ def set_rows(
     columns: Sequence[str],
     order: Sequence[str],
     limit: int | None,
+    *,
+    currency: str | None = None,
 ) -> list[Json]:
-    """Return the rows of the plan's set as typed values by field; of the documents that the review chose, if it did."""
+    """Return the rows of the plan's set as typed values by field; of the documents that the review chose, if it did.
+
+    Args:
+        currency: only the rows whose amount that orders them is in this currency.
+    """
     name = plan["buckets"][0]
+    filters = bucket_filters(plan, name)
+    if currency is not None:
+        filters = (*filters, Clause(field=order[0].removeprefix("-"), operator="=", value=currency))
     only = decision.get("targets") or plan.get("only")
     if not only:
-        return list(
-            corpus.annotations.rows(name, bucket_filters(plan, name), list(columns), list(order), limit)
-        )
+        return list(corpus.annotations.rows(name, filters, list(columns), list(order), limit))
     rows = [{"doc_id": doc_id, **(corpus.annotations.get(doc_id, name) or {})} for doc_id in only]
     for field in reversed(order):
         key = field.removeprefix("-")
@@ -57,11 +69,6 @@ def set_rows(
             key=lambda row: (row.get(key) is None, sortable(row.get(key))), reverse=field.startswith("-")
         )
     return rows[:limit]
-
-
-def sortable(value: Any) -> Any:
-    """Return what orders a value: an amount, a number, a day or a text; 0 for a missing one."""
-    return 0 if value is None else getattr(value, "amount", getattr(value, "value", value))
 
 
 def listed(corpus: Corpus, plan: Plan, decision: Decision, context: Context) -> Draft:
@@ -72,17 +79,22 @@ def listed(corpus: Corpus, plan: Plan, decision: Decision, context: Context) -> 
     limit = min(context.list_limit, order["limit"]) if order and order["limit"] else context.list_limit
     by = [f"-{order['field']}" if order["descending"] else order["field"]] if order else default_order(bucket)
     wanted = row_columns(bucket, plan)
-    rows = set_rows(corpus, plan, decision, wanted, by, limit)
+    codes = ranked_currencies(corpus, bucket, plan, decision, order)
+    apiece: list[str | None] = [*codes] or [None]
+    rows = [
+        row for code in apiece for row in set_rows(corpus, plan, decision, wanted, by, limit, currency=code)
+    ]
     columns = [column for column in wanted if any(row.get(column) is not None for row in rows)]
     all_ids = document_ids(corpus, plan, decision)
     lines = [row_line(row, columns) for row in rows]
     shown = f"showing {len(lines)} of {len(all_ids):,}" if len(lines) < len(all_ids) else f"{len(all_ids):,}"
     noun = "documents" if len(all_ids) != 1 else "document"
+    apart = f" ({limit} of each currency, since {', '.join(codes)} cannot be compared)" if codes else ""
     basis = " (by evidence in their text, not by a field)" if decision.get("targets") else ""
     basis = f"{basis[:-1]}; {decision['coverage']})" if basis and decision.get("coverage") else basis
     doc_ids = [str(row["doc_id"]) for row in rows]
     return {
-        "text": "\n".join([f"{shown} {noun} in {name}{basis}:", *lines]),
+        "text": "\n".join([f"{shown} {noun} in {name}{basis}{apart}:", *lines]),
         "table": {
             "columns": ["document", *columns],
             "rows": [table_row(row, columns) for row in rows],
@@ -97,6 +109,22 @@ def listed(corpus: Corpus, plan: Plan, decision: Decision, context: Context) -> 
         ]
         or cited_values(corpus, bucket, rows, columns),
     }
+
+
+def ranked_currencies(
+    corpus: Corpus, bucket: Bucket, plan: Plan, decision: Decision, order: OrderBy | None
+) -> list[str]:
+    """Return the currencies of a ranking by amount that must be kept apart; [] where one is enough or nothing is ranked."""
+    declared = bucket.field(order["field"]) if order and order["limit"] else None
+    if declared is None or declared.type != "money" or chosen(plan, decision):
+        return []
+    aggregate = Aggregate(function="count", field=declared.name)
+    query = DocumentQuery(
+        bucket=bucket.name, filters=bucket_filters(plan, bucket.name), aggregate=(aggregate,)
+    )
+    found = run_query(corpus.annotations, query).currencies
+    codes = [code for code in found if code is not None]
+    return codes if len(codes) > 1 else []
 
 
 def default_order(bucket: Bucket) -> list[str]:
@@ -134,13 +162,12 @@ def row_line(row: Json, columns: Sequence[str]) -> str:
     return f"- {shown or row['doc_id']} [{row['doc_id']}]"
 
 
-def lost_conditions(plan: Plan) -> Draft:
-    """Return why the set is only partly what was asked: a denial or a compared number became no condition."""
+def lost_conditions(plan: Plan) -> list[str]:
+    """Return the denials and compared numbers of the question that no filter holds: the set is only partly what was asked."""
     lost = plan["per_bucket"][plan["buckets"][0]].get("unused", [])
-    if not lost:
-        return {}
-    said = " and ".join(f"“{words}”" for words in lost)
-    return {"partial": f"{said} could not be turned into a condition, so the set is not narrowed by it"}
+    made = plan.get("aggregate") or {}
+    kept = made.get("having")
+    return [words for words in lost if not (kept and kept["value"] in words)]
 
 
 def table_row(row: Json, columns: Sequence[str]) -> list[Any]:
@@ -153,65 +180,19 @@ def computed(corpus: Corpus, plan: Plan, decision: Decision, context: Context) -
 
     The database computes the number; the inputs are read only to be cited.
     """
-    name = plan["buckets"][0]
-    function, field = plan["aggregate"]["function"], plan["aggregate"].get("field") or ""
+    function = plan["aggregate"]["function"]
     ids = document_ids(corpus, plan, decision)
     if plan["aggregate"].get("top"):
         return top_groups(corpus, plan, ids, chosen(plan, decision))
     if plan["aggregate"].get("group_by"):
         return grouped(corpus, plan, ids, chosen(plan, decision))
-    if function == "count":
+    if function == "count" and not plan["aggregate"].get("sides"):
         return counted(corpus, plan, ids)
-    query = DocumentQuery(
-        bucket=name,
-        filters=bucket_filters(plan, name),
-        aggregate=(Aggregate(function=function, field=field),),
-        only=chosen(plan, decision),
-    )
-    result = run_query(corpus.annotations, query)
-    rows = set_rows(corpus, plan, decision, [field], [], 5000)
-    values = {str(row["doc_id"]): row[field] for row in rows if row.get(field) is not None}
-    lines, derivations = [], []
-    for row in result.rows:
-        value = row[f"{function}_{field}"]
-        if value is None:
-            continue
-        unit = value.get("currency") or "" if isinstance(value, dict) else ""
-        number = number_text(value["amount"] if isinstance(value, dict) else value)
-        members = [
-            doc_id for doc_id, held in values.items() if (getattr(held, "currency", None) or "") == unit
-        ]
-        cited = extreme_of(values, members, function) if function in {"min", "max"} else members
-        marks = " ".join(f"[{doc_id}]" for doc_id in cited[:CITED_INPUTS])
-        lines.append(
-            f"{LABELS[function].format(field=field.replace('_', ' '))}: {number} {unit} {marks}.".replace(
-                "  ", " "
-            )
-        )
-        derivations.append(derivation(function, field, number, unit, members, values))
-    covered = result.covered.get(field, 0)
-    if not lines:
-        lines = [f"None of the {result.matched} matching documents states its {field.replace('_', ' ')}."]
-    elif covered:
-        lines.append(f"{covered} of {result.matched} documents were included.")
-    if covered and covered < result.matched:
-        lines.append(
-            f"{result.matched - covered} of {result.matched} documents have no {field.replace('_', ' ')}."
-        )
-    shown = list(values)[: context.list_limit]
-    return {
-        "text": "\n".join(lines),
-        "documents": ids,
-        "matched": result.matched,
-        "derivations": derivations,
-        "cited": value_spans(corpus, corpus.buckets[name], field, values),
-        "table": {
-            "columns": ["document", field],
-            "rows": [[doc_id, cell(values[doc_id])] for doc_id in shown],
-            "doc_ids": shown,
-        },
-        "unanswerable": not values,
-    }
+    if plan["aggregate"].get("sides"):
+        return side_by_side(corpus, plan, ids)
+    if function == "share":
+        return share_of(corpus, plan, ids)
+    return computed_number(corpus, plan, ids, chosen(plan, decision), context.list_limit)
 
 
 def chosen(plan: Plan, decision: Decision) -> tuple[str, ...] | None:
@@ -224,14 +205,16 @@ def grouped(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, ...
     """Return the draft of a table of groups ("spend per vendor per month"), computed by the database."""
     name = plan["buckets"][0]
     function, field = plan["aggregate"]["function"], plan["aggregate"]["field"]
-    aggregate = Aggregate(function=function, field=field if function != "count" else None)
+    aggregate = Aggregate(function=cast(Any, function), field=field if function != "count" else None)
     groups = tuple(plan["aggregate"]["group_by"])
+    kept = plan["aggregate"].get("having")
     query = DocumentQuery(
         bucket=name,
         filters=bucket_filters(plan, name),
         aggregate=(aggregate,),
         group_by=groups,
         order_by=groups,
+        having=(Having.model_validate(kept),) if kept else (),
         limit=1000,
         only=only,
     )
@@ -251,15 +234,6 @@ def grouped(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, ...
         "cited": [],
         "computed": True,
     }
-
-
-def extreme_of(values: Values, members: Sequence[str], function: str) -> list[str]:
-    """Return the documents that hold the smallest or largest value."""
-    amounts = {doc_id: sortable(values[doc_id]) for doc_id in members}
-    if not amounts:
-        return []
-    best = (min if function == "min" else max)(amounts.values())
-    return [doc_id for doc_id, amount in amounts.items() if amount == best]
 
 
 def counted(corpus: Corpus, plan: Plan, ids: Sequence[str]) -> Draft:

@@ -51,10 +51,17 @@ def top_groups(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, 
         if result.truncated
         else [
             line
-            for best in _best(rows, aggregate.name)
-            for line in _lines(corpus, query, best[:NAMED], draft)
+            for best in _best(rows, aggregate.name, made.get("limit", 1))
+            for line in _lines(corpus, query, best[: max(NAMED, made.get("limit", 1))], draft)
         ]
     )
+    several = made.get("limit", 1) > 1 and lines
+    by = (
+        f"the {aggregate.function} of {aggregate.field.replace('_', ' ')}"
+        if aggregate.field
+        else "their number of documents"
+    )
+    lines = [f"Ranked by {by}:", *lines] if several else lines
     lines = lines or [f"The {made['group_by'][0].replace('_', ' ')} with the {made['top']} cannot be told."]
     shown = [[json_cell(row.get(column)) for column in result.columns] for row in rows[:1000]]
     return draft | {
@@ -64,12 +71,15 @@ def top_groups(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, 
     }
 
 
-def _best(rows: Sequence[Json], column: str) -> list[list[Json]]:
-    """Return, a currency each, the rows that have the first row's value: those of one group only, if nobody has the same."""
+def _best(rows: Sequence[Json], column: str, limit: int) -> list[list[Json]]:
+    """Return, a currency each, the first rows, as many as are wanted, with those that have the last one's value."""
     by_unit: dict[str, list[Json]] = {}
     for row in rows:
         by_unit.setdefault(_unit(row[column]), []).append(row)
-    return [[row for row in held if row[column] == held[0][column]] for held in by_unit.values()]
+    return [
+        [row for place, row in enumerate(held) if place < limit or row[column] == held[limit - 1][column]]
+        for held in by_unit.values()
+    ]
 
 
 def _lines(corpus: Corpus, query: DocumentQuery, rows: Sequence[Json], draft: Draft) -> list[str]:

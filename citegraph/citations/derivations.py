@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from itertools import combinations
+from statistics import median
 
 from citegraph.citations.facts import Fact, hard_facts
 from citegraph.citations.matching import View, family
@@ -45,6 +46,8 @@ def _results(operation: str, inputs: list[Decimal]) -> Iterator[Decimal]:
         yield sum(inputs, Decimal(0))
     elif operation == "average":
         yield sum(inputs, Decimal(0)) / len(inputs)
+    elif operation == "median":
+        yield median(inputs)
     elif operation == "min":
         yield min(inputs)
     elif operation == "max":

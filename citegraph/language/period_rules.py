@@ -90,16 +90,28 @@ def _rolling(found: re.Match[str], read: ReadAs) -> Period | None:
     unit = _units()[found["unit"].lower()]
     if not 0 < count <= 1200:
         return None
+    other = _away(read.today, unit, -count)
+    return Period(other, read.today) if other else None
+
+
+def _rolling_on(found: re.Match[str], read: ReadAs) -> Period | None:
+    """Read "the next 3 months": on from today."""
+    raw = found["n"]
+    count = int(raw) if raw.isdigit() else number_of(raw) or 0
+    other = _away(read.today, _units()[found["unit"].lower()], count) if 0 < count <= 1200 else None
+    return Period(read.today, other) if other else None
+
+
+def _away(today: date, unit: str, count: int) -> date | None:
+    """Return the day that lies so many units from today, None outside of the calendar."""
     days = {"day": 1, "week": 7}.get(unit)
     if days:
-        return Period(read.today - timedelta(days=days * count), read.today)
-    months = {"month": 1, "quarter": 3, "year": 12}[unit] * count
-    index = read.today.year * 12 + read.today.month - 1 - months
-    if index < 12:
+        return today + timedelta(days=days * count)
+    index = today.year * 12 + today.month - 1 + {"month": 1, "quarter": 3, "year": 12}[unit] * count
+    if not 12 <= index < 120_000:
         return None
     year, month = index // 12, index % 12 + 1
-    day = min(read.today.day, monthrange(year, month)[1])
-    return Period(date(year, month, day), read.today)
+    return date(year, month, min(today.day, monthrange(year, month)[1]))
 
 
 def _part_of_month(found: re.Match[str], read: ReadAs) -> Period:
@@ -220,6 +232,11 @@ def period_rules() -> tuple[Rule, ...]:
             rf"(?:{_THIS})\s+(?P<unit>{alternatives(_units())})",
             lambda f, r: whole_unit(r.today, _units()[f["unit"].lower()], 0),
         ),
+        rule(
+            rf"(?:(?:within|in|over|during)\s+)?(?:the\s+|den\s+|les\s+)?(?:{_NEXT})\s+(?P<n>\d{{1,4}}|[^\W\d_]+(?:[ -][^\W\d_]+)?)\s+(?P<unit>{alternatives(_units())})",
+            _rolling_on,
+        ),
+        rule(r"(?<=\s)['’](?P<y>\d\d)(?![\w'’])", lambda f, r: year_span(year_of(f, r))),
         rule(
             rf"(?:{_NEXT})\s+(?P<unit>{alternatives(_units())})",
             lambda f, r: whole_unit(r.today, _units()[f["unit"].lower()], 1),

@@ -1,11 +1,9 @@
 """The words by which questions deny, join, compare, order and count, read from data, as patterns over whole words."""
 
 import re
-from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 
-from citegraph.yaml_text import parse_yaml
+from citegraph.language.word_tables import table
 
 
 @cache
@@ -16,15 +14,12 @@ def phrases_for(kind: str) -> tuple[str, ...]:
         KeyError: no such kind.
     """
     return tuple(
-        sorted(dict.fromkeys(phrase for line in _table()[kind] for phrase in line), key=len, reverse=True)
+        sorted(
+            dict.fromkeys(phrase for line in table("questions")[kind] for phrase in line),
+            key=len,
+            reverse=True,
+        )
     )
-
-
-@cache
-def _table() -> Mapping[str, list[list[str]]]:
-    text = resources.files("citegraph.language").joinpath("words/questions.yaml").read_text("utf-8")
-    table: Mapping[str, list[list[str]]] = parse_yaml(text)
-    return table
 
 
 @cache

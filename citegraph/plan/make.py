@@ -10,13 +10,10 @@ from citegraph.plan.edits import apply_reply, as_left, edit_plan
 from citegraph.plan.narrowing import named_documents, narrow
 from citegraph.plan.per_bucket import bucket_plan, plan_part, plan_sides
 from citegraph.plan.planned_by_model import SETS
+from citegraph.plan.shape import nothing, shape_of
 from citegraph.question import cues
 from citegraph.question.clauses import read_question
-from citegraph.question.groups import read_groups, top_group
-from citegraph.question.intent import compared_names, settle_intent
-from citegraph.question.missing import lacks
 from citegraph.question.sides import beside
-from citegraph.question.superlatives import superlative
 from citegraph.run.budgets import tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.degraded import SAID, has_metadata, without_metadata
@@ -128,29 +125,14 @@ def settle(corpus: Corpus, question: str, state: State, plans: dict[str, BucketP
     best = order_buckets(list(plans), plans)
     lead = plans[best[0]]
     bucket = corpus.buckets[best[0]]
-    intent, aggregate = settle_intent(bucket, question, decomposition, lead)
-    groups = read_groups(bucket, question) or compared_names(bucket, question, intent, lead)
-    if groups and (intent == "compute" or cues.SUM.search(question) or cues.COUNT.search(question)):
-        wanted = (
-            aggregate
-            if aggregate["function"] != "none"
-            else {"function": "sum" if bucket.main_amount else "count", "field": bucket.main_amount}
-        )
-        intent, aggregate = "compute", wanted | {"group_by": groups}
-    top = None if intent == "compare" else top_group(bucket, question)
-    intent, aggregate = ("compute", top) if top else (intent, aggregate)
-    if lacks(lead["filters"], aggregate["field"]):
-        intent, aggregate = "list", {"function": "none", "field": None}
-    order = superlative(bucket, question)
-    if intent == "qa" and order and lead["noun"] and not lead["named"]:
-        intent = "list"
-    whole_set = intent in {"list", "compute"}
+    shape = shape_of(bucket, question, decomposition, lead)
+    intent, aggregate, order, whole_set = shape.intent, shape.aggregate, shape.order, shape.of_set
     chosen: Plan = {}
     if whole_set and leads_on(decomposition):
         # Which documents form the set is known only when the name has been found that leads to them.
         if decomposition["intent"] in SETS:
             chosen = {"set": {"intent": intent, "aggregate": aggregate, "order_by": order}}
-        intent, aggregate, whole_set = "qa", {"function": "none", "field": None}, False
+        intent, aggregate, whole_set = "qa", nothing(), False
     if whole_set:
         best = [
             name

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from citegraph.corpus.filters.clause import Clause, Group, Operator
 from citegraph.corpus.schema.field import Field
+from citegraph.language.question_words import pattern
 from citegraph.question.negation import BARRIER, Denials, denied, find_denials, joined_by, odd_words
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Atom, Mentioned, Reader
@@ -261,4 +262,8 @@ def connected(reader: Reader, item: Mentioned, best: Mentioned, mentions: Sequen
     between = [other for other in mentions if first.end <= other.start and other.end <= last.start]
     chain = [first, *between, last]
     gaps = [reader.question[one.end : other.start] for one, other in itertools.pairwise(chain)]
-    return all(joined_by(gap) and not BARRIER.search(gap) and not odd_words(reader, gap) for gap in gaps)
+    return all(
+        pattern("than").search(gap)
+        or (joined_by(gap) and not BARRIER.search(gap) and not odd_words(reader, gap))
+        for gap in gaps
+    )

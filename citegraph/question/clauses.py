@@ -10,6 +10,8 @@ from citegraph.corpus.linking.linker import ValueLinker
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
+from citegraph.language.periods import find_periods
+from citegraph.language.question_words import pattern
 from citegraph.question import cues
 from citegraph.question.alternatives import arrange
 from citegraph.question.asked_periods import read_periods
@@ -25,6 +27,7 @@ from citegraph.run.context import Context
 
 def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: date) -> Reading:
     """Return how `bucket` understands `question`; blocking (value linking asks the store)."""
+    question, today = told_today(question, today)
     reader = Reader(bucket, question, today, linker.currencies(bucket.name))
     identifiers = read_identifiers(reader)
     names = linker.find_mentions(bucket.name, question)
@@ -61,6 +64,16 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
         notes=tuple(reader.notes),
         unused=tuple(unused(reader, denials, left)),
     )
+
+
+def told_today(question: str, today: date) -> tuple[str, date]:
+    """Return the question without "today is 15 May 2018", as many blanks in its place, and the day that it sets as today."""
+    for match in pattern("today").finditer(question):
+        for period in find_periods(question[match.end() :], today=today):
+            if period.is_day and period.start and period.span[0] <= 4:
+                end = match.end() + period.span[1]
+                return question[: match.start()] + " " * (end - match.start()) + question[end:], period.start
+    return question, today
 
 
 def unused(reader: Reader, denials: Denials, left: Sequence[str]) -> list[str]:

@@ -56,18 +56,19 @@ COMPARATIVE = re.compile(
 )
 COUNT = re.compile(
     r"\b(?:how\s+many|number\s+of|count(?:\s+of)?|head\s?count(?:\s+of)?|(?:receipt|invoice|document|contract)s?\s+count"
-    r"|wie\s?viele|anzahl(?:\s+der)?|combien\s+de|nombre\s+de)\b",
+    r"|wie\s?viele|anzahl(?:\s+der)?|combien\s+de|nombre\s+de|cu[aá]nt[oa]s|n[uú]mero\s+de|cantidad\s+de)\b",
     re.IGNORECASE,
 )
 SUM = re.compile(
     r"\b(?:how\s+much|what)\s+(?:did|has|have|had)\b[^?.]{0,60}\b(?:invoiced?|billed?|charged?)\b"
     r"|\b(?:sum(?:\s+of)?|add\s+up|adds?\s+up\s+to|combined|altogether|in\s+total|totals?|totalled|totaled|grand\s+total|spen[dt]|spending|expenditure"
     r"|(?:have|did)\s+we\s+pa(?:y|id)|paid|summe|gesamt\w*|insgesamt|addiere|zusammen(?:gerechnet)?|ausgegeben|bezahlt"
-    r"|somme|montant\s+total|dépens\w+)\b",
+    r"|somme|montant\s+total|au\s+total|dépens\w+|suma|en\s+total|gastad\w+|gastamos|gasto)\b",
     re.IGNORECASE,
 )
 AVERAGE = re.compile(
-    r"\b(?:average|mean|avg|typical\s+bill|durchschnitt\w*|im\s+schnitt|mittelwert|moyenne?)\b", re.IGNORECASE
+    r"\b(?:average|mean|avg|typical\s+bill|durchschnitt\w*|im\s+schnitt|mittelwert|moyenne?|promedio|media)\b",
+    re.IGNORECASE,
 )
 LARGEST = (
     r"biggest|largest|highest|most\s+expensive|dearest|greatest|priciest|höchste[mnrs]?|größte[mnrs]?|teuerste[mnrs]?"
@@ -90,16 +91,11 @@ COMPUTES = {"max": MAXIMUM, "min": MINIMUM, "average": AVERAGE, "count": COUNT, 
 NUMBERS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
     "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "sechs": 6, "sieben": 7, "acht": 8, "neun": 9, "zehn": 10,
+    "dos": 2, "tres": 3, "cuatro": 4, "cinco": 5, "seis": 6, "siete": 7, "ocho": 8, "nueve": 9, "diez": 10,
     "deux": 2, "trois": 3, "quatre": 4, "cinq": 5, "dix": 10,
 }  # fmt: skip
 ORDERS = (MAXIMUM, MINIMUM, LATEST, OLDEST, re.compile(rf"\b(?:{'|'.join(NUMBERS)})\b", re.IGNORECASE))
 """What an ordered list says of its order: "the three largest"."""
-SUPERLATIVE = re.compile(
-    rf"\b(?:(?P<number>\d{{1,6}}|{'|'.join(NUMBERS)})\s+(?:\w+s\s+les\s+)?)?"
-    rf"(?:(?P<newest>{NEWEST})|(?P<oldest>{EARLIEST})|(?P<largest>{LARGEST})|(?P<smallest>{SMALLEST}))\b",
-    re.IGNORECASE,
-)
-"""A number, if one is said, and the word that orders: "the three oldest", "les trois factures les plus chères"."""
 ENDMOST = re.compile(
     r"\s+(?:(?P<late>last|latest|zuletzt|en\s+dernier)|first|earliest|soonest|next|zuerst|en\s+premier)\b",
     re.IGNORECASE,
@@ -112,6 +108,12 @@ LIST = re.compile(
     r"|alle|sämtliche|liste|tous|toutes)\b",
     re.IGNORECASE,
 )
+WHOLE = re.compile(
+    r"^\s*(?:everything|all|every|each|alles?|sämtliche|tou(?:s|tes|t)|todos?|todas?)\b"
+    r"|\b(?:every|everything|complete\s+list|full\s+list|every\s+single|one\s+line\s+per|sämtliche)\b",
+    re.IGNORECASE,
+)
+"""Everything is wanted, though no noun says what; "the list price" and "the packing list" are one thing."""
 EXISTENCE = re.compile(
     r"\b(?:are\s+there|is\s+there|do\s+we\s+(?:have|hold|own)|have\s+we\s+got|any|gibt\s+es|haben\s+wir|existe(?:nt)?|y\s+a-t-il|avons-nous)\b",
     re.IGNORECASE,

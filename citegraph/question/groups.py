@@ -61,6 +61,11 @@ SENDS = (
     r"(?:billed|bills|charged|charges|invoiced|invoices|sent|sends|issued|sold|sells|schickt\w*|stellt\w*)"
 )
 SENDER = re.compile(rf"^\W*(?:who|wer|qui)\b[^?]{{0,30}}\b{SENDS}\b", re.IGNORECASE)
+WE = re.compile(
+    r"^\W*(?:who|whom|wem|wen|(?:à\s+)?qui|(?:a\s+)?quién)\b[^?]{0,24}\b(?:we|i|wir|nous|on|pagamos)\b",
+    re.IGNORECASE,
+)
+"""Whom we pay is the seller."""
 TOP_WORDS = (MOST, OFTEN, MONEY, re.compile(rf"\b(?:{SENDS}|fewest)\b", re.IGNORECASE))
 """What matches the words by which a question asks for the group with the most: they are no condition."""
 
@@ -103,5 +108,6 @@ def _ranked_field(bucket: Bucket, question: str) -> str | None:
             ):
                 return declared.name
     first = bucket.field(bucket.entity_fields[0]) if bucket.entity_fields else None
-    sender = first is not None and first.kind in ("organization", "person") and SENDER.search(question)
+    asked = SENDER.search(question) or (WE.search(question) and MONEY.search(question))
+    sender = first is not None and first.kind in ("organization", "person") and asked
     return first.name if first is not None and sender else None

@@ -24,7 +24,7 @@ def settle_intent(
         if wanted == "count":
             return (
                 ("compute", {"function": "count", "field": None})
-                if counts_documents(bucket, question)
+                if counts_documents(bucket, question) or (lead["noun"] and said_count(question))
                 else ("qa", nothing)
             )
         if bucket.main_amount and not choice_in(question) and sums_amounts(bucket, question, wanted, lead):
@@ -36,7 +36,7 @@ def settle_intent(
         intent = "qa"
     if intent == "qa" and plural and not asks_value(bucket, question, lead):
         intent = "list"
-    if intent == "list" and not plural and not lead["filters"] and not cues.LIST.search(question):
+    if intent == "list" and not plural and not lead["filters"] and not cues.WHOLE.search(question):
         intent = "qa"
     if (
         intent == "qa"
@@ -61,7 +61,13 @@ def counts_documents(bucket: Bucket, question: str) -> bool:
         r"\b(?:in\s+total|altogether|overall|insgesamt|au\s+total)\b", "", head, flags=re.IGNORECASE
     ).strip() or bool(re.match(r"\s*(?:are|sind|y)\b", after))
     before = any(find_phrase(question[: match.end()], noun) for noun in bucket.nouns)
-    return named or (open_end and before) or bool(re.search(r"\bcount\b", match.group(), re.IGNORECASE))
+    return named or (open_end and (before or not head.strip()))
+
+
+def said_count(question: str) -> bool:
+    """Tell whether a count is asked for by that very word, which a kind of document may stand beside ("count the slips")."""
+    match = cues.COUNT.search(question)
+    return bool(match and re.search(r"\bcount\b", match.group(), re.IGNORECASE))
 
 
 def sums_amounts(bucket: Bucket, question: str, wanted: str, lead: BucketPlan) -> bool:
@@ -72,7 +78,7 @@ def sums_amounts(bucket: Bucket, question: str, wanted: str, lead: BucketPlan) -
     amount = bucket.field(bucket.main_amount or "")
     if amount is None or re.search(r"\b(?:who|when|wer|wann|qui|quand)\b", question, re.IGNORECASE):
         return False
-    if wanted in {"average", "min", "max"}:
+    if wanted in {"average", "median", "min", "max"}:
         return (
             lead["noun"] != "" or any(name == amount.name for name in lead["asked"]) or bool(lead["filters"])
         )

@@ -54,13 +54,17 @@ def belongs(reader: Reader, declared: Field, start: int, end: int) -> bool:
         for item in reader.bucket.fields
         if item.type == declared.type and item.unit == declared.unit and item.name != declared.name
     ]
-    compares = said_before(reader.question, start) is not None or declared.type == "integer"
+    onward = pattern("onward", "downward", before=r"\s*").match(reader.question, end)
+    compares = onward or said_before(reader.question, start) is not None or declared.type == "integer"
     near = any(
-        0 <= start - stop <= 30 or 0 <= begin - end <= 20
+        0 <= start - stop <= 30 or (stop > end and begin - end <= 20)
         for word in declared.words
         for begin, stop in find_phrase(reader.question, word)
     )
-    return near or (compares and not rivals)
+    # Of several fields of that kind the first is the one that people mean without its name: a contract's term.
+    order = [item.name for item in reader.bucket.fields]
+    first = all(order.index(declared.name) < order.index(item.name) for item in rivals)
+    return near or bool(compares and first)
 
 
 def compared(question: str, start: int, end: int) -> tuple[Operator, int, int]:

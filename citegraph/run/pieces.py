@@ -8,7 +8,7 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict  # pydantic makes Studio's schemas of no other on Python 3.11
 
-Operation = Literal["count", "sum", "average", "min", "max", "difference", "ratio"]
+Operation = Literal["count", "sum", "average", "median", "min", "max", "difference", "ratio"]
 Intent = Literal["qa", "list", "summarize", "compare", "compute"]
 Values = dict[str, Any]
 """Values of one document by field, as the annotations hold them; never part of the state."""
@@ -68,16 +68,30 @@ class Applied(TypedDict, total=False):
     noun: str
 
 
+class GroupCondition(TypedDict):
+    """A condition on the number of a group: "more than 3 invoices"."""
+
+    column: str
+    operator: str
+    value: str
+
+
 class WantedNumber(TypedDict, total=False):
     """A number over a set: `function` ("none" for no number), its `field`, and how groups are made.
 
-    `top` is "most" or "least", as in "the vendor with the most invoices".
+    `field` may be "due_date - invoice_date": the days between. `top` is "most" or "least", as in "the vendor with the
+    most invoices", of which `limit` are wanted; `having` keeps groups; `whole` holds the conditions of what a share is
+    of; `sides` those of the two sets that are compared.
     """
 
     function: str
     field: str | None
     group_by: list[str]
     top: str
+    limit: int
+    having: GroupCondition
+    whole: list[StoredClause]
+    sides: list[list[StoredClause]]
 
 
 class OrderBy(TypedDict):

@@ -174,7 +174,7 @@ def test_an_empty_bucket_never_wins_over_one_with_documents() -> None:
 
 
 def test_a_name_says_more_of_a_bucket_than_a_word_for_a_kind(corpus: Corpus) -> None:
-    named = corpus.linker.find_mentions("invoices", "Halbrecht")
+    named = corpus.linker.find_mentions("invoices", "Halbrecht Präzisionstechnik GmbH")
     kind = corpus.linker.find_mentions("generic", "policies")
     assert named
     assert kind

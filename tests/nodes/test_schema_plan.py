@@ -13,8 +13,8 @@ from citegraph.plan.narrowing import narrow
 from citegraph.plan.per_bucket import besides
 from citegraph.plan.planned_by_model import PlannedFilter, checked_clauses
 from citegraph.question.named_values import clause_of
+from citegraph.question.ordering import read_rank
 from citegraph.question.sides import split_sides
-from citegraph.question.superlatives import superlative
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import Json
@@ -138,6 +138,17 @@ def test_a_whole_plan(plan: Plan) -> None:
         ("invoices", "the 10 priciest receipts", ("total_amount", True, 10)),
         ("invoices", "die sechs billigsten Belege", ("total_amount", False, 6)),
         ("invoices", "les trois factures les plus récentes", ("invoice_date", True, 3)),
+        ("invoices", "top 4 invoices by amount", ("total_amount", True, 4)),
+        ("invoices", "Top five invoices", ("total_amount", True, 5)),
+        ("invoices", "Largest 2 invoices in EUR", ("total_amount", True, 2)),
+        ("invoices", "show the last 6 receipts", ("invoice_date", True, 6)),
+        ("invoices", "first two invoices of 2024", ("invoice_date", False, 2)),
+        ("invoices", "the 3 invoices with the highest net amount", ("net_amount", True, 3)),
+        ("invoices", "las tres facturas más caras", ("total_amount", True, 3)),
+        ("invoices", "invoices sorted by due date", ("due_date", False, 0)),
+        ("invoices", "sort them by amount, largest first", ("total_amount", True, 0)),
+        ("invoices", "receipts of the last 3 months", None),
+        ("contracts", "the longest contract", ("term", True, 1)),
         ("invoices", "the first half of 2018", None),
         ("invoices", "last year", None),
         ("contracts", "the largest contract", None),
@@ -145,8 +156,8 @@ def test_a_whole_plan(plan: Plan) -> None:
     ],
 )
 def test_superlatives(corpus: Corpus, bucket: str, question: str, expected: tuple[Any, ...] | None) -> None:
-    found = superlative(corpus.buckets[bucket], question)
-    assert (found and (found["field"], found["descending"], found["limit"])) == expected
+    found = read_rank(corpus.buckets[bucket], question)
+    assert (found and (found.field, found.descending, found.limit)) == expected
 
 
 def test_the_bucket_that_holds_the_name_comes_first(plan: Plan) -> None:

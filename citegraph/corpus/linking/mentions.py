@@ -13,10 +13,9 @@ from citegraph.corpus.schema.declared_words import (
     synonyms,
 )
 from citegraph.corpus.schema.field import Field
-from citegraph.language.common_words import COMMON
 from citegraph.language.countries import country_code, forms_of
 from citegraph.language.names import CONNECTORS, LEGAL_FORMS, Token, parse_name, tokens
-from citegraph.language.terms import STOP_WORDS, fold
+from citegraph.language.terms import bare, fold, stop_words
 
 
 class Search(NameSearch):
@@ -44,8 +43,7 @@ class Search(NameSearch):
 
         "DoS" is the short form of an attack, "do" and "does" are not; "de" is a language only beside a word for language.
         """
-        word = fold(link.text)
-        if word not in STOP_WORDS and word not in COMMON:
+        if bare(link.text) not in stop_words("general"):
             return False
         declared = self.bucket.field(link.field)
         assert declared is not None

@@ -100,6 +100,7 @@ class Bucket(BaseModel):
         entity_fields: fields whose values a question may mention without naming the field.
         effective_field, supersedes_field, revision_field: which version is in force (A8).
         sums: money fields that add up, by which extraction tells them from other amounts.
+        deduct: values of a field ("credit note") whose documents count as negative in sums of amounts.
         ignore: annotation columns that are known and not kept.
         collection: how a Qdrant collection of someone else is read that is ingested into the bucket.
     """
@@ -124,6 +125,7 @@ class Bucket(BaseModel):
     supersedes_field: Name | None = None
     revision_field: Name | None = None
     sums: tuple[Sum, ...] = ()
+    deduct: Mapping[Name, tuple[str, ...]] = Declared(default_factory=dict)
     ignore: tuple[str, ...] = ()
     collection: Collection | None = None
 
@@ -158,6 +160,7 @@ class Bucket(BaseModel):
                 yield f"{field.name}.currency_field", field.currency_field
             for rule in field.extract:
                 yield from ((f"{field.name}.extract.years_between", name) for name in rule.years_between)
+        yield from (("deduct", name) for name in self.deduct)
         yield from (("sums", name) for rule in self.sums for name in (rule.total, *rule.of))
         for identifier in self.identifiers:
             if identifier.field:

@@ -4,9 +4,23 @@ from typing import Any
 
 import pytest
 
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.corpus.schema.field import Field
 from citegraph.question.groups import top_group
-from tests.graph.own_invoices import bills_bucket
 
+BILLS = Bucket(
+    name="bills",
+    description="Invoices of our suppliers.",
+    nouns=("invoice", "bill"),
+    fields=(
+        Field(name="vendor", type="keyword", kind="organization", description="Who sent it."),
+        Field(name="invoice_date", type="date", description="Day of the invoice."),
+        Field(name="total", type="money", description="Total with tax.", words=("total",)),
+    ),
+    main_date="invoice_date",
+    main_amount="total",
+    entity_fields=("vendor",),
+)
 COUNT = {"function": "count", "field": None, "group_by": ["vendor"]}
 SUM = {"function": "sum", "field": "total", "group_by": ["vendor"]}
 
@@ -26,7 +40,8 @@ SUM = {"function": "sum", "field": "total", "group_by": ["vendor"]}
         ("Which vendor is the most important?", None),
         ("Which invoice has the most pages?", None),
         ("Who paid the most?", None),
+        ("whom do we pay most in euros?", SUM | {"top": "most"}),
     ],
 )
 def test_a_question_for_the_most_names_a_group(question: str, made: dict[str, Any] | None) -> None:
-    assert top_group(bills_bucket(), question) == made
+    assert top_group(BILLS, question) == made

@@ -322,3 +322,22 @@ def test_words_of_every_question_name_no_value(read: Read, bucket: str, question
         assert field not in found
     else:
         assert found
+
+
+@pytest.mark.parametrize(
+    ("bucket", "question", "expected"),
+    [
+        (
+            "invoices",
+            "Today is 10 May 2024. Which invoices are due in the next three months?",
+            period("between", ["2024-05-10", "2024-08-10"], "due_date"),
+        ),
+        ("invoices", "receipts from '24", [*period("between", ["2024-01-01", "2024-12-31"])]),
+        ("contracts", "agreements that run two years or longer", [("term", ">=", "2 year")]),
+    ],
+)
+def test_days_told_years_cut_and_terms_open(
+    read: Read, bucket: str, question: str, expected: list[Condition]
+) -> None:
+    found = [item for item in conditions(read(bucket, question)) if item[0] != "document_type"]
+    assert found == expected

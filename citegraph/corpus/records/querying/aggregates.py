@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
-from sqlalchemy import BigInteger, ColumnElement, Subquery, cast, distinct, func, select
+from sqlalchemy import BigInteger, ColumnElement, Subquery, case, cast, distinct, func, select
 
 from citegraph.corpus.filters.sql_filter import compared_column
 from citegraph.corpus.filters.sql_text import days_from
@@ -94,6 +94,7 @@ def by_day(
     condition: ColumnElement[bool],
     day: ColumnElement[Any],
     currency: ColumnElement[Any] | None,
+    minus: ColumnElement[bool] | None = None,
 ) -> Subquery:
     """Return the numbers of each day: an index gives days in order, where months would have to be sorted.
 
@@ -104,7 +105,7 @@ def by_day(
         (
             func.count(value_column(table, on))
             if item.function == "average" and on
-            else compute(table, item, on)
+            else compute(table, item, on, minus)
         ).label(f"a{n}")
         for n, (item, on) in enumerate(columns)
     ]
@@ -131,8 +132,14 @@ def rolled_up(days: Subquery, item: Aggregate, number: int) -> ColumnElement[Any
     return func.max(column)
 
 
-def compute(table: Any, item: Aggregate, declared: Field | None) -> ColumnElement[Any]:
-    """Return an aggregate over the rows of a bucket's table."""
+def compute(
+    table: Any, item: Aggregate, declared: Field | None, minus: ColumnElement[bool] | None = None
+) -> ColumnElement[Any]:
+    """Return an aggregate over the rows of a bucket's table.
+
+    Args:
+        minus: which rows' amounts count as negative in a sum.
+    """
     if declared is None:
         return func.count()
     column = value_column(table, declared)
@@ -142,6 +149,8 @@ def compute(table: Any, item: Aggregate, declared: Field | None) -> ColumnElemen
         case "distinct":
             return func.count(distinct(compared_column(declared, table)))
         case "sum":
+            if minus is not None and declared.type == "money":
+                column = case((minus & (column > 0), -column), else_=column)
             return func.sum(column)
         case "average":
             return func.avg(column)

@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 from pydantic import Field as Declared
-from sqlalchemy import ColumnElement, FromClause, Select, func, select
+from sqlalchemy import ColumnElement, FromClause, Select, func, or_, select
 
-from citegraph.corpus.filters.clause import Filters
+from citegraph.corpus.filters.clause import Filters, clauses_in
 from citegraph.corpus.filters.sql_filter import compared_column
 from citegraph.corpus.filters.sql_text import date_label
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore, grouping_condition
@@ -32,6 +32,7 @@ from citegraph.corpus.schema.field import Field
 from citegraph.corpus.schema.values import to_json
 from citegraph.errors import BadInput
 from citegraph.language.amounts import rounded
+from citegraph.language.terms import fold
 
 _SUMMED = frozenset({"integer", "decimal", "money", "quantity"})
 _ORDERED = _SUMMED | {"date"}
@@ -229,7 +230,10 @@ def _aggregated(store: AnnotationStore, bucket: Bucket, query: DocumentQuery) ->
         covered=covered,
         currencies=codes,
         truncated=query.limit is not None and len(rows) > query.limit,
-        notes=tuple(_notes(aggregates, fields, matched, covered, codes)),
+        notes=(
+            *_notes(aggregates, fields, matched, covered, codes),
+            *_deducted_notes(store, bucket, query, list(zip(aggregates, fields, strict=True))),
+        ),
     )
 
 
@@ -250,6 +254,7 @@ def _aggregate_statement(
     condition = _condition(store, query, [on for _, on in columns])
     if money is not None and all(item.function not in ("count", "distinct") for item, _ in columns):
         condition = condition & table.c[money.name].is_not(None)
+    minus = deducted(store.buckets[query.bucket], query.filters, table)
     functions = {item.function for item, _ in columns}
     if "median" in functions:
         if len(columns) > 1 or query.having:
@@ -258,7 +263,9 @@ def _aggregate_statement(
     only_days = len(groups) == 1 and bool(groups[0].cut) and "distinct" not in functions
     day = compared_column(groups[0].field, table) if only_days else None
     days = (
-        by_day(table, columns, condition=condition, day=day, currency=currency) if day is not None else None
+        by_day(table, columns, condition=condition, day=day, currency=currency, minus=minus)
+        if day is not None
+        else None
     )
     source: FromClause
     keys: list[ColumnElement[Any]]
@@ -268,7 +275,7 @@ def _aggregate_statement(
         numbers = [rolled_up(days, item, number) for number, (item, _) in enumerate(columns)]
     else:
         source, keys = table, [group.key(table) for group in groups]
-        numbers = [compute(table, item, on) for item, on in columns]
+        numbers = [compute(table, item, on, minus) for item, on in columns]
     order = [*keys, currency] if currency is not None else keys
     statement: Select[Any] = select(
         *(key.label(f"g{number}") for number, key in enumerate(keys)),
@@ -283,6 +290,37 @@ def _aggregate_statement(
             raise BadInput(f"cannot have {held.column[:60]!r} (columns: {', '.join(named)})")
         statement = statement.having(COMPARES[held.operator](named[held.column], held.value))
     return statement.order_by(*_order(query, groups, [item for item, _ in columns], statement, order))
+
+
+def deducted(bucket: Bucket, filters: Filters, table: Any) -> ColumnElement[bool] | None:
+    """Return which rows count as negative in a sum; None where none does, or where just these are asked for."""
+    asked = {
+        clause.field for item in filters for clause in clauses_in(item) if clause.operator in ("=", "in")
+    }
+    parts = [
+        compared_column(_field(bucket, name), table).in_([fold(value) for value in values])
+        for name, values in bucket.deduct.items()
+        if name not in asked
+    ]
+    return or_(*parts) if parts else None
+
+
+def _deducted_notes(
+    store: AnnotationStore,
+    bucket: Bucket,
+    query: DocumentQuery,
+    columns: Sequence[tuple[Aggregate, Field | None]],
+) -> list[str]:
+    """Return how many documents a sum counted as negative, and what they are."""
+    table = store.tables[query.bucket].rows
+    amounts = [on for item, on in columns if on and on.type == "money" and item.function == "sum"]
+    minus = deducted(bucket, query.filters, table) if amounts else None
+    if minus is None:
+        return []
+    condition = _condition(store, query, [on for _, on in columns]) & minus & (table.c[amounts[0].name] > 0)
+    (count,) = store.run(select(func.count()).select_from(table).where(condition)).one()
+    kinds = ", ".join(value for values in bucket.deduct.values() for value in values)
+    return [f"{count} of them ({kinds}) count as negative"] if count else []
 
 
 COMPARES = {

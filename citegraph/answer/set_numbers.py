@@ -1,0 +1,272 @@
+"""The statements of computed numbers: one over a set, a share of it, two sets against each other."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from decimal import Decimal
+from typing import Any, cast
+
+from citegraph.answer.cited_spans import CITED_INPUTS, cell, value_spans
+from citegraph.answer.computed_cells import (
+    LABELS,
+    cited_values,
+    derivation,
+    made_number,
+    number_text,
+    sortable,
+)
+from citegraph.corpus.filters.clause import Filters, typed_filters
+from citegraph.corpus.records.querying.aggregates import MINUS, Aggregate
+from citegraph.corpus.records.querying.document_query import DocumentQuery, QueryResult, run_query
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.language.amounts import Money
+from citegraph.language.terms import fold
+from citegraph.plan.stored_filters import bucket_filters, flat, printed
+from citegraph.run.pieces import Draft, NumberMade, Plan, StoredClause
+from citegraph.run.services import Corpus
+
+INPUTS = 5000
+"""Documents whose values are read to be cited and recomputed."""
+
+OF_DATES = {"min": "Earliest {field}", "max": "Latest {field}"}
+
+
+def spoken(field: str) -> str:
+    """Return a field's name as people read it; of two dates the days between them."""
+    later, minus, earlier = field.partition(MINUS)
+    if minus:
+        return f"number of days from {earlier.replace('_', ' ')} to {later.replace('_', ' ')}"
+    return field.replace("_", " ")
+
+
+def figure(bucket: Bucket, field: str, function: str, value: Any) -> tuple[str, str]:
+    """Return a computed value as (number, unit): an amount with its currency, days, a count without decimals."""
+    if isinstance(value, dict):
+        return number_text(value["amount"]), value.get("currency") or ""
+    if isinstance(value, str):
+        return value, ""
+    declared = bucket.field(field)
+    whole = function in {"count", "distinct"} or (
+        function not in {"average", "median"}
+        and (MINUS in field or (declared and declared.type == "integer"))
+    )
+    unit = "days" if MINUS in field else (declared.unit or "" if declared and function != "distinct" else "")
+    return (f"{int(value):,}" if whole else number_text(value)), unit
+
+
+def inputs_of(
+    corpus: Corpus, bucket: Bucket, field: str, filters: Filters, only: Sequence[str] | None, *, signed: bool
+) -> dict[str, Any]:
+    """Return the values that a number is made from, by document; an amount that is deducted as negative; blocking."""
+    names = [*field.split(MINUS), *bucket.deduct]
+    rows: Sequence[Mapping[str, Any]]
+    if only:
+        rows = [{"doc_id": doc_id, **(corpus.annotations.get(doc_id, bucket.name) or {})} for doc_id in only]
+    else:
+        rows = list(corpus.annotations.rows(bucket.name, filters, names, [], INPUTS))
+    return {
+        str(row["doc_id"]): value
+        for row in rows
+        if (value := _input(bucket, row, field, signed=signed)) is not None
+    }
+
+
+def _input(bucket: Bucket, row: Mapping[str, Any], field: str, *, signed: bool) -> Any:
+    later, minus, earlier = field.partition(MINUS)
+    if minus:
+        first, last = row.get(earlier), row.get(later)
+        return (last - first).days if isinstance(first, date) and isinstance(last, date) else None
+    value = row.get(field)
+    negative = signed and any(
+        row.get(name) is not None and fold(str(row[name])) in {fold(one) for one in values}
+        for name, values in bucket.deduct.items()
+    )
+    if negative and isinstance(value, Money) and value.amount > 0:
+        return Money(-value.amount, value.currency)
+    return value
+
+
+def number_lines(
+    corpus: Corpus, plan: Plan, filters: Filters, only: tuple[str, ...] | None, label: str = ""
+) -> tuple[Draft, QueryResult, dict[str, Any]]:
+    """Return the draft of one number over the documents of some filters, a line a currency; blocking."""
+    name = plan["buckets"][0]
+    bucket, made = corpus.buckets[name], plan["aggregate"]
+    function, field = made["function"], made.get("field") or ""
+    aggregate = Aggregate(function=cast(Any, function), field=field or None)
+    result = run_query(
+        corpus.annotations, DocumentQuery(bucket=name, filters=filters, aggregate=(aggregate,), only=only)
+    )
+    asked = {clause["field"] for clause in flat(plan["per_bucket"][name]["filters"])}
+    signed = function == "sum" and not set(bucket.deduct) & asked
+    values = inputs_of(corpus, bucket, field, filters, only, signed=signed) if field else {}
+    ids = [] if values else list(corpus.annotations.document_ids(name, filters, limit=INPUTS))
+    lines: list[str] = []
+    derivations: list[NumberMade] = []
+    for row in result.rows:
+        value = row[aggregate.name]
+        if value is None:
+            continue
+        number, unit = figure(bucket, field, function, value)
+        money = isinstance(value, dict)
+        members = [
+            doc_id
+            for doc_id, held in values.items()
+            if not money or (getattr(held, "currency", None) or "") == unit
+        ] or ids
+        cited = extreme_of(values, members, function) if function in {"min", "max"} and values else members
+        marks = " ".join(f"[{doc_id}]" for doc_id in cited[:CITED_INPUTS])
+        forms = OF_DATES if isinstance(value, str) and function in OF_DATES else LABELS
+        what = forms[function].format(field=spoken(field))
+        said = f"{what[0].lower()}{what[1:]}" if label else what
+        lines.append(f"{label + ': ' if label else ''}{said}: {number} {unit} {marks}.".replace("  ", " "))
+        if not isinstance(value, str):
+            derivations.append(derivation(function, field, number, unit, members, values))
+    draft: Draft = {
+        "text": "\n".join(lines),
+        "derivations": derivations,
+        "cited": value_spans(corpus, bucket, field.split(MINUS)[0], values)
+        if values
+        else cited_values(corpus, bucket, [{"doc_id": doc_id} for doc_id in ids[:CITED_INPUTS]], []),
+        "matched": result.matched,
+    }
+    return draft, result, values
+
+
+def computed_number(
+    corpus: Corpus, plan: Plan, ids: list[str], only: tuple[str, ...] | None, limit: int
+) -> Draft:
+    """Return the draft of a number over all matching documents, with its coverage; blocking.
+
+    The database computes the number; the inputs are read only to be cited.
+    """
+    name, field = plan["buckets"][0], plan["aggregate"].get("field") or ""
+    draft, result, values = number_lines(corpus, plan, bucket_filters(plan, name), only)
+    lines = [draft["text"]] if draft["text"] else []
+    covered, what = result.covered.get(field, 0), spoken(field)
+    if not lines:
+        lines = [f"None of the {result.matched} matching documents states its {what}."]
+    elif covered:
+        lines.append(f"{covered} of {result.matched} documents were included.")
+    if covered and covered < result.matched:
+        lines.append(f"{result.matched - covered} of {result.matched} documents have no {what}.")
+    lines += [f"{said[0].upper()}{said[1:]}." for said in result.notes if "negative" in said]
+    shown = list(values)[:limit]
+    return {
+        **draft,
+        "text": "\n".join(lines),
+        "documents": ids,
+        "table": {
+            "columns": ["document", what],
+            "rows": [
+                [doc_id, cell(values[doc_id]) if not isinstance(values[doc_id], int) else values[doc_id]]
+                for doc_id in shown
+            ],
+            "doc_ids": shown,
+        },
+        "unanswerable": not draft["text"],
+    }
+
+
+def share_of(corpus: Corpus, plan: Plan, ids: Sequence[str]) -> Draft:
+    """Return the draft of a share in percent: of the documents of a whole, or of their amount, by currency; blocking."""
+    name, made = plan["buckets"][0], plan["aggregate"]
+    part = bucket_filters(plan, name)
+    whole = typed_filters(made.get("whole", []))
+    of = " and ".join(printed(clause) for clause in made.get("whole", [])) or f"all documents in {name}"
+    lines: list[str] = []
+    derivations: list[NumberMade] = []
+    field = made.get("field")
+    if field:
+        aggregate = Aggregate(function="sum", field=field)
+        totals = [
+            {
+                row[aggregate.name]["currency"] or "": Decimal(row[aggregate.name]["amount"])
+                for row in run_query(
+                    corpus.annotations, DocumentQuery(bucket=name, filters=filters, aggregate=(aggregate,))
+                ).rows
+                if row[aggregate.name] is not None
+            }
+            for filters in (part, whole)
+        ]
+        pairs = [(totals[0].get(unit, Decimal(0)), total, unit) for unit, total in totals[1].items()]
+    else:
+        counts = [Decimal(corpus.annotations.count(name, filters)) for filters in (part, whole)]
+        pairs = [(counts[0], counts[1], "documents")]
+    for some, total, unit in pairs:
+        if not total:
+            continue
+        percent = f"{some / total * 100:.1f}"
+        texts = [number_text(value) if field else f"{int(value):,}" for value in (some, total)]
+        marks = " ".join(f"[{doc_id}]" for doc_id in ids[:CITED_INPUTS])
+        lines.append(f"{percent} %: {texts[0]} of {texts[1]} {unit} ({of}) {marks}.".replace("  ", " "))
+        derivations.append(
+            made_number(percent, "ratio", "share in percent", [str(some), str(total)], ids, "%")
+        )
+        derivations += [
+            made_number(text, "sum" if field else "count", what, [], ids, unit if field else "")
+            for text, what in zip(texts, ("the part", "the whole"), strict=True)
+        ]
+    return {
+        "text": "\n".join(lines) or f"There are no documents with {of}.",
+        "documents": list(ids),
+        "matched": len(ids),
+        "derivations": derivations,
+        "cited": [],
+        "unanswerable": not lines,
+    }
+
+
+def side_by_side(corpus: Corpus, plan: Plan, ids: Sequence[str]) -> Draft:
+    """Return the draft of two sets against each other: the number of each, the difference and the change; blocking."""
+    name, made = plan["buckets"][0], plan["aggregate"]
+    sides = made["sides"]
+    parts = [number_lines(corpus, plan, typed_filters(side), None, _label(sides, side))[0] for side in sides]
+    lines = [draft["text"] for draft in parts if draft["text"]]
+    derivations = [number for draft in parts for number in draft["derivations"]]
+    by_unit: dict[str, list[Decimal]] = {}
+    for draft in parts:
+        for number in draft["derivations"]:
+            by_unit.setdefault(number["unit"], []).append(Decimal(number["value"].replace(",", "")))
+    for unit, values in by_unit.items():
+        if len(values) != 2:
+            continue
+        first, last = values
+        change = last - first
+        text = (
+            number_text(abs(change))
+            if made["function"] not in {"count", "distinct"}
+            else f"{abs(change):,.0f}"
+        )
+        inputs = [str(first), str(last)]
+        derivations.append(made_number(text, "difference", "the difference", inputs, ids, unit))
+        said = f"Difference: {text} {unit}".strip()
+        if first and change:
+            percent = f"{abs(change) / abs(first) * 100:.1f}"
+            derivations.append(made_number(percent, "ratio", "the change in percent", inputs, ids, "%"))
+            said += f" ({percent} % {'more' if change > 0 else 'less'} than the first)"
+        lines.append(f"{said}.")
+    return {
+        "text": "\n".join(lines) or f"None of the documents in {name} states it.",
+        "documents": list(ids),
+        "matched": len(ids),
+        "derivations": derivations,
+        "cited": [span for draft in parts for span in draft["cited"]],
+        "unanswerable": not any(draft["text"] for draft in parts),
+    }
+
+
+def _label(sides: Sequence[Sequence[StoredClause]], side: Sequence[StoredClause]) -> str:
+    """Return what tells a side from the other: the value of the condition that only it has."""
+    others = [clause for other in sides if other is not side for clause in other]
+    (own,) = [clause for clause in side if clause not in others][:1] or [{}]
+    value = own.get("value")
+    return " to ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def extreme_of(values: Mapping[str, Any], members: Sequence[str], function: str) -> list[str]:
+    """Return the documents that hold the smallest or largest value."""
+    amounts = {doc_id: sortable(values[doc_id]) for doc_id in members if doc_id in values}
+    if not amounts:
+        return []
+    best = (min if function == "min" else max)(amounts.values())
+    return [doc_id for doc_id, amount in amounts.items() if amount == best]

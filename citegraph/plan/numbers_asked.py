@@ -1,0 +1,183 @@
+"""What number over a set a question asks for: its function, what it is computed over, shares, changes and groups kept."""
+
+import re
+
+from citegraph.corpus.records.querying.aggregates import MINUS
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.corpus.schema.field import Field
+from citegraph.language.amounts import find_amounts
+from citegraph.language.question_words import pattern
+from citegraph.plan.stored_filters import flat
+from citegraph.question import cues
+from citegraph.question.measures import said_before
+from citegraph.question.ordering import field_at_start
+from citegraph.question.phrases import find_phrase
+from citegraph.run.pieces import BucketPlan, GroupCondition, StoredClause, WantedNumber
+
+COMPUTED = frozenset({"money", "quantity", "integer", "decimal"})
+DAYS = re.compile(
+    r"\b(?:days?|time|long|tage?n?|zeit|lange|dauer|jours?|temps|durée|d[ií]as?|tiempo|duraci[oó]n|lag|delay|gap)\b",
+    re.IGNORECASE,
+)
+"""Beside two dates: the days between them are meant."""
+COPULA = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|go|goes|went|come|comes|came|ist|sind|war|waren|hat|haben|est|sont|ont|es|son|tienen)\b",
+    re.IGNORECASE,
+)
+
+
+def function_of(question: str) -> str:
+    """Return the function that a question's words ask for, "none" for none; the schema settles whether it is one."""
+    if pattern("share").search(question):
+        return "share"
+    if pattern("median").search(question):
+        return "median"
+    if cues.AVERAGE.search(question):
+        return "average"
+    if cues.COUNT.search(question):
+        return "count"
+    if cues.MAXIMUM.search(question):
+        return "max"
+    if cues.MINIMUM.search(question):
+        return "min"
+    return "sum" if cues.SUM.search(question) else "none"
+
+
+def days_asked(bucket: Bucket, question: str) -> str | None:
+    """Return "later - earlier" when a question asks for the time between two dates that it names, else None."""
+    if not DAYS.search(question):
+        return None
+    places: list[tuple[int, int, str]] = []
+    for declared in bucket.fields:
+        spans = [
+            (start, start - end)
+            for word in (*declared.words, declared.name.replace("_", " "))
+            if declared.type == "date" and len(word) > 3
+            for start, end in find_phrase(question, word)
+        ]
+        if spans:
+            start, length = min(spans, key=lambda span: span[1])
+            places.append((start, length, declared.name))
+    kept: list[tuple[int, int, str]] = []
+    for place in sorted(places, key=lambda item: item[1]):
+        if all(place[0] >= other[0] - other[1] or other[0] >= place[0] - place[1] for other in kept):
+            kept.append(place)
+    if len(kept) < 2:
+        return None
+    first, last = sorted(kept)[:2]
+    return f"{last[2]}{MINUS}{first[2]}"
+
+
+def field_asked(bucket: Bucket, function: str, lead: BucketPlan) -> Field | None:
+    """Return the field that a question names to be computed over: a number, and of extremes a date."""
+    filtered = {clause["field"] for clause in flat(lead["filters"])}
+    fitting = COMPUTED | ({"date"} if function in {"min", "max"} else set())
+    named = [found for name in lead["asked"] if (found := bucket.field(name)) and found.type in fitting]
+    named.sort(key=lambda item: (item.name == bucket.main_amount, item.name in filtered))
+    return named[0] if named else None
+
+
+def values_counted(bucket: Bucket, question: str) -> str | None:
+    """Return the keyword field whose different values "how many vendors" counts, None when something else is counted."""
+    match = cues.COUNT.search(question)
+    if match is None:
+        return None
+    rest = pattern("different", before=r"\s*").sub(" ", question[match.end() :], count=1).lstrip()
+    rest = re.sub(r"^(?:of\s+)?(?:the\s+|our\s+)?", "", rest, flags=re.IGNORECASE)
+    if any(start == 0 for noun in bucket.nouns for start, _ in find_phrase(rest, noun)[:1]):
+        return None
+    for declared in bucket.fields:
+        words = (*declared.words, declared.name.replace("_", " "))
+        if (
+            declared.type == "keyword"
+            and declared.kind != "identifier"
+            and any(start == 0 for word in words if len(word) > 3 for start, _ in find_phrase(rest, word)[:1])
+        ):
+            return declared.name
+    return None
+
+
+def amount_counted(bucket: Bucket, question: str) -> str | None:
+    """Return the money field that stands behind "combien de" and its like: an amount is summed, not counted."""
+    match = cues.COUNT.search(question)
+    rest = question[match.end() :].lstrip() if match else ""
+    found = field_at_start(bucket, rest) if rest else None
+    return found.name if found is not None and found.type == "money" else None
+
+
+def share_asked(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumber | None:
+    """Return the share that is asked for: of the documents, or of their amount, under the conditions before the verb.
+
+    "What share of the EUR invoices is above 100?" sets the EUR invoices as the whole; without a verb all of the
+    documents are.
+    """
+    match = pattern("share").search(question)
+    if match is None or not lead["filters"]:
+        return None
+    verb = COPULA.search(question, match.end())
+    whole: list[StoredClause] = [
+        clause for clause in lead["filters"] if clause.get("origin", "inferred") != "inferred"
+    ]
+    part = [clause for clause in lead["filters"] if clause not in whole]
+    before = [
+        clause
+        for clause in part
+        if verb and all(0 <= question.find(str(one.get("raw", ""))) < verb.start() for one in flat([clause]))
+    ]
+    if len(before) < len(part):
+        whole = [*whole, *before]
+    of = question[match.end() : match.end() + 40]
+    named = any(find_phrase(of, noun) for noun in bucket.nouns)
+    money = bucket.main_amount and cues.SUM.search(of) and not named
+    return {"function": "share", "field": bucket.main_amount if money else None, "whole": whole}
+
+
+def sides_asked(question: str, lead: BucketPlan, function: str) -> list[list[StoredClause]]:
+    """Return the conditions of the two sides of a difference or change: two periods, or two names; [] for none."""
+    if function not in {"sum", "count", "average", "median", "distinct"}:
+        return []
+    compares = (
+        pattern("change").search(question)
+        or cues.COMPARE.search(question)
+        or cues.COMPARATIVE.search(question)
+    )
+    if not compares:
+        return []
+    for clause in lead["filters"]:
+        rest = [other for other in lead["filters"] if other is not clause]
+        inner = clause.get("clauses", [])
+        if len(inner) == 2 and clause.get("mode") == "any" and len({one.get("field") for one in inner}) == 1:
+            return [[*rest, one] for one in inner]
+        values = clause.get("value")
+        if clause.get("operator") == "in" and isinstance(values, list) and len(values) == 2:
+            return [[*rest, {**clause, "operator": "=", "value": value}] for value in values]
+    return []
+
+
+def groups_kept(bucket: Bucket, question: str, group: str | None) -> GroupCondition | None:
+    """Return the condition on the groups of "vendors with more than 3 invoices", None for none."""
+    if group is None:
+        return None
+    for amount in find_amounts(question):
+        before = said_before(question, amount.span[0])
+        rest = question[amount.span[1] :].lstrip()
+        counted = any(start == 0 for noun in bucket.nouns for start, _ in find_phrase(rest, noun)[:1])
+        if before and counted and amount.money.currency is None and before[0] != "=":
+            return {"column": "count", "operator": before[0], "value": f"{amount.money.amount:f}"}
+    return None
+
+
+def group_listed(bucket: Bucket, question: str) -> str | None:
+    """Return the keyword field whose values a question asks for in the plural: "which vendors", "list the suppliers"."""
+    lead = cues.WHICH.search(question) or cues.LIST.search(question)
+    rest = question[lead.end() :] if lead else question
+    rest = re.sub(
+        r"^\W*(?:the|all|our|me|alle|die|tous|toutes|les|todos|los|las)\s+", "", rest, flags=re.IGNORECASE
+    ).lstrip()
+    for declared in bucket.fields:
+        words = (*declared.words, declared.name.replace("_", " "))
+        if declared.type == "keyword" and any(
+            start == 0 for word in words if len(word) > 3 for start, _ in find_phrase(rest, word)[:1]
+        ):
+            return declared.name
+    return None

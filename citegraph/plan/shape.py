@@ -1,0 +1,136 @@
+"""What form the answer to a question over a set takes: a list in an order, a number, groups, the first of them."""
+
+from dataclasses import dataclass
+
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.language.question_words import pattern
+from citegraph.plan.numbers_asked import (
+    amount_counted,
+    days_asked,
+    field_asked,
+    function_of,
+    group_listed,
+    groups_kept,
+    share_asked,
+    sides_asked,
+    values_counted,
+)
+from citegraph.question import cues
+from citegraph.question.groups import MONEY, read_groups, top_group
+from citegraph.question.intent import compared_names, settle_intent
+from citegraph.question.missing import lacks
+from citegraph.question.ordering import Rank, read_rank
+from citegraph.run.pieces import BucketPlan, Decomposed, OrderBy, WantedNumber
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The form of an answer: its intent, the number wanted and the order of a list."""
+
+    intent: str
+    aggregate: WantedNumber
+    order: OrderBy | None = None
+
+    @property
+    def of_set(self) -> bool:
+        """Return whether the database answers."""
+        return self.intent in {"list", "compute"}
+
+
+def nothing() -> WantedNumber:
+    """Return that no number is wanted."""
+    return {"function": "none", "field": None}
+
+
+def shape_of(bucket: Bucket, question: str, decomposition: Decomposed, lead: BucketPlan) -> Shape:
+    """Return the form that a question's words ask for, as far as the bucket's fields allow it."""
+    intent, aggregate = settle_intent(bucket, question, decomposition, lead)
+    rank = read_rank(bucket, question)
+    order: OrderBy | None = None
+    if rank and rank.field and rank.group is None:
+        order = {"field": rank.field, "descending": rank.descending, "limit": rank.limit}
+    if decomposition["intent"] == "summarize":
+        return Shape(intent, aggregate)
+    made = _number(bucket, question, lead, rank, intent)
+    if made is not None:
+        intent, aggregate = "compute", made
+    groups = read_groups(bucket, question) or compared_names(bucket, question, intent, lead)
+    groups = [name for name in groups if aggregate["function"] not in {"share"}]
+    if groups and not (made and made.get("group_by")):
+        asked = intent == "compute" or cues.SUM.search(question) or cues.COUNT.search(question)
+        wanted = aggregate if aggregate["function"] != "none" else _usual(bucket)
+        intent, aggregate = ("compute", wanted | {"group_by": groups}) if asked else (intent, aggregate)
+    top = None if intent == "compare" or made else top_group(bucket, question)
+    intent, aggregate = ("compute", top) if top else (intent, aggregate)
+    sides = sides_asked(question, lead, aggregate["function"]) if intent == "compute" else []
+    if not sides and intent == "compare" and lead["noun"] == "plural":
+        function = _compared_by(bucket, question)
+        sides = sides_asked(question, lead, function["function"])
+        intent, aggregate = ("compute", function) if sides else (intent, aggregate)
+    if sides and not aggregate.get("top"):
+        aggregate = {"function": aggregate["function"], "field": aggregate["field"], "sides": sides}
+    if lacks(lead["filters"], aggregate["field"]):
+        intent, aggregate = "list", nothing()
+    if (
+        order
+        and order["limit"] != 1
+        and not made
+        and aggregate["function"] in {"none", "max", "min"}
+        and intent != "compare"
+    ):
+        intent, aggregate = "list", nothing()
+    if intent == "qa" and order and lead["noun"] and not lead["named"]:
+        intent = "list"
+    return Shape(intent, aggregate, order)
+
+
+def _usual(bucket: Bucket) -> WantedNumber:
+    """Return the number of groups that nothing else is said of: their amount, else how many documents."""
+    return {"function": "sum" if bucket.main_amount else "count", "field": bucket.main_amount}
+
+
+def _compared_by(bucket: Bucket, question: str) -> WantedNumber:
+    """Return the number by which sets of documents are compared: "who has more advisories" counts them."""
+    if bucket.main_amount and (MONEY.search(question) or cues.SUM.search(question)):
+        return {"function": "sum", "field": bucket.main_amount}
+    return {"function": "count", "field": None}
+
+
+def _number(
+    bucket: Bucket, question: str, lead: BucketPlan, rank: Rank | None, intent: str
+) -> WantedNumber | None:
+    """Return a number that the main amount alone does not give: shares, days, other fields, groups in an order."""
+    one = lead["named"] and lead["noun"] != "plural"
+    if share := share_asked(bucket, question, lead):
+        return share
+    function = function_of(question)
+    if rank is not None and rank.group is not None and (rank.limit > 1 or rank.field):
+        top = "most" if rank.descending else "least"
+        return {**_ranked(bucket, question), "group_by": [rank.group], "top": top, "limit": rank.limit}
+    days = days_asked(bucket, question)
+    if days and not one and (lead["noun"] == "plural" or function in {"average", "median", "max", "min"}):
+        return {"function": function if function not in {"none", "count"} else "average", "field": days}
+    if function == "count" and (amount := amount_counted(bucket, question)) and not one:
+        return {"function": "sum", "field": amount}
+    if function == "count" and not lead["identifiers"] and (counted := values_counted(bucket, question)):
+        return {"function": "distinct", "field": counted}
+    group = group_listed(bucket, question)
+    if kept := groups_kept(bucket, question, group):
+        return {"function": "count", "field": None, "group_by": [str(group)], "having": kept}
+    if function in {"average", "median", "max", "min", "sum"} and not one:
+        field = field_asked(bucket, function, lead)
+        many = lead["noun"] == "plural" or (function in {"average", "median"} and not lead["names"])
+        other = field is not None and field.name != bucket.main_amount
+        if field is not None and many and (other or function == "median") and not lead["names"]:
+            return {"function": function, "field": field.name}
+        if function == "median" and bucket.main_amount and many:
+            return {"function": "median", "field": bucket.main_amount}
+    return None
+
+
+def _ranked(bucket: Bucket, question: str) -> WantedNumber:
+    """Return by what groups are ranked: the number of their documents where that is said, else their amount."""
+    counts = pattern("along", after=r"\s+(?:number|count|how\s+many|anzahl|nombre|número)\b").search(question)
+    if counts or not bucket.main_amount:
+        return {"function": "count", "field": None}
+    return {"function": "sum", "field": bucket.main_amount}

@@ -1,0 +1,141 @@
+"""Read "the three oldest", "top 5 by amount", "last 3", "sorted by date": order and length of a list, or of its groups."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.corpus.schema.field import Field
+from citegraph.language.question_words import pattern, source
+from citegraph.question import cues
+from citegraph.question.groups import UNITS
+from citegraph.question.phrases import find_phrase
+
+RANKS = ("largest", "smallest", "newest", "oldest", "longest", "shortest", "top", "first", "last")
+FALLING = frozenset({"largest", "newest", "longest", "top", "last"})
+ORDERED = frozenset({"money", "date", "quantity", "integer", "decimal"})
+NUMBER = rf"(?P<number>\d{{1,4}}|{'|'.join(cues.NUMBERS)})"
+TIMES = frozenset({"day", "days", "week", "month", "months", "year", "years"})
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """An order: the field (None where only a number of groups is wanted), how many (0 for all), and what is ranked.
+
+    Attributes:
+        group: the field whose values are ranked ("top 5 vendors"), None for documents.
+        text: the words that say it.
+    """
+
+    field: str | None
+    descending: bool
+    limit: int
+    group: str | None = None
+    text: str = ""
+
+
+@cache
+def _forms() -> tuple[re.Pattern[str], ...]:
+    ranks = "|".join(f"(?P<{kind}>{source(kind)})" for kind in RANKS)
+    bare = "|".join(f"(?P<{kind}>{source(kind)})" for kind in RANKS[:6])
+    units = "|".join(f"(?:{unit})" for unit in UNITS.values())
+    between = r"(?:\w+\s+(?:(?:les|las|los|mit\s+de[mr]|with\s+the|con\s+(?:el|la))\s+)?)?"
+    return (
+        re.compile(rf"(?<![\w.]){NUMBER}\s+{between}(?:{ranks})", re.IGNORECASE),
+        re.compile(
+            rf"(?:{ranks})\s+{NUMBER}(?![\w.]|\s+(?:{units}|weeks?|wochen?|semain\w+|semanas?)(?!\w))",
+            re.IGNORECASE,
+        ),
+        re.compile(rf"(?:{bare})", re.IGNORECASE),
+    )
+
+
+def read_rank(bucket: Bucket, question: str) -> Rank | None:
+    """Return the order that a question asks for, None for none."""
+    if in_order := _sorted(bucket, question):
+        return in_order
+    for form in _forms():
+        match = form.search(question)
+        if match is None:
+            continue
+        kind = next(name for name in RANKS if match.groupdict().get(name))
+        said = (match.groupdict().get("number") or "one").lower()
+        limit = cues.NUMBERS.get(said) or int(said)
+        field = _named_field(bucket, question, match) or _usual_field(bucket, kind)
+        group = _group(bucket, question, match)
+        if field is None and group is None:
+            return None
+        return Rank(field, kind in FALLING, limit, group, match.group())
+    return _extreme_date(bucket, question)
+
+
+def _named_field(bucket: Bucket, question: str, match: re.Match[str]) -> str | None:
+    """Return the field that is named behind "by", or directly behind the word that orders."""
+    rest = question[match.end() :]
+    led = pattern("along", after=r"\s+(?:the\s+|le\s+|la\s+|el\s+|de[mrn]\s+)?").search(rest)
+    found = field_at_start(bucket, rest[led.end() :]) if led else None
+    found = found or field_at_start(bucket, rest.lstrip())
+    return found.name if found else None
+
+
+def field_at_start(bucket: Bucket, text: str) -> Field | None:
+    """Return the field that can be ordered and whose word, the longest, a text begins with."""
+    best: tuple[int, Field] | None = None
+    for declared in bucket.fields:
+        if declared.type in ORDERED:
+            for word in (*declared.words, declared.name.replace("_", " ")):
+                ends = [end for start, end in find_phrase(text, word)[:1] if start == 0]
+                if ends and (best is None or ends[0] > best[0]):
+                    best = (ends[0], declared)
+    return best[1] if best else None
+
+
+def _usual_field(bucket: Bucket, kind: str) -> str | None:
+    if kind in ("newest", "oldest", "first", "last"):
+        return bucket.main_date
+    if kind in ("longest", "shortest"):
+        spans = [item.name for item in bucket.fields if item.type == "quantity" and item.unit in TIMES]
+        return spans[0] if spans else None
+    return bucket.main_amount
+
+
+def _group(bucket: Bucket, question: str, match: re.Match[str]) -> str | None:
+    """Return the keyword field that is ranked: "top 5 vendors", "the 3 vendors with the highest total"."""
+    places = [match.end()]
+    if number := match.groupdict().get("number"):
+        places.append(match.start() + question[match.start() :].index(number) + len(number))
+    for place in places:
+        rest = question[place:].lstrip()
+        if any(start == 0 for noun in bucket.nouns for start, _ in find_phrase(rest, noun)[:1]):
+            continue
+        for declared in bucket.fields:
+            if declared.type == "keyword" and any(
+                start == 0
+                for word in (*declared.words, declared.name.replace("_", " "))
+                if len(word) > 3
+                for start, _ in find_phrase(rest, word)[:1]
+            ):
+                return declared.name
+    return None
+
+
+def _sorted(bucket: Bucket, question: str) -> Rank | None:
+    led = pattern("sorted", after=r"\s+(?:the\s+|their\s+)?").search(question)
+    if led is None:
+        return None
+    found = field_at_start(bucket, question[led.end() :])
+    falling = bool(pattern("falling").search(question))
+    return Rank(found.name, falling, 0, text=question[led.start() :]) if found else None
+
+
+def _extreme_date(bucket: Bucket, question: str) -> Rank | None:
+    """Return the order of "which contract runs out last": a date field's word beside "first", "last", "earliest" ..."""
+    for declared in bucket.fields:
+        if declared.type != "date":
+            continue
+        for word in declared.words:
+            for start, end in find_phrase(question, word):
+                after = cues.ENDMOST.match(question, end)
+                if after and start > 0:
+                    return Rank(declared.name, bool(after["late"]), 1, text=after.group())
+    return None
