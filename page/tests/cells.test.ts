@@ -31,10 +31,10 @@ test("groups are drawn as bars, the largest first, each currency for itself", ()
   ]);
 });
 
-test("months are drawn as a line in their order", () => {
-  const rows = [["2024-03", 4], ["2024-01", 9], ["2024-02", 1]].map((row) => row.map(cellOf));
+test("months are drawn as a line in their order, those without a row as a gap", () => {
+  const rows = [["2024-02", 4], ["2023-11", 9], ["2023-12", 1]].map((row) => row.map(cellOf));
   const [series] = seriesOf(["month", "count"], rows);
-  expect(series).toMatchObject({ line: true, labels: ["2024-01", "2024-02", "2024-03"], values: [9, 1, 4] });
+  expect(series).toMatchObject({ line: true, labels: ["2023-11", "2023-12", "2024-01", "2024-02"], values: [9, 1, null, 4] });
   const years = [["2023", 4], ["2024", 9]].map((row) => row.map(cellOf));
   expect(seriesOf(["year", "count"], years)[0]).toMatchObject({ line: true, labels: ["2023", "2024"] });
 });

@@ -208,6 +208,10 @@ def test_a_table_is_ordered_searched_and_taken_away_as_it_is_seen(page: Page) ->
 
 def test_amounts_are_ordered_within_their_currency_and_groups_are_drawn(page: Page) -> None:
     turn = page.ask(GROUPS)
+    assert turn.find_elements(By.CSS_SELECTOR, ".claim, .verdict") == [], (
+        "computed, and not called unsupported"
+    )
+    assert "from 24 documents" in turn.find_element(By.CSS_SELECTOR, ".standing").text
     page.until("return document.querySelector('.chart canvas')?.width > 100")
     assert texts(turn, ".chart .segments button") == ["EUR", "MYR", "USD"]
     page.shoot("groups")
@@ -304,7 +308,7 @@ def test_hostile_text_stays_text(page: Page) -> None:
     hostile = "<img src=x onerror=\"document.title='broken'\"><script>document.title='broken'</script>"
     turn = page.ask(f"What does the quagmire badge cost? {hostile}")
     assert "<img src=x" in turn.find_element(By.TAG_NAME, "h2").text
-    assert page.driver.title == "Citegraph"
+    assert page.driver.title.endswith(" · Citegraph")
     assert page.all("article img, article script, .thread img") == []
 
 

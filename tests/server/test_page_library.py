@@ -73,7 +73,7 @@ def test_many_files_are_brought_in_with_a_result_each(page: Page, tmp_path: Path
         By.TAG_NAME, "a"
     ).click()
     page.until("return document.querySelector('.sheet')?.textContent.includes('onerror')")
-    assert page.driver.title == "Citegraph"
+    assert page.driver.title.endswith(" · Citegraph")
     assert page.all(".sheet img, .sheet script") == []
     page.open()
     turn = page.ask("What does the quagmire badge cost?")

@@ -23,8 +23,10 @@ export function AnswerView({ turn, answer }: { turn: Turn; answer: Answer }) {
   }, [answer]);
   const hasTable = !!answer.table?.rows.length;
   const cited = answer.citations.length > 0;
+  // A table of many columns has the whole width; its rows lead to their sources.
+  const beside = cited && !(answer.table && answer.table.rows.length > 0 && answer.table.columns.length > 3);
   return (
-    <div class={`answer ${cited ? "with-sources" : ""}`}>
+    <div class={`answer ${beside ? "with-sources" : ""}`}>
       <div class="answer-main">
         <Standing answer={answer} />
         <div class="prose">
@@ -48,6 +50,9 @@ function Standing({ answer }: { answer: Answer }) {
       <strong>{t(`status.${answer.status}`)}</strong>
       {answer.claims.length > 0 && (
         <span class={held < answer.claims.length ? "warn" : "faint"}>{t("claims.held", { n: answer.claims.length, held })}</span>
+      )}
+      {!answer.claims.length && !!answer.table?.rows.length && answer.matched !== null && (
+        <span class="faint">{t("computed.from", { documents: t("count.documents", { n: answer.matched }) })}</span>
       )}
     </p>
   );

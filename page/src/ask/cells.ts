@@ -56,7 +56,8 @@ export interface Series {
   unit: string;
   line: boolean;
   labels: string[];
-  values: number[];
+  /** One a label; null for a month without a row. */
+  values: (number | null)[];
 }
 
 /** Time itself is drawn as a line: months, days, years. */
@@ -83,7 +84,13 @@ export function seriesOf(columns: string[], rows: Cell[][]): Series[] {
         return cell.kind === "money" ? cell.currency === unit : cell.kind === "number" && unit === "";
       });
       if (own.length < 2) continue;
-      const sorted = line ? own : [...own].sort((one, other) => valueOf(other[at]!) - valueOf(one[at]!));
+      if (line) {
+        const found = new Map(own.map((row) => [row[time]!.text, valueOf(row[at]!)]));
+        const labels = everyMonth([...found.keys()]);
+        series.push({ label: columns[at]!, unit, line, labels, values: labels.map((label) => found.get(label) ?? null) });
+        continue;
+      }
+      const sorted = [...own].sort((one, other) => valueOf(other[at]!) - valueOf(one[at]!));
       series.push({
         label: columns[at]!,
         unit,
@@ -94,6 +101,20 @@ export function seriesOf(columns: string[], rows: Cell[][]): Series[] {
     }
   }
   return series;
+}
+
+const MOST_MONTHS = 240;
+
+/** Months between the first and the last are there too, though nothing happened in them: a line would hide that. */
+function everyMonth(labels: string[]): string[] {
+  if (!labels.every((label) => /^\d{4}-(0[1-9]|1[0-2])$/.test(label))) return labels;
+  const number = (label: string) => Number(label.slice(0, 4)) * 12 + Number(label.slice(5)) - 1;
+  const [first, last] = [number(labels[0]!), number(labels.at(-1)!)];
+  if (last - first > MOST_MONTHS) return labels;
+  return Array.from({ length: last - first + 1 }, (_, step) => {
+    const month = first + step;
+    return `${Math.floor(month / 12)}-${String((month % 12) + 1).padStart(2, "0")}`;
+  });
 }
 
 const valueOf = (cell: Cell): number => ("value" in cell ? cell.value : 0);

@@ -1,11 +1,13 @@
 // Bars for groups, a line for time; drawn by Chart.js, loaded when the first chart is shown. The table beneath says the same in words.
-import { BarController, BarElement, CategoryScale, Chart as Drawn, Filler, LinearScale, LineController, LineElement, PointElement, Tooltip } from "chart.js";
+import type { ScriptableLineSegmentContext } from "chart.js";
+import { BarController, BarElement, CategoryScale, Chart as Drawn, LinearScale, LineController, LineElement, PointElement, Tooltip } from "chart.js";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { theme } from "../settings/theme";
 import { language, t } from "../words";
 import type { Series } from "./cells";
 
-Drawn.register(BarController, BarElement, CategoryScale, Filler, LinearScale, LineController, LineElement, PointElement, Tooltip);
+Drawn.register(BarController, BarElement, CategoryScale, LinearScale, LineController, LineElement, PointElement, Tooltip);
+Drawn.defaults.font.family = '"Inter Variable", system-ui, sans-serif';
 const MOST_BARS = 30;
 const BAR = 30;
 
@@ -20,6 +22,8 @@ export function Chart({ series }: { series: Series[] }) {
     const color = (name: string) => style.getPropertyValue(name).trim();
     const number = new Intl.NumberFormat(language.value, { maximumFractionDigits: 2 });
     const short = new Intl.NumberFormat(language.value, { notation: "compact", maximumFractionDigits: 1 });
+    // A label takes a third of the width at most; the whole name is in the tooltip and in the table.
+    const longest = Math.max(8, Math.min(32, Math.floor(canvas.current!.parentElement!.clientWidth / 3 / 7)));
     const values_axis = {
       beginAtZero: true,
       border: { display: false },
@@ -34,7 +38,7 @@ export function Chart({ series }: { series: Series[] }) {
         autoSkip: one.line,
         callback: (_: unknown, index: number) => {
           const label = labels[index] ?? "";
-          return label.length > 28 ? `${label.slice(0, 27)}…` : label;
+          return label.length > longest ? `${label.slice(0, longest - 1)}…` : label;
         },
       },
     };
@@ -51,8 +55,9 @@ export function Chart({ series }: { series: Series[] }) {
             borderWidth: one.line ? 2 : 0,
             borderRadius: 3,
             maxBarThickness: 18,
-            fill: one.line,
-            tension: 0.25,
+            // What is missing in between is not drawn as if it were known.
+            spanGaps: true,
+            segment: { borderDash: (part: ScriptableLineSegmentContext) => (part.p1DataIndex - part.p0DataIndex > 1 ? [4, 4] : undefined) },
             pointRadius: 3,
             pointBackgroundColor: color("--accent"),
           },
@@ -63,7 +68,6 @@ export function Chart({ series }: { series: Series[] }) {
         animation: matchMedia("(prefers-reduced-motion: reduce)").matches ? false : { duration: 350 },
         maintainAspectRatio: false,
         responsive: true,
-        font: { family: "Inter Variable, system-ui, sans-serif" },
         plugins: { tooltip: { displayColors: false, callbacks: { title: (items) => labels[items[0]!.dataIndex] ?? "", label: (item) => `${number.format(Number(item.raw))} ${one.unit}`.trim() } } },
         scales: one.line ? { x: names_axis, y: values_axis } : { x: values_axis, y: names_axis },
       },

@@ -181,7 +181,7 @@ export function PdfView({ detail, place, onUndrawable }: { detail: DocumentDetai
         <IconButton icon="search" label={t("document.search")} pressed={searching} onClick={() => (setSearching(!searching), setText(""))} />
       </div>
       {searching && (
-        <SearchBar text={text} onText={setText} current={found?.current ?? 0} total={text ? (found?.total ?? 0) : null} onNext={() => look(true)} onBefore={() => look(true, true)} />
+        <SearchBar eager text={text} onText={setText} current={found?.current ?? 0} total={text ? (found?.total ?? 0) : null} onNext={() => look(true)} onBefore={() => look(true, true)} />
       )}
       <div class="pdf-frame">
         <div class="pdf-container" ref={container} tabIndex={0} role="region" aria-label={t("document.pages")}>

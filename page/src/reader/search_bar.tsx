@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "preact/hooks";
 import { Icon } from "../ui/icon";
 import { IconButton } from "../ui/parts";
 import { t } from "../words";
@@ -10,9 +11,15 @@ interface SearchBarProps {
   total: number | null;
   onNext: () => void;
   onBefore: () => void;
+  /** Whether the bar was opened to type in it at once. */
+  eager?: boolean;
 }
 
-export function SearchBar({ text, onText, current, total, onNext, onBefore }: SearchBarProps) {
+export function SearchBar({ text, onText, current, total, onNext, onBefore, eager = false }: SearchBarProps) {
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (eager) input.current?.focus();
+  }, []);
   return (
     <div class="reader-search">
       <Icon name="search" size={15} />
@@ -22,11 +29,7 @@ export function SearchBar({ text, onText, current, total, onNext, onBefore }: Se
       <input
         id="document-search"
         type="search"
-        ref={(input) => {
-          if (!input || input.dataset.met) return;
-          input.dataset.met = "yes";
-          input.focus();
-        }}
+        ref={input}
         placeholder={t("document.search")}
         value={text}
         onInput={(event) => onText(event.currentTarget.value)}

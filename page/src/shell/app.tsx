@@ -3,7 +3,7 @@ import { effect } from "@preact/signals";
 import { lazy, Suspense } from "preact/compat";
 import { useEffect, useState } from "preact/hooks";
 import { keyAsked, keepKey } from "../api/client";
-import { openThread, thread, turns } from "../ask/conversation";
+import { openThread, thread, title, turns } from "../ask/conversation";
 import { AskView } from "../ask/view";
 import { learnAbout, listBuckets } from "../library/buckets";
 import { closePlace } from "../reader/place";
@@ -43,11 +43,16 @@ export function App() {
       if (id && id !== thread.peek()) void trying(() => openThread(id));
       if (!id && thread.peek() && address.value.view === "ask") {
         thread.value = null;
+        title.value = "";
         turns.value = [];
       }
     });
   }, []);
   useEffect(() => setMenu(false), [address.value]);
+  const named = view === "ask" ? title.value : view === "library" ? (address.value.bucket ?? t("library")) : t("settings");
+  useEffect(() => {
+    document.title = named ? `${named} · Citegraph` : "Citegraph";
+  }, [named]);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open]")) return;

@@ -20,6 +20,7 @@ export const de: Record<keyof typeof en, string> = {
   "clarify.replying": "Antwort auf die Frage oben.",
   "clarify.tried": "Gesucht nach: {tried}",
   "close": "Schließen",
+  "computed.from": "von der Datenbank aus {documents} berechnet",
   "copied": "Kopiert",
   "copy.answer": "Antwort mit Quellen kopieren",
   "count.calls": "{n} Modellaufruf|{n} Modellaufrufe",

@@ -19,6 +19,7 @@ export const en = {
   "clarify.replying": "Replying to the question above.",
   "clarify.tried": "Looked for: {tried}",
   "close": "Close",
+  "computed.from": "computed by the database from {documents}",
   "copied": "Copied",
   "copy.answer": "Copy the answer with its sources",
   "count.calls": "{n} model call|{n} model calls",

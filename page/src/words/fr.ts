@@ -20,6 +20,7 @@ export const fr: Record<keyof typeof en, string> = {
   "clarify.replying": "Réponse à la question ci-dessus.",
   "clarify.tried": "Cherché : {tried}",
   "close": "Fermer",
+  "computed.from": "calculé par la base à partir de {documents}",
   "copied": "Copié",
   "copy.answer": "Copier la réponse avec ses sources",
   "count.calls": "{n} appel de modèle|{n} appels de modèle",

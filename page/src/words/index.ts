@@ -45,4 +45,4 @@ export function moment(iso: string): string {
 }
 
 /** A field's name as people write it. */
-export const spoken = (name: string): string => name.replaceAll("_", " ");
+export const spoken = (name: string): string => name.replace(/[_.]/g, " ");
