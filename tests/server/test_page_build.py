@@ -5,8 +5,11 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.server.page_sources import BUILT, SOURCES, run
 
+pytestmark = pytest.mark.slow
 OF_PDFJS = re.compile(r"^pdf/|^assets/pdf_view\.|^assets/[\w-]+\.(svg|gif)$")
 BUDGET = 350_000
 """Bytes of the page, compressed, without what PDF.js needs."""

@@ -3,7 +3,7 @@ import { effect } from "@preact/signals";
 import { lazy, Suspense } from "preact/compat";
 import { useEffect, useState } from "preact/hooks";
 import { keyAsked, keepKey } from "../api/client";
-import { openThread, thread, title, turns } from "../ask/conversation";
+import { openThread, stop, thread, title, turns } from "../ask/conversation";
 import { AskView } from "../ask/view";
 import { learnAbout, listBuckets } from "../library/buckets";
 import { closePlace } from "../reader/place";
@@ -41,7 +41,8 @@ export function App() {
       const id = address.value.thread;
       if (address.value.view !== "ask") return;
       if (id && id !== thread.peek()) void trying(() => openThread(id));
-      if (!id && thread.peek() && address.value.view === "ask") {
+      if (!id && thread.peek()) {
+        stop();
         thread.value = null;
         title.value = "";
         turns.value = [];
