@@ -138,29 +138,8 @@ class Settings(BaseSettings):
         validation_alias="CITEGRAPH_RERANK_URL",
         description="Address of a Cohere, Jina or TEI style /rerank endpoint when CITEGRAPH_RERANKER=served.",
     )
-    fusion_weights: tuple[float, float] | None = Field(
-        None,
-        validation_alias="CITEGRAPH_FUSION_WEIGHTS",
-        description="RRF weights as JSON [dense, sparse]; default: [1, 6] static, [1, 1] other models.",
-    )
     chunk_tokens: int = Field(
         900, ge=50, le=8000, validation_alias="CITEGRAPH_CHUNK_TOKENS", description="Chunk size in tokens."
-    )
-    chunk_overlap: int = Field(
-        150, ge=0, le=4000, validation_alias="CITEGRAPH_CHUNK_OVERLAP", description="Chunk overlap in tokens."
-    )
-    summaries_from: int = Field(
-        120_000,
-        ge=0,
-        validation_alias="CITEGRAPH_SUMMARIES_FROM",
-        description="Characters above which a document gets summaries for two-level search; 0: none does.",
-    )
-    sections: int = Field(
-        20,
-        ge=0,
-        le=100,
-        validation_alias="CITEGRAPH_SECTIONS",
-        description="Sections, found by their summaries, that a search also looks into; 0: one level.",
     )
     ingest_workers: int | None = Field(
         None,
@@ -293,7 +272,7 @@ class Settings(BaseSettings):
         Measured on five judged collections: 5 to 8 is never worse than BM25 alone by more than 0.005
         nDCG@10 and mostly better; 3 costs 0.02 where the questions are claims.
         """
-        return self.fusion_weights or ((1.0, 6.0) if self.embeddings == "static" else (1.0, 1.0))
+        return (1.0, 6.0) if self.embeddings == "static" else (1.0, 1.0)
 
 
 def load_settings() -> Settings:

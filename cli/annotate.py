@@ -175,11 +175,7 @@ async def _change(
     if not changes and request.rerun is None:
         return
     stores = Stores(corpus.documents, corpus.annotations, corpus.index, corpus.extractions)
-    options = IngestOptions(
-        chunk_tokens=services.settings.chunk_tokens,
-        chunk_overlap=services.settings.chunk_overlap,
-        summaries_from=services.settings.summaries_from,
-    )
+    options = IngestOptions(chunk_tokens=services.settings.chunk_tokens)
     again = Again(
         extractor=_by_model(services, bucket) if request.rerun == "model" else None,
         fields=_field_names(corpus, bucket, request) if request.rerun else (),

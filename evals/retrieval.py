@@ -116,9 +116,7 @@ async def _fill(index: Index, given: RetrievalSet, settings: Settings) -> int:
     count = 0
     for document in given.documents():
         count += 1
-        queue += chunk_document(
-            document, BUCKET, tokens=settings.chunk_tokens, overlap=settings.chunk_overlap
-        )
+        queue += chunk_document(document, BUCKET, tokens=settings.chunk_tokens)
         if len(queue) >= BATCH:
             await index.upsert(BUCKET.name, queue, {})
             queue = []

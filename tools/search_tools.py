@@ -13,6 +13,7 @@ from citegraph.corpus.filters.clause import Clause, Filters, Operator, filtered_
 from citegraph.corpus.filters.qdrant_filter import to_qdrant
 from citegraph.corpus.index.diversity import POOL, diversified
 from citegraph.corpus.index.index_protocol import Index, Mode, SearchRequest
+from citegraph.corpus.index.levels import SECTIONS
 from citegraph.corpus.index.rerankers import DEPTH
 from citegraph.corpus.index.searcher import Cached, SearchFailure, search_buckets
 from citegraph.corpus.index.views import VersionedIndex
@@ -107,7 +108,7 @@ class PassageQuery:
                 phrases=self.phrases,
                 identifiers=self.identifiers,
                 limit=self.depth(corpus),
-                sections=corpus.sections,
+                sections=SECTIONS,
             )
             for name in self.buckets
         ]

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 Form = Literal["scores", "order"]
 FEWEST = 3
 """Passages below this number are not worth a call."""
+THRESHOLD = 0.3
+"""Passages that the model scores below this share of 10 are left out."""
 NOT_RERANKED = "not reranked"
 """Kind of the note on a reranker that failed: the order of the search stands."""
 PROMPT_VERSION = "rerank-1"
@@ -141,7 +143,7 @@ async def rerank_evidence(
         Asking(services, form, budget, context),
         services.rerankings,
         (form, spec.base_url or "", spec.model, PROMPT_VERSION),
-        context.rerank_threshold if form == "scores" and not state["plan"].get("sides") else None,
+        THRESHOLD if form == "scores" and not state["plan"].get("sides") else None,
     )
     ordered, failure = await reranked(reranker, state["question"], hits)
     usage: Spent = spent_on(budget.calls) if budget.calls else {}

@@ -83,10 +83,6 @@ class Context(BaseModel):
             description="Order of the passages by a model: its scores, its order, or neither; default: the process's."
         ),
     ] = "default"
-    rerank_threshold: Annotated[
-        float,
-        Field(ge=0, le=1, description="Passages that the model scores below this share of 10 are left out."),
-    ] = 0.3
     expand: Annotated[
         Literal["off", "weak", "always"],
         Field(

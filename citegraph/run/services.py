@@ -35,7 +35,7 @@ class Corpus:
 
     `lines` is a model that embeds a line in microseconds, for comparing many of them; None when there is none.
     `embedder` is the index's own model. `searcher` is one of the user's own, asked before the index.
-    `extractions` is for the operator alone. `sections` are looked into by each search beside all chunks.
+    `extractions` is for the operator alone.
     """
 
     buckets: "dict[str, Bucket]"
@@ -48,7 +48,6 @@ class Corpus:
     lines: "Embedder | None" = None
     embedder: "Embedder | None" = None
     extractions: "ExtractionStore | None" = None
-    sections: int = 0
 
 
 def open_corpus(settings: Settings) -> Corpus:
@@ -84,7 +83,6 @@ def open_corpus(settings: Settings) -> Corpus:
         embedder=embedder,
         lines=embedder if settings.embeddings == "static" else None,
         extractions=ExtractionStore(settings.sql_url),
-        sections=settings.sections,
     )
 
 

@@ -53,9 +53,7 @@ def test_measures_agree_with_hand_calculation() -> None:
 
 
 async def test_the_collection_runs_through_the_real_index(folder: Path, tmp_path: Path) -> None:
-    settings = Settings.model_construct(
-        embeddings="static", reranker="none", fusion_weights=None, chunk_tokens=900, chunk_overlap=150
-    )
+    settings = Settings.model_construct(embeddings="static", reranker="none", chunk_tokens=900)
     results = await evaluate(load_retrieval_set(folder), settings, tmp_path / "home")
     assert results["corpus"]["documents"] == 3
     assert results["corpus"]["queries"] == 2

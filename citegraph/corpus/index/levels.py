@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 LEVEL_KEY = "level"
 """Where the payload of a summary holds its level; that of a chunk has no such key."""
 
+SECTIONS = 20
+"""Sections, found by their summaries, that a search also looks into; measured in docs/measured.md."""
+
 _SUMMARY: dict[str, Any] = {"key": LEVEL_KEY, "match": {"any": ["section", "document"]}}
 
 

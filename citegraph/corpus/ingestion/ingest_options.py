@@ -126,8 +126,6 @@ def options_from(
     """
     return IngestOptions(
         chunk_tokens=settings.chunk_tokens,
-        chunk_overlap=settings.chunk_overlap,
-        summaries_from=settings.summaries_from,
         prune=prune,
         workers=settings.ingest_workers,
         limits=Limits(settings.ingest_seconds, settings.ingest_memory_mb, settings.ingest_file_mb),

@@ -86,14 +86,14 @@ ENGINES = [
 
 def make_index(engine: str, folder: Path, embedder: object = STATIC) -> Index:
     if engine == "edge":
-        return EdgeIndex(folder, embedder, weights=(1.0, 3.0))  # type: ignore[arg-type]
+        return EdgeIndex(folder, embedder, weights=(1.0, 6.0))  # type: ignore[arg-type]
     if engine == "process":
-        return ProcessIndex(Settings(home=folder, qdrant_url=None, fusion_weights=(1.0, 3.0)))
+        return ProcessIndex(Settings(home=folder, qdrant_url=None))
     client = (
         AsyncQdrantClient(os.environ["QDRANT_URL"]) if engine == "server" else AsyncQdrantClient(":memory:")
     )
     prefix = f"test_{uuid4().hex}_"
-    return QdrantIndex(client, embedder, weights=(1.0, 3.0), prefix=prefix)  # type: ignore[arg-type]
+    return QdrantIndex(client, embedder, weights=(1.0, 6.0), prefix=prefix)  # type: ignore[arg-type]
 
 
 PROCESS: dict[str, Index] = {}
@@ -186,8 +186,8 @@ class TestContract:
     async def test_hybrid_fuses_both_lists_by_rank(self, filled: Index) -> None:
         hits = await filled.search(SearchRequest("letters", "ropes of the tug", limit=2))
         assert hits[0].chunk.doc_id == "ropes"
-        # Rank 1 in both lists: sum of weight / (k - 1 + rank) with k = 60 and weights 1 and 3.
-        assert hits[0].score == pytest.approx(1 / 60 + 3 / 60, abs=1e-6)
+        # Rank 1 in both lists: sum of weight / (k - 1 + rank) with k = 60 and weights 1 and 6.
+        assert hits[0].score == pytest.approx(1 / 60 + 6 / 60, abs=1e-6)
         # The second is not found by a word of the question, but by the vectors.
         assert hits[1].score == pytest.approx(1 / 61, abs=1e-6)
         assert len(hits) == 2
