@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -26,22 +26,12 @@ class VersionedIndex:
     found any more.
     """
 
-    def __init__(
-        self, inner: Index, versions: IndexVersions, *, cache: bool = True, theirs: Collection[str] = ()
-    ) -> None:
-        """Keep searches and counts with `cache`, but none of the buckets that others write (`theirs`)."""
+    def __init__(self, inner: Index, versions: IndexVersions, *, cache: bool = True) -> None:
+        """Keep searches and counts with `cache`."""
         self.inner = inner
         self._versions = versions
-        self._theirs = theirs
-        self.searches = SearchCache(self._version_of) if cache else None
-        self._counts = CountCache(self._version_of) if cache else None
-
-    def around(self, inner: Index, theirs: Collection[str]) -> VersionedIndex:
-        """Return the same around another index, some of whose buckets others write."""
-        return VersionedIndex(inner, self._versions, cache=self.searches is not None, theirs=theirs)
-
-    def _version_of(self, bucket: str) -> int | None:
-        return None if bucket in self._theirs else self._versions.of(bucket)
+        self.searches = SearchCache(self._versions.of) if cache else None
+        self._counts = CountCache(self._versions.of) if cache else None
 
     @asynccontextmanager
     async def _write(self, bucket: str) -> AsyncIterator[Index]:
