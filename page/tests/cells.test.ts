@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cellOf, compare, kindOf, seriesOf, shown } from "../src/ask/cells";
+import { cellOf, compare, kindOf, printedAmount, seriesOf, shown } from "../src/ask/cells";
 
 const sorted = (texts: unknown[], down = false) => texts.map(cellOf).sort((one, other) => compare(one, other, down)).map((cell) => cell.text);
 
@@ -37,4 +37,8 @@ test("months are drawn as a line in their order, those without a row as a gap", 
   expect(series).toMatchObject({ line: true, labels: ["2023-11", "2023-12", "2024-01", "2024-02"], values: [9, 1, null, 4] });
   const years = [["2023", 4], ["2024", 9]].map((row) => row.map(cellOf));
   expect(seriesOf(["year", "count"], years)[0]).toMatchObject({ line: true, labels: ["2023", "2024"] });
+});
+
+test("amounts are printed alike everywhere, without a digit lost", () => {
+  expect(["5854.8 EUR", "-309.6 USD", "1234567.125 KWD", "12 JPY", "Rev. 2"].map(printedAmount)).toEqual(["5,854.80 EUR", "-309.60 USD", "1,234,567.125 KWD", "12.00 JPY", "Rev. 2"]);
 });

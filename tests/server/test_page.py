@@ -68,6 +68,8 @@ def test_an_answer_comes_with_its_sources_and_a_citation_opens_the_marked_page(p
     page.button("Search in the document", "#document").click()
     page.one("#document-search").send_keys("junction to case")
     page.until("return document.querySelector('.reader-search [role=status]').textContent.includes('1 / 1')")
+    page.one("#tab-fields").click()
+    page.until("return !!document.querySelector('.value .value-text')")
     page.driver.switch_to.active_element.send_keys(Keys.ESCAPE)
     page.until("return !document.getElementById('document')")
     assert page.driver.switch_to.active_element == cited

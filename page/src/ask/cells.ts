@@ -118,3 +118,11 @@ function everyMonth(labels: string[]): string[] {
 }
 
 const valueOf = (cell: Cell): number => ("value" in cell ? cell.value : 0);
+
+/** Print an amount as the server stores it ("5854.8 EUR") the way answers do: "5,854.80 EUR"; other texts stay. */
+export function printedAmount(text: string): string {
+  const found = /^(-?)(\d+)(?:\.(\d+))? ([A-Z]{3})$/.exec(text);
+  if (!found) return text;
+  const whole = found[2]!.replace(/\B(?=(\d{3})+$)/g, ",");
+  return `${found[1]}${whole}.${(found[3] ?? "").padEnd(2, "0")} ${found[4]}`;
+}

@@ -57,7 +57,7 @@ export function Chart({ series }: { series: Series[] }) {
             maxBarThickness: 18,
             // What is missing in between is not drawn as if it were known.
             spanGaps: true,
-            segment: { borderDash: (part: ScriptableLineSegmentContext) => (part.p1DataIndex - part.p0DataIndex > 1 ? [4, 4] : undefined) },
+            segment: { borderDash: (part: ScriptableLineSegmentContext) => (part.p0.skip || part.p1.skip ? [4, 4] : undefined) },
             pointRadius: 3,
             pointBackgroundColor: color("--accent"),
           },

@@ -2,6 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { documentPath, getJson, keepFile, send } from "../api/client";
 import type { BucketDetail, DocumentSummary, Field } from "../api/types";
+import { printedAmount } from "../ask/cells";
 import { FilterDialog } from "../ask/filter_chips";
 import { openPlace } from "../reader/place";
 import { hrefTo } from "../routing";
@@ -263,12 +264,11 @@ const isNumber = (field: Field | undefined): boolean => !!field && ["money", "in
 
 function Shown({ value, field }: { value: string | undefined; field: Field | undefined }) {
   if (!value) return <span class="faint">–</span>;
-  const money = field?.type === "money" ? /^(-?\d+)(\.\d+)?(?: ([A-Z]{3}))?$/.exec(value) : null;
+  const money = field?.type === "money" ? /^(.*) ([A-Z]{3})$/.exec(printedAmount(value)) : null;
   if (!money) return <>{value.length > 90 ? `${value.slice(0, 88)}…` : value}</>;
-  const decimals = ((money[2] ?? ".").slice(1) + "00").slice(0, Math.max(2, (money[2] ?? "").length - 1));
   return (
     <>
-      {Number(money[1]).toLocaleString("en")}.{decimals} <span class="currency">{money[3]}</span>
+      {money[1]} <span class="currency">{money[2]}</span>
     </>
   );
 }

@@ -2,6 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { getJson } from "../api/client";
 import type { DocumentValue, ReviewItem } from "../api/types";
+import { printedAmount } from "../ask/cells";
 import { openPlace } from "../reader/place";
 import { correct, EditValue, placeOfValue, statusWord } from "../reader/values_view";
 import { hrefTo } from "../routing";
@@ -77,7 +78,7 @@ export function ReviewView({ bucket }: { bucket: string }) {
                 {item.found.map((one) => (
                   <li>
                     <span class={`status-word ${one.status}`}>{statusWord(one.status)}</span>
-                    <span class="value-text">{one.shown || one.raw}</span>
+                    <span class="value-text">{printedAmount(one.shown || (one.raw ?? ""))}</span>
                     {one.reason && <span class="faint">{one.reason}</span>}
                     {one.quote && <Place id={item.doc_id} name={`“${one.quote}”`} value={one} />}
                   </li>

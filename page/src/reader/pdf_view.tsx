@@ -64,7 +64,8 @@ export function PdfView({ detail, place, onUndrawable }: { detail: DocumentDetai
     bus.on("updatefindmatchescount", (event: { matchesCount: { current: number; total: number } }) => setFound(event.matchesCount));
     bus.on("updatefindcontrolstate", (event: { matchesCount: { current: number; total: number } }) => setFound(event.matchesCount));
     const resized = new ResizeObserver(() => {
-      if (viewer.currentScaleValue === "page-width") viewer.currentScaleValue = "page-width";
+      // It hears of its own end too, when the pages are taken out of view.
+      if (container.current?.isConnected && viewer.currentScaleValue === "page-width") viewer.currentScaleValue = "page-width";
     });
     resized.observe(container.current!);
     let task: PDFDocumentLoadingTask | null = null;

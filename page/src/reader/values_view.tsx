@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { documentPath, getJson, sendJson } from "../api/client";
 import type { BucketDetail, DocumentValue } from "../api/types";
+import { printedAmount } from "../ask/cells";
 import { about, bucketDetail } from "../library/buckets";
 import type { Place } from "../routing";
 import { Icon } from "../ui/icon";
@@ -53,7 +54,7 @@ export function ValuesView({ id, bucket, onPlace }: { id: string; bucket: string
                 ) : (
                   <>
                     <span class="value-line">
-                      {stands?.shown ? <span class="value-text">{stands.shown}</span> : <span class="faint">{t("values.none")}</span>}
+                      {stands?.shown ? <span class="value-text">{printedAmount(stands.shown)}</span> : <span class="faint">{t("values.none")}</span>}
                       {stands && stands.confidence < 0.7 && <Doubt value={stands} />}
                       {stands && placeOfValue(id, stands) && (
                         <button type="button" class="link" onClick={() => onPlace(placeOfValue(id, stands)!)}>
@@ -72,7 +73,7 @@ export function ValuesView({ id, bucket, onPlace }: { id: string; bucket: string
                     {stands?.against && <span class="warn value-note">{t("values.against", { text: stands.against })}</span>}
                     {others.map((value) => (
                       <span class="value-other">
-                        <span class="status-word">{statusWord(value.status)}</span> {value.shown}
+                        <span class="status-word">{statusWord(value.status)}</span> {printedAmount(value.shown)}
                         {placeOfValue(id, value) && (
                           <button type="button" class="link" onClick={() => onPlace(placeOfValue(id, value)!)}>
                             {value.page ? t("page.short", { page: value.page }) : t("values.where")}
