@@ -2,7 +2,6 @@
 
 import asyncio
 import getpass
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,6 +12,7 @@ import typer
 
 from citegraph.errors import BadInput
 from citegraph.run.services import Corpus, Services
+from citegraph.run.wire import dumped
 from cli.annotated import (
     HISTORY_COLUMNS,
     correction_table,
@@ -28,7 +28,7 @@ from cli.annotated import (
 from cli.dataclass_command import command, new_app
 from cli.exits import ANSWERED
 from cli.options import AsJson, Quiet
-from cli.terminal import Progress, progress, say, write
+from cli.terminal import Progress, counted, progress, say, write
 from tools.value_rows import Row, correction_rows, document_rows, history_rows, review_rows
 
 if TYPE_CHECKING:
@@ -186,8 +186,8 @@ async def _change(
     ids = None if doc_id is None else [doc_id]
     count = await reannotate(bucket, ids, stores=stores, options=options, again=again)
     if doc_id is None:
-        done = f"{len(changes):,} corrections" if changes else f"extracted again by {request.rerun}"
-        say(f"{bucket.name}: {count:,} documents, {done}")
+        done = counted(len(changes), "correction") if changes else f"extracted again by {request.rerun}"
+        say(f"{bucket.name}: {counted(count, 'document')}, {done}")
 
 
 def _editor(corpus: Corpus, bucket: "Bucket", request: Annotate) -> "Editor":
@@ -247,10 +247,7 @@ def _values(bucket: "Bucket", corrections: Sequence[str]) -> list[tuple[str, str
         declared = bucket.field(name)
         if len(given) > 1 and (declared is None or declared.type != "keywords"):
             raise BadInput(f"{name} takes one value; {len(given)} were given.")
-    return [
-        (name, given[0] if len(given) == 1 else json.dumps(given, ensure_ascii=False))
-        for name, given in values.items()
-    ]
+    return [(name, given[0] if len(given) == 1 else dumped(given)) for name, given in values.items()]
 
 
 def _by_model(services: Services, bucket: "Bucket") -> "Extractor":
@@ -282,7 +279,7 @@ def _shown(corpus: Corpus, bucket: "Bucket", doc_id: str | None, request: Annota
         return _review(corpus, bucket, request)
     rows = document_rows(corpus, bucket, doc_id)
     if request.as_json:
-        return json.dumps(rows, ensure_ascii=False)
+        return dumped(rows)
     record = corpus.documents.record(doc_id)
     title = f"{doc_id} ({bucket.name}, {record.source_file if record else ''})"
     return document_text(title, rows) if rows else f"{title}: no values"
@@ -326,7 +323,7 @@ def _history(corpus: Corpus, bucket: "Bucket", doc_id: str | None, request: Anno
         write_table(request.out, history_table(rows), HISTORY_COLUMNS)
         return f"{request.out}: {len(rows):,} rows"
     if request.as_json:
-        return json.dumps(rows, ensure_ascii=False)
+        return dumped(rows)
     return history_text(rows) or f"{doc_id or bucket.name}: nothing was corrected"
 
 
@@ -335,4 +332,4 @@ def _printed(rows: Sequence[Row], table: Sequence[Row], request: Annotate) -> st
     if request.out is not None:
         write_table(request.out, table)
         return f"{request.out}: {len(table):,} rows"
-    return json.dumps(rows, ensure_ascii=False) if request.as_json else ""
+    return dumped(rows) if request.as_json else ""

@@ -1,12 +1,12 @@
 """How `annotate` shows values, lists for review, corrections and their history: as data, as text, and as the table that a review team fills in."""
 
 import csv
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from citegraph.errors import BadInput
+from citegraph.run.wire import dumped
 from tools.value_rows import Row
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def write_table(path: Path, rows: Sequence[Row], columns: Sequence[str] = COLUMN
     try:
         with path.open("w", encoding="utf-8", newline="") as file:
             if kind == ".jsonl":
-                file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+                file.writelines(dumped(row) + "\n" for row in rows)
                 return
             file.write(BOM)
             table = csv.writer(file)
@@ -214,7 +214,7 @@ def read_table(path: Path) -> "Iterator[Change]":
 def _cell(row: Mapping[str, Any], name: str) -> str:
     value = row.get(name)
     if isinstance(value, list | dict):
-        return json.dumps(value, ensure_ascii=False)
+        return dumped(value)
     text = "" if value is None else str(value).strip()
     # The apostrophe before what a spreadsheet could run as a formula; see `citegraph.corpus.records.csv_rows.safe_cell`.
     return text[1:] if text[:2] in ("'=", "'+", "'-", "'@", "'|", "'%") else text

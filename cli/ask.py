@@ -11,6 +11,7 @@ from citegraph.answer.chat_text import chosen_reply
 from citegraph.errors import BadInput
 from citegraph.run.answer_types import Answer, Clarification
 from citegraph.run.context import Context
+from citegraph.run.wire import dumped
 from cli.answer_text import answer_text, clarification_text
 from cli.dataclass_command import command, new_app
 from cli.exits import BY_STATUS
@@ -62,7 +63,7 @@ def ask(request: Ask) -> int:
     answer = asyncio.run(
         _run(request, context, make_steps(quiet=quiet or as_json), may_ask=not as_json and interactive())
     )
-    write(answer.model_dump_json() if as_json else shown(answer))
+    write(dumped(answer.model_dump(mode="json")) if as_json else shown(answer))
     if answer.status in {"needs_clarification", "unanswerable"} and not quiet and nothing_ingested():
         say("no documents yet: citegraph ingest PATH... --bucket NAME")
     if answer.thread_id and not quiet:

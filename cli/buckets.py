@@ -1,10 +1,10 @@
 """The command `buckets`: which buckets there are, and everything about one of them."""
 
-import json
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from citegraph.run.wire import dumped
 from citegraph.settings import load_settings
 from cli.dataclass_command import new_app
 from cli.options import AsJson
@@ -40,14 +40,14 @@ def buckets(
             {"name": item.name, "documents": counts[item.name], "description": item.description}
             for item in declared.values()
         ]
-        write(json.dumps(rows, ensure_ascii=False) if as_json else _list_text(rows))
+        write(dumped(rows) if as_json else _list_text(rows))
         return
     if name not in declared:
         raise BadInput(f"There is no bucket {name!r}; the buckets are {', '.join(declared)}.")
     values = _frequent(settings, declared, name) if counts[name] else {}
     if as_json:
         data = declared[name].model_dump(mode="json") | {"documents": counts[name], "frequent_values": values}
-        write(json.dumps(data, ensure_ascii=False))
+        write(dumped(data))
     else:
         write(_bucket_text(declared[name], counts[name], values))
 
@@ -74,7 +74,7 @@ def _list_text(rows: list[dict[str, Any]]) -> str:
     wide = max(len(row["name"]) for row in rows)
     digits = max(len(f"{row['documents']:,}") for row in rows)
     return "\n".join(
-        f"{row['name']:<{wide}}  {row['documents']:>{digits},} documents  "
+        f"{row['name']:<{wide}}  {row['documents']:>{digits},} {'document ' if row['documents'] == 1 else 'documents'}  "
         f"{' '.join(row['description'].split())}"
         for row in rows
     )

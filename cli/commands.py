@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Annotated, Any
 
 import typer
@@ -12,6 +13,9 @@ from cli.exits import report
 
 COMMANDS = {
     "ask": ("cli.ask", "Answer a question."),
+    "chat": ("cli.chat", "Ask, ask on and reply in one conversation."),
+    "threads": ("cli.chat", "List, show and delete conversations."),
+    "open": ("cli.chat", "Open a document's file at a page."),
     "ingest": ("cli.ingest", "Bring documents into a bucket."),
     "buckets": ("cli.buckets", "List the buckets, or document one of them."),
     "annotate": ("cli.annotate", "Show, correct or extract again the values of documents."),
@@ -20,6 +24,7 @@ COMMANDS = {
     "bucket": ("cli.declarations", "Propose and check bucket declarations."),
     "demo": ("cli.demo", "Ask the sample corpus three questions."),
     "serve": ("cli.serve", "Serve the page and the HTTP API."),
+    "mcp": ("cli.serve", "Serve the Model Context Protocol on stdin and stdout."),
     "key": ("cli.serve", "Make an API key."),
     "doctor": ("cli.doctor", "Look at settings, stores, models and tools."),
     "eval": ("cli.evaluate", "Measure sets of questions, filters, passages or claims."),
@@ -40,8 +45,14 @@ class Commands(TyperGroup):
         """Return the command, or the group of commands, that a module declares under this name."""
         if cmd_name not in COMMANDS:
             return None
-        declared = typer.main.get_group(import_module(COMMANDS[cmd_name][0]).app)
-        return declared.commands.get(cmd_name, declared)
+        module = import_module(COMMANDS[cmd_name][0])
+        group = typer.main.get_group(getattr(module, f"{cmd_name}_app", module.app))
+        return group.commands.get(cmd_name, group)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """Return the names of commands that begin so, without importing any."""
+        named = [name for name in COMMANDS if name.startswith(incomplete)]
+        return [SimpleNamespace(type="plain", value=name, help=COMMANDS[name][1]) for name in named]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the list of commands."""

@@ -15,12 +15,12 @@ from citegraph.settings import Settings, load_settings
 from cli.dataclass_command import command, new_app
 from cli.exits import ANSWERED
 from cli.options import Quiet
-from cli.terminal import Progress, progress, say, write
+from cli.terminal import Progress, counted, progress, say, write
 
 if TYPE_CHECKING:
     from citegraph.corpus.extraction.proposal import Example, Proposal
 
-app = new_app("Propose and check bucket declarations.")
+app = bucket_app = new_app("Propose and check bucket declarations.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,9 @@ def propose(request: Propose) -> int:
         write(text)
     else:
         out.write_text(f"{text}\n", encoding="utf-8")
-        write(f"{out}: {len(proposal.bucket.fields)} fields from {proposal.documents} documents")
+        write(
+            f"{out}: {counted(len(proposal.bucket.fields), 'field')} from {counted(proposal.documents, 'document')}"
+        )
         say(
             f"Look it through, put it in a folder that CITEGRAPH_BUCKETS names, then `citegraph bucket check {out}`."
         )
@@ -158,7 +160,9 @@ def _bucket_name(folder: Path) -> str:
 def _head(proposal: "Proposal", read: _Read) -> list[str]:
     """Return what stands above the declaration."""
     of = f" of {read.files:,} files" if read.files > len(read.examples) else ""
-    head = [f"Proposed from {proposal.documents:,} documents{of}; check names, words and types before use."]
+    head = [
+        f"Proposed from {counted(proposal.documents, 'document')}{of}; check names, words and types before use."
+    ]
     head += proposal.notes
     head += [f"Not read: {line}" for line in read.skipped[:10]]
     return [*head, *([f"... and {len(read.skipped) - 10:,} more"] if read.skipped[10:] else [])]
@@ -175,7 +179,7 @@ def declaration(proposal: "Proposal", head: Sequence[str]) -> str:
         entry = CommentedMap(item)
         rate = proposal.rates[item["name"]]
         entry.yaml_add_eol_comment(
-            f"found in {rate:.0%} of {proposal.documents} documents", "name", column=40
+            f"found in {rate:.0%} of {counted(proposal.documents, 'document')}", "name", column=40
         )
         fields.append(entry)
     data["fields"] = fields

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,13 +12,13 @@ import typer
 import buckets
 from citegraph.answer.chat_text import chosen_reply
 from citegraph.run.services import Services
-from citegraph.settings import load_settings
+from citegraph.settings import Settings, load_settings
 from cli.answer_text import answer_text, clarification_text
 from cli.dataclass_command import new_app
 from cli.exits import ANSWERED, BY_STATUS
 from cli.ingest import Ingest, ingest_into
 from cli.options import Quiet
-from cli.terminal import make_steps, progress, say, write
+from cli.terminal import counted, make_steps, progress, say, write
 
 if TYPE_CHECKING:
     from citegraph.run.answer_types import Answer
@@ -38,22 +39,30 @@ def demo(quiet: Quiet = False) -> None:
     raise typer.Exit(asyncio.run(_run(quiet=quiet)))
 
 
-def demo_services() -> Services:
-    """Return services over a home of the demo's own, never over the user's stores."""
+def demo_settings() -> Settings:
+    """Return the settings over a home of the demo's own, never over the user's stores."""
     settings = load_settings()
     own = {"home": settings.home / "demo", "database_url": None, "qdrant_url": None, "buckets_dir": None}
-    return Services(settings.model_copy(update=own), trusted=True)
+    return settings.model_copy(update=own)
 
 
 async def _run(*, quiet: bool) -> int:
     from graph.session import open_session
 
-    services = demo_services()
+    services = Services(demo_settings(), trusted=True)
     async with open_session(services) as session:
         await ingest_sample(services, quiet=quiet)
         codes = [await _ask(session, row, quiet=quiet) for row in _scripted()]
-    write("Ask your own: citegraph ingest PATH --bucket NAME, then citegraph ask “…”")
+    command = own_name()
+    write(f"Look at it in the browser:  {command} serve --demo")
+    write(f"Ask your own documents:     {command} ingest PATH --bucket NAME, then {command} ask “…”")
     return max(codes, default=ANSWERED)
+
+
+def own_name() -> str:
+    """Return what starts this command line here: "citegraph", with the folder where it was called by one."""
+    called = Path(sys.argv[0])
+    return str(called) if called.name == "citegraph" and called.parent != Path() else "citegraph"
 
 
 async def ingest_sample(services: Services, *, quiet: bool = False) -> int:
@@ -67,7 +76,9 @@ async def ingest_sample(services: Services, *, quiet: bool = False) -> int:
             report = await ingest_into(services, request, show)
         documents, new = documents + report.documents, new + report.new + report.changed
     if not quiet:
-        say(f"sample corpus: {documents} documents, {new} of them new, {time.monotonic() - began:.1f} s")
+        say(
+            f"sample corpus: {counted(documents, 'document')}, {new} of them new, {time.monotonic() - began:.1f} s"
+        )
     return documents
 
 

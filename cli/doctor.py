@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 import typer
 
 from citegraph.errors import BadInput, CitegraphError, Unavailable
+from citegraph.run.wire import dumped
 from cli.dataclass_command import new_app
 from cli.exits import ANSWERED, FAILED
 from cli.options import AsJson
@@ -55,7 +56,7 @@ def doctor(as_json: AsJson = False) -> None:
     checks = list(examine())
     good = all(check.status != "failed" for check in checks)
     if as_json:
-        write(json.dumps({"ok": good, "checks": [asdict(check) for check in checks]}, ensure_ascii=False))
+        write(dumped({"ok": good, "checks": [asdict(check) for check in checks]}))
     else:
         write("\n".join(line for check in checks for line in _lines(check)))
     raise typer.Exit(ANSWERED if good else FAILED)
@@ -213,7 +214,11 @@ def served_graphs() -> Check:
             "Only `langgraph dev` and its server need it.",
         )
     declared = json.loads(file.read_text("utf-8"))
-    targets = [*declared.get("graphs", {}).values(), declared["auth"]["path"], declared["http"]["app"]]
+    targets = [
+        *(served["path"] for served in declared.get("graphs", {}).values()),
+        declared["auth"]["path"],
+        declared["http"]["app"],
+    ]
     for target in targets:
         module, _, name = target.partition(":")
         if not hasattr(import_module(module), name):

@@ -1,7 +1,6 @@
 """The command `eval`: question, filter and retrieval sets and judged claims measured, as a table or as JSON."""
 
 import asyncio
-import json
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -14,6 +13,7 @@ import typer
 
 from citegraph.errors import BadInput
 from citegraph.run.services import Services
+from citegraph.run.wire import dumped
 from cli.dataclass_command import command, new_app
 from cli.exits import ANSWERED, FAILED
 from cli.options import AsJson, ContextTexts, Quiet, make_context
@@ -112,7 +112,7 @@ def evaluate(request: Evaluate) -> int:
     if request.as_json:
         several = {"modes": compared} if len(compared) > 1 else {}
         notes = {"notes": said} if said else {}
-        write(json.dumps(results | judged | filtered | several | notes, ensure_ascii=False))
+        write(dumped(results | judged | filtered | several | notes))
     else:
         _print_filter_sets(filtered, list_misses=request.misses)
         if len(compared) > 1:

@@ -14,7 +14,7 @@ from citegraph.settings import load_settings
 from cli.dataclass_command import command, new_app
 from cli.exits import ANSWERED
 from cli.options import BucketName, FilterTexts
-from cli.terminal import say
+from cli.terminal import counted, say
 
 if TYPE_CHECKING:
     pass
@@ -63,7 +63,7 @@ def export(request: Export) -> int:
     finally:
         if whole:
             written.unlink(missing_ok=True)
-    say(f"{request.out}: {count:,} documents")
+    say(f"{request.out}: {counted(count, 'document')}")
     return ANSWERED
 
 

@@ -1,7 +1,6 @@
 """The commands `ingest` and `reembed`: files into a bucket, and its index anew from what is stored."""
 
 import asyncio
-import json
 import os
 import signal
 import threading
@@ -15,10 +14,11 @@ import typer
 
 from citegraph.errors import BadInput, Unavailable
 from citegraph.run.services import Services
+from citegraph.run.wire import dumped
 from cli.dataclass_command import command, new_app
 from cli.exits import ANSWERED, FAILED, NOT_ANSWERED
 from cli.options import AsJson, BucketName, Quiet
-from cli.terminal import Progress, progress, say, write
+from cli.terminal import Progress, counted, progress, say, write
 
 if TYPE_CHECKING:
     from citegraph.corpus.foreign.collection_source import CollectionSource
@@ -117,7 +117,7 @@ def ingest(request: Ingest) -> int:
     except (KeyboardInterrupt, Unavailable):
         say("What was written stays. The same command goes on from there.")
         raise
-    whole = json.dumps(report_json(report), ensure_ascii=False)
+    whole = dumped(report_json(report))
     if request.report:
         request.report.write_text(whole + "\n", encoding="utf-8")
     write(whole if request.as_json else report_text(report, dry_run=request.dry_run))
@@ -139,7 +139,7 @@ def reembed(bucket: Annotated[str, typer.Argument(help="Name of the bucket.")], 
     """Build a bucket's index anew from the stored documents, e.g. after a change of the embedding model."""
     with ends_on_sigterm() as run_work, progress(f"reembed {bucket}", quiet=quiet) as show:
         count = run_work(_closing(Services(trusted=True), lambda services: _reembed(services, bucket, show)))
-    write(f"{bucket}: {count:,} documents indexed anew")
+    write(f"{bucket}: {counted(count, 'document')} indexed anew")
 
 
 class _RunWork:
@@ -267,14 +267,16 @@ def report_json(report: "IngestReport") -> dict[str, Any]:
 def report_text(report: "IngestReport", *, dry_run: bool = False) -> str:
     """Return a report for people: counts, then what was skipped, refused or unknown."""
     head = (
-        f"{report.bucket}: {report.documents:,} documents in {report.seconds:.1f} s: "
+        f"{report.bucket}: {counted(report.documents, 'document')} in {report.seconds:.1f} s: "
         f"{report.new:,} new, {report.changed:,} changed, {report.unchanged:,} unchanged"
         f"{f' ({report.not_read:,} of them not read again)' if report.not_read else ''}, "
-        f"{report.deleted:,} deleted; {report.chunks:,} chunks written, {report.annotated:,} annotated"
+        f"{report.deleted:,} deleted; {counted(report.chunks, 'chunk')} written, {report.annotated:,} annotated"
     )
     lines = ["dry run, nothing was written; with it:", head] if dry_run else [head]
     if report.missing > report.deleted:
-        lines.append(f"{report.missing:,} stored documents have no source any more (--prune removes them)")
+        lines.append(
+            f"{counted(report.missing, 'stored document')} without a source now (--prune removes them)"
+        )
     if report.unused_annotations:
         more = ", …" if report.unused_annotations > len(report.unused_rows[:5]) else ""
         lines.append(

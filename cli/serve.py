@@ -13,7 +13,9 @@ from typing import Annotated
 import typer
 
 from citegraph.errors import BadInput
+from citegraph.run.services import Services
 from cli.dataclass_command import command, new_app
+from cli.demo import demo_settings
 from cli.exits import ANSWERED
 from cli.terminal import say, write
 
@@ -41,10 +43,30 @@ class Key:
 def serve(
     host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port to listen on.")] = 8000,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Serve the sample corpus that `demo` has ingested.")
+    ] = False,
 ) -> None:
     """Serve the page and the HTTP API; without keys (see `key`) everyone who reaches it is the owner."""
     # By name: the server and the command line stand side by side, neither imports the other.
-    import_module("server.listening").serve(host, port)
+    listening = import_module("server.listening")
+    if demo:
+        settings = demo_settings()
+        if not settings.home.is_dir():
+            raise BadInput("There is no demo yet: run `citegraph demo` first.")
+        engine = settings.engine or "process"
+        listening.app.state.services = Services(settings.model_copy(update={"engine": engine}))
+    listening.serve(host, port)
+
+
+@app.command()
+def mcp() -> None:
+    """Serve the Model Context Protocol on stdin and stdout: ask, search, list, sum and read documents.
+
+    Put `citegraph mcp` as the command of a server into the settings of an MCP client; `citegraph serve` has the same
+    tools at /mcp.
+    """
+    import_module("server.chat_fronts.mcp_server").run_stdio()
 
 
 @command(app, "key")

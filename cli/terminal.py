@@ -16,6 +16,11 @@ PLAIN_SECONDS = 5.0
 """Seconds between two plain lines of progress."""
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: "1 document", "1,200 documents"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def say(text: str = "") -> None:
     """Print a line on stderr."""
     print(text, file=sys.stderr, flush=True)
@@ -112,7 +117,7 @@ def step_line(event: "Event") -> str:
     """Return an event as one line, "" when it says nothing to people."""
     if event["event"] == "tool":
         sought = f" for “{event['query'][:80]}”" if event["query"] else f" in {', '.join(event['buckets'])}"
-        found = event["error"] or f"{event['hits']:,} hit{'' if event['hits'] == 1 else 's'}"
+        found = event["error"] or f"{counted(event['hits'], 'hit')}"
         return f"  {event['tool']}: {found}{sought}"
     if event["event"] == "correction":
         return f"correction: {event['reason']}"

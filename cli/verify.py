@@ -1,6 +1,5 @@
 """The command `verify`: the claims of a finished answer held against a folder of evidence."""
 
-import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -10,6 +9,7 @@ import typer
 
 from citegraph.citations.verdicts import Claim, Report
 from citegraph.errors import BadInput
+from citegraph.run.wire import dumped
 from cli.dataclass_command import new_app
 from cli.exits import ANSWERED, NOT_ANSWERED
 from cli.options import AsJson
@@ -38,7 +38,7 @@ def verify(
     except OSError as error:
         raise BadInput(f"{answer}: cannot be read ({error.strerror or type(error).__name__})") from error
     report = verified(text, load_evidence(evidence))
-    write(json.dumps(asdict(report), ensure_ascii=False) if as_json else report_text(report))
+    write(dumped(asdict(report)) if as_json else report_text(report))
     backed = all(claim.verdict in BACKED for claim in report.claims)
     raise typer.Exit(ANSWERED if backed else NOT_ANSWERED)
 

@@ -1,20 +1,29 @@
 """The HTTP application, run alone (`citegraph serve`) or mounted in LangGraph Server; nothing opens at import."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.routing import Route
 
 from citegraph.run.services import Services
 from server import asking, browsing, health, ingesting, threads_routes
+from server.chat_fronts import cited, completions
+from server.chat_fronts.mcp_server import McpEndpoint, served_mcp
 from server.guard.admission import Gate
 from server.guard.bodies import BoundedBodies
+from server.line_safe import JsonText
 from server.metrics import Counted, Metrics
 from server.page_files import PageFiles
 from server.page_routes import about, seen_tables, value_routes
 from server.problems import RESPONSES, Refused, add_handlers
 from server.running import opened, opened_inside
+from server.web import api_docs
+from server.web.replies import Conditional, OtherSites, RequestIds
 
 PAGE = Path(__file__).parent / "page"
 """Folder of the web page, served at / when it is there."""
@@ -35,12 +44,15 @@ def create_app(services: Services | None = None, *, inside: bool = False) -> Fas
         title="Citegraph",
         version=version("citegraph"),
         description="Questions over document collections, answered with citations that are checked.",
-        lifespan=opened_inside if inside else opened,
+        lifespan=opened_inside if inside else opened_alone,
+        default_response_class=JsonText,
+        docs_url=None,
+        redoc_url=None,
     )
     app.state.services, app.state.metrics = services, Metrics()
-    routers = [] if inside else [asking.router, threads_routes.router]
+    routers = [] if inside else [asking.router, threads_routes.router, completions.router]
     # Those of one document's parts stand before the route that takes the rest of the address for its id.
-    more = [about.router, seen_tables.router, value_routes.router]
+    more = [cited.router, about.router, seen_tables.router, value_routes.router]
     for router in (*routers, *more, browsing.router, ingesting.router):
         app.include_router(router)
     if inside:
@@ -48,18 +60,34 @@ def create_app(services: Services | None = None, *, inside: bool = False) -> Fas
         app.include_router(health.beside)
     else:
         app.include_router(health.router)
+        app.include_router(api_docs.router)
+        api_docs.describe(app)
+        app.router.routes.append(Route("/mcp", McpEndpoint(), include_in_schema=False))
         if PAGE.is_dir():
             app.mount("/", PageFiles(directory=PAGE, html=True), name="page")
     add_handlers(app, ours_only=inside)
+    if not inside:
+        app.add_middleware(Conditional)
+        app.add_middleware(GZipMiddleware, minimum_size=1_000)
     app.add_middleware(BoundedBodies, uploads_only=inside)
     app.add_middleware(Gate, state=app.state, open_paths=() if inside else _page_paths())
     app.add_middleware(Counted, metrics=app.state.metrics)
+    if not inside:
+        app.add_middleware(RequestIds)
+        app.add_middleware(OtherSites)
     return app
 
 
 def _page_paths() -> list[str]:
     """Return the addresses of the page's files, which tell nothing of the documents."""
     return ["/", *(f"/{path.relative_to(PAGE).as_posix()}" for path in PAGE.rglob("*") if path.is_file())]
+
+
+@asynccontextmanager
+async def opened_alone(app: FastAPI) -> AsyncIterator[None]:
+    """Open what a server of its own needs, MCP too."""
+    async with opened(app), served_mcp(app):
+        yield
 
 
 elsewhere = APIRouter()

@@ -1,18 +1,19 @@
 """Routes that run the graph: ask, reply and resume, as one JSON answer or as server-sent events."""
 
 import asyncio
-import json
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import Response
 from sse_starlette import EventSourceResponse
 
 from citegraph.run.answer_types import Answer
 from citegraph.run.events import Event
+from citegraph.run.wire import dumped
+from server.line_safe import JsonText
 from server.problems import RESPONSES, Refused
 from server.running import RunningAlone, ServerAlone, Who
 from server.schemas import Ask, Reply, Resume, ThreadId
@@ -75,11 +76,16 @@ async def respond(request: Request, server: RunningAlone, events: AsyncGenerator
     server.limits.admit(server.working)
     # What refuses the request does so before the first event, so that it has its own status. The run is counted
     # before anything is awaited: no other is let in between.
-    first = await anext(events)
-    told = _from(first, events)
+    told = await begun(events)
     if wants_events(request):
         return EventSourceResponse(_as_sse(told), ping=PING, headers={"X-Accel-Buffering": "no"})
-    return JSONResponse(await until_gone(request, _answer(told)))
+    return JsonText(await until_gone(request, _answer(told)))
+
+
+async def begun(events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
+    """Return the events once there is a first one; what refuses the request is raised here."""
+    first = await anext(events)
+    return _from(first, events)
 
 
 def wants_events(request: Request) -> bool:
@@ -97,7 +103,7 @@ async def _from(first: Event, events: AsyncGenerator[Event, None]) -> AsyncGener
 async def _as_sse(events: AsyncGenerator[Event, None]) -> AsyncIterator[dict[str, str]]:
     async with aclosing(events):
         async for event in events:
-            yield {"event": event["event"], "data": json.dumps(event, ensure_ascii=False)}
+            yield {"event": event["event"], "data": dumped(event)}
 
 
 async def _answer(events: AsyncGenerator[Event, None]) -> Any:

@@ -1,7 +1,6 @@
 """Routes that change the corpus: bring a file in, with its progress as events, and remove a document."""
 
 import asyncio
-import json
 import re
 import shutil
 import uuid
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request, Response, UploadFile
-from fastapi.responses import JSONResponse
 from sse_starlette import EventSourceResponse
 
 from citegraph.corpus.ingestion.ingest_options import IngestOptions, Stores, options_from
@@ -18,10 +16,12 @@ from citegraph.corpus.ingestion.pipeline import ingest, read_ahead
 from citegraph.corpus.ingestion.report import IngestReport
 from citegraph.corpus.ingestion.writing import remove_documents
 from citegraph.errors import CitegraphError
+from citegraph.run.wire import dumped
 from server.asking import STREAM, wants_events
 from server.browsing import DocumentId, declared_bucket, known_document, reading
 from server.guard.places import Place
 from server.guard.rights import may_bring, may_change, may_write
+from server.line_safe import JsonText
 from server.problems import RESPONSES, Refused, status_of
 from server.running import Running, Server, Who
 from server.schemas import Ingested
@@ -66,7 +66,7 @@ async def upload(
         ended = event
     if "problem" in ended:
         raise Refused(ended["status"], ended["problem"])
-    return JSONResponse(ended["ingested"], 201)
+    return JsonText(ended["ingested"], 201)
 
 
 @router.delete("/{doc_id:path}", status_code=204)
@@ -166,7 +166,7 @@ def _report(report: IngestReport, stored: list[str]) -> dict[str, Any]:
 async def _events(work: AsyncIterator[dict[str, Any]]) -> AsyncIterator[dict[str, str]]:
     async for event in work:
         name = next(iter(event))
-        yield {"event": name, "data": json.dumps(event, ensure_ascii=False)}
+        yield {"event": name, "data": dumped(event)}
 
 
 def stores_of(server: Running) -> Stores:

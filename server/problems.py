@@ -13,6 +13,7 @@ from starlette.exceptions import HTTPException
 from citegraph.errors import BadInput, CitegraphError, TimedOut, Unavailable
 from graph.session import NothingPending, UnknownThread, WrongInterrupt
 from server.auth import Unauthenticated
+from server.line_safe import JsonText
 
 MEDIA_TYPE = "application/problem+json"
 log = logging.getLogger("citegraph.server")
@@ -47,7 +48,7 @@ def problem(
     """Return the response of an error."""
     shown = detail.encode("utf-8", "replace").decode()
     body = Problem(title=HTTPStatus(status).phrase, status=status, detail=shown, errors=errors)
-    return JSONResponse(body.model_dump(exclude_none=True), status, headers, MEDIA_TYPE)
+    return JsonText(body.model_dump(exclude_none=True), status, headers, MEDIA_TYPE)
 
 
 STATUS: list[tuple[type[Exception], int]] = [
@@ -96,7 +97,8 @@ def add_handlers(app: FastAPI, *, ours_only: bool = False) -> None:
 
     @app.exception_handler(Exception)
     async def unexpected(request: Request, error: Exception) -> JSONResponse:
-        log.exception("unexpected error", extra={"path": request.url.path})
+        named = getattr(request.state, "request_id", "")
+        log.exception("unexpected error", extra={"path": request.url.path, "request_id": named})
         return problem(500, f"unexpected {type(error).__name__}")
 
 

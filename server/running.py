@@ -18,6 +18,7 @@ from citegraph.corpus.records.access import Principal
 from citegraph.run.services import Corpus, Services
 from citegraph.settings import Settings, load_settings
 from graph.session import Session, open_session
+from server.chat_fronts.conversations import Conversations
 from server.guard.places import Place
 from server.logs import RunLog
 from server.metrics import Metrics
@@ -107,6 +108,7 @@ class RunningAlone(Running):
 
     session: Session
     threads: ThreadBook
+    conversations: Conversations
 
     @property
     def working(self) -> int:
@@ -129,8 +131,15 @@ async def opened(app: FastAPI) -> AsyncIterator[None]:
     services = replace(services, observers=(*services.observers, runs, RunLog()))
     async with open_session(services) as session:
         threads = await asyncio.to_thread(ThreadBook, settings.sql_url)
+        conversations = await asyncio.to_thread(Conversations, settings.sql_url)
         app.state.running = RunningAlone(
-            settings, services, _limits(settings), app.state.metrics, session=session, threads=threads
+            settings,
+            services,
+            _limits(settings),
+            app.state.metrics,
+            session=session,
+            threads=threads,
+            conversations=conversations,
         )
         yield
         app.state.running.close()

@@ -168,8 +168,9 @@ def test_targets_of_langgraph_json_are_dotted_and_exist() -> None:
     declared = json.loads((ROOT / "langgraph.json").read_text("utf-8"))
     assert declared["dependencies"] == ["."]
     assert "agent" in declared["graphs"]
-    for target in declared["graphs"].values():
-        module, _, attribute = target.partition(":")
+    for served in declared["graphs"].values():
+        assert served["description"].endswith(".")
+        module, _, attribute = served["path"].partition(":")
         assert "/" not in module, "a path target breaks absolute imports"
         assert hasattr(importlib.import_module(module), attribute)
 

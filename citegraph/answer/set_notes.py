@@ -20,7 +20,8 @@ def unknown_notes(corpus: Corpus, plan: Plan, decision: Decision) -> list[Stored
         note(
             "compose",
             "unknown",
-            f"{count} more documents do not state their {field.replace('_', ' ')} and are not included.",
+            f"{count} more document{' does' if count == 1 else 's do'} not state {'its' if count == 1 else 'their'} "
+            f"{field.replace('_', ' ')} and {'is' if count == 1 else 'are'} not included.",
         )
         for field, count in corpus.annotations.unknown(name, bucket_filters(plan, name)).items()
     ]

@@ -5,6 +5,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, cast
 
+from citegraph.answer.cells import table_of
 from citegraph.answer.cited_spans import CITED_INPUTS, cell, value_spans
 from citegraph.answer.computed_cells import (
     LABELS,
@@ -155,14 +156,12 @@ def computed_number(
         **draft,
         "text": "\n".join(lines),
         "documents": ids,
-        "table": {
-            "columns": ["document", what],
-            "rows": [
-                [doc_id, cell(values[doc_id]) if not isinstance(values[doc_id], int) else values[doc_id]]
-                for doc_id in shown
-            ],
-            "doc_ids": shown,
-        },
+        "table": table_of(
+            ["document", what],
+            [[doc_id, values[doc_id]] for doc_id in shown],
+            shown,
+            lambda value: value if isinstance(value, int) else cell(value),
+        ),
         "unanswerable": not draft["text"],
     }
 

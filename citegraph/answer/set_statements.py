@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, cast
 
+from citegraph.answer.cells import table_of
 from citegraph.answer.cited_spans import CITED_INPUTS, cell
 from citegraph.answer.computed_cells import cited_values, json_cell, sortable
 from citegraph.answer.set_copies import copies_notes
@@ -95,11 +96,12 @@ def listed(corpus: Corpus, plan: Plan, decision: Decision, context: Context) -> 
     doc_ids = [str(row["doc_id"]) for row in rows]
     return {
         "text": "\n".join([f"{shown} {noun} in {name}{basis}{apart}:", *lines]),
-        "table": {
-            "columns": ["document", *columns],
-            "rows": [table_row(row, columns) for row in rows],
-            "doc_ids": doc_ids,
-        },
+        "table": table_of(
+            ["document", *columns],
+            [[row["doc_id"], *(row.get(column) for column in columns)] for row in rows],
+            doc_ids,
+            cell,
+        ),
         "documents": doc_ids if order and order["limit"] else all_ids,
         "matched": len(all_ids),
         "cited": [
@@ -170,11 +172,6 @@ def lost_conditions(plan: Plan) -> list[str]:
     return [words for words in lost if not (kept and kept["value"] in words)]
 
 
-def table_row(row: Json, columns: Sequence[str]) -> list[Any]:
-    """Return the cells of one row: document id, then printed values."""
-    return [row["doc_id"], *("" if row.get(column) is None else cell(row[column]) for column in columns)]
-
-
 def computed(corpus: Corpus, plan: Plan, decision: Decision, context: Context) -> Draft:
     """Return the draft of a count, sum, average or extreme over all matching documents, with its coverage.
 
@@ -219,7 +216,7 @@ def grouped(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, ...
         only=only,
     )
     result = run_query(corpus.annotations, query)
-    rows = [[json_cell(row.get(column)) for column in result.columns] for row in result.rows]
+    rows = [[row.get(column) for column in result.columns] for row in result.rows]
     # The table is the statement; what stands beside it says how it came about, and is held against no passage.
     covered = result.covered.get(field or "", result.matched) if function != "count" else result.matched
     groups_found = f"{len(rows)} {'group' if len(rows) == 1 else 'groups'}"
@@ -230,7 +227,7 @@ def grouped(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, ...
         "text": "\n".join(lines),
         "documents": list(ids),
         "matched": result.matched,
-        "table": {"columns": list(result.columns), "rows": rows, "doc_ids": []},
+        "table": table_of(result.columns, rows, [], json_cell),
         "cited": [],
         "computed": True,
     }

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from citegraph.answer.cells import table_of
 from citegraph.answer.cited_spans import CITED_INPUTS
 from citegraph.answer.computed_cells import cited_values, derivation, json_cell, number_text
 from citegraph.corpus.filters.clause import Clause
@@ -63,10 +64,10 @@ def top_groups(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, 
     )
     lines = [f"Ranked by {by}:", *lines] if several else lines
     lines = lines or [f"The {made['group_by'][0].replace('_', ' ')} with the {made['top']} cannot be told."]
-    shown = [[json_cell(row.get(column)) for column in result.columns] for row in rows[:1000]]
+    shown = [[row.get(column) for column in result.columns] for row in rows[:1000]]
     return draft | {
         "text": "\n".join([*lines, *_missing(query, result), *result.notes]),
-        "table": {"columns": list(result.columns), "rows": shown, "doc_ids": []},
+        "table": table_of(result.columns, shown, [], json_cell),
         "unanswerable": not draft["cited"],
     }
 

@@ -95,13 +95,33 @@ class Clarification(BaseModel):
     interrupt_id: str = ""
 
 
+class Cell(BaseModel):
+    """A value of a table for programs: money with `amount` and `currency`, a `date`, or a `number` with its unit.
+
+    Amounts and numbers are decimal texts, dates ISO.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    type: Literal["money", "date", "number"]
+    amount: str | None = None
+    currency: str | None = None
+    date: str | None = None
+    number: str | None = None
+    unit: str | None = None
+
+
 class Table(BaseModel):
-    """Rows of a list or an aggregate; `doc_ids[i]` names the document of row i (empty for groups)."""
+    """Rows of a list or an aggregate as they are shown; `doc_ids[i]` names the document of row i (empty for groups).
+
+    `cells` holds the same values typed, None where the text that is shown is the value.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     columns: list[str]
     rows: list[list[Any]]
+    cells: list[list[Cell | None]] = []
     doc_ids: list[str] = []
 
 

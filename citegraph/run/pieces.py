@@ -388,11 +388,26 @@ class NumberMade(TypedDict):
     doc_ids: list[str]
 
 
+class TypedCell(TypedDict, total=False):
+    """A value of a table for programs: `type` is money, date or number; amounts and numbers are decimal texts."""
+
+    type: Literal["money", "date", "number"]
+    amount: str
+    currency: str | None
+    date: str
+    number: str
+    unit: str | None
+
+
 class TableRows(TypedDict):
-    """Rows of a list or a number; `doc_ids[i]` is the document of row i, none for groups."""
+    """Rows of a list or a number as they are shown, and `cells` with the same values typed, None for texts.
+
+    `doc_ids[i]` is the document of row i, none for groups.
+    """
 
     columns: list[str]
     rows: list[list[Any]]
+    cells: list[list[TypedCell | None]]
     doc_ids: list[str]
 
 

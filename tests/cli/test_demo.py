@@ -17,10 +17,11 @@ def test_a_second_demo_reuses_the_index(
     result = run("demo")
     assert result.code == 0
     assert "documents, 0 of them new" in result.err
-    lookup, total, asked, _ = result.out.split("-" * 72)
+    lookup, total, asked, end = result.out.split("-" * 72)
     assert "nvr7833.pdf (page 3): “" in lookup
     assert "8,010.00 USD" in total
     assert "It asks back: " in asked
     assert "The demo replies: the opening dinner, receipt 0322" in asked
+    assert "serve --demo" in end
     assert "larut-receipt-0322.txt: “" in asked
     assert "512" in asked.split("The demo replies", 1)[1]

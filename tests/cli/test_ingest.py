@@ -39,7 +39,7 @@ def test_a_dry_run_tells_and_writes_nothing(folder: Path, capsys: pytest.Capture
         assert (report["new"], report["documents"], report["chunks"]) == (1, 1, 1)
         assert report["skipped"][0]["reason"].startswith("the file is empty (0 bytes)")
     assert capsys.readouterr().out.startswith(
-        "dry run, nothing was written; with it:\ngeneric: 1 documents in "
+        "dry run, nothing was written; with it:\ngeneric: 1 document in "
     )
     assert not (folder.parent / "home" / "index").exists()
     assert ingest(Ingest([folder], bucket="generic", quiet=True)) == 0
