@@ -13,9 +13,9 @@ from cli.exits import report
 
 COMMANDS = {
     "ask": ("cli.ask", "Answer a question."),
-    "chat": ("cli.chat", "Ask, ask on and reply in one conversation."),
-    "threads": ("cli.chat", "List, show and delete conversations."),
-    "open": ("cli.chat", "Open a document's file at a page."),
+    "chat": ("cli.conversing", "Ask, ask on and reply in one conversation."),
+    "threads": ("cli.conversing", "List, show and delete conversations."),
+    "open": ("cli.conversing", "Open a document's file at a page."),
     "ingest": ("cli.ingest", "Bring documents into a bucket."),
     "buckets": ("cli.buckets", "List the buckets, or document one of them."),
     "annotate": ("cli.annotate", "Show, correct or extract again the values of documents."),

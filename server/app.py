@@ -6,7 +6,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
 
@@ -23,6 +23,7 @@ from server.page_routes import about, seen_tables, value_routes
 from server.problems import RESPONSES, Refused, add_handlers
 from server.running import opened, opened_inside
 from server.web import api_docs
+from server.web.options import known_options
 from server.web.replies import Conditional, OtherSites, RequestIds
 
 PAGE = Path(__file__).parent / "page"
@@ -46,6 +47,7 @@ def create_app(services: Services | None = None, *, inside: bool = False) -> Fas
         description="Questions over document collections, answered with citations that are checked.",
         lifespan=opened_inside if inside else opened_alone,
         default_response_class=JsonText,
+        dependencies=[Depends(known_options)],
         docs_url=None,
         redoc_url=None,
     )

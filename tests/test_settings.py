@@ -26,7 +26,7 @@ def variables() -> dict[str, str]:
 
 def entries() -> dict[str, str]:
     """Return variable -> comment of `.env.example`, where each assignment stands under one comment line."""
-    lines = [line for line in EXAMPLE.read_text("utf-8").splitlines() if line.strip()]
+    lines = [line for line in EXAMPLE.read_text("utf-8").splitlines() if line.strip()][1:]
     comments, assignments = lines[::2], lines[1::2]
     assert len(comments) == len(assignments)
     assert all(comment.startswith("# ") for comment in comments)

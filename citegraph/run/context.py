@@ -1,11 +1,62 @@
 """The settings of one run: what a caller, an assistant or Studio's form may choose."""
 
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 StepSettings = dict[str, str | int | float]
+
+
+GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
+    "Scope": {
+        "buckets": ("route",),
+        "filters": ("schema_plan",),
+        "without": ("schema_plan",),
+        "today": ("schema_plan",),
+    },
+    "Answer": {
+        "mode": (),
+        "unsupported": ("verify_citations",),
+        "overload": ("review",),
+        "list_limit": ("compose",),
+        "max_clarifications": ("review", "clarify"),
+    },
+    "Budgets": {
+        "max_rounds": ("review",),
+        "max_tool_calls": ("review",),
+        "max_llm_calls": (),
+        "max_tokens": (),
+        "max_cost": (),
+        "max_seconds": (),
+        "max_corrections": ("verify_citations",),
+    },
+    "Search": {
+        "top_k": ("search",),
+        "evidence_tokens": ("prune",),
+        "score_threshold": ("prune",),
+        "rerank": ("search",),
+        "rerank_threshold": ("search",),
+        "expand": ("search",),
+        "mmr": ("prune",),
+        "strict_search": ("search",),
+    },
+    "Models": {"models": ()},
+}
+"""The settings in the groups and order in which a form shows them, with the nodes that read them, none for all."""
+
+
+def as_form(schema: dict[str, Any]) -> None:
+    """Put the settings of a JSON schema into the order of `GROUPS`, each titled by its group.
+
+    `langgraph_nodes` is what Studio reads to show a setting at its nodes.
+    """
+    given, ordered = schema["properties"], {}
+    for group, names in GROUPS.items():
+        for name, nodes in names.items():
+            shown = {"title": f"{group}: {name.replace('_', ' ')}"}
+            ordered[name] = given[name] | shown | ({"langgraph_nodes": list(nodes)} if nodes else {})
+    schema["properties"] = ordered | {name: given[name] for name in given if name not in ordered}
 
 
 class Context(BaseModel):
@@ -14,7 +65,7 @@ class Context(BaseModel):
     Live objects never go in here: LangGraph builds Studio's form from this JSON schema.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_extra=as_form)
 
     mode: Annotated[
         Literal["agentic", "single"] | None,

@@ -52,7 +52,7 @@ def test_a_long_quote_is_cut_at_a_word() -> None:
 
 def test_a_table_is_shown_when_the_text_does_not_name_its_rows() -> None:
     table = Table(columns=["document", "total"], rows=[["d1", 12.5], ["d2", None]], doc_ids=["d1", "d2"])
-    assert answer_text(answer("Two:", table=table)) == "Two:\n\ndocument  total\nd1        12.5\nd2"
+    assert answer_text(answer("Two:", table=table)) == "Two:\n\ndocument  total\nd1         12.5\nd2"
     assert answer_text(answer("- 12.5 [d1]", table=table)) == "- 12.5 [d1]"
 
 

@@ -218,7 +218,9 @@ def test_a_changed_context_changes_the_run(client: SyncLangGraphClient) -> None:
     assert parts["answer"]["buckets"] == ["datasheets"]  # type: ignore[call-overload, index]
 
 
-@pytest.mark.parametrize("context", [{"max_rounds": 0}, {"buckets": "contracts"}], ids=json.dumps)
+@pytest.mark.parametrize(
+    "context", [{"max_rounds": 0}, {"buckets": "contracts"}, {"bucket": ["contracts"]}], ids=json.dumps
+)
 def test_a_context_out_of_bounds_is_refused(context: dict[str, Any], address: str) -> None:
     with get_sync_client(url=address) as client:
         parts = client.runs.stream(

@@ -72,6 +72,15 @@ async def test_the_api_is_shown_from_files_of_the_server(api: httpx.AsyncClient)
     assert set(schemes) == {"bearer", "key"}
 
 
+async def test_an_option_that_no_route_knows_is_refused(api: httpx.AsyncClient) -> None:
+    refused = await api.get("/documents?bucket=invoices&limt=5")
+    assert refused.status_code == 422
+    assert "'limt' is no option of this route; there are bucket, filter" in refused.json()["detail"]
+    assert (await api.get("/documents?bucket=invoices&limit=5")).status_code == 200
+    given = {"question": LOOKUP, "context": {"bucket": ["invoices"]}}
+    assert (await api.post("/ask", json=given)).status_code == 422
+
+
 def test_no_character_of_a_text_ends_a_line() -> None:
     text = "a\u2028b\u2029c\u0085d\ne"
     line = dumped({"text": text})

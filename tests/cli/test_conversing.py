@@ -58,7 +58,7 @@ def test_numbers_stand_at_the_right_and_long_cells_break_between_words() -> None
     rows = [["A name of many words that goes on", "8,010.00 USD", None], ["B", "12.00 USD", "x"]]
     table = Table(columns=["vendor", "total", "note"], rows=rows)
     assert table_text(table, 40).splitlines() == [
-        "vendor                      total  note",
+        "vendor                       total  note",
         "A name of many words  8,010.00 USD",
         "that goes on",
         "B                        12.00 USD  x",
