@@ -85,6 +85,7 @@ def test_the_drawing_command_prints_the_block_of_the_readme() -> None:
         [sys.executable, "-m", "graph.main"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
     )
     assert printed.stdout in README
+    assert printed.stdout.strip() in PAGES["studio.md"]
 
 
 def test_no_file_names_a_machine() -> None:
