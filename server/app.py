@@ -23,8 +23,8 @@ from server.page_routes import about, seen_tables, value_routes
 from server.problems import RESPONSES, Refused, add_handlers
 from server.running import opened, opened_inside
 from server.web import api_docs
-from server.web.options import known_options
 from server.web.replies import Conditional, OtherSites, RequestIds
+from server.web.unknown_options import known_options
 
 PAGE = Path(__file__).parent / "page"
 """Folder of the web page, served at / when it is there."""

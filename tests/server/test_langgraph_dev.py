@@ -166,6 +166,8 @@ def test_a_chat_message_answers_a_clarification_too(client: SyncLangGraphClient)
     state: Any = client.threads.get_state(thread)
     (shown,) = [item["value"] for task in state["tasks"] for item in task["interrupts"]]
     assert set(shown) == {"type", "question", "options", "tried"}
+    assert [message["type"] for message in state["values"]["messages"]] == ["human", "ai"]
+    assert state["values"]["messages"][-1]["content"].startswith(shown["question"])
     assert all({"id", "label"} <= set(option) for option in shown["options"])
     reply = {"messages": [{"type": "human", "content": "CBC-10904"}]}
     answer = answer_of(run(client, thread, input=reply))
