@@ -66,7 +66,7 @@ def mcp() -> None:
     Put `citegraph mcp` as the command of a server into the settings of an MCP client; `citegraph serve` has the same
     tools at /mcp.
     """
-    import_module("server.chat_fronts.mcp_server").run_stdio()
+    import_module("server.listening").serve_stdio()
 
 
 @command(app, "key")

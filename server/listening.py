@@ -1,12 +1,15 @@
 """Runs the application with uvicorn, which at a signal lets runs end at their next step before it goes."""
 
+import asyncio
 from types import FrameType
 from typing import Any
 
 import uvicorn
 
+from citegraph.run.services import Services
 from citegraph.settings import load_settings
-from server.app import app
+from server.app import app, create_app
+from server.chat_fronts.mcp_server import make_mcp
 from server.logs import configuration
 
 KEPT = 75
@@ -34,3 +37,14 @@ def serve(host: str, port: int, **options: Any) -> None:
     options = {"timeout_keep_alive": KEPT, **options}
     config = uvicorn.Config(app, host=host, port=port, **options)
     DrainingServer(config).run()
+
+
+def serve_stdio() -> None:
+    """Serve MCP to a client at the other end of stdin and stdout, as the owner of everything, until it goes away."""
+    own = create_app(Services(load_settings(), trusted=True))
+
+    async def run() -> None:
+        async with own.router.lifespan_context(own):
+            await make_mcp(lambda: own.state.running).run_stdio_async()
+
+    asyncio.run(run())

@@ -22,8 +22,7 @@ from citegraph.corpus.schema.document import Document
 from citegraph.errors import CitegraphError
 from citegraph.run.answer_types import Answer
 from citegraph.run.context import Context
-from citegraph.run.services import Corpus, Services
-from citegraph.settings import load_settings
+from citegraph.run.services import Corpus
 from server.problems import Refused
 from server.running import RunningAlone
 from tools.document_metadata import document_metadata
@@ -411,16 +410,3 @@ class McpEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand a request on."""
         await scope["app"].state.mcp.handle_request(scope, receive, send)
-
-
-def run_stdio() -> None:
-    """Serve a client at the other end of stdin and stdout, as the owner of everything, until it goes away."""
-    from server.app import create_app
-
-    app = create_app(Services(load_settings(), trusted=True))
-
-    async def run() -> None:
-        async with app.router.lifespan_context(app):
-            await make_mcp(lambda: app.state.running).run_stdio_async()
-
-    asyncio.run(run())
