@@ -28,6 +28,8 @@ COMMANDS = {
     "key": ("cli.serve", "Make an API key."),
     "doctor": ("cli.doctor", "Look at settings, stores, models and tools."),
     "eval": ("cli.evaluate", "Measure sets of questions, filters, passages or claims."),
+    "backup": ("cli.mending", "Write a backup of documents, threads and uploads."),
+    "restore": ("cli.mending", "Put a backup in the place of the home."),
     "reembed": ("cli.ingest", "Build a bucket's index anew."),
 }
 """Command -> the module that declares it, and what the list of commands says of it."""

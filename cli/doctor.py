@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 import typer
 
@@ -19,7 +19,7 @@ from citegraph.run.wire import dumped
 from cli.dataclass_command import new_app
 from cli.exits import ANSWERED, FAILED
 from cli.options import AsJson
-from cli.terminal import write
+from cli.terminal import say, write
 
 if TYPE_CHECKING:
     from citegraph.settings import Settings
@@ -48,11 +48,25 @@ app = new_app()
 
 
 @app.command()
-def doctor(as_json: AsJson = False) -> None:
+def doctor(
+    as_json: AsJson = False,
+    repair: Annotated[
+        bool,
+        typer.Option(
+            "--repair", help="Restore damaged stores from the last backup, make a damaged index anew."
+        ),
+    ] = False,
+) -> None:
     """Look at settings, stores, models and tools, and say what to mend; exits with 5 when something failed.
 
-    Nothing is changed or created but a probe.
+    Without --repair nothing is changed or created but a probe.
     """
+    if repair:
+        from citegraph.settings import load_settings
+        from cli.mending import repairs
+
+        for line in repairs(load_settings()):
+            say(line)
     checks = list(examine())
     good = all(check.status != "failed" for check in checks)
     if as_json:

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import sqlite3
 import time
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
@@ -19,6 +20,7 @@ from langgraph.runtime import RunControl
 from langgraph.types import Command
 
 from citegraph.corpus.records.access import Principal
+from citegraph.corpus.records.store_format import FORMAT, refuse_newer
 from citegraph.errors import BadInput, CitegraphError, Unavailable
 from citegraph.run.answer_types import Answer, Clarification, Note, Usage
 from citegraph.run.budgets import loop_limit, recursion_limit
@@ -387,12 +389,29 @@ async def postgres_saver(url: str) -> AsyncIterator[BaseCheckpointSaver[Any]]:
 
 @asynccontextmanager
 async def sqlite_saver(path: Path) -> AsyncIterator[BaseCheckpointSaver[Any]]:
-    """Open the SQLite checkpointer at `path`."""
+    """Open the SQLite checkpointer at `path`, which bears the stamp of its format.
+
+    Raises:
+        BadInput: a newer version wrote it.
+        Unavailable: it is damaged or cannot be written.
+    """
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-    path.parent.mkdir(parents=True, exist_ok=True)
-    async with AsyncSqliteSaver.from_conn_string(str(path)) as saver:
-        yield saver
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        async with AsyncSqliteSaver.from_conn_string(str(path)) as saver:
+            async with saver.conn.execute("PRAGMA user_version") as found:
+                row = await found.fetchone()
+            refuse_newer(int(row[0]) if row else 0, "The store of the threads")
+            await saver.conn.execute(f"PRAGMA user_version = {FORMAT}")
+            yield saver
+    except OSError as error:
+        raise Unavailable(f"{error.filename or path}: {error.strerror or type(error).__name__}.") from error
+    except sqlite3.DatabaseError as error:
+        raise Unavailable(
+            f"The threads in {path.name} cannot be used ({error}): `citegraph doctor --repair` puts the file aside or "
+            "restores the last backup."
+        ) from error
 
 
 def failed(given: Any, thread_id: str, reason: str, started: float) -> Answer:

@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 from sqlalchemy import Engine, MetaData, Table, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import (
     ArgumentError,
+    DatabaseError,
     DBAPIError,
     DisconnectionError,
     IntegrityError,
@@ -23,6 +25,7 @@ from sqlalchemy.exc import (
     SQLAlchemyError,
 )
 
+from citegraph.corpus.records.store_format import stamped
 from citegraph.errors import BadInput, Rejected, Unavailable
 
 T = TypeVar("T")
@@ -103,14 +106,26 @@ def add_columns(engine: Engine, table: Table) -> None:
             connection.exec_driver_sql(f"ALTER TABLE {named} ADD COLUMN {made}")
 
 
+_stamped: WeakSet[Engine] = WeakSet()
+
+
 def create_tables(metadata: MetaData, engine: Engine) -> None:
-    """Create the tables that are missing; other processes may do the same at the same moment."""
+    """Create the tables that are missing; other processes may do the same at the same moment.
+
+    Raises:
+        BadInput: a newer version of Citegraph wrote the database.
+    """
     for pause in (0.1, 0.3, 1.0, None):
         try:
+            if engine not in _stamped:
+                stamped(engine)
+                _stamped.add(engine)
             metadata.create_all(engine)
         except (OperationalError, ProgrammingError, IntegrityError) as error:
             # Looking and creating are two steps: PostgreSQL may also say that the name of a type is taken.
-            if pause is None or not re.search("already exists|duplicate key", str(error.orig)):
+            if pause is None or not re.search(
+                "already exists|duplicate key|UNIQUE constraint", str(error.orig)
+            ):
                 raise
             time.sleep(pause)
         else:
@@ -130,10 +145,33 @@ def translated(call: Callable[[], T]) -> T:
         raise BadInput(
             "A text with half a character (a lone surrogate), which no database can look for."
         ) from error
-    except (OperationalError, InterfaceError, DisconnectionError) as error:
+    except DatabaseError as error:
+        raise _said(error) from error
+    except DisconnectionError as error:
         raise Unavailable(f"The document database does not answer ({_short(error)}).") from error
     except SQLAlchemyError as error:
-        raise Rejected(f"The document database refused the request ({_short(error)}).") from error
+        raise _said(error) from error
+
+
+def _said(error: SQLAlchemyError) -> Unavailable | Rejected:
+    """Return what to raise for a failure of the database: what is broken, and the command that mends it."""
+    short = _short(error)
+    if re.search("malformed|not a database|corrupt", short):
+        return Unavailable(
+            f"The document database is damaged ({short}): `citegraph doctor --repair` restores the last backup, "
+            "`citegraph restore FILE` another one."
+        )
+    if re.search("disk is full|No space left", short):
+        return Unavailable(
+            f"There is no room for the document database ({short}): make room, then run it again."
+        )
+    if re.search("readonly|unable to open", short):
+        return Unavailable(
+            f"The document database cannot be written ({short}): `citegraph doctor` names the folder; make it writable."
+        )
+    if isinstance(error, OperationalError | InterfaceError):
+        return Unavailable(f"The document database does not answer ({short}).")
+    return Rejected(f"The document database refused the request ({short}).")
 
 
 def execute_all(engine: Engine, statements: Iterable[Any]) -> None:

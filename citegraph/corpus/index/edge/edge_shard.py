@@ -263,4 +263,7 @@ def translated(bucket: str, call: Callable[[], T]) -> T:
             raise Unavailable(_elsewhere(bucket)) from error
         if "not initialized" in text:
             raise Unavailable(f"The index of bucket {bucket!r} was closed during the call.") from error
-        raise Rejected(f"The embedded index refused the request on bucket {bucket!r}: {text}") from error
+        raise Rejected(
+            f"The embedded index refused the request on bucket {bucket!r}: {text[:300]}. If it is damaged, `citegraph "
+            "doctor --repair` makes it anew from the documents."
+        ) from error
