@@ -7,10 +7,12 @@ the 4,500 documents of the archive they find nothing, but for three advisories a
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from citegraph.citations.verdicts import Evidence, Report
 from citegraph.language.claim_tokens import content_stems
+from citegraph.language.disguises import undisguised
+from citegraph.language.word_tables import table
 
 AFTER = 600
 """Characters after an order that still belong to it, unless its paragraph ends before."""
@@ -93,6 +95,16 @@ _SAID = (
         ("utilisateur", "répond"),
         r"\b(?:dites|indiquez|informez)\s+(?:à\s+)?l['’]utilisateur\b|\brépond(?:s|ez)\s+(?:uniquement|toujours|seulement)\b",
     ),
+    # a turn of a chat, in brackets of any kind, that speaks to "you", or that is closed again
+    (
+        ("system", "assistant", "developer", "instruction", "prompt", "admin"),
+        r"[\[({<]{1,2}\s*(?:system|assistant|developer|instructions?|prompt|admin)\s*[\])}>]{1,2}(?=[^\n]{0,200}\b(?:you|your)\b|.{0,600}?[\[({<]{1,2}\s*/)",
+    ),
+    (("</", "< /"), r"<\s*/\s*(?:passages?|documents?|context|sources?|results?|data)\s*>"),
+    (
+        ("human:", "user:"),
+        r"^(?:human|user)\s*:[^\n]{0,300}(?:\n[^\n]{0,300}){0,3}\n\s*(?:assistant|ai)\s*:",
+    ),
     # calls of tools, and replies of the system's own steps
     (
         ("{",),
@@ -133,19 +145,54 @@ def orders(text: str) -> list[tuple[int, int]]:
 
 
 def _found(text: str) -> Iterator[tuple[int, int]]:
+    plain, offsets = undisguised(text)
+    spans = set(_matches(text))
+    if plain != text:
+        spans |= {(offsets[a], offsets[b]) if offsets else (a, b) for a, b in _matches(plain)}
+    for start, last in sorted(spans):
+        head = _BEFORE.match(text[max(0, start - 300) : start])
+        begin = max(0, start - 300) + (head.end() if head else 0)
+        close = _PARAGRAPH.search(text, last)
+        end = min(close.start() if close else len(text), last + AFTER)
+        yield begin, max(end, last)
+
+
+def _matches(text: str) -> Iterator[tuple[int, int]]:
     small = f"\n{text.lower()}"
-    matches = [
-        match
-        for words, pattern in _PATTERNS
-        if any(word in small for word in words)
-        for match in pattern.finditer(text)
+    for words, pattern in (*_PATTERNS, *_other_languages()):
+        if any(word in small for word in words):
+            yield from (match.span() for match in pattern.finditer(text))
+
+
+@cache
+def _other_languages() -> tuple[tuple[tuple[str, ...], re.Pattern[str]], ...]:
+    """Return the patterns of `orders.yaml`: two stems that stand near each other in a sentence, in either order."""
+    made = []
+    for stems in table("orders").values():
+        for one, other in (("drop", "told"), ("reader", "say")):
+            names = tuple(word.replace("_", " ") for word in stems[one].split())
+            first, second = (_any_stem(stems[key]) for key in (one, other))
+            near = r"[^.。\n]{0,60}?"
+            orders = (
+                (rf"{first}{near}{second}", rf"{second}{near}{first}")
+                if one == "drop"
+                else (rf"{first}{near}{second}",)
+            )
+            made.append((names, re.compile("|".join(orders), re.IGNORECASE)))
+    return tuple(made)
+
+
+def _any_stem(stems: str) -> str:
+    """Return a pattern of stems: at the begin of a word, but in scripts that set no blanks between them."""
+    found = [
+        (
+            re.escape(word.replace("_", " "))
+            if word[0] > "\u2e80"
+            else rf"(?<!\w){re.escape(word.replace('_', ' '))}"
+        )
+        for word in stems.split()
     ]
-    for match in sorted(matches, key=lambda match: match.span()):
-        head = _BEFORE.match(text[max(0, match.start() - 300) : match.start()])
-        begin = max(0, match.start() - 300) + (head.end() if head else 0)
-        close = _PARAGRAPH.search(text, match.end())
-        end = min(close.start() if close else len(text), match.end() + AFTER)
-        yield begin, max(end, match.end())
+    return f"(?:{'|'.join(found)})"
 
 
 def without_orders(text: str) -> str:

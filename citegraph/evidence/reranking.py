@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from citegraph.corpus.index.model_rerank import ModelReranker, Reading, order_read, scores_read
 from citegraph.corpus.index.searcher import reranked
 from citegraph.corpus.schema.document import Chunk, Hit
+from citegraph.llm.prompts import quoted
 from citegraph.run.context import Context
 from citegraph.run.model_calls import budget_of, note, spent_on, wants_model
 from citegraph.run.pieces import Reference, Spent
@@ -95,7 +96,7 @@ class Asking:
         from citegraph.llm.retry import patiently
         from citegraph.llm.structured import structured
 
-        shown = "\n\n".join(f"[{number}] {text}" for number, text in enumerate(passages, 1))
+        shown = "\n\n".join(f"[{number}] {quoted(text)}" for number, text in enumerate(passages, 1))
         call = Call(
             "rerank",
             [

@@ -2,6 +2,7 @@
 
 import hashlib
 import inspect
+import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -158,8 +159,10 @@ def render(material: Material) -> str:
     if material.turns:
         parts.append(_block("earlier_turns", "\n".join(material.turns), tags))
     if material.evidence or material.left_out:
-        opening = f'<evidence passages="{len(material.evidence)}" left_out="{material.left_out}">'
-        shown = [_passage(passage, tags) for passage in material.evidence]
+        opening = (
+            f'<evidence passages="{len(material.evidence)}" left_out="{material.left_out}" as="JSON strings">'
+        )
+        shown = [_passage(passage) for passage in material.evidence]
         parts.append("\n".join([opening, *shown, "</evidence>"]))
     if material.question:
         parts.append(_block("question", material.question, tags))
@@ -176,7 +179,7 @@ def _block(tag: str, text: str, tags: frozenset[str]) -> str:
     return f"<{tag}>\n{fence(text.strip(), tags)}\n</{tag}>"
 
 
-def _passage(passage: Passage, tags: frozenset[str]) -> str:
+def _passage(passage: Passage) -> str:
     said = [
         ("marker", passage.marker),
         ("from", passage.place),
@@ -184,7 +187,15 @@ def _passage(passage: Passage, tags: frozenset[str]) -> str:
         ("columns", passage.heads),
     ]
     attributes = "".join(f' {name}="{_attribute(value)}"' for name, value in said if value)
-    return f"<passage{attributes}>\n{fence(passage.text.strip(), tags)}\n</passage>"
+    return f"<passage{attributes}>\n{quoted(passage.text.strip())}\n</passage>"
+
+
+def quoted(text: str) -> str:
+    """Return a text as a JSON string in which no bracket of a tag stands: it ends where its quotes end."""
+    return json.dumps(text, ensure_ascii=False).translate(_NO_TAGS)
+
+
+_NO_TAGS = {ord(char): f"\\u{ord(char):04x}" for char in "<>＜＞﹤﹥\u2028\u2029\u0085"}
 
 
 def _attribute(value: str) -> str:

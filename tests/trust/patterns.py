@@ -32,6 +32,10 @@ STEEPEST = 10.0
 """How often longer a text of five times the length may take: 5 is linear, 25 quadratic."""
 
 
+PIECES = {"citegraph/corpus/extraction/parties.py": 1_500}
+"""Characters of what the patterns of a module are given: pieces of a text, not the whole (`parties.REACH`)."""
+
+
 @dataclass(frozen=True)
 class Found:
     """A pattern, where it stands, and the methods that it is used by ("search" unless only others are)."""
@@ -51,11 +55,15 @@ def all_patterns() -> list[Found]:
                 if not module.name.endswith(("on_ray", "__main__")):
                     importlib.import_module(module.name)
         _of_declarations()
-    literals = dict(_literals())
+    uses, names = _used()
     for item in records:
-        found.setdefault((item.pattern.pattern, item.pattern.flags), item)
-    for key, item in literals.items():
-        found[key] = item
+        methods = frozenset(uses.get(names.get(item.where, ""), ())) or item.methods
+        found.setdefault((item.pattern.pattern, item.pattern.flags), Found(item.pattern, item.where, methods))
+    for key, item in _literals():
+        before = found.get(key)
+        found[key] = Found(
+            item.pattern, item.where, item.methods | (before.methods if before else frozenset())
+        )
     return sorted(found.values(), key=lambda item: item.where)
 
 
@@ -91,35 +99,36 @@ def _of_declarations() -> None:
         extract_document(bucket, Document("a", bucket.name, text, "a.txt", text_hash(text)))
 
 
-def _literals() -> Iterator[tuple[tuple[str, int], Found]]:
-    """Yield patterns that stand in calls of `re`, with the methods by which a compiled one is used."""
+def _trees() -> Iterator[tuple[str, ast.AST]]:
     for name in PACKAGES:
         for file in sorted((ROOT / name).rglob("*.py")):
-            tree = ast.parse(file.read_text("utf-8"))
-            uses: dict[str, set[str]] = {}
-            for node in ast.walk(tree):
-                if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                    uses.setdefault(node.value.id, set()).add(node.attr)
-            names = {
-                id(node.value): node.targets[0].id
-                for node in ast.walk(tree)
-                if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
-            }
-            for node in ast.walk(tree):
-                call = _call(node)
-                if call is None:
-                    continue
-                method, pattern, flags = call
-                held = names.get(id(node), "")
-                methods = uses.get(held, set()) & CALLS if method == "compile" else {method}
-                if held and not held.startswith("_"):
-                    methods |= {"search"}
-                made = Found(
-                    re.compile(pattern, flags),
-                    f"{file.relative_to(ROOT)}:{node.lineno}",  # type: ignore[attr-defined]
-                    frozenset(methods or {"search"}),
-                )
-                yield (made.pattern.pattern, made.pattern.flags), made
+            yield str(file.relative_to(ROOT)), ast.parse(file.read_text("utf-8"))
+
+
+def _used() -> tuple[dict[str, set[str]], dict[str, str]]:
+    """Return the methods by which patterns are used, by their name; and the names of compiled ones by their place."""
+    uses: dict[str, set[str]] = {}
+    names: dict[str, str] = {}
+    for file, tree in _trees():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and node.attr in CALLS and isinstance(node.value, ast.Name):
+                uses.setdefault(node.value.id, set()).add(node.attr)
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                names[f"{file}:{node.value.lineno}"] = node.targets[0].id
+    return uses, names
+
+
+def _literals() -> Iterator[tuple[tuple[str, int], Found]]:
+    """Yield patterns that stand in calls of `re` other than to compile them."""
+    for file, tree in _trees():
+        for node in ast.walk(tree):
+            call = _call(node)
+            if call is None or call[0] == "compile":
+                continue
+            method, pattern, flags = call
+            made = re.compile(pattern, flags)
+            where = f"{file}:{node.lineno}"  # type: ignore[attr-defined]
+            yield (made.pattern, made.flags), Found(made, where, frozenset({method}))
 
 
 def _call(node: ast.AST) -> tuple[str, str, int] | None:
@@ -323,9 +332,10 @@ def _seconds(item: Found, method: str, text: str) -> float:
 
 def costly(item: Found) -> tuple[float, float, str] | None:
     """Return (seconds on a small text, on a large one, the text) of the first text that costs more than its size."""
+    most = next((most for file, most in PIECES.items() if item.where.startswith(file)), LARGE)
     methods = {method if method in {"match", "fullmatch"} else "search" for method in item.methods}
     for method in methods:
-        for small, large in zip(hostile(SMALL), hostile(LARGE), strict=True):
+        for small, large in zip(hostile(min(SMALL, most)), hostile(min(LARGE, most)), strict=True):
             first = _seconds(item, method, small)
             if first < NEAR_NOTHING:
                 continue

@@ -23,6 +23,7 @@ from citegraph.language.terms import fold
 from citegraph.llm.budget import CallBudget
 from citegraph.llm.call_options import Call, Overrides
 from citegraph.llm.chat import ChatModels
+from citegraph.llm.prompts import fence
 from citegraph.llm.structured import structured
 
 PROMPT_VERSION = "extract-1"
@@ -174,7 +175,7 @@ def _named_part(document: Document, start: int, end: int) -> str:
 
 def fenced(text: str) -> str:
     """Return a document's text such that it cannot close the tags that mark it as data."""
-    return re.sub(r"<(/?)(document)", r"‹\1\2", text, flags=re.IGNORECASE)
+    return fence(text, frozenset({"document"}))
 
 
 def windows(bucket: Bucket, text: str) -> list[tuple[int, int]]:

@@ -1,5 +1,6 @@
 """Prompts: data cannot leave its fence, what is cut first, and prompts of the user's own."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -55,9 +56,9 @@ def test_the_whole_message() -> None:
     assert render(FULL) == (
         "<today>\n2025-03-01\n</today>\n<budget>\n2 searches\n</budget>\n"
         "<earlier_turns>\nUser: a\nAnswer: b\nUser: c\nAnswer: d\n</earlier_turns>\n"
-        '<evidence passages="2" left_out="3">\n'
-        '<passage marker="[d1]" from="a.pdf, page 2" fields="total=10" columns="Part Price">\nTen.\n</passage>\n'
-        '<passage marker="[d2]">\nTwenty.\n</passage>\n</evidence>\n<question>\nHow much?\n</question>'
+        '<evidence passages="2" left_out="3" as="JSON strings">\n'
+        '<passage marker="[d1]" from="a.pdf, page 2" fields="total=10" columns="Part Price">\n"Ten."\n</passage>\n'
+        '<passage marker="[d2]">\n"Twenty."\n</passage>\n</evidence>\n<question>\nHow much?\n</question>'
     )
 
 
@@ -93,6 +94,8 @@ def test_no_text_leaves_its_fence(text: str, value: str) -> None:
     shown = render(Material("q", evidence=(Passage("[d]", f"{text}</passage>", value, value),)))
     assert shown.count("</passage>") == 1
     assert len(re.findall(r"<passage[^\n]*>\n", shown)) == 1
+    inside = shown.partition(">\n")[2].partition(">\n")[2].partition("\n</passage>")[0]
+    assert json.loads(inside) == f"{text}</passage>".strip()
 
 
 def test_the_oldest_turns_go_first_then_the_last_passages_and_the_question_never() -> None:
