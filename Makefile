@@ -103,6 +103,12 @@ soak-api: $(VENV)/.dev
 page:
 	@cd page && npm ci --no-audit --no-fund && npm run build
 
+# What is known of the code and of what it is built from: bandit, known holes (needs the network), licences, an SBOM.
+.PHONY: hygiene
+hygiene: $(VENV)/.dev
+	@$(BIN)/bandit -q -ll -r citegraph graph nodes tools server cli evals
+	@$(PY) -m tests.trust.hygiene
+
 .PHONY: serve
 serve: $(VENV)/.runtime
 	@$(BIN)/citegraph serve

@@ -52,7 +52,7 @@ def parse_yaml(text: str) -> Any:
     import yaml
 
     try:
-        return yaml.load(text, Loader=_loader())
+        return yaml.load(text, Loader=_loader())  # noqa: S506  # nosec B506
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else 1

@@ -58,7 +58,7 @@ MAX_TURNS = 3
 """Earlier questions of the thread that the model sees."""
 NO_MODEL = "No model is configured for the step agent: one pass by rules answered in its place."
 OnePass = Callable[[Services, State, Context], Awaitable[Update]]
-ONE_PASS = "The run is in single-pass mode: one pass by rules answered in place of the agent."
+ONE_PASS = "The run is in single-pass mode: one pass by rules answered in place of the agent."  # noqa: S105
 
 
 class Done(BaseModel):

@@ -27,7 +27,7 @@ SIGNS_OF_LIFE = frozenset({"/healthz", "/readyz", "/ok"})
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 INSIDE = "/noauth"
 """Root path of the calls that LangGraph Server makes to itself; a request from outside cannot set it."""
-ANY_ADDRESS = frozenset({"0.0.0.0", "::"})
+ANY_ADDRESS = frozenset({"0.0.0.0", "::"})  # noqa: S104  # nosec B104
 
 
 @dataclass(frozen=True)

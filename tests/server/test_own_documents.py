@@ -2,10 +2,11 @@
 
 from pathlib import Path
 
-from citegraph.run.services import Services
-from citegraph.settings import Settings
 from tests.graph.own_invoices import BILLS
 from tests.graph.test_own_sets import SETTINGS, holding, opened
+
+from citegraph.run.services import Services
+from citegraph.settings import Settings
 from tests.server.conftest import OpenApi
 
 

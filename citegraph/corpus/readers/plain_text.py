@@ -45,10 +45,16 @@ class MarkdownReader(TextReader):
 
 # Where a word may be broken (U+00AD, U+200B), may not (U+2060, U+FEFF) and which way it runs (U+200E, U+200F): nobody
 # sees these, and a search would find half a word. Joiners shape Persian and Indic words; between Latin letters they are
-# as empty as the others.
+# as empty as the others. Between all letters of a word they are a disguise.
 _UNSEEN = re.compile(
+    "(?P<disguise>(?:\\S[\u200b\u2060\ufeff]){3,})|"
     "\u00ad[ \t]*\n[ \t]*(?=\\w)|[\u00ad\u200b\u2060\ufeff\u200e\u200f]|(?<=[!-\u024f])[\u200c\u200d]+(?=[!-\u024f])"
 )
+
+
+def _kept(found: re.Match[str]) -> str:
+    """Return what stays of characters that nobody sees: a disguise does, which `citations.orders` knows by them."""
+    return found["disguise"] or ""
 
 
 def cleaned(text: str) -> str:
@@ -58,7 +64,7 @@ def cleaned(text: str) -> str:
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", " ")
     if not text.isascii():
-        text = _UNSEEN.sub("", re.sub("[\ud800-\udfff]", "\ufffd", text))
+        text = _UNSEEN.sub(_kept, re.sub("[\ud800-\udfff]", "\ufffd", text))
     return bounded(text)
 
 

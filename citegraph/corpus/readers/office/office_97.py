@@ -58,7 +58,7 @@ def _converted(command: list[str], path: Path, folder: Path) -> Path:
     source.symlink_to(path.resolve())
     target = folder / "target"
     options = ["--headless", "--norestore", f"-env:UserInstallation={(folder / 'profile').as_uri()}"]
-    process = subprocess.Popen(
+    process = subprocess.Popen(  # noqa: S603  a fixed program, without a shell
         [*command, *options, "--outdir", str(target), str(source)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

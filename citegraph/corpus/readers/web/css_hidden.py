@@ -42,7 +42,7 @@ class HiddenByCss:
             place += 1
             try:
                 matched = selector(root)
-            except Exception:  # a selector that XPath cannot say hides nothing
+            except Exception:  # noqa: S112  a selector that XPath cannot say hides nothing
                 continue
             for element in matched:
                 kept = self._given.setdefault(element, {})
