@@ -112,6 +112,8 @@ def month_pattern(beside_a_day: bool = True) -> str:
 _YEAR = r"(?:1[5-9]|20|21)\d\d"
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])"
 _ORDINAL = r"(?:\s?(?:st|nd|rd|th|er|ten|t\s?h|s\s?t|n\s?d|r\s?d)\b)"
+_GAP = r"(?:[^\S\n]|[.,/-]|\n(?!\s*\n))*"
+"""Between a day and its month: no empty line, for a page's number stands over "May 3, 2016"."""
 _TIME = r"(?:\s+\d{1,2}:\d\d(?::\d\d)?)?"
 
 Kind = Literal["day", "month", "quarter", "year"]
@@ -136,9 +138,9 @@ def date_pattern() -> re.Pattern[str]:
         rf"""(?:
     (?<![\w./-])(?P<iso>(?P<iy>{_YEAR})[-/.](?P<im>0?[1-9]|1[0-2])[-/.](?P<id>{_DAY})(?=T\d|[^\w/-]|$))
   | (?<![\w/-])(?<!\d\.)(?P<num>(?P<n1>\d{{1,2}})\s?(?P<sep>[./-])\s?(?P<n2>\d{{1,2}})\s?(?P=sep)\s?(?P<ny>{_YEAR}|\d\d))(?![\d/]|-\d|\.\d|[^\W\d_]+\d)
-  | (?<![\w./-])(?P<dmy>(?:the\s+)?(?P<d1>{_DAY})(?:{_ORDINAL}|\.)?[\s.,/-]*(?:(?:(?:day\s+)?of|de|den|du|di|del)\s+)?
-       (?P<m1>{beside})\b\.?(?:(?:[\s,.'’/-]*|\s*(?:of|de|del|di)\s+)(?P<y1>{_YEAR})(?!\d)|[-\s'’/]{{1,2}}(?P<y1s>\d\d)(?![\w.,:]\d|\w))?)
-  | (?<![\w./-])(?P<mdy>(?P<m2>{beside})\b[.,]?[\s-]*(?P<d2>{_DAY}){_ORDINAL}?(?![\w.]\d|\d|\w)
+  | (?<![\w./-])(?P<dmy>(?:the\s+)?(?P<d1>{_DAY})(?:{_ORDINAL}|\.)?{_GAP}(?:(?:(?:day\s+)?of|de|den|du|di|del)\s+)?
+       (?P<m1>{beside})\b\.?(?![\s-]*{_DAY}{_ORDINAL}?[\s,.]+{_YEAR}(?!\d))(?:(?:[\s,.'’/-]*|\s*(?:of|de|del|di)\s+)(?P<y1>{_YEAR})(?!\d)|[-\s'’/]{{1,2}}(?P<y1s>\d\d)(?![\w.,:]\d|\w))?)
+  | (?<![\w./])(?P<mdy>(?P<m2>{beside})\b[.,]?[\s-]*(?P<d2>{_DAY}){_ORDINAL}?(?![\w.]\d|\d|\w)
        {_TIME}(?:[\s,.-]+(?P<y2>{_YEAR})(?!\d))?)
   | (?<![\w./-])(?P<ymd>(?P<y5>{_YEAR})[\s,-]+(?P<m5>{beside})\b\.?[\s-]*(?P<d5>{_DAY}){_ORDINAL}?(?![\w.]\d|\d|\w))
   | (?<![\w./-])(?P<my>(?P<m3>{alone})\b\.?[\s,-]*(?:(?:of|de|del|di)\s+)?(?P<y3>{_YEAR})(?![\d-]\d|\d))
