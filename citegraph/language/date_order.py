@@ -12,7 +12,9 @@ _STATES = (
     "AL AK AZ AR CA CO CT DE DC FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE NV NH NJ NM NY NC ND OH OK OR PA RI"
     " SC SD TN TX UT VT VA WA WV WI WY"
 )
-_AMERICAN = re.compile(rf"[^\W\d_]{{3,}},?[ ]+(?:{'|'.join(_STATES.split())}),?[ ]+\d{{5}}(?:-\d{{4}})?\b")
+_AMERICAN = re.compile(
+    rf"(?<![^\W\d_])[^\W\d_]{{3,}},?[ ]+(?:{'|'.join(_STATES.split())}),?[ ]+\d{{5}}(?:-\d{{4}})?\b"
+)
 """A town, a state and a ZIP code of the United States, the one large country that writes the month first."""
 
 

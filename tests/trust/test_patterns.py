@@ -2,12 +2,15 @@
 
 import os
 
+import pytest
+
 from tests.trust.patterns import all_patterns, costly
 
-SHARE = int(os.environ.get("PATTERN_SHARE", "40"))
+SHARE = int(os.environ.get("PATTERN_SHARE", "200"))
 """Every which pattern is tried: all of them (1) take some 10 minutes."""
 
 
+@pytest.mark.slow
 def test_every_pattern_is_found_and_costs_what_its_text_is_long() -> None:
     patterns = all_patterns()
     assert len(patterns) > 900
