@@ -28,7 +28,7 @@ from citegraph.citations.claims import find_markers
 from citegraph.citations.judging import Rulings, objected, stated_cases, verify_undecided
 from citegraph.citations.orders import AFTER, unbacked, without_orders
 from citegraph.citations.repair import Treatment
-from citegraph.citations.resolve import cite
+from citegraph.citations.resolve import cite, page_pieces
 from citegraph.citations.verdicts import Claim, Evidence, Report
 from citegraph.citations.verifier import verify
 from citegraph.corpus.schema.bucket import show
@@ -329,10 +329,10 @@ def resolve_all(
     claims: Sequence[Claim],
     evidence: Sequence[Evidence],
     cited: Sequence[CitedSpan],
-) -> tuple[list[Citation], dict[tuple[str, int, int], int]]:
-    """Return the citations in order of the answer, and each one's number by (document, start, end).
+) -> tuple[list[Citation], dict[tuple[str, int, int], tuple[int, ...]]]:
+    """Return the citations in order of the answer, and their numbers by (document, start, end).
 
-    A marker whose span no verdict names resolves to the span that compose cited for that document.
+    A span over a page break gives a citation a page. A marker whose span no verdict names resolves to the span that compose cited for that document.
     """
     spans: dict[tuple[str, int, int], str] = {}
     own = {item["doc"]: (item["start"], item["end"]) for item in reversed(cited)}
@@ -346,12 +346,15 @@ def resolve_all(
         if span and marker not in decided:
             spans[marker, *span] = f"{marker}:{span[0]}"
     citations: list[Citation] = []
-    places: dict[tuple[str, int, int], int] = {}
+    places: dict[tuple[str, int, int], tuple[int, ...]] = {}
     for (doc_id, start, end), evidence_id in spans.items():
-        citation = resolve(documents.get(doc_id), start, end, evidence_id)
-        if citation is not None:
-            places[doc_id, start, end] = len(citations)
-            citations.append(citation)
+        document = documents.get(doc_id)
+        pieces = page_pieces(document, start, end) if document else [(start, end)]
+        resolved = [resolve(document, *piece, evidence_id) for piece in pieces]
+        found = [citation for citation in resolved if citation is not None]
+        if found:
+            places[doc_id, start, end] = tuple(range(len(citations), len(citations) + len(found)))
+            citations += found
     return citations, places
 
 
@@ -399,15 +402,15 @@ def resolve(document: Document | None, start: int, end: int, evidence_id: str) -
 
 
 def answer_claim(
-    claim: Claim, places: dict[tuple[str, int, int], int], cited: Sequence[CitedSpan]
+    claim: Claim, places: Mapping[tuple[str, int, int], Sequence[int]], cited: Sequence[CitedSpan]
 ) -> AnswerClaim:
     """Return a claim as the answer shows it, with the numbers of its citations: its own span, one a marker else."""
     chosen = span_of(claim, cited) if claim.verdict == "supported" else None
     own = places.get(chosen) if chosen else None
-    numbers = [] if own is None else [own]
+    numbers = list(own or ())
     for marker in claim.markers:
         if own is None or marker != claim.doc_id:
-            numbers += [number for (doc_id, _, _), number in places.items() if doc_id == marker][:1]
+            numbers += next((found for (doc_id, _, _), found in places.items() if doc_id == marker), ())
     return AnswerClaim(
         text=claim.text,
         start=claim.start,

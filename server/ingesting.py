@@ -5,6 +5,7 @@ import re
 import shutil
 import uuid
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,7 +15,11 @@ from sse_starlette import EventSourceResponse
 from citegraph.corpus.ingestion.ingest_options import IngestOptions, Stores, options_from
 from citegraph.corpus.ingestion.pipeline import ingest, read_ahead
 from citegraph.corpus.ingestion.report import IngestReport
+from citegraph.corpus.ingestion.worker_pool import ReadAlready
 from citegraph.corpus.ingestion.writing import remove_documents
+from citegraph.corpus.records.access import Principal
+from citegraph.corpus.records.source_files import hash_of
+from citegraph.corpus.schema.document import file_of
 from citegraph.errors import CitegraphError
 from citegraph.run.wire import dumped
 from server.asking import STREAM, wants_events
@@ -36,6 +41,7 @@ INGESTED: dict[int | str, dict[str, Any]] = {
         "content": {STREAM: {"schema": {"type": "string"}}},
     }
 }
+Labelled = tuple[str, ...] | None
 Labels = Annotated[list[Annotated[str, Form(max_length=100)]], Form(default_factory=list, max_length=20)]
 
 
@@ -50,12 +56,13 @@ async def upload(
 ) -> Response:
     """Bring a file into a bucket, for those who may see one of the labels; without a label for everyone there.
 
-    Someone who sees the documents of some labels only gives one or more of those.
+    Someone who sees the documents of some labels only gives one or more of those. A file whose bytes were uploaded
+    before, under whatever name, is the document that is there; another one of the same name is its new version.
     """
     may_write(who)
     await reading(server, who, lambda corpus: declared_bucket(corpus, bucket))
     # Without a label a document that is replaced keeps its own, and a new one is everyone's in the bucket.
-    options = options_from(server.settings, labels=labels or None, writer=who)
+    options = replace(options_from(server.settings, labels=labels or None, writer=who), named_by_folder=True)
     may_bring(who, bucket, options.labels or ())
     path = await asyncio.to_thread(_keep, server.settings.home / "uploads", file)
     work = _ingested(server, path, bucket, options, request.state.place)
@@ -89,16 +96,46 @@ async def remove(server: Server, who: Who, doc_id: DocumentId) -> Response:
 
 
 def _keep(uploads: Path, file: UploadFile) -> Path:
-    """Store an uploaded file under a name that no other has, so that its document's id tells of no other."""
-    token = uuid.uuid4().hex[:8]
+    """Store an uploaded file under its own name in a folder that no other has; its documents' ids carry both."""
     given = Path((file.filename or "").replace("\\", "/").replace("\x00", "")).name
-    stem = re.sub(r"[^\w.-]+", "-", Path(given).stem).strip("-.")[:80] or "document"
+    stem = re.sub(r"[^\w .,()&'+-]+", "-", Path(given).stem).strip(" -.")[:80] or "document"
     suffix = re.sub(r"[^\w.]+", "", Path(given).suffix)[:10].lower()
-    target = uploads / token / f"{stem}-{token}{suffix}"
+    target = uploads / uuid.uuid4().hex[:8] / f"{stem}{suffix}"
     target.parent.mkdir(parents=True)
     with target.open("wb") as out:
         shutil.copyfileobj(file.file, out, BLOCK)
     return target
+
+
+def _before(
+    stores: Stores, path: Path, bucket: str, who: Principal, labels: Labelled
+) -> tuple[Path | None, bool]:
+    """Return the upload that a new one repeats or follows, and whether the bytes are the same; blocking.
+
+    It counts as far as its documents are this principal's to change, for the same readers: what others brought is
+    neither told nor touched.
+    """
+    uploads = path.parent.parent.resolve()
+    content = hash_of(path)
+    documents: dict[str, list[str]] = {}
+    for doc_id, record in stores.documents.all_records(bucket).items():
+        documents.setdefault(file_of(record.source_path), []).append(doc_id)
+    known = stores.documents.labels_of(bucket)
+    earlier = None
+    for source, read in stores.documents.files.of(bucket).items():
+        file, held = Path(source), documents.get(source, [])
+        same = read.content_hash == content
+        if file.parent.parent != uploads or not held or not (same or file.name == path.name):
+            continue
+        given = [known.get(doc_id, ()) for doc_id in held]
+        if not all(
+            who.may_change(bucket, mine) and (labels is None or set(mine) == set(labels)) for mine in given
+        ):
+            continue
+        if same:
+            return file, True
+        earlier = file
+    return earlier, False
 
 
 async def _ingested(
@@ -108,6 +145,8 @@ async def _ingested(
     told: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
 
     async def work() -> IngestReport:
+        nonlocal path
+        ready: ReadAlready | None
         try:
             whole = await asyncio.to_thread(server.services.open)
             stores = await asyncio.to_thread(stores_of, server)
@@ -115,6 +154,12 @@ async def _ingested(
             async with server.reading:
                 ready = await read_ahead(path, declared, stores=stores, options=options)
             async with server.ingesting:
+                earlier, same = await asyncio.to_thread(
+                    _before, stores, path, bucket, options.writer, options.labels
+                )
+                if earlier is not None:
+                    await asyncio.to_thread(_put_away, path, earlier, same)
+                    path, ready = earlier, None
                 return await ingest(
                     [path],
                     declared,
@@ -139,11 +184,19 @@ async def _ingested(
         yield {"problem": str(error), "status": status_of(error)}
         return
     if not stored:
+        # A version that gives no document has taken the place of the one before, which is gone with it.
         await asyncio.to_thread(shutil.rmtree, path.parent, ignore_errors=True)
         reasons = "; ".join(dict.fromkeys(item.reason for item in report.skipped)) or "it holds no text"
         yield {"problem": f"The file gave no document: {reasons}.", "status": 422}
         return
     yield {"ingested": _report(report, stored)}
+
+
+def _put_away(path: Path, earlier: Path, same: bool) -> None:
+    """Put an upload in the place of an earlier one, or drop it when it says the same."""
+    if not same:
+        path.replace(earlier)
+    shutil.rmtree(path.parent, ignore_errors=True)
 
 
 def _documents_of(server: Running, path: Path, bucket: str) -> list[str]:

@@ -38,7 +38,25 @@ def resolve(report: Report, documents: Documents | None = None) -> tuple[Citatio
             found[key] = _citation(claim, cache[claim.doc_id], index)
         else:
             found[key] = replace(known, claims=(*known.claims, index))
-    return tuple(found.values())
+    return tuple(piece for item in found.values() for piece in _page_by_page(item, cache[item.doc_id]))
+
+
+def page_pieces(document: Document, start: int, end: int) -> list[tuple[int, int]]:
+    """Return a span cut at its page breaks, blanks at the ends left out; a span on one page as it is."""
+    cut = [
+        (max(start, page.start), min(end, page.end))
+        for page in document.pages
+        if page.start < end and page.end > start
+    ]
+    if len(cut) < 2:
+        return [(start, end)]
+    pieces = []
+    for begin, stop in cut:
+        text = document.text[begin:stop]
+        if text.strip():
+            first = begin + len(text) - len(text.lstrip())
+            pieces.append((first, first + len(text.strip())))
+    return pieces or [(start, end)]
 
 
 def cite(document: Document, start: int, end: int, evidence_id: str = "") -> Citation | None:
@@ -61,6 +79,17 @@ def cite(document: Document, start: int, end: int, evidence_id: str = "") -> Cit
         end=end,
         url=document.url,
     )
+
+
+def _page_by_page(citation: Citation, document: Document | None) -> list[Citation]:
+    """Return one citation a page on which a quote stands."""
+    if document is None or citation.start < 0:
+        return [citation]
+    pieces = page_pieces(document, citation.start, citation.end)
+    if len(pieces) < 2:
+        return [citation]
+    cited = [cite(document, *piece, citation.evidence_id) for piece in pieces]
+    return [replace(piece, claims=citation.claims) for piece in cited if piece is not None]
 
 
 def _citation(claim: Claim, document: Document | None, index: int) -> Citation:

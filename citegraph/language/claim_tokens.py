@@ -113,16 +113,16 @@ def _abbreviations() -> frozenset[str]:
     return frozenset(table("claims")["abbreviations"].split())
 
 
-_STOP = re.compile(r"[.!?…。！？]+[\"'”’»)\]]*(?=\s)|[。！？]|\n")
+_STOP = re.compile(r"[.!?…。！？]+[\"'”’»)\]]*(?=\s)|[。！？]|\n?\f\n?|\n")
 _LAST_WORD = re.compile(r"(\S+)$")
 _WIDE_GAP = re.compile(r"\S {3,}\S|\t|\|")
 
 
 def _line_continues(text: str, at: int, line_start: int) -> bool:
-    """Tell whether the line break at `at` lies inside a sentence of hard-wrapped prose."""
+    """Tell whether the line break or page break at `at` lies inside a sentence of hard-wrapped prose."""
     line = text[line_start:at].rstrip()
     rest = text[at + 1 : at + 200]
-    following = rest.lstrip(" \t")
+    following = rest.lstrip(" \t\f")
     if not line or not following or following[0] == "\n":
         return False
     if _WIDE_GAP.search(line) or following[0] in "-*•|#":
@@ -159,7 +159,7 @@ def sentence_spans(text: str) -> list[Span]:
     spans: list[Span] = []
     start = line_start = 0
     for match in _STOP.finditer(text):
-        if match.group() == "\n":
+        if match.group()[-1] in "\n\f":
             continues = _line_continues(text, match.start(), line_start)
             line_start = match.end()
             if continues:

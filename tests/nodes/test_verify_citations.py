@@ -162,7 +162,7 @@ def test_a_marker_without_a_verdict_resolves_to_the_cited_span(corpus: Corpus) -
     cited = state["draft"]["cited"]
     citations, places = resolve_all(documents, f"x [{DOC}]", [], evidence, cited)
     assert [(item.start, item.end) for item in citations] == [(cited[0]["start"], cited[0]["end"])]
-    assert places == {(DOC, cited[0]["start"], cited[0]["end"]): 0}
+    assert places == {(DOC, cited[0]["start"], cited[0]["end"]): (0,)}
     shown = answer_claim(claim("unsupported"), places, cited)
     assert (shown.citations, shown.verdict, shown.reason) == ([], "unsupported", "why")
 

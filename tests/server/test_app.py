@@ -221,11 +221,42 @@ async def test_documents_come_in_and_go(sample_home: Path, tmp_path: Path, open_
         assert names[-1] == "ingested"
         assert (await api.delete(f"/documents/{doc_id}")).status_code == 204
         assert problem_of(await api.get(f"/documents/{doc_id}"))[0] == 404
-        kept = [path for path in (home / "uploads").rglob("*.txt") if doc_id in path.name]
+        kept = [path for path in (home / "uploads").rglob("*") if path.parent.name in doc_id]
         assert kept == []
         for bad, status in (({"file": ("x.txt", b"")}, 422), ({"file": ("x.exe", b"MZ\x00\x01")}, 422)):
             assert problem_of(await api.post("/documents", data=form, files=bad))[0] == status
         assert problem_of(await api.post("/documents", data={"bucket": "poems"}, files=file))[0] == 404
+
+
+async def test_an_upload_again_is_the_same_document_and_a_changed_one_its_new_version(
+    tmp_path: Path, open_api: OpenApi
+) -> None:
+    home = tmp_path / "home"
+    services = Services(load_settings().model_copy(update={"home": home, "qdrant_url": None}))
+
+    async with open_api(services=services) as api:
+
+        async def brought(name: str, text: str, bucket: str = "generic") -> dict[str, Any]:
+            answer = await api.post(
+                "/documents", data={"bucket": bucket}, files={"file": (name, text.encode())}
+            )
+            assert answer.status_code == 201
+            return {key: answer.json()[key] for key in ("documents", "new", "changed", "unchanged")}
+
+        first = await brought("Tide plan.txt", "High water at Oban is at 05:12.")
+        (doc_id,) = first["documents"]
+        again = {"documents": [doc_id], "new": 0, "changed": 0, "unchanged": 1}
+        assert await brought("Tide plan.txt", "High water at Oban is at 05:12.") == again
+        assert await brought("copy of it.txt", "High water at Oban is at 05:12.") == again
+        changed = await brought("Tide plan.txt", "High water at Oban is at 06:40.")
+        assert changed == {"documents": [doc_id], "new": 0, "changed": 1, "unchanged": 0}
+        about = (await api.get(f"/documents/{doc_id}")).json()
+        assert about["source_file"] == "Tide plan.txt"
+        assert b"06:40" in (await api.get(f"/documents/{doc_id}/file")).content
+        other = await brought("Tide plan.txt", "High water at Oban is at 05:12.", "contracts")
+        assert other["new"] == 1
+        files = sorted(path.read_text() for path in (home / "uploads").rglob("*.txt"))
+        assert files == ["High water at Oban is at 05:12.", "High water at Oban is at 06:40."]
 
 
 async def test_a_file_with_several_documents_is_not_sent(tmp_path: Path, open_api: OpenApi) -> None:

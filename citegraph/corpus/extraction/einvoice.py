@@ -23,15 +23,18 @@ CII: Mapping[str, str] = {
     "BT-5": f"{_SETTLED}/InvoiceCurrencyCode",
     "BT-9": f"{_SETTLED}/SpecifiedTradePaymentTerms/DueDateDateTime",
     "BT-20": f"{_SETTLED}/SpecifiedTradePaymentTerms/Description",
+    "BT-25": f"{_SETTLED}/InvoiceReferencedDocument/IssuerAssignedID",
     "BT-27": f"{_AGREED}/SellerTradeParty/Name",
     "BT-31": f"{_AGREED}/SellerTradeParty/SpecifiedTaxRegistration/ID[VA]",
     "BT-35": f"{_AGREED}/SellerTradeParty/PostalTradeAddress/LineOne",
     "BT-37": f"{_AGREED}/SellerTradeParty/PostalTradeAddress/CityName",
     "BT-40": f"{_AGREED}/SellerTradeParty/PostalTradeAddress/CountryID",
     "BT-44": f"{_AGREED}/BuyerTradeParty/Name",
+    "BT-72": f"{_DEAL}/ApplicableHeaderTradeDelivery|ApplicableSupplyChainTradeDelivery/ActualDeliverySupplyChainEvent/OccurrenceDateTime",
     "BT-109": f"{_SUMS}/TaxBasisTotalAmount",
     "BT-110": f"{_SUMS}/TaxTotalAmount",
     "BT-112": f"{_SUMS}/GrandTotalAmount",
+    "BT-113": f"{_SUMS}/TotalPrepaidAmount",
     "BT-115": f"{_SUMS}/DuePayableAmount",
     "BT-153": f"{_DEAL}/IncludedSupplyChainTradeLineItem/SpecifiedTradeProduct/Name",
 }
@@ -49,22 +52,49 @@ UBL: Mapping[str, str] = {
     "BT-5": "DocumentCurrencyCode",
     "BT-9": "DueDate",
     "BT-20": "PaymentTerms/Note",
+    "BT-25": "BillingReference/InvoiceDocumentReference/ID",
     "BT-27": f"{_SELLER}/PartyLegalEntity/RegistrationName",
     "BT-31": f"{_SELLER}/PartyTaxScheme/CompanyID",
     "BT-35": f"{_SELLER}/PostalAddress/StreetName",
     "BT-37": f"{_SELLER}/PostalAddress/CityName",
     "BT-40": f"{_SELLER}/PostalAddress/Country/IdentificationCode",
     "BT-44": f"{_BUYER}/PartyLegalEntity/RegistrationName",
+    "BT-72": "Delivery/ActualDeliveryDate",
     "BT-109": f"{_TOTAL}/TaxExclusiveAmount",
     "BT-110": "TaxTotal/TaxAmount",
     "BT-112": f"{_TOTAL}/TaxInclusiveAmount",
+    "BT-113": f"{_TOTAL}/PrepaidAmount",
     "BT-115": f"{_TOTAL}/PayableAmount",
     "BT-153": "InvoiceLine|CreditNoteLine/Item/Name",
 }
 """Business term -> path of local names in UBL."""
 
-DATES = frozenset({"BT-2", "BT-9"})
-AMOUNTS = frozenset({"BT-109", "BT-110", "BT-112", "BT-115"})
+_DELIVERED = "SpecifiedLineTradeDelivery|SpecifiedSupplyChainTradeDelivery"
+_PRICED = "SpecifiedLineTradeAgreement|SpecifiedSupplyChainTradeAgreement"
+_CHARGED = "SpecifiedLineTradeSettlement|SpecifiedSupplyChainTradeSettlement"
+CII_LINES = f"{_DEAL}/IncludedSupplyChainTradeLineItem"
+CII_LINE: Mapping[str, str] = {
+    "BT-126": "AssociatedDocumentLineDocument/LineID",
+    "BT-129": f"{_DELIVERED}/BilledQuantity",
+    "BT-130": f"{_DELIVERED}/BilledQuantity@unitCode",
+    "BT-131": f"{_CHARGED}/SpecifiedTradeSettlementLineMonetarySummation|SpecifiedTradeSettlementMonetarySummation/LineTotalAmount",
+    "BT-146": f"{_PRICED}/NetPriceProductTradePrice/ChargeAmount",
+    "BT-153": "SpecifiedTradeProduct/Name",
+}
+"""Business term -> path within a line of CII; `@` names an attribute."""
+UBL_LINES = "InvoiceLine|CreditNoteLine"
+UBL_LINE: Mapping[str, str] = {
+    "BT-126": "ID",
+    "BT-129": "InvoicedQuantity|CreditedQuantity",
+    "BT-130": "InvoicedQuantity|CreditedQuantity@unitCode",
+    "BT-131": "LineExtensionAmount",
+    "BT-146": "Price/PriceAmount",
+    "BT-153": "Item/Name",
+}
+"""Business term -> path within a line of UBL."""
+
+DATES = frozenset({"BT-2", "BT-9", "BT-72"})
+AMOUNTS = frozenset({"BT-109", "BT-110", "BT-112", "BT-113", "BT-115", "BT-131", "BT-146"})
 
 
 def read_einvoice(data: bytes) -> dict[str, list[str]]:
@@ -72,28 +102,62 @@ def read_einvoice(data: bytes) -> dict[str, list[str]]:
 
     Amounts carry their currency ("235.62 EUR"), dates are ISO 8601.
     """
-    from lxml import etree
-
-    try:
-        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
-        root = etree.fromstring(data, parser)
-    except (etree.XMLSyntaxError, ValueError):
+    root, is_cii = _invoice(data)
+    if root is None:
         return {}
-    if getattr(
-        root.getroottree().docinfo, "doctype", ""
-    ):  # no electronic invoice has one, and its entities are not trusted
-        return {}
-    name = _local(root)
-    # Early drafts of ZUGFeRD call the root Invoice, as UBL does.
-    cii = name.startswith("CrossIndustry") or any(_local(child) in _HEAD.split("|") for child in root)
-    paths = CII if cii else UBL if name in ("Invoice", "CreditNote") else {}
-    currency = next((_text(node) for node in _find(root, paths.get("BT-5", ""))), "")
+    paths = CII if is_cii else UBL
+    currency = _currency(root, paths)
     terms: dict[str, list[str]] = {}
     for term, path in paths.items():
         values = [value for node in _find(root, path) if (value := _value(term, node, currency))]
         if values:
             terms[term] = values
     return terms
+
+
+def read_lines(data: bytes) -> list[dict[str, str]]:
+    """Return the lines of an invoice's XML, business term -> value each; none when the XML is no invoice.
+
+    Amounts carry their currency; the unit (BT-130) is its code of UN/ECE Recommendation 20.
+    """
+    root, is_cii = _invoice(data)
+    if root is None:
+        return []
+    currency = _currency(root, CII if is_cii else UBL)
+    lines = []
+    for node in _find(root, CII_LINES if is_cii else UBL_LINES):
+        line: dict[str, str] = {}
+        for term, path in (CII_LINE if is_cii else UBL_LINE).items():
+            place, _, attribute = path.partition("@")
+            found = next(_find(node, place), None)
+            if found is not None:
+                value = found.get(attribute, "") if attribute else _value(term, found, currency)
+                line |= {term: value} if value else {}
+        lines.append(line)
+    return lines
+
+
+def _invoice(data: bytes) -> tuple[Any, bool]:
+    """Return the root of an invoice's XML and whether it is CII; None when the XML is no invoice."""
+    from lxml import etree
+
+    try:
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
+        root = etree.fromstring(data, parser)
+    except (etree.XMLSyntaxError, ValueError):
+        return None, False
+    # No electronic invoice has a document type, and its entities are not trusted.
+    if getattr(root.getroottree().docinfo, "doctype", ""):
+        return None, False
+    name = _local(root)
+    # Early drafts of ZUGFeRD call the root Invoice, as UBL does.
+    if name.startswith("CrossIndustry") or any(_local(child) in _HEAD.split("|") for child in root):
+        return root, True
+    return (root if name in ("Invoice", "CreditNote") else None), False
+
+
+def _currency(root: Any, paths: Mapping[str, str]) -> str:
+    return next((_text(node) for node in _find(root, paths.get("BT-5", ""))), "")
 
 
 def _value(term: str, node: Any, currency: str) -> str:

@@ -10,20 +10,23 @@ from math import prod
 from typing import Any
 
 from citegraph.corpus.extraction.einvoice import read_einvoice
+from citegraph.corpus.extraction.headings import find_heading, find_part
 from citegraph.corpus.extraction.heads import find_organization, find_title
 from citegraph.corpus.extraction.in_text import Typed, find_typed
 from citegraph.corpus.extraction.labelled.labels import beside
 from citegraph.corpus.extraction.labelled.laid_out import LaidOut, laid_out
 from citegraph.corpus.extraction.parties import find_parties
 from citegraph.corpus.extraction.properties import FrontMatter, front_matter, look_up
+from citegraph.corpus.extraction.rows.find_rows import find_rows
 from citegraph.corpus.extraction.sums import add_up
 from citegraph.corpus.extraction.trade.trade_parties import Named, find_trade_parties
-from citegraph.corpus.records.extracted.found import Candidate, Extracted, Extraction, Refused
+from citegraph.corpus.readers.plain_text import without_marks
+from citegraph.corpus.records.extracted.found import Candidate, Extracted, Extraction, FoundRow, Refused
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Document, Layout, Page, page_at
 from citegraph.corpus.schema.extract_rules import ExtractRule
 from citegraph.corpus.schema.field import Field, Value
-from citegraph.corpus.schema.values import coerce, is_missing, same
+from citegraph.corpus.schema.values import coerce, derive_values, is_missing, same
 from citegraph.errors import BadInput
 from citegraph.language.amounts import Money, Quantity
 from citegraph.language.date_order import DateOrder, written_order
@@ -37,13 +40,23 @@ DISAGREEMENT = 0.8
 
 @dataclass(frozen=True)
 class Source:
-    """What extraction reads: the text with its pages and layouts, and the XML that came inside the file."""
+    """What extraction reads: the text with its pages and layouts, and the XML that came inside the file.
+
+    `title` is what the format declares, `name` that of the file.
+    """
 
     text: str
     pages: tuple[Page, ...] = ()
     embedded: Sequence[bytes] = ()
     today: date = field(default_factory=date.today)
     layouts: tuple[Layout, ...] = ()
+    title: str = ""
+    name: str = ""
+
+    @cached_property
+    def heading(self) -> tuple[int, int, float] | None:
+        """Return where the text prints the title of the document, and how sure that is."""
+        return find_heading(self.text, self.layouts, self.title)
 
     @cached_property
     def look(self) -> LaidOut:
@@ -85,8 +98,18 @@ class Source:
 def extract_document(bucket: Bucket, document: Document, *, today: date | None = None) -> Extraction:
     """Return what the bucket's rules find in a document."""
     embedded = [item.text.encode() for item in document.embedded if "xml" in item.media_type]
+    today = today or date.today()
     return extract(
-        bucket, Source(document.text, document.pages, embedded, today or date.today(), document.layouts)
+        bucket,
+        Source(
+            document.text,
+            document.pages,
+            embedded,
+            today,
+            document.layouts,
+            title=document.title,
+            name=document.source_file,
+        ),
     )
 
 
@@ -106,7 +129,48 @@ def extract(bucket: Bucket, source: Source) -> Extraction:
         fields.update(add_up(rule, fields, labelled, runs[rule.total].printed()))
     add_currencies(bucket, fields)
     _add_spans_of_time(bucket, fields)
-    return Extraction(fields, tuple(refused))
+    rows = _rows_of(bucket, source, fields)
+    fields.update(_named_by_rows(bucket, fields, rows))
+    return Extraction(fields, tuple(refused), rows)
+
+
+def _named_by_rows(
+    bucket: Bucket, fields: Mapping[str, Extracted], rows: Sequence[FoundRow]
+) -> Iterator[tuple[str, Extracted]]:
+    """Yield the list fields that have the name of a kind of rows, filled with what the rows are about."""
+    for kind in bucket.rows:
+        declared = bucket.field(kind.name)
+        held = [row for row in rows if row.kind == kind.name and kind.named_by in row.values]
+        if declared is None or declared.type != "keywords" or declared.name in fields or not held:
+            continue
+        names = tuple(dict.fromkeys(str(row.values[kind.named_by])[:600] for row in held))
+        least, first = min(row.confidence for row in held), held[0]
+        shown = "; ".join(names)[:600]
+        best = Candidate(declared.name, names, shown, first.start, first.end, first.page, "rows", least)
+        yield declared.name, Extracted(best, least)
+
+
+def _rows_of(bucket: Bucket, source: Source, fields: Mapping[str, Extracted]) -> tuple[FoundRow, ...]:
+    """Return the rows of the tables that the bucket declares, with their pages."""
+    if not bucket.rows:
+        return ()
+    values = {name: found.best.value for name, found in fields.items()}
+    order = source.written_order or bucket.date_order
+    found = find_rows(bucket, source.look, source.embedded, values, today=source.today, order=order)
+    said = derive_values(bucket, values, source.text)
+    back = any(said.get(name) in backs for name, backs in bucket.deduct.items())
+    return tuple(
+        replace(row, page=source.page(row.start), values=_taken_off(row.values) if back else row.values)
+        for row in found
+    )
+
+
+def _taken_off(values: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the values of a row that gives money back: its amounts are negative."""
+    return {
+        name: Money(-value.amount, value.currency) if isinstance(value, Money) and value.amount > 0 else value
+        for name, value in values.items()
+    }
 
 
 @dataclass
@@ -228,6 +292,12 @@ class _FieldRun:
                 found = self.source.trade_parties[1]
             case "organization":
                 found = find_organization(look.text)
+            case "heading":
+                found, look = self.source.heading, self._plain
+            case "part":
+                at = self.source.heading
+                found = find_part(self.source.text, at[:2] if at else None, self.source.name)
+                look = self._plain
             case _:
                 found = find_title(look.text)
         if isinstance(found, Named):
@@ -252,6 +322,8 @@ class _FieldRun:
         self, rule: ExtractRule, raw: Any, shown: str, rank: int, span: tuple[int, int] | None = None
     ) -> Iterator[tuple[int, Candidate]]:
         """Yield the candidate of a raw value, or note that its type refuses it."""
+        if isinstance(raw, str) and self.declared.is_string:
+            raw = without_marks(raw)
         try:
             value = coerce(self.declared, raw, today=self.source.today, order=self._order)
         except BadInput as error:

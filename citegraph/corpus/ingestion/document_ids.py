@@ -45,7 +45,9 @@ class DocumentIds:
         *,
         labels: Callable[[str], Sequence[str]],
         writer: Principal,
+        by_folder: bool = False,
     ) -> None:
+        self._by_folder = by_folder
         self._known, self._seen, self._bucket, self._documents = known, seen, bucket, documents
         self._labels, self._writer = labels, writer
         self._of_source = {record.source_path: doc_id for doc_id, record in known.items()}
@@ -97,6 +99,8 @@ class DocumentIds:
         """Return a file's name as id, made unique."""
         short = hashlib.sha256(source.encode()).hexdigest()[:8]
         folder, stem, name = printable(path.parent.name), printable(path.stem), printable(path.name)
+        if self._by_folder:
+            stem = f"{stem}-{folder}"
         names = [stem, f"{folder}-{stem}", f"{folder}-{name}", f"{stem}-{short}"]
         for name in map(safe_id, names):
             record = self._known.get(name)

@@ -89,6 +89,8 @@ class IngestOptions:
         limits: what reading a file may cost.
         labels: put on every document that is read, in place of those it has; None keeps what each has.
         writer: who brings the documents. A document's own id names a stored one only if they may change that.
+        named_by_folder: the ids of new documents carry the name of their file's folder, so that they are free and
+            tell of no other document.
         embeddings: "static" or "minilm": the model of the index, for Ray's tasks; "" leaves vectors to the writer.
         ray: read in the tasks of Ray at this address; "" starts Ray here. None reads in worker processes of this
             machine.
@@ -105,6 +107,7 @@ class IngestOptions:
     limits: Limits = field(default_factory=Limits)
     labels: tuple[str, ...] | None = None
     writer: Principal = OWNER
+    named_by_folder: bool = False
     embeddings: str = ""
     ray: str | None = None
 

@@ -104,7 +104,13 @@ class Planner:
         self._sidecar = sidecar
         self._corrections = stores.extractions.corrected.of_bucket(bucket.name) if stores.extractions else {}
         self._doc_ids = DocumentIds(
-            known, self.seen, bucket.name, stores.documents, labels=self._stored_labels, writer=options.writer
+            known,
+            self.seen,
+            bucket.name,
+            stores.documents,
+            labels=self._stored_labels,
+            writer=options.writer,
+            by_folder=options.named_by_folder,
         )
         self._labels: dict[str, tuple[str, ...]] | None = None
         self._given: list[Given] = []

@@ -40,7 +40,22 @@ class MarkdownReader(TextReader):
 
     def _title(self, text: str) -> str:
         found = re.search(r"^# +(.+?) *#*$", text, re.MULTILINE)
-        return found.group(1) if found else ""
+        return without_marks(found.group(1)) if found else ""
+
+
+_MARKED = re.compile(
+    r"(?P<mark>\*\*\*|\*\*|(?<!\w)__|~~|`)(?=\S)(?P<inner>.+?)(?<=\S)(?P=mark)|(?<![\w*])\*(?=\S)(?P<one>[^*\n]+)(?<=\S)\*(?![\w*])"
+    r"|!?\[(?P<link>[^\]\n]+)\]\([^()\n]*\)|^\s*#{1,6}\s+(?P<heading>.+?)(?:\s+#+)?\s*$"
+)
+_HALF = re.compile(r"^(?:#{1,6}\s+|\*\*|__|>\s+)|(?:\*\*|__)$")
+
+
+def without_marks(text: str) -> str:
+    """Return a name or title without the marks of Markdown: bold, italics, code, links, headings."""
+    while found := _MARKED.search(text):
+        inner = next(found[name] for name in ("inner", "one", "link", "heading") if found[name] is not None)
+        text = text[: found.start()] + inner + text[found.end() :]
+    return _HALF.sub("", text).replace("\\_", "_").strip()
 
 
 # Where a word may be broken (U+00AD, U+200B), may not (U+2060, U+FEFF) and which way it runs (U+200E, U+200F): nobody

@@ -13,6 +13,7 @@ from pydantic import Field as Declared
 
 from citegraph.corpus.schema.extract_rules import Sum
 from citegraph.corpus.schema.field import Field, Name, Regex, Value
+from citegraph.corpus.schema.row_kind import RowKind
 from citegraph.errors import BadInput
 from citegraph.language.amounts import Money, Quantity
 from citegraph.language.date_order import DateOrder
@@ -101,6 +102,7 @@ class Bucket(BaseModel):
         effective_field, supersedes_field, revision_field: which version is in force (A8).
         sums: money fields that add up, by which extraction tells them from other amounts.
         deduct: values of a field ("credit note") whose documents count as negative in sums of amounts.
+        rows: tables inside the documents that are kept row by row.
         ignore: annotation columns that are known and not kept.
         collection: how a Qdrant collection of someone else is read that is ingested into the bucket.
     """
@@ -126,6 +128,7 @@ class Bucket(BaseModel):
     revision_field: Name | None = None
     sums: tuple[Sum, ...] = ()
     deduct: Mapping[Name, tuple[str, ...]] = Declared(default_factory=dict)
+    rows: tuple[RowKind, ...] = ()
     ignore: tuple[str, ...] = ()
     collection: Collection | None = None
 
@@ -162,6 +165,9 @@ class Bucket(BaseModel):
                 yield from ((f"{field.name}.extract.years_between", name) for name in rule.years_between)
         yield from (("deduct", name) for name in self.deduct)
         yield from (("sums", name) for rule in self.sums for name in (rule.total, *rule.of))
+        for kind in self.rows:
+            named = (*kind.ends, *(kind.adds_up[1] if kind.adds_up else ()))
+            yield from ((f"rows {kind.name}", name) for name in named)
         for identifier in self.identifiers:
             if identifier.field:
                 yield f"identifier {identifier.name}", identifier.field

@@ -52,7 +52,8 @@ class ExtractRule(BaseModel):
         keys: names in front matter (YAML, TOML) or in a table of properties that came with the file.
         labels: phrases that stand before the value or above it, the surest first.
         pattern: regular expression; group 1 is the value when there is one.
-        head: what the first lines name: the issuing `organization`, or the `title`; the `seller` or the `buyer` of
+        head: what the first lines name: the issuing `organization`, or the `title`; the `heading` that is printed largest
+            there, or the `part` number that it is about; the `seller` or the `buyer` of
             an invoice, wherever it names them.
         parties: the names in an opening like "between A and B", after one of these phrases.
         years_between: two date fields of the bucket; the value is the years from one to the other.
@@ -74,7 +75,7 @@ class ExtractRule(BaseModel):
     keys: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     pattern: Pattern | None = None
-    head: Literal["organization", "title", "seller", "buyer"] | None = None
+    head: Literal["organization", "title", "heading", "part", "seller", "buyer"] | None = None
     parties: tuple[str, ...] = ()
     years_between: tuple[str, ...] = ()
     value: str = ""

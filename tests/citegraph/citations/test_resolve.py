@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
-from citegraph.citations.resolve import cite, resolve
+from citegraph.citations.resolve import cite, page_pieces, resolve
 from citegraph.citations.verdicts import Evidence
 from citegraph.citations.verifier import verify
 from citegraph.corpus.schema.document import Document, Page
+from citegraph.language.claim_tokens import sentence_spans
 
 TEXT = "Cover page.\nThe monthly rent is $900.\nThe lease ends on 31 May 2026."
 LEASE = Document(
@@ -68,3 +69,53 @@ def test_a_printed_label_that_is_the_page_number_is_not_said_twice() -> None:
     plain = replace(LEASE, pages=(Page(1, 0, 12, "1"), Page(2, 12, 70, None)))
     assert str(cite(plain, 0, 5)) == "Lease_A.pdf (page 1)"
     assert str(cite(plain, 12, 16)) == "Lease_A.pdf (page 2)"
+
+
+SHEETS = ["Table of contents", "Part two. The boom of the Tern carries", "\n\n", "850 kg and no more."]
+TERN = Document(
+    "tern",
+    "generic",
+    "\f".join(SHEETS),
+    "Tern.pdf",
+    "h",
+    pages=(Page(1, 0, 17, "i"), Page(2, 18, 56), Page(3, 57, 59), Page(4, 60, 79, "2")),
+)
+
+
+def test_a_quote_over_a_page_break_is_cited_page_by_page() -> None:
+    start = TERN.text.index("The boom")
+    assert page_pieces(TERN, start, len(TERN.text)) == [(start, 56), (60, 79)]
+    assert page_pieces(TERN, start, start + 8) == [(start, start + 8)]
+    (claim,) = verify("The boom carries 850 kg [tern].", [Evidence("c1", "tern", TERN.text)]).claims
+    backed = replace(
+        claim,
+        verdict="supported",
+        doc_id="tern",
+        quote=TERN.text[start:],
+        quote_start=start,
+        quote_end=len(TERN.text),
+    )
+    report = replace(verify("x [tern].", []), claims=(backed,))
+
+    class Tern:
+        def get(self, doc_id: str) -> Document | None:
+            return TERN
+
+    assert [(item.page, item.quote, item.claims) for item in resolve(report, Tern())] == [
+        (2, "The boom of the Tern carries", (0,)),
+        (4, "850 kg and no more.", (0,)),
+    ]
+
+
+def test_a_short_last_line_of_a_page_ends_a_sentence_and_a_long_one_goes_on() -> None:
+    def sentences(text: str) -> list[str]:
+        return [text[start:end] for start, end in sentence_spans(text)]
+
+    assert sentences("Table of contents\fPart two.\n\fThe end") == [
+        "Table of contents",
+        "Part two.",
+        "The end",
+    ]
+    long = "The boom of the Tern, which the yard has built anew, carries at most"
+    assert sentences(f"{long}\f850 kg and no more.") == [f"{long}\f850 kg and no more."]
+    assert sentences("its boom\n\fcarries 9 kg.") == ["its boom\n\fcarries 9 kg."]

@@ -32,7 +32,7 @@ _SAID: Mapping[str, tuple[float, float]] = {
     "seller": (8.0, 0.0),
     "buyer": (0.0, 8.0),
     "guest": (0.0, 2.0),
-    "paid": (2.5, 0.0),
+    "paid": (1.0, 0.0),
     "elsewhere": (0.0, 1.0),
 }
 """What a label counts for the seller and for the buyer."""

@@ -15,7 +15,8 @@ from citegraph.corpus.readers.encodings import decoded
 from citegraph.corpus.readers.images import recognition
 from citegraph.corpus.readers.packed.containers import Member, read_members
 from citegraph.corpus.readers.pdf import pdf_tables
-from citegraph.corpus.readers.pdf.pdf_forms import written_on
+from citegraph.corpus.readers.pdf.pdf_fonts import has_unmapped_fonts, reads_as_words, same_words
+from citegraph.corpus.readers.pdf.pdf_forms import filled_in, written_on
 from citegraph.corpus.readers.pdf.pdf_geometry import Glyphs, Placer
 from citegraph.corpus.readers.pdf.pdf_hidden import take_off
 from citegraph.corpus.readers.pdf.pdf_objects import Drawn, drawn_on, has_layers
@@ -34,6 +35,7 @@ _SCAN_CHARACTERS = 16
 # On a page that is one picture more may be: a line that a scanner or a court puts on it.
 _STAMP_CHARACTERS = 300
 _MOSTLY = 0.6
+_UNMAPPED = "its fonts do not say which letters they draw"
 _EMBEDDED_BYTES = 20 * MEGABYTE
 # Page numbers that a note names.
 _SHOWN = 10
@@ -43,7 +45,8 @@ _SHOWN = 10
 class PageText:
     """The text of one page; offsets of lines and tables count from its start.
 
-    `problem` is why a scan was not read, `hidden` how many characters nobody sees on it.
+    `problem` is why a scan was not read, `hidden` how many characters nobody sees on it, `recoded` whether it was
+    recognised because its fonts do not say which letters they draw.
     """
 
     number: int
@@ -53,6 +56,7 @@ class PageText:
     problem: str = ""
     passing: bool = False
     hidden: int = 0
+    recoded: bool = False
 
 
 class PdfReader:
@@ -100,7 +104,7 @@ class PdfReader:
                 for table in page.tables
             ),
             embedded=embedded,
-            notes=tuple(_hidden_notes(pages)),
+            notes=(*_hidden_notes(pages), *_recoded_notes(pages)),
         )
         yield from unread
         if attached:
@@ -137,10 +141,7 @@ def _page_text(page: Any, drawn: Drawn, number: int, options: ReadOptions, *, fo
     words = page.get_textpage()
     try:
         text, lines = _lines(words, place)
-        for item in written_on(page, form, place):
-            text += "\n" if text and not text.endswith("\n") else ""
-            lines.append(Line(len(text) + item.start, len(text) + len(item.text), item.box))
-            text += item.text
+        text, lines = filled_in(text, lines, written_on(page, form, place))
         width, height = page.get_size()
         layout = Layout(number, width, height, tuple(lines))
         visible, problem, passing = sum(map(len, text.split())), "", False
@@ -153,6 +154,13 @@ def _page_text(page: Any, drawn: Drawn, number: int, options: ReadOptions, *, fo
                 scan.hidden = hidden
                 return scan
             problem, passing = scan.problem, scan.passing
+        # A font without a map may be right all the same, as those of old typesetters are.
+        if has_unmapped_fonts(words, text) and not reads_as_words(text):
+            scan = _scanned(page, number, options)
+            if scan.problem or not same_words(scan.text, text):
+                scan.hidden, scan.recoded = hidden, not scan.problem
+                scan.problem = scan.problem and f"{_UNMAPPED}: {scan.problem}"
+                return scan
         tables = pdf_tables.tables_of(drawn, words, place, layout)
         return PageText(number, text, layout, tables, problem, passing, hidden)
     finally:
@@ -281,6 +289,15 @@ def _hidden_notes(pages: Sequence[PageText]) -> Iterator[str]:
     if hidden:
         count = sum(page.hidden for page in hidden)
         yield f"{count:,} characters of hidden text were left out on {_numbered([page.number for page in hidden])}"
+
+
+def _recoded_notes(pages: Sequence[PageText]) -> Iterator[str]:
+    recoded = [page.number for page in pages if page.recoded]
+    if recoded:
+        yield (
+            f"the fonts of {_numbered(recoded)} do not say which letters they draw: "
+            f"{'they were' if len(recoded) > 1 else 'it was'} read by OCR"
+        )
 
 
 def _numbered(pages: Sequence[int]) -> str:

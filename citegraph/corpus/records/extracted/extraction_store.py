@@ -25,7 +25,8 @@ from sqlalchemy import (
 
 from citegraph.corpus.records.database import batches, create_tables, open_database, translated
 from citegraph.corpus.records.extracted.corrections import CorrectionStore
-from citegraph.corpus.records.extracted.found import Candidate, Extracted, Extraction, Refused
+from citegraph.corpus.records.extracted.found import Candidate, Extracted, Extraction, FoundRow, Refused
+from citegraph.corpus.records.extracted.row_store import RowStore, rows_bucket
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Value
 from citegraph.corpus.schema.values import read_row, to_json
@@ -82,12 +83,13 @@ class Found:
 class ExtractionStore:
     """Extractions by document; all methods block and raise `Unavailable` without a database.
 
-    `corrected` holds what people corrected.
+    `corrected` holds what people corrected, `rows` the rows of tables inside the documents.
     """
 
     def __init__(self, sql_url: str) -> None:
         self._engine = open_database(sql_url)
         self.corrected = CorrectionStore(sql_url)
+        self.rows = RowStore(self._engine)
         translated(lambda: create_tables(_metadata, self._engine))
 
     def put(self, bucket: str, extractions: Mapping[str, Extraction]) -> None:
@@ -103,6 +105,8 @@ class ExtractionStore:
                     connection.execute(delete(annotations_table).where(annotations_table.c.doc_id.in_(some)))
                 if rows:
                     connection.execute(insert(annotations_table), rows)
+                of = {doc_id: extraction.rows for doc_id, extraction in extractions.items()}
+                self.rows.put(connection, bucket, of)
 
         if ids:
             translated(run)
@@ -159,7 +163,14 @@ class ExtractionStore:
             )
             for name, both in candidates.items()
         }
-        return Extraction(fields, tuple(refused))
+        return Extraction(fields, tuple(refused), tuple(self._found_rows(bucket, doc_id)))
+
+    def _found_rows(self, bucket: Bucket, doc_id: str) -> Iterator[FoundRow]:
+        kinds = {kind.name: rows_bucket(kind, bucket) for kind in bucket.rows}
+        for row in self.rows.of(doc_id):
+            if row.kind in kinds:
+                values, _ = read_row(kinds[row.kind], row.values)
+                yield FoundRow(row.kind, values, row.raw, row.start, row.end, row.page, row.confidence)
 
     def own_fields(self, doc_id: str) -> set[str]:
         """Return the fields whose value, stored or too uncertain for it, came by extraction."""
@@ -172,6 +183,7 @@ class ExtractionStore:
             with self._engine.begin() as connection:
                 for some in batches(doc_ids):
                     connection.execute(delete(annotations_table).where(annotations_table.c.doc_id.in_(some)))
+                self.rows.delete(connection, doc_ids)
 
         translated(run)
 

@@ -51,11 +51,34 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundRow:
+    """One row of a table inside a document: a line of an invoice, a rating of a part.
+
+    Attributes:
+        kind: the declared kind of rows (`RowKind.name`).
+        values: typed values by column; what the row does not say is left out.
+        raw: the row as it is printed, or as the embedded data hold it.
+        start, end: character offsets into the document's text; None for data that are not in the text.
+        page: number of the page, None when unknown.
+        confidence: 0 to 1.
+    """
+
+    kind: str
+    values: Mapping[str, Value]
+    raw: str
+    start: int | None
+    end: int | None
+    page: int | None
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
 class Extraction:
-    """Everything that extraction found in one document, by field."""
+    """Everything that extraction found in one document, by field, and the rows of its tables."""
 
     fields: Mapping[str, Extracted] = field(default_factory=dict)
     refused: tuple[Refused, ...] = ()
+    rows: tuple[FoundRow, ...] = ()
 
     @property
     def values(self) -> dict[str, Value]:

@@ -39,7 +39,14 @@ def test_fields_and_notes_are_lines_where_they_stand(tmp_path: Path) -> None:
     writer.write(tmp_path / "a.pdf")
     (reading,) = read_file(tmp_path / "a.pdf")
     assert isinstance(reading, Reading)
-    written = ["Name: Ada Lind", "Agreed: yes", "Town: Brest", "Paid in May", "Comment: Who signed?"]
+    written = [
+        "Name: Ada Lind",
+        "Agreed: yes",
+        "Refused: no",
+        "Town: Brest",
+        "Paid in May",
+        "Comment: Who signed?",
+    ]
     assert reading.text.split("\n") == ["Application of a tenant", *written]
     boxes = {reading.text[line.start : line.end]: line.box for line in reading.layouts[0].lines}
     assert boxes["Paid in May"] == Box(200, 220, 300, 250)
@@ -49,6 +56,37 @@ def test_fields_and_notes_are_lines_where_they_stand(tmp_path: Path) -> None:
     # What was filled in is drawn too: its ink lies in the box that is marked.
     inside = Box(44, 84, 136, 96)
     assert dark_part(page_image(tmp_path / "a.pdf", 1, 2.0), inside, 2.0) > 0.03
+
+
+def test_values_stand_beside_their_printed_labels(tmp_path: Path) -> None:
+    drawing = canvas(tmp_path / "a.pdf")
+    drawing.drawString(40, 270, "Mooring licence")
+    form = drawing.acroForm
+    drawing.drawString(40, 240, "Skipper:")
+    form.textfield(name="f1", x=140, y=235, width=120, height=18, value="Mara Quist")
+    drawing.drawString(40, 210, "Born on")
+    for place, (name, value) in enumerate((("d", "3"), ("m", "11"), ("y", "1984"))):
+        form.textfield(name=name, x=140 + 50 * place, y=205, width=40, height=18, value=value)
+    drawing.drawString(60, 180, "Engine on board")
+    form.checkbox(name="c1", x=40, y=177, size=14, checked=True)
+    drawing.drawString(220, 180, "Pets on board")
+    form.checkbox(name="c2", x=200, y=177, size=14)
+    drawing.drawString(40, 160, "Sail number")
+    drawing.drawString(200, 160, "Home port")
+    form.textfield(name="f2", x=40, y=135, width=120, height=18, value="NOR 77")
+    form.textfield(name="f3", x=200, y=135, width=120, height=18, value="Bergen")
+    form.textfield(name="f4", x=300, y=20, width=60, height=18, value="seen")
+    drawing.save()
+    (reading,) = read_file(tmp_path / "a.pdf")
+    assert isinstance(reading, Reading)
+    assert reading.text.replace("\n", " ").split("  ") == [
+        "Mooring licence Skipper: Mara Quist Born on: 3, 11, 1984 Engine on board: yes Pets on board: no "
+        "Sail number: NOR 77 Home port: Bergen f4: seen"
+    ]
+    boxes = {reading.text[line.start : line.end]: line.box for line in reading.layouts[0].lines}
+    assert boxes["Mara Quist"].left == pytest.approx(140, abs=1)
+    assert boxes["Home port"].left == pytest.approx(200, abs=1)
+    assert boxes["seen"].top == pytest.approx(262, abs=1)
 
 
 def test_attached_files_are_documents(tmp_path: Path) -> None:

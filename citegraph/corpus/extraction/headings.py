@@ -1,0 +1,127 @@
+"""What stands largest at the top of a document: its title, and the part number that a datasheet is about."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from statistics import median
+
+from citegraph.corpus.extraction.heads import find_title
+from citegraph.corpus.schema.document import Layout, Line
+
+_LONGEST = 200
+_LARGE, _ALIKE = 1.2, 0.12
+_TOP = 0.6
+"""Share of the first page, from its top, in which a title stands."""
+# A name of a part: letters and digits together, as no word and no number has them.
+_PART = re.compile(
+    r"(?<![\w./+-])(?=[A-Z0-9/-]{0,23}\d)(?=[A-Z0-9/-]{0,23}[A-Z])[A-Z0-9]{2,}(?:[-/][A-Z0-9]+)*[A-Z0-9](?![\w])"
+)
+_NO_PART = re.compile(
+    r"(?:ISO|IEC|EN|IEEE|DIN|ANSI|JEDEC|JESD|MIL|UL|AEC|RFC|USB|RS|IPC|ROHS|REACH|EIA|CISPR|UN|H|P|R|S|EUH)[-/]?\d[\dA-Z.-]*"
+    r"|(?:TO|SOT|SOD|DO|SC|SMA|SMB|SMC|[PCTSVMWLHU]{0,4}(?:DIP|SOIC|SOP|SSOP|QFP|QFN|DFN|BGA|SON|LCC|CSP|LGA))-?\d[\dA-Z-]*"
+    r"|REV\w*|VER\w*|\d+[A-Z]{1,3}|(?:19|20)\d\d[A-Z]*|[A-Z]\d|\d[A-Z]|V\d+|DS\d{5,}\w*|\d+[MKG]?(?:HZ|BIT|B)|I2C|RS-?\d+|\d+X\d*|Q[1-4]|FIG\d+|TABLE\d+"
+    r"|(?:MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|JAN|FEB|MAR|APR)\w*\d+"
+)
+
+
+def find_heading(text: str, layouts: Sequence[Layout], declared: str) -> tuple[int, int, float] | None:
+    """Return (start, end, confidence) of a document's title in its text, None when it prints none.
+
+    The heading of the first level in Markdown, the largest print at the top of the first page, else a first line that
+    reads as a title. One that the file declares as its title too is surer.
+
+    Args:
+        declared: the title that the format itself gives, empty for none.
+    """
+    found = _marked(text) or (_largest(text, layouts[0]) if layouts else None)
+    if found is None:
+        at = text.find(declared) if len(declared) > 3 else -1
+        if at >= 0:
+            return at, at + len(declared), 0.8
+        return find_title(text)
+    start, end, trust = found
+    said, shown = (_plain(one) for one in (declared, text[start:end]))
+    agrees = bool(said) and (said in shown or shown in said)
+    return start, end, min(0.95, trust + 0.15) if agrees else trust
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def _marked(text: str) -> tuple[int, int, float] | None:
+    found = re.search(r"^#{1,2}[ \t]+(\S[^\n]{1,300})$", text[:4000], re.MULTILINE)
+    return (*found.span(1), 0.85) if found else None
+
+
+def _largest(text: str, layout: Layout) -> tuple[int, int, float] | None:
+    """Return the largest lines near the top of a page that follow each other, as far as they are larger than most."""
+    lines = [line for line in layout.lines if re.search(r"[^\W\d_]{2}", text[line.start : line.end])]
+    if len(lines) < 3 or layout.recognised:
+        return None
+    usual = median(_height(line) for line in lines)
+    top = [line for line in lines if line.box.top <= _TOP * layout.height and _height(line) >= _LARGE * usual]
+    top = [line for line in top if 3 <= line.end - line.start <= _LONGEST]
+    if not top:
+        return None
+    tallest = max(top, key=_height)
+    alike = [line for line in top if abs(_height(line) - _height(tallest)) <= _ALIKE * _height(tallest)]
+    place = alike.index(tallest)
+    first = last = place
+    while last + 1 < len(alike) and _follows(alike[last], alike[last + 1]):
+        last += 1
+    while first > 0 and _follows(alike[first - 1], alike[first]):
+        first -= 1
+    start, end = alike[first].start, alike[last].end
+    if end - start > _LONGEST:
+        start, end = tallest.start, tallest.end
+    kept = text[start:end]
+    start += len(kept) - len(kept.lstrip())
+    trust = 0.75 if _height(tallest) >= 1.4 * usual else 0.6
+    return start, start + len(kept.strip()), trust
+
+
+def _height(line: Line) -> float:
+    return line.box.bottom - line.box.top
+
+
+def _follows(one: Line, other: Line) -> bool:
+    return 0 <= other.start - one.end <= 3 and other.box.top - one.box.bottom < 1.2 * _height(one)
+
+
+def find_part(text: str, heading: tuple[int, int] | None, name: str) -> tuple[int, int, float] | None:
+    """Return (start, end, confidence) of the part number that a datasheet is about, None when none stands out.
+
+    It is named in the heading or the file's name, and more often than any other on the first pages.
+
+    Args:
+        heading: the span of the document's title.
+        name: the file's name.
+    """
+    head = text[:12_000]
+    places: dict[str, int] = {}
+    counts: Counter[str] = Counter()
+    for found in _PART.finditer(head):
+        if not _NO_PART.fullmatch(found[0]) and len(found[0]) >= 4:
+            counts[found[0]] += 1
+            places.setdefault(found[0], found.start())
+    if not counts:
+        return None
+    named = re.sub(r"[^A-Z0-9]", "", name.upper().rpartition(".")[0] or name.upper())
+
+    def weight(part: str) -> float:
+        at = places[part]
+        in_heading = heading is not None and any(
+            heading[0] <= found.start() < heading[1]
+            for found in re.finditer(re.escape(part), text[: heading[1]])
+        )
+        in_name = len(named) > 3 and re.sub(r"[^A-Z0-9]", "", part) in named
+        return 6.0 * in_heading + 4.0 * in_name + min(counts[part], 8) * 0.5 + (1.5 if at < 400 else 0.0)
+
+    ordered = sorted(counts, key=lambda part: (-weight(part), places[part]))
+    best = ordered[0]
+    lead = weight(best) - (weight(ordered[1]) if len(ordered) > 1 else 0.0)
+    trust = 0.8 if weight(best) >= 8 and lead >= 1 else 0.65 if weight(best) >= 5 else 0.45
+    return places[best], places[best] + len(best), trust

@@ -1,0 +1,284 @@
+"""Finds the rows of the declared kinds in a document: in embedded data, beneath heads, or as a till prints them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+from citegraph.corpus.extraction.einvoice import read_lines
+from citegraph.corpus.extraction.in_text import find_typed
+from citegraph.corpus.extraction.labelled.laid_out import LaidOut
+from citegraph.corpus.extraction.rows.grid import GridLine, grid_lines
+from citegraph.corpus.extraction.rows.row_heads import Heads, heads_of
+from citegraph.corpus.records.extracted.found import FoundRow
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.corpus.schema.field import Field, Value
+from citegraph.corpus.schema.row_kind import RowKind
+from citegraph.corpus.schema.values import coerce
+from citegraph.errors import BadInput
+from citegraph.language.amounts import Money, Quantity
+from citegraph.language.terms import fold
+
+MOST = 2_000
+"""Rows of a kind that are kept of one document."""
+EMBEDDED, PROVED, SUMMED, PRINTED, UNPROVED = 0.99, 0.93, 0.95, 0.7, 0.55
+"""Confidence of a row: from data for machines; whose product holds; of a table that adds up; that stands beneath
+heads; that nothing proves."""
+_CENT = Decimal("0.021")
+# Lines that are no rows before a table is over, and lines that a description goes on for.
+_PATIENCE, _MOST_MORE = 3, 4
+_POSITION = re.compile(r"\d{1,4}[.)]?\s+(?=\S)")
+_BARE = re.compile(
+    r"(?:(?P<quantity>\d{1,4}(?:[.,]\d{1,3})?)\s?(?:x|×|@|pcs?|st(?:k|ck)?)?\s+)?(?P<words>\S.*?[^\W\d_]{2}.*?)\s+"
+    r"(?P<amount>[-−(]?(?:[A-Z]{3}|[$€£¥₹])?\s?\d[\d.,' ]*[.,]\d{2}\)?-?)(?:\s?(?:[A-Z]{1,3}|[$€£¥₹*]))?"
+)
+
+
+def find_rows(
+    bucket: Bucket,
+    look: LaidOut,
+    embedded: Sequence[bytes],
+    values: Mapping[str, Value],
+    *,
+    today: date,
+    order: str,
+) -> tuple[FoundRow, ...]:
+    """Return the rows of a document's tables, in the order of the bucket's kinds.
+
+    Args:
+        look: the pages as they look.
+        values: what was found of the document: its sums prove the rows, and its currency is that of their amounts.
+    """
+    found: list[FoundRow] = []
+    for kind in bucket.rows:
+        rows = _of_data(kind, embedded, today, order)
+        if not rows:
+            lines = list(grid_lines(look.text))
+            ends = _ends(bucket, kind)
+            rows = list(_beneath_heads(kind, lines, look, ends, today=today, order=order))
+            if not rows and kind.bare:
+                rows = _bare_rows(kind, lines, look, ends, today=today, order=order)
+            rows = _proved(kind, rows, values)
+        found += [_with_currency(row, values) for row in rows[:MOST]]
+    return tuple(found)
+
+
+def _of_data(kind: RowKind, embedded: Sequence[bytes], today: date, order: str) -> list[FoundRow]:
+    terms = {term: field for field in kind.fields for rule in field.extract for term in rule.embedded}
+    for data in embedded if terms else ():
+        rows = []
+        for line in read_lines(data):
+            typed = {
+                field.name: value
+                for term, field in terms.items()
+                if term in line and (value := _coerced(field, line[term], today, order)) is not None
+            }
+            if kind.named_by in typed:
+                raw = ", ".join(line[term] for term in terms if term in line)
+                rows.append(FoundRow(kind.name, typed, raw, None, None, None, EMBEDDED))
+        if rows:
+            return rows
+    return []
+
+
+def _coerced(field: Field, raw: Any, today: date, order: str) -> Value | None:
+    try:
+        return coerce(field, raw, today=today, order=order)
+    except BadInput:
+        return None
+
+
+def _ends(bucket: Bucket, kind: RowKind) -> re.Pattern[str] | None:
+    """Return how the lines below a table begin: with the labels of the document's sums."""
+    fields = {field.name: field for field in bucket.fields}
+    labels = {fold(label) for name in kind.ends for rule in fields[name].extract for label in rule.labels}
+    if not labels:
+        return None
+    forms = "|".join(sorted((re.escape(label) for label in labels), key=len, reverse=True))
+    return re.compile(rf"\W*(?:(?:plus|zzgl|inkl|incl)\.?\s)?(?:[\d.,]+\s?%\s)?(?:{forms})\b")
+
+
+def _beneath_heads(
+    kind: RowKind,
+    lines: Sequence[GridLine],
+    look: LaidOut,
+    ends: re.Pattern[str] | None,
+    *,
+    today: date,
+    order: str,
+) -> Iterator[FoundRow]:
+    heads: Heads | None = None
+    open_row: FoundRow | None = None
+    misses = more = 0
+    inherited: dict[str, Value] = {}
+    for line in lines:
+        if line.is_blank:
+            continue
+        if (named := heads_of(kind, line)) is not None and (
+            heads is None or not _is_row(kind, heads, line, today, order)
+        ):
+            heads, misses, inherited = named, 0, {}
+            continue
+        if heads is None:
+            continue
+        values = _values(kind, heads, line, today, order)
+        is_end = ends is not None and ends.match(fold(line.text.strip(" |"))) and "quantity" not in values
+        if is_end:
+            if open_row is not None:
+                yield open_row
+            open_row, heads = None, None
+            continue
+        said = set(values) & set(kind.needs)
+        if said and (kind.named_by in values or any(name in inherited for name in kind.inherit)):
+            if open_row is not None:
+                yield open_row
+            inherited |= {name: values[name] for name in kind.inherit if name in values}
+            whole = {**{name: inherited[name] for name in kind.inherit if name in inherited}, **values}
+            span = _span(look, line)
+            open_row = FoundRow(kind.name, whole, line.text.strip(), *span, None, PRINTED)
+            misses = more = 0
+        elif set(values) == {kind.named_by} and open_row is not None and more < _MOST_MORE and not misses:
+            open_row, more = _continued(kind, open_row, values[kind.named_by]), more + 1
+        else:
+            if kind.named_by in values and kind.named_by in kind.inherit:
+                inherited = {kind.named_by: values[kind.named_by]}
+            misses += 1
+            if misses > _PATIENCE:
+                if open_row is not None:
+                    yield open_row
+                open_row, heads = None, None
+    if open_row is not None:
+        yield open_row
+
+
+def _is_row(kind: RowKind, heads: Heads, line: GridLine, today: date, order: str) -> bool:
+    return bool(set(_values(kind, heads, line, today, order)) & set(kind.needs))
+
+
+def _values(kind: RowKind, heads: Heads, line: GridLine, today: date, order: str) -> dict[str, Value]:
+    """Return the typed values of a line's cells; a cell that its column does not take is left out."""
+    if line.barred != heads.barred:
+        return {}
+    found: dict[str, Value] = {}
+    numbered = {column.field.name for column in heads.columns if column.numbered}
+    for name, cell in heads.of(line.cells).items():
+        field = kind.field(name)
+        assert field is not None
+        text = _POSITION.sub("", cell.text, count=1) if name in numbered else cell.text
+        value = _typed(field, text, today, order)
+        if value is not None:
+            found[name] = value
+    return found
+
+
+def _typed(field: Field, text: str, today: date, order: str) -> Value | None:
+    """Return what a cell says: a whole text of words, the first number of numbers."""
+    text = text.replace("−", "-")
+    if field.type in {"keyword", "text"}:
+        clean = " ".join(text.split()).strip(" .,:;*")
+        return clean if re.search(r"[^\W_]", clean) else None
+    first = next(find_typed(field, text, today=today, order=order), None)
+    if first is not None:
+        return first.value
+    # An amount of whole units has no cents and no sign of money: in its own column it is one all the same.
+    bare = re.fullmatch(r"[-−+]?\d[\d.,' ]*", text.strip())
+    return _coerced(field, text.strip(), today, order) if bare else None
+
+
+def _continued(kind: RowKind, row: FoundRow, more: Value) -> FoundRow:
+    before = row.values.get(kind.named_by, "")
+    values = {**row.values, kind.named_by: f"{before} {more}".strip()[:600]}
+    return replace(row, values=values)
+
+
+def _span(look: LaidOut, line: GridLine) -> tuple[int | None, int | None]:
+    """Return where a line stands in the document: from its first cell to its last, as far as they follow each other."""
+    spans = [span for cell in line.cells if cell.text and (span := look.span(cell.start, cell.end))]
+    if not spans:
+        return None, None
+    start, end = spans[0]
+    for span in spans[1:]:
+        if 0 <= span[0] - end <= 40:
+            end = span[1]
+    return start, end
+
+
+def _bare_rows(
+    kind: RowKind,
+    lines: Sequence[GridLine],
+    look: LaidOut,
+    ends: re.Pattern[str] | None,
+    *,
+    today: date,
+    order: str,
+) -> list[FoundRow]:
+    """Return the lines of words and an amount above the first sum, as a till prints them."""
+    amount = kind.field(kind.needs[0])
+    assert amount is not None
+    rows: list[FoundRow] = []
+    for line in lines:
+        if ends is not None and ends.match(fold(line.text.strip())):
+            if rows:
+                break
+            continue
+        found = _BARE.fullmatch(" ".join(line.text.split()))
+        money = _typed(amount, found["amount"], today, order) if found else None
+        if found is None or money is None:
+            continue
+        values: dict[str, Value] = {kind.named_by: found["words"].strip(" .:*-"), amount.name: money}
+        counted = kind.product.of[0] if kind.product else ""
+        field = kind.field(counted)
+        if field is not None and found["quantity"]:
+            quantity = _coerced(field, found["quantity"], today, order)
+            if quantity is not None:
+                values[counted] = quantity
+        rows.append(FoundRow(kind.name, values, line.text.strip(), *_span(look, line), None, UNPROVED))
+    return rows
+
+
+def _proved(kind: RowKind, rows: list[FoundRow], values: Mapping[str, Value]) -> list[FoundRow]:
+    """Return rows as sure as their products and their sum make them; of bare ones nothing but their sum makes any."""
+    if kind.adds_up and rows:
+        column, totals = kind.adds_up
+        total = sum((_number(row.values[column]) for row in rows if column in row.values), Decimal())
+        known = [_number(values[name]) for name in totals if name in values]
+        if any(abs(abs(total) - abs(one)) <= _CENT for one in known) and total:
+            return [replace(row, confidence=max(row.confidence, SUMMED)) for row in rows]
+        if rows[0].confidence == UNPROVED and known:
+            # Till rows that do not add up hold a rebate or a line that is none: too many doubts for any of them.
+            rows = [replace(row, confidence=UNPROVED - 0.1) for row in rows]
+    return [replace(row, confidence=PROVED) if _multiplies(kind, row) else row for row in rows]
+
+
+def _multiplies(kind: RowKind, row: FoundRow) -> bool:
+    if kind.product is None or not {*kind.product.of, kind.product.gives} <= set(row.values):
+        return False
+    one, other = (_number(row.values[name]) for name in kind.product.of)
+    gives = _number(row.values[kind.product.gives])
+    return gives != 0 and abs(one * other - gives) <= max(_CENT, abs(one) * Decimal("0.0051"))
+
+
+def _number(value: Value) -> Decimal:
+    if isinstance(value, Money):
+        return Decimal(value.amount)
+    if isinstance(value, Quantity):
+        return Decimal(repr(value.value))
+    return Decimal(repr(value)) if isinstance(value, int | float) else Decimal()
+
+
+def _with_currency(row: FoundRow, values: Mapping[str, Value]) -> FoundRow:
+    """Return a row whose amounts have the currency of the document where they have none of their own."""
+    currency = next(
+        (value.currency for value in values.values() if isinstance(value, Money) and value.currency), None
+    )
+    if currency is None:
+        return row
+    given = {
+        name: Money(value.amount, currency) if isinstance(value, Money) and value.currency is None else value
+        for name, value in row.values.items()
+    }
+    return replace(row, values=given)

@@ -1,0 +1,136 @@
+"""Finds the line that heads a table of a declared kind, and which column each of its fields stands in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from citegraph.corpus.extraction.rows.grid import Cell, GridLine
+from citegraph.corpus.schema.field import Field
+from citegraph.corpus.schema.row_kind import RowKind
+from citegraph.language.terms import fold
+
+_LONGEST_HEAD = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table: the field that stands in it, and where it lies.
+
+    `numbered` says that its cells begin with the number of their row ("Pos Material").
+    """
+
+    field: Field
+    left: int
+    right: int
+    numbered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """The columns of a table, and the names that its heads have beside the declared ones, for what lies between."""
+
+    columns: tuple[Column, ...]
+    others: tuple[tuple[int, int], ...]
+    barred: bool
+
+    def of(self, cells: Sequence[Cell]) -> dict[str, Cell]:
+        """Return the cells of a line by field: each cell lies in the column nearest to it."""
+        found: dict[str, Cell] = {}
+        for cell in cells:
+            if not cell.text:
+                continue
+            column = self._column(cell)
+            if column is not None and column.field.name not in found:
+                found[column.field.name] = cell
+        return found
+
+    def _column(self, cell: Cell) -> Column | None:
+        if self.barred:
+            return next((column for column in self.columns if column.left == cell.left), None)
+        near = min(self.columns, key=lambda column: _apart(cell, column.left, column.right))
+        away = _apart(cell, near.left, near.right)
+        if any(_apart(cell, *other) < away for other in self.others):
+            return None
+        return near
+
+
+def _apart(cell: Cell, left: int, right: int) -> float:
+    """Return how far a cell lies from a column: nothing where they overlap, less where their edges agree."""
+    gap = max(0, left - cell.right, cell.left - right)
+    edges = min(
+        abs(cell.left - left), abs(cell.right - right), abs((cell.left + cell.right - left - right) / 2)
+    )
+    return gap * 100 + edges
+
+
+def heads_of(kind: RowKind, line: GridLine) -> Heads | None:
+    """Return the columns that a line names, None when it heads no table of the kind.
+
+    A head row names the column by which rows are called and one that they need, and holds no amount.
+    """
+    if len(line.cells) < 2 or re.search(r"\d[.,]\d\d\b", line.text):
+        return None
+    if any(len(cell.text) > _LONGEST_HEAD for cell in line.cells):
+        return None
+    taken: dict[str, tuple[float, int]] = {}
+    left = list(range(len(line.cells)))
+    others: list[tuple[int, int]] = []
+    while left:
+        place = left.pop()
+        cell = line.cells[place]
+        named = (
+            (name, share)
+            for name, share in _fields_named(kind, cell.text)
+            if share > taken.get(name, (0, 0))[0]
+        )
+        name, share = next(named, ("", 0.0))
+        if not name:
+            others.append((cell.left, cell.right))
+        else:
+            if name in taken:
+                left.append(taken[name][1])
+            taken[name] = share, place
+    columns: dict[str, Column] = {}
+    for name, (_, place) in sorted(taken.items(), key=lambda item: item[1][1]):
+        cell, field = line.cells[place], kind.field(name)
+        assert field is not None
+        columns[name] = Column(field, cell.left, cell.right, numbered=bool(_NUMBERED.search(fold(cell.text))))
+    if kind.named_by not in columns or not set(kind.needs) & set(columns):
+        return None
+    return Heads(tuple(columns.values()), tuple(others), line.barred)
+
+
+_NUMBERED = re.compile(r"^(?:pos(?:ition)?|no|nr|n|item|line|lp|#)\W{1,3}\w")
+
+
+def _fields_named(kind: RowKind, head: str) -> list[tuple[str, float]]:
+    """Return the fields whose name a head holds and the share of it that the name is: those that matter most first.
+
+    "Item No." is the head of the item as long as no other head is more so ("Description").
+    """
+    words = _words(head)
+    found: dict[str, int] = {}
+    for name, label in _labels(kind):
+        if f" {label} " in f" {words} ":
+            found[name] = max(found.get(name, 0), len(label))
+    product = (*kind.product.of, kind.product.gives) if kind.product else ()
+    main = {kind.named_by, *kind.needs, *product}
+    ordered = sorted(found, key=lambda name: (name not in main, -found[name]))
+    return [(name, found[name] / max(1, len(words))) for name in ordered]
+
+
+def _words(text: str) -> str:
+    return " ".join(re.findall(r"[^\W_]+|[#%]", fold(text)))
+
+
+@lru_cache(maxsize=64)
+def _labels_of(fields: tuple[tuple[str, tuple[str, ...]], ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, _words(label)) for name, labels in fields for label in labels)
+
+
+def _labels(kind: RowKind) -> tuple[tuple[str, str], ...]:
+    named = tuple((field.name, (field.name.replace("_", " "), *field.columns)) for field in kind.fields)
+    return _labels_of(named)

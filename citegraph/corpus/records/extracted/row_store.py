@@ -1,0 +1,358 @@
+"""The rows of tables inside documents, in SQL: one record a row, one a cell, to be listed, filtered and summed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from typing import Any, Literal
+
+from sqlalchemy import (
+    JSON,
+    Column,
+    ColumnElement,
+    Connection,
+    Double,
+    Engine,
+    Index,
+    Integer,
+    MetaData,
+    Select,
+    String,
+    Table,
+    Text,
+    and_,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+)
+
+from citegraph.corpus.filters.clause import Clause, Filters, Group
+from citegraph.corpus.filters.conditions import Condition, Range, compile_clause
+from citegraph.corpus.filters.sql_filter import has_part
+from citegraph.corpus.filters.sql_text import folded_string
+from citegraph.corpus.records.database import batches, create_tables, translated
+from citegraph.corpus.records.extracted.found import FoundRow
+from citegraph.corpus.schema.bucket import Bucket, show
+from citegraph.corpus.schema.field import Value
+from citegraph.corpus.schema.row_kind import RowKind
+from citegraph.corpus.schema.values import to_json
+from citegraph.errors import BadInput
+from citegraph.language.amounts import Money, Quantity
+from citegraph.language.terms import fold
+
+ROW_FROM = 0.5
+"""Confidence from which a row is stored; a list shows it, a sum counts it."""
+LONGEST_CELL = 2400
+
+Function = Literal["count", "sum", "average", "min", "max"]
+
+_metadata = MetaData()
+rows_table = Table(
+    "document_rows",
+    _metadata,
+    Column("doc_id", String(512), primary_key=True),
+    Column("kind", String(41), primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    Column("bucket", String(41), nullable=False),
+    Column("values", JSON, nullable=False),
+    Column("raw", Text, nullable=False),
+    Column("start", Integer),
+    Column("end", Integer),
+    Column("page", Integer),
+    Column("confidence", Double, nullable=False),
+    Index("document_rows__kind", "bucket", "kind"),
+)
+cells_table = Table(
+    "document_row_cells",
+    _metadata,
+    Column("doc_id", String(512), primary_key=True),
+    Column("kind", String(41), primary_key=True),
+    Column("ordinal", Integer, primary_key=True),
+    Column("field", String(41), primary_key=True),
+    Column("bucket", String(41), nullable=False),
+    Column("folded", folded_string(LONGEST_CELL)),
+    Column("number", Double),
+    Column("unit", String(40)),
+    Index("document_row_cells__number", "bucket", "kind", "field", "number"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRow:
+    """A row as it is handed out.
+
+    Attributes:
+        ordinal: its place among the rows of its kind in the document, from 0.
+        values: plain JSON by column (`citegraph.corpus.schema.values.to_json`).
+        start, end: characters of the document; `page` a page number; None when unknown.
+    """
+
+    doc_id: str
+    kind: str
+    ordinal: int
+    values: Mapping[str, Any]
+    raw: str
+    start: int | None
+    end: int | None
+    page: int | None
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class RowQuery:
+    """Which rows are meant.
+
+    Attributes:
+        filters: conditions on the columns of the rows, of the kinds that `Clause` knows.
+        documents: a condition or subquery of document ids (`AnnotationStore.condition` selects them); None is all.
+        doc_ids: only rows of these documents; None is all.
+    """
+
+    bucket: Bucket
+    kind: RowKind
+    filters: Filters = ()
+    documents: Select[Any] | None = None
+    doc_ids: Sequence[str] | None = field(default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class RowNumber:
+    """A number over rows: of one unit or currency ("" for none), and of how many rows."""
+
+    value: Decimal
+    unit: str
+    rows: int
+
+
+class RowStore:
+    """Rows by document; all methods block and raise `Unavailable` without a database."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        translated(lambda: create_tables(_metadata, engine))
+
+    def put(self, connection: Connection, bucket: str, found: Mapping[str, Sequence[FoundRow]]) -> None:
+        """Replace the rows of documents, within a transaction of the caller."""
+        self.delete(connection, list(found))
+        rows = [row for doc_id, items in found.items() for row in _records(bucket, doc_id, items)]
+        cells = [cell for doc_id, items in found.items() for cell in _cells(bucket, doc_id, items)]
+        if rows:
+            connection.execute(insert(rows_table), rows)
+        if cells:
+            connection.execute(insert(cells_table), cells)
+
+    def delete(self, connection: Connection, doc_ids: Sequence[str]) -> None:
+        """Forget the rows of documents, within a transaction of the caller."""
+        for some in batches(doc_ids):
+            for table in (rows_table, cells_table):
+                connection.execute(delete(table).where(table.c.doc_id.in_(some)))
+
+    def of(self, doc_id: str, kind: str | None = None) -> list[StoredRow]:
+        """Return the rows of a document in their order."""
+        this = rows_table.c.doc_id == doc_id
+        chosen = this if kind is None else and_(this, rows_table.c.kind == kind)
+        return self._stored(
+            select(rows_table).where(chosen).order_by(rows_table.c.kind, rows_table.c.ordinal)
+        )
+
+    def find(
+        self, query: RowQuery, *, order_by: str | None = None, descending: bool = False, limit: int = 100
+    ) -> list[StoredRow]:
+        """Return the matching rows, by document and place, or by the number of a column.
+
+        Raises:
+            BadInput: a condition is on a column that the rows do not have.
+        """
+        statement = select(rows_table).where(_condition(query))
+        if order_by:
+            number = _cell(order_by, cells_table.c.number).scalar_subquery()
+            statement = statement.where(number.is_not(None)).order_by(
+                number.desc() if descending else number.asc()
+            )
+        statement = statement.order_by(rows_table.c.doc_id, rows_table.c.ordinal).limit(limit)
+        return self._stored(statement)
+
+    def count(self, query: RowQuery) -> int:
+        """Return how many rows match."""
+        statement = select(func.count()).select_from(rows_table).where(_condition(query))
+        return int(self._run(lambda connection: connection.execute(statement).scalar_one()))
+
+    def number(self, query: RowQuery, function: Function, column: str) -> list[RowNumber]:
+        """Return a sum, average, minimum or maximum of a column, or the count of its values, one a unit.
+
+        Raises:
+            BadInput: the rows have no such column.
+        """
+        if query.kind.field(column) is None:
+            raise BadInput(f"the rows {query.kind.name} have no column {column!r}")
+        value = cells_table.c.number
+        over = {
+            "count": func.count(value),
+            "sum": func.sum(value),
+            "average": func.avg(value),
+            "min": func.min(value),
+            "max": func.max(value),
+        }[function]
+        unit = func.coalesce(cells_table.c.unit, "")
+        statement = (
+            select(over, unit, func.count(value))
+            .select_from(rows_table.join(cells_table, _same_row()))
+            .where(_condition(query), cells_table.c.field == column, value.is_not(None))
+            .group_by(unit)
+            .order_by(unit)
+        )
+        rows = self._run(lambda connection: connection.execute(statement).all())
+        return [RowNumber(Decimal(f"{float(one):.15g}"), str(of), int(count)) for one, of, count in rows]
+
+    def _stored(self, statement: Select[Any]) -> list[StoredRow]:
+        rows = self._run(lambda connection: connection.execute(statement).mappings().all())
+        return [StoredRow(**{name: row[name] for name in StoredRow.__slots__}) for row in rows]
+
+    def _run(self, call: Any) -> Any:
+        def run() -> Any:
+            with self._engine.connect() as connection:
+                return call(connection)
+
+        return translated(run)
+
+
+def rows_bucket(kind: RowKind, bucket: Bucket) -> Bucket:
+    """Return the declaration of a kind of rows as one of a bucket, so that filters on columns are checked like others."""
+    return bucket.model_copy(
+        update={
+            "name": f"{bucket.name}_{kind.name}"[:41],
+            "fields": kind.fields,
+            "rows": (),
+            "sums": (),
+            **dict.fromkeys(
+                ("main_date", "main_amount", "effective_field", "supersedes_field", "revision_field")
+            ),
+            "title_fields": (kind.named_by,),
+            "entity_fields": (),
+            "identifiers": (),
+        }
+    )
+
+
+def _condition(query: RowQuery) -> ColumnElement[bool]:
+    declared = rows_bucket(query.kind, query.bucket)
+    parts = [rows_table.c.bucket == query.bucket.name, rows_table.c.kind == query.kind.name]
+    if query.documents is not None:
+        parts.append(rows_table.c.doc_id.in_(query.documents))
+    if query.doc_ids is not None:
+        parts.append(rows_table.c.doc_id.in_(list(query.doc_ids)))
+    return and_(*parts, *(_part(declared, item) for item in query.filters))
+
+
+def _part(declared: Bucket, item: Clause | Group) -> ColumnElement[bool]:
+    if isinstance(item, Group):
+        join = or_ if item.mode == "any" else and_
+        return join(*(_part(declared, part) for part in item.clauses))
+    if declared.field(item.field) is None:
+        raise BadInput(f"the rows have no column {item.field!r}")
+    condition = compile_clause(declared, item)
+    has = exists(_cell(condition.field.name, cells_table.c.doc_id))
+    if condition.present is not None:
+        return has if condition.present else ~has
+    held = exists(_cell(condition.field.name, cells_table.c.doc_id).where(_test(condition)))
+    # As with documents: what a row does not say is neither this nor another.
+    return and_(has, ~held) if condition.negated else held
+
+
+def _cell(name: str, *columns: Any) -> Select[Any]:
+    return select(*columns).where(_same_row(), cells_table.c.field == name).correlate(rows_table)
+
+
+def _same_row() -> ColumnElement[bool]:
+    return and_(*(rows_table.c[name] == cells_table.c[name] for name in ("doc_id", "kind", "ordinal")))
+
+
+def _test(condition: Condition) -> ColumnElement[bool]:
+    if condition.ranges is not None:
+        return or_(*(_within(item) for item in condition.ranges))
+    folded = cells_table.c.folded
+    if condition.flag is not None:
+        return folded == ("yes" if condition.flag else "no")
+    if condition.words is not None:
+        return folded.in_(condition.words)
+    part = condition.part or ""
+    return func.substr(folded, 1, len(part)) == part if condition.anchored else has_part(folded, part)
+
+
+def _within(item: Range) -> ColumnElement[bool]:
+    number = cells_table.c.number
+    parts: list[ColumnElement[bool]] = [number.is_not(None)]
+    if item.low is not None:
+        low = _plain(item.low)
+        parts.append(number > low if item.low_open else number >= low)
+    if item.high is not None:
+        high = _plain(item.high)
+        parts.append(number < high if item.high_open else number <= high)
+    if item.currency:
+        parts.append(cells_table.c.unit == item.currency)
+    return and_(*parts)
+
+
+def _plain(value: Any) -> float:
+    return float(value.toordinal()) if isinstance(value, date) else float(value)
+
+
+def _records(bucket: str, doc_id: str, found: Iterable[FoundRow]) -> Iterator[dict[str, Any]]:
+    for ordinal, row in _numbered(found):
+        yield {
+            "doc_id": doc_id,
+            "kind": row.kind,
+            "ordinal": ordinal,
+            "bucket": bucket,
+            "values": {name: to_json(value) for name, value in row.values.items()},
+            "raw": row.raw[:LONGEST_CELL],
+            "start": row.start,
+            "end": row.end,
+            "page": row.page,
+            "confidence": row.confidence,
+        }
+
+
+def _cells(bucket: str, doc_id: str, found: Iterable[FoundRow]) -> Iterator[dict[str, Any]]:
+    for ordinal, row in _numbered(found):
+        for name, value in row.values.items():
+            number, unit = _measured(value)
+            yield {
+                "doc_id": doc_id,
+                "kind": row.kind,
+                "ordinal": ordinal,
+                "field": name,
+                "bucket": bucket,
+                "folded": fold(show(value))[:LONGEST_CELL] if number is None else None,
+                "number": number,
+                "unit": unit,
+            }
+
+
+def _numbered(found: Iterable[FoundRow]) -> Iterator[tuple[int, FoundRow]]:
+    """Yield the rows that are stored with their place among those of their kind."""
+    counts: dict[str, int] = {}
+    for row in found:
+        if row.confidence >= ROW_FROM:
+            yield counts.get(row.kind, 0), row
+            counts[row.kind] = counts.get(row.kind, 0) + 1
+
+
+def _measured(value: Value) -> tuple[float | None, str | None]:
+    match value:
+        case bool():
+            return None, None
+        case Money():
+            return float(value.amount), value.currency or ""
+        case Quantity():
+            return value.value, ""
+        case int() | float():
+            return float(value), ""
+        case date():
+            return float(value.toordinal()), ""
+    return None, None

@@ -1,0 +1,86 @@
+"""The title of a document is what its first page prints largest; a datasheet's part stands in it and in the file's name."""
+
+from datetime import date
+
+import pytest
+
+from citegraph.corpus.extraction.engine import Source, extract
+from citegraph.corpus.extraction.headings import find_heading, find_part
+from citegraph.corpus.schema.bucket import load_buckets, show
+from citegraph.corpus.schema.document import Box, Layout, Line
+
+SHEETS = load_buckets()["datasheets"]
+PAGE = [
+    ("Kestrel Semiconductors", 9.0),
+    ("KX3904 Low-noise", 18.0),
+    ("NPN amplifier transistor", 18.0),
+    ("Rev. C - 12 March 2019", 9.0),
+    ("The KX3904 is made for small signals, as the KX3906 is, and comes in TO-92.", 9.0),
+    ("Copyright 2019 Kestrel Semiconductors", 8.0),
+]
+
+
+def page(lines: list[tuple[str, float]] = PAGE) -> tuple[str, Layout]:
+    text, found, top = "", [], 40.0
+    for words, height in lines:
+        text += "\n" if text else ""
+        found.append(Line(len(text), len(text) + len(words), Box(40, top, 300, top + height)))
+        text += words
+        top += height * 1.3
+    return text, Layout(1, 595, 842, tuple(found))
+
+
+@pytest.mark.parametrize(
+    ("declared", "least"),
+    [("", 0.7), ("KX3904 Low-noise NPN amplifier transistor", 0.85), ("Microsoft", 0.7)],
+)
+def test_the_largest_print_is_the_title(declared: str, least: float) -> None:
+    text, layout = page()
+    found = find_heading(text, (layout,), declared)
+    assert found is not None
+    start, end, trust = found
+    assert text[start:end] == "KX3904 Low-noise\nNPN amplifier transistor"
+    assert trust >= least
+    assert trust < least + 0.15
+
+
+def test_a_page_of_one_size_and_markdown() -> None:
+    text, layout = page([(words, 9.0) for words, _ in PAGE])
+    assert find_heading(text, (layout,), "")[:2] == (0, 22)  # type: ignore[index]
+    assert find_heading("intro\n\n# Rules of **the** quay\n", (), "") == (9, 30, 0.85)
+    assert find_heading("", (), "") is None
+
+
+def test_the_heads_of_a_datasheet() -> None:
+    text, layout = page()
+    source = Source(text, layouts=(layout,), name="kx3904.pdf", today=date(2026, 1, 1))
+    found = {name: show(item.best.value) for name, item in extract(SHEETS, source).fields.items()}
+    assert found["product"] == "KX3904"
+    assert found["title"] == "KX3904 Low-noise NPN amplifier transistor"
+    assert found["manufacturer"] == "Kestrel Semiconductors"
+    assert (found["revision"], found["document_date"]) == ("C", "2019-03-12")
+
+
+def test_a_standard_or_a_package_is_no_part() -> None:
+    assert find_part("ISO9001 and IEC60747, in SOT-23 and TO-92, RS-232, 2019", None, "") is None
+    assert find_part("words without any", None, "KX1.pdf") is None
+
+
+TABLE = """Limiting values
+Symbol   Parameter                    Conditions        Min    Max    Unit
+VCBO     collector-base voltage       open emitter      -      75     V
+VCEO     collector-emitter voltage    open base         -      40     V
+                                      pulsed            -      45     V
+Tj       junction temperature                           −65    150    °C
+"""
+
+
+def test_rows_of_ratings_inherit_their_parameter() -> None:
+    rows = extract(SHEETS, Source(TABLE, today=date(2026, 1, 1))).rows
+    names = ("symbol", "parameter", "condition", "min", "max", "unit")
+    assert [tuple(row.values.get(name) for name in names) for row in rows] == [
+        ("VCBO", "collector-base voltage", "open emitter", None, 75.0, "V"),
+        ("VCEO", "collector-emitter voltage", "open base", None, 40.0, "V"),
+        ("VCEO", "collector-emitter voltage", "pulsed", None, 45.0, "V"),
+        ("Tj", "junction temperature", None, -65.0, 150.0, "°C"),
+    ]
