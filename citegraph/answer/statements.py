@@ -8,6 +8,7 @@ from dataclasses import replace
 from citegraph.answer.cited_spans import cell, cite_values, line_end
 from citegraph.answer.computed_cells import number_text
 from citegraph.answer.extracts import Passage, Similar, best_passages, head_of, speaks_of
+from citegraph.answer.found_spans import ABSENT, best_margin, read_whole
 from citegraph.citations.orders import without_orders
 from citegraph.citations.verdicts import Derivation
 from citegraph.corpus.schema.bucket import Bucket, show
@@ -18,6 +19,7 @@ from citegraph.plan.stored_filters import printed
 from citegraph.question import cues
 from citegraph.question.answer_form import NO_PERSON, PERSON, choice_in, says_neither
 from citegraph.run.context import Context
+from citegraph.run.model_calls import note
 from citegraph.run.pieces import AskedBack, BucketPlan, CitedSpan, Decision, Draft, NumberMade, Plan, Values
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json, State
@@ -63,12 +65,14 @@ async def compose_passages(corpus: Corpus, state: State, context: Context) -> Dr
 
 def joined(parts: Sequence[Draft]) -> Draft:
     """Return several drafts as one; unanswerable only when each of them is."""
-    return {
+    notes = [item for part in parts for item in part.get("notes", [])][:1]
+    made: Draft = {
         "text": "\n".join(part["text"] for part in parts),
         "documents": [],
         "cited": [span for part in parts for span in part["cited"]],
         "unanswerable": all(part.get("unanswerable") for part in parts),
     }
+    return {**made, "notes": notes} if notes else made
 
 
 async def compose_sides(corpus: Corpus, plan: Plan, decision: Decision) -> Draft:
@@ -141,6 +145,11 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Plan
         passages = summary(document, passages)
     if plan["intent"] != "summarize":
         passages = [item for item in passages if speaks_of(item.text, question, bucket.language, named)]
+    finder, unsure = (None, False) if plan["intent"] == "summarize" or lines else (corpus.finder, False)
+    if finder is not None and passages:
+        unsure = best_margin(finder, question, passages) < ABSENT
+    elif finder is not None and (found := read_whole(finder, question, document.text)):
+        passages = [found]
     choice = choice_in(question)
     neither = choice is not None and says_neither(document.text, choice, bucket.language)
     if neither or (not lines and (plan.get("silent") or not passages)):
@@ -158,6 +167,7 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Plan
         "cited": cited,
         "unanswerable": not lines,
         "stated": {"doc": document.doc_id, "values": stated},
+        "notes": [note("compose", "unsure", UNSURE)] if unsure else [],
     }
 
 
@@ -172,6 +182,7 @@ def with_heads(text: str, passages: Sequence[Passage]) -> list[tuple[int, int]]:
     return spans
 
 
+UNSURE = "The passage was found by its words; whether it answers the question is uncertain."
 HOW_MUCH = re.compile(
     r"\b(?:how\s+much|amount|spen[dt]|cost|pa(?:y|id)|charged?|wie\s?viel|betrag|combien|montant)\b",
     re.IGNORECASE,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from citegraph.corpus.records.documents import DocumentStore
     from citegraph.corpus.records.extracted.extraction_store import ExtractionStore
     from citegraph.corpus.schema.bucket import Bucket
+    from citegraph.encoder.finder import Finder
     from citegraph.llm.chat import ChatModels
     from citegraph.llm.embeddings import Embedder
     from citegraph.run.observing import Observer
@@ -34,6 +35,7 @@ class Corpus:
     """The open stores and the index behind every tool.
 
     `lines` is a model that embeds a line in microseconds, for comparing many of them; None when there is none.
+    `finder` says which characters of a passage answer a question, or that it does not.
     `embedder` is the index's own model. `searcher` is one of the user's own, asked before the index.
     `extractions` is for the operator alone.
     """
@@ -46,6 +48,7 @@ class Corpus:
     reranker: "Reranker | None" = None
     searcher: "Searcher | None" = None
     lines: "Embedder | None" = None
+    finder: "Finder | None" = None
     embedder: "Embedder | None" = None
     extractions: "ExtractionStore | None" = None
 
@@ -66,6 +69,7 @@ def open_corpus(settings: Settings) -> Corpus:
     from citegraph.corpus.records.extracted.extraction_store import ExtractionStore
     from citegraph.corpus.records.versions import IndexVersions
     from citegraph.corpus.schema.bucket import load_buckets
+    from citegraph.encoder.finder import Finder
     from citegraph.llm.embeddings import load_embedder
 
     settings.home.mkdir(parents=True, exist_ok=True)
@@ -82,6 +86,7 @@ def open_corpus(settings: Settings) -> Corpus:
         reranker=load_reranker(settings),
         embedder=embedder,
         lines=embedder if settings.embeddings == "static" else None,
+        finder=Finder(),
         extractions=ExtractionStore(settings.sql_url),
     )
 
