@@ -9,11 +9,11 @@ READ = 8
 """Passages that are read: 17 ms of one core each."""
 WINDOW = 700
 """Characters that are read at once of a document whose words say nothing about the question."""
-SURE = 3.25
-"""Margin from which a span stands without a word in common: 57 of 100 such spans are right, 45 of all."""
-ABSENT = -1.0
-"""Margin below which a reader is told that a passage may not answer: of the seen questions all unanswerable ones lie
-there, and three of ten others, so that it is no reason to refuse."""
+SURE = 4.25
+"""Margin from which a span stands without a word in common: 73 of 100 such spans are right (docs/encoder.md)."""
+ABSENT = -1.75
+"""Margin below which a reader is told that a passage may not answer: 62 of 100 silent ones lie there, and 11 of 100
+others, so that it is no reason to refuse."""
 
 
 def best_margin(finder: Finder, question: str, passages: Sequence[Passage]) -> float:

@@ -21,7 +21,7 @@ def test_a_passage_that_answers_lies_above_one_that_does_not() -> None:
 
 def test_a_whole_document_is_read_only_for_what_it_surely_states() -> None:
     finder = Finder()
-    found = read_whole(finder, "Who gives the keys to the tenant?", LEASE)
+    found = read_whole(finder, "Who hands over the keys?", LEASE)
     assert found is not None
     assert found.text == "The landlord hands over three keys on the first day."
     assert read_whole(finder, "When was the bridge in Lisbon opened?", LEASE) is None
