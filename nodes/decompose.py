@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from citegraph.run.replacements import Part
 
 Intent = Literal["qa", "list", "summarize", "compare", "compute"]
-Aggregate = Literal["none", "count", "sum", "average", "median", "min", "max"]
+Aggregate = Literal["none", "count", "distinct", "sum", "average", "median", "min", "max"]
 Format = Literal["prose", "list", "table"]
 MAX_SUBQUERIES = 4
 
 PROMPT = Prompt(
     "decompose",
-    "decompose-4",
+    "decompose-5",
     """You read the questions that people ask an archive of documents and say what has to be searched. You never answer them.
 
 You get today's date, the archive's buckets (each holds one kind of documents), the earlier turns of the conversation
@@ -50,7 +50,7 @@ if there were any, and the user's message. Reply with one JSON object:
   sum, average, smallest or largest value over a set of documents), compare (two or more named things against each
   other), summarize (a document or topic in brief). A number that one document prints, such as a term in days, a
   percentage or the total of one named invoice, is qa.
-- aggregate: count, sum, average, min or max for compute, otherwise none.
+- aggregate: count, distinct (how many different values), sum, average, median, min or max for compute, otherwise none.
 - primary_buckets: the buckets that can hold the answer, or a document that leads to it, most likely first: one when it
   is clear, up to three when it is not, none when you cannot tell. Only names from the list.
 - entities: every company, person, product, place, document and identifier (invoice, part or standard number, CVE ...)

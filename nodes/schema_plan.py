@@ -12,14 +12,17 @@ from citegraph.plan.planned_by_model import (
     PROMPT,
     SearchPlan,
     adopt,
-    conditions_shown,
-    draft_shown,
-    open_points,
+    problems_of,
+    reading_shown,
+    schemas_shown,
+    to_bind,
+    values_shown,
+    vouched,
 )
 from citegraph.run.context import Context
 from citegraph.run.model_calls import ask_model, wants_model
 from citegraph.run.services import Services
-from citegraph.run.state import State, Update
+from citegraph.run.state import State, Update, add_usage
 
 
 @dataclass(frozen=True)
@@ -29,29 +32,43 @@ class SchemaPlan:
     services: Services
 
     async def __call__(self, state: State, runtime: Runtime[Context]) -> Update:
-        """Plan by rules; a model is asked only for what they leave open, and sees only these buckets' schemas."""
+        """Plan by rules; with a model its reading governs, bound to the fields of the chosen buckets.
+
+        It is shown facts, no draft: how many documents state a field, which stored values are near a name. At a value
+        that cannot be used it is told once. With nothing to bind it is not asked.
+        """
         context = runtime.context or Context()
         update = await self.plan(state, context)
         plan, decomposition = update["plan"], state["decomposition"]
-        points = [] if state.get("clarifications") or state.get("edit") else open_points(plan, decomposition)
-        if not points or not wants_model(self.services, "schema_plan", state, context, keep=1):
-            return update
+        edited = state.get("clarifications") or state.get("edit")
+        bind = not edited and to_bind(plan, decomposition)
+        if not bind or not wants_model(self.services, "schema_plan", state, context, keep=1):
+            if edited:
+                return update
+            vouched_for = vouched(plan, decomposition)
+            return {**update, "plan": vouched_for, "calls": first_calls(vouched_for, context, state)}
         corpus = await self.services.corpus()
-        schemas = "\n\n".join(corpus.buckets[name].llm_schema() for name in plan["per_bucket"])
-        material = Material(
-            question=state["question"],
-            facts=(
-                ("today", context.now.isoformat()),
-                ("schemas", schemas),
-                ("conditions", conditions_shown(decomposition)),
-                ("draft", await asyncio.to_thread(draft_shown, corpus, plan)),
-                ("open", "\n".join(points)),
-            ),
-        )
+        names = list(plan["per_bucket"])
+        facts = [
+            ("today", context.now.isoformat()),
+            ("schemas", await asyncio.to_thread(schemas_shown, corpus, names)),
+            ("reading", reading_shown(decomposition)),
+            ("values", await asyncio.to_thread(values_shown, corpus, names, decomposition)),
+        ]
+        material = Material(question=state["question"], facts=tuple(facts))
         reply = await ask_model(self.services, PROMPT, material, SearchPlan, state=state, context=context)
-        planned, said = await asyncio.to_thread(adopt, corpus, plan, reply.parsed, context)
+        update_of, parsed = reply.update, reply.parsed
+        planned, said = await asyncio.to_thread(adopt, corpus, plan, parsed, context)
+        problems = await asyncio.to_thread(problems_of, corpus, parsed, said, context)
+        spent: State = {**state, "usage": add_usage(state.get("usage", {}), update_of.get("usage"))}
+        if problems and wants_model(self.services, "schema_plan", spent, context, keep=1):
+            told = Material(question=state["question"], facts=(*facts, ("problems", "\n".join(problems))))
+            again = await ask_model(self.services, PROMPT, told, SearchPlan, state=spent, context=context)
+            planned, said = await asyncio.to_thread(adopt, corpus, plan, again.parsed, context)
+            usage = add_usage(update_of.get("usage", {}), again.update.get("usage"))
+            update_of = {**update_of, **again.update, "usage": usage}
         notes = [item for item in update["notes"] if item["kind"] != "relaxed"] + said
-        return {"plan": planned, "calls": first_calls(planned, context, state), "notes": notes} | reply.update
+        return {"plan": planned, "calls": first_calls(planned, context, state), "notes": notes, **update_of}
 
     async def twin(self, state: State, context: Context) -> Update:
         """Plan by rules; while the metadata store does not answer, plan an unfiltered search of passages."""

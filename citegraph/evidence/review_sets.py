@@ -42,7 +42,8 @@ async def review_set(corpus: Corpus, state: State, context: Context) -> Decision
         )
     # Of a set that a found name led to, a reader of the question has put all of its words into filters.
     by_field = plan.get("resolved") or plan.get("export") or bool(state.get("clarifications"))
-    told = "" if by_field else described(state["question"], plan["per_bucket"][plan["buckets"][0]])
+    told = plan.get("described", "")
+    told = "" if by_field else told or described(state["question"], plan["per_bucket"][plan["buckets"][0]])
     if told:
         return await by_evidence(corpus, state, context, told, matched)
     if plan["intent"] == "list" and not by_field:

@@ -8,7 +8,7 @@ from citegraph.errors import BadInput, Unavailable
 from citegraph.plan.chains import leads_on, part_of, parts_apart
 from citegraph.plan.edits import apply_reply, as_left, edit_plan
 from citegraph.plan.narrowing import named_documents, narrow
-from citegraph.plan.per_bucket import bucket_plan, plan_part, plan_sides
+from citegraph.plan.per_bucket import bucket_plan, plan_part, plan_sides, sides_read
 from citegraph.plan.planned_by_model import SETS
 from citegraph.plan.shape import nothing, shape_of
 from citegraph.question import cues
@@ -77,7 +77,13 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Plan, lis
         problems += [note("schema_plan", "linked value", line) for line in reading.notes]
     plan = settle(corpus, question, state, plans)
     if plan["intent"] == "compare":
-        plan = plan | {"sides": plan_sides(corpus, plan, question, hard, context)}
+        queries = [
+            item["query"]
+            for item in state["decomposition"].get("subqueries", [])
+            if item["purpose"] == "compare_side"
+        ]
+        sides = sides_read(corpus, plan, queries, hard, context) if len(queries) > 1 else None
+        plan = plan | {"sides": sides or plan_sides(corpus, plan, question, hard, context)}
     if plan["kind"] == "passages" and not plan.get("sides"):
         plan, said = narrow(corpus, plan, question)
         problems += [note("schema_plan", "relaxed", line) for line in said]

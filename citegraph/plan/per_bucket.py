@@ -66,6 +66,24 @@ def plan_sides(
     return sides
 
 
+def sides_read(
+    corpus: Corpus, plan: Plan, queries: list[str], hard: dict[str, Filters], context: Context
+) -> list[Side]:
+    """Return one small plan per side of a comparison as a model wrote the sides: its words are taken whole."""
+    sides: list[Side] = []
+    for query in queries:
+        narrowed = part_plan(corpus, plan, query, hard, context)
+        sides.append(
+            {
+                "label": query,
+                "question": query,
+                "per_bucket": narrowed["per_bucket"],
+                "only": narrowed["only"],
+            }
+        )
+    return sides
+
+
 def plan_part(corpus: Corpus, plan: Plan, query: str, context: Context) -> PlanPart:
     """Return one part's query with the filters, identifiers and documents that stand in it, and the fixed filters.
 

@@ -44,6 +44,8 @@ def nothing() -> WantedNumber:
 
 def shape_of(bucket: Bucket, question: str, decomposition: Decomposed, lead: BucketPlan) -> Shape:
     """Return the form that a question's words ask for, as far as the bucket's fields allow it."""
+    if decomposition.get("by") == "model":
+        return _as_read(bucket, decomposition)
     intent, aggregate = settle_intent(bucket, question, decomposition, lead)
     rank = read_rank(bucket, question)
     order: OrderBy | None = None
@@ -82,6 +84,18 @@ def shape_of(bucket: Bucket, question: str, decomposition: Decomposed, lead: Buc
     if intent == "qa" and order and lead["noun"] and not lead["named"]:
         intent = "list"
     return Shape(intent, aggregate, order)
+
+
+def _as_read(bucket: Bucket, decomposition: Decomposed) -> Shape:
+    """Return the form that a model read; what is computed over is bound by `schema_plan`, or is the main amount."""
+    wanted = decomposition.get("aggregate", "none")
+    if decomposition["intent"] != "compute" or wanted == "none":
+        return Shape("qa" if decomposition["intent"] == "compute" else decomposition["intent"], nothing())
+    if wanted == "count":
+        return Shape("compute", {"function": "count", "field": None})
+    if not bucket.main_amount:
+        return Shape("qa", nothing())
+    return Shape("compute", {"function": wanted, "field": bucket.main_amount})
 
 
 def _usual(bucket: Bucket) -> WantedNumber:

@@ -133,7 +133,7 @@ class Plan(TypedDict, total=False):
 
     `kind` is "documents" (a set by the database) or "passages"; `only` limits to documents; `metadata` False while the
     metadata store is down; `resolved` marks a set whose conditions a reader put together; `silent` that the document
-    does not hold what is asked; `moved` that other buckets than the routed ones were planned for, which happens once; `export` that all rows are wanted as CSV.
+    does not hold what is asked; `described` words that the text of each must hold; `moved` that other buckets than the routed ones were planned for, which happens once; `export` that all rows are wanted as CSV.
     """
 
     intent: str
@@ -154,6 +154,7 @@ class Plan(TypedDict, total=False):
     resolved: bool
     silent: bool
     moved: bool
+    described: str
     label: str
     question: str
 

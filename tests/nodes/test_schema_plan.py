@@ -397,13 +397,13 @@ def reply(*plans: dict[str, Any], **parts: Any) -> dict[str, Any]:
     return {"plans": list(plans), "whole_set": False, "strategy": "hybrid", "queries": []} | parts
 
 
-async def adopted(services: Services, question: str, answer: dict[str, Any], **settings: Any) -> Json:
-    """Return what the node makes of a model's plan for a question over the invoices."""
-    modelled, script = with_models(services, [answer])
+async def adopted(services: Services, question: str, *answers: dict[str, Any], **settings: Any) -> Json:
+    """Return what the node makes of a model's plans for a question over the invoices: the first, or a corrected one."""
+    modelled, script = with_models(services, list(answers))
     update: Json = await SchemaPlan(modelled)(state_of(question, "invoices"), runtime(**settings))
-    assert script.steps() == ["schema_plan"]
+    assert script.steps() == ["schema_plan"] * len(answers)
     assert "total_amount" in script.calls[0].prompt
-    assert update["usage"]["llm_calls"] == 1
+    assert update["usage"]["llm_calls"] == len(answers)
     return update
 
 
@@ -434,7 +434,7 @@ async def test_a_bad_clause_of_the_model_falls_alone(services: Services) -> None
             "invoices", ("colour", "=", ["red"]), ("invoice_date", ">=", ["soon"]), ("currency", "=", ["USD"])
         )
     )
-    update = await adopted(services, "What did Halbrecht bill?", answer)
+    update = await adopted(services, "What did Halbrecht bill?", answer, answer)
     assert filters(update["plan"], "invoices") == [("currency", "=", "USD")]
     dropped = [item["message"].split(":")[0] for item in update["notes"] if item["kind"] == "clause dropped"]
     assert dropped == ["colour = red", "invoice_date >= soon"]
@@ -476,14 +476,65 @@ def test_a_name_as_questions_write_it_is_taken_for_the_stored_one(
     assert corpus.annotations.count("contracts", typed_filters([clause])) == matched
 
 
-async def test_the_model_sees_the_searches_that_are_planned_already(services: Services) -> None:
-    state = state_of("What did Halbrecht bill?", "invoices")
-    state["decomposition"]["subqueries"] = [{"purpose": "find_passage", "query": "payment terms"}]
-    modelled, script = with_models(services, [reply(planned("invoices"), queries=["payment terms"])])
+async def test_the_model_is_shown_facts_and_no_draft(services: Services) -> None:
+    state = state_of("What did Halbrecht and Nowhere Ltd bill?", "invoices")
+    state["decomposition"] |= {
+        "by": "model",
+        "entities": [{"name": "Halbrecht", "role": "company"}, {"name": "Nowhere Ltd", "role": "company"}],
+        "constraints": [
+            {"field": "seller", "operator": "=", "value": ["Halbrecht"], "raw_text": "Halbrecht"}
+        ],
+    }
+    modelled, script = with_models(services, [reply(planned("invoices"))])
+    await SchemaPlan(modelled)(state, runtime())
+    prompt = script.calls[0].prompt
+    assert "invoices.vendor_name = Halbrecht Präzisionstechnik GmbH" in prompt
+    assert "“Nowhere Ltd”: no stored value is near" in prompt
+    assert "Stated: " in prompt
+    assert "draft" not in prompt.partition("<question>")[2]
+
+
+async def test_at_a_wrong_value_the_model_is_told_once(services: Services) -> None:
+    wrong = reply(planned("invoices", ("vendor_name", "=", ["Zzyzx Unknown"])))
+    right = reply(planned("invoices", ("vendor_name", "=", ["Halbrecht"])))
+    update = await adopted(services, "What did Halbrecht bill?", wrong, right)
+    assert filters(update["plan"], "invoices") == [("vendor_name", "=", "Halbrecht Präzisionstechnik GmbH")]
+
+
+async def test_with_nothing_to_bind_no_model_is_asked_and_no_rule_adds_a_condition(
+    services: Services,
+) -> None:
+    state = state_of("What do receipts of Halbrecht cost?", "invoices")
+    state["decomposition"] |= {
+        "by": "model",
+        "entities": [{"name": "Halbrecht", "role": "company"}],
+        "constraints": [],
+    }
+    modelled, script = with_models(services, [])
     update = await SchemaPlan(modelled)(state, runtime())
-    shown = script.calls[0].prompt.partition("<draft>")[2].partition("</draft>")[0]
-    assert "searches: “What did Halbrecht bill?”; “payment terms”" in shown
-    assert update["plan"]["queries"] == ["What did Halbrecht bill?", "payment terms"]
+    assert script.calls == []
+    assert [clause["field"] for clause in update["plan"]["per_bucket"]["invoices"]["filters"]] == [
+        "vendor_name"
+    ]
+
+
+async def test_alternatives_across_fields_of_a_model_are_kept(services: Services) -> None:
+    def written(field: str, *values: str) -> dict[str, Any]:
+        return {"field": field, "operator": "=", "values": list(values)}
+
+    answer = reply(
+        planned(
+            "invoices",
+            either=[
+                [written("vendor_name", "Halbrecht"), written("invoice_date", "2024")],
+                [written("vendor_name", "Oudenveld")],
+            ],
+        ),
+        whole_set=True,
+    )
+    plan = (await adopted(services, "Halbrecht in 2024 or Oudenveld", answer))["plan"]
+    (group,) = plan["per_bucket"]["invoices"]["filters"]
+    assert (group["mode"], [part.get("mode") for part in group["clauses"]]) == ("any", ["all", None])
 
 
 async def test_the_models_aggregate_is_taken(services: Services) -> None:
@@ -500,7 +551,13 @@ async def test_the_models_aggregate_is_taken(services: Services) -> None:
     )
     plan = (await adopted(services, "What did Halbrecht bill?", answer))["plan"]
     assert (plan["intent"], plan["kind"]) == ("compute", "documents")
-    assert plan["aggregate"] == {"function": "sum", "field": "tax_amount", "group_by": ["vendor_name"]}
+    assert plan["aggregate"] == {
+        "function": "sum",
+        "field": "tax_amount",
+        "group_by": ["vendor_name"],
+        "top": "most",
+        "limit": 3,
+    }
     assert plan["order_by"] == {"field": "total_amount", "descending": True, "limit": 3}
 
 
@@ -515,9 +572,10 @@ async def test_fields_of_the_model_that_do_not_exist_are_not_used(services: Serv
         ),
         whole_set=True,
     )
-    update = await adopted(services, "What did Halbrecht bill?", answer)
+    update = await adopted(services, "What did Halbrecht bill?", answer, answer)
     plan = update["plan"]
-    assert plan["aggregate"] == {"function": "sum", "field": "total_amount", "group_by": ["currency"]}
+    # Never the field that is near: a sum over a field that nobody declared is none.
+    assert plan["aggregate"] == {"function": "none", "field": None, "group_by": ["currency"]}
     assert plan["order_by"] is None
     assert {
         name for item in update["notes"] for name in ("colour", "shade", "hue") if name in item["message"]
