@@ -12,7 +12,7 @@ from tests.server.langgraph_server import langgraph_dev
 from tests.server.test_app import events_of
 from tests.server.test_kill import server
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.slow]
 NOTE = "Loan agreement LN-5521 of Pelikan Fonds. The interest rate of LN-5521 is 4.75 percent a year."
 
 
