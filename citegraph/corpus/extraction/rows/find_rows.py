@@ -99,7 +99,7 @@ def _ends(bucket: Bucket, kind: RowKind) -> re.Pattern[str] | None:
     if not labels:
         return None
     forms = "|".join(sorted((re.escape(label) for label in labels), key=len, reverse=True))
-    return re.compile(rf"\W{0, 9}(?:(?:plus|zzgl|inkl|incl)\.?\s)?(?:[\d.,]+\s?%\s)?(?:{forms})\b")
+    return re.compile(rf"\W{{0,9}}(?:(?:plus|zzgl|inkl|incl)\.?\s)?(?:[\d.,]+\s?%\s)?(?:{forms})\b")
 
 
 def _beneath_heads(
