@@ -36,7 +36,6 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         "evidence_tokens": ("prune",),
         "score_threshold": ("prune",),
         "rerank": ("search",),
-        "rerank_threshold": ("search",),
         "expand": ("search",),
         "mmr": ("prune",),
         "strict_search": ("search",),

@@ -77,7 +77,7 @@ async def test_a_clarification_is_answered_and_guarded(api: httpx.AsyncClient) -
     assert {citation["doc_id"] for citation in answer["citations"]} == {"cobaltine-cbc-10904"}
     assert problem_of(await api.post(path, json=given))[0] == 409, "nothing is pending any more"
     shown = (await api.get(f"/threads/{thread}")).json()
-    assert [message["role"] for message in shown["messages"]] == ["human", "ai"]
+    assert [message["role"] for message in shown["messages"]] == ["human", "ai", "human", "ai"]
     assert (shown["answer"]["text"], shown["clarification"], shown["unfinished"]) == (
         answer["text"],
         None,
