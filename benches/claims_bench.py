@@ -65,6 +65,7 @@ class Case:
     end: int
     evidence: tuple[Evidence, ...]
     cited: str
+    question: str = ""
 
 
 class DataAbsent(Exception):
@@ -100,7 +101,16 @@ def cases_of(row: dict[str, Any]) -> Iterator[Case]:
         at = end
         cited = "\n\n".join(texts[n] for n in claim["cites"])
         yield Case(
-            row["id"], claim["form"], claim["right"], claim["text"], answer, start, end, evidence, cited
+            row["id"],
+            claim["form"],
+            claim["right"],
+            claim["text"],
+            answer,
+            start,
+            end,
+            evidence,
+            cited,
+            row.get("question", ""),
         )
     for wrong in row["wrong"]:
         claim, (start, end) = row["claims"][wrong["replaces"]], places[wrong["replaces"]]
@@ -108,7 +118,18 @@ def cases_of(row: dict[str, Any]) -> Iterator[Case]:
         changed = answer[:start] + piece + answer[end:]
         cited = "\n\n".join(texts[n] for n in claim["cites"])
         stop = start + len(piece)
-        yield Case(row["id"], wrong["kind"], False, wrong["text"], changed, start, stop, evidence, cited)
+        yield Case(
+            row["id"],
+            wrong["kind"],
+            False,
+            wrong["text"],
+            changed,
+            start,
+            stop,
+            evidence,
+            cited,
+            row.get("question", ""),
+        )
 
 
 def place_of(answer: str, claim: str, after: int = 0) -> tuple[int, int]:
@@ -147,8 +168,8 @@ def with_markers(text: str, cites: Sequence[int], instead_of: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _verified(answer: str, evidence: tuple[Evidence, ...]) -> Report:
-    return verify(answer, evidence)
+def _verified(answer: str, evidence: tuple[Evidence, ...], question: str) -> Report:
+    return verify(answer, evidence, question=question)
 
 
 def in_place(case: Case, report: Report) -> list[Claim]:
@@ -159,13 +180,14 @@ def in_place(case: Case, report: Report) -> list[Claim]:
 def passes(case: Case) -> bool:
     """Tell whether a claim stands after verification: nothing in its place falls or is cited elsewhere."""
     return all(
-        c.verdict in ("supported", "derived") for c in in_place(case, _verified(case.answer, case.evidence))
+        c.verdict in ("supported", "derived")
+        for c in in_place(case, _verified(case.answer, case.evidence, case.question))
     )
 
 
 def broken_tables(case: Case) -> int:
     """Return how many tables of an answer its repair breaks."""
-    report = _verified(case.answer, case.evidence)
+    report = _verified(case.answer, case.evidence, case.question)
     text, _ = repair(case.answer, report)
     fallen = [c for c in report.claims if c.verdict in ("unsupported", "contradicted")]
     left = [line.strip() for line in text.split("\n")]
@@ -251,7 +273,9 @@ def measure(half: Half, with_baselines: bool = True, folder: Path = FOLDER, show
     started = time.thread_time()
     outcomes = [(case, passes(case)) for case in cases]
     seconds = time.thread_time() - started
-    checked = sum(len(_verified(c.answer, c.evidence).claims) for c in {c.answer: c for c in cases}.values())
+    checked = sum(
+        len(_verified(c.answer, c.evidence, c.question).claims) for c in {c.answer: c for c in cases}.values()
+    )
     for case, passed in outcomes:
         if passed != case.right and show in ("passed" if passed else "refused", "all"):
             _print(case)
@@ -309,7 +333,7 @@ def _by_kind(flags: Sequence[tuple[str, bool]]) -> dict[str, dict[str, int]]:
 
 def _print(case: Case) -> None:
     print(f"[{case.id}] {case.kind}: {case.text}", file=sys.stderr)
-    for claim in in_place(case, _verified(case.answer, case.evidence)):
+    for claim in in_place(case, _verified(case.answer, case.evidence, case.question)):
         print(
             f"    {claim.verdict}: {claim.reason}\n      claim: {claim.text}\n      quote: {claim.quote[:200]!r}",
             file=sys.stderr,

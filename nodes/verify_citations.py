@@ -115,7 +115,10 @@ class VerifyCitations:
         """
         draft = state["draft"]
         derivations = derivations_of(draft)
-        report, cases = await asyncio.to_thread(verify_undecided, draft["text"], evidence, derivations)
+        question = state.get("question", "")
+        report, cases = await asyncio.to_thread(
+            verify_undecided, draft["text"], evidence, derivations, question
+        )
         part = None if rows_of_the_database(draft) else own_part(self.services, "verifier", state)
         if part is not None:
             stated = stated_cases(report, evidence)
@@ -124,7 +127,7 @@ class VerifyCitations:
             rulings, update = await rulings_of(self.services, part, asked, state, context)
             judge = Rulings({case: rulings[case] for case in open_cases if case in rulings})
             report = await asyncio.to_thread(
-                verify, draft["text"], evidence, derivations=derivations, judge=judge
+                verify, draft["text"], evidence, derivations=derivations, judge=judge, question=question
             )
             report = unbacked(objected(report, evidence, rulings), evidence)
             return Checked(report, evidence, judge, update)
@@ -135,7 +138,7 @@ class VerifyCitations:
         rulings, update = await judge_cases(self.services, cases, state, context)
         judge = Rulings(rulings)
         report = await asyncio.to_thread(
-            verify, draft["text"], evidence, derivations=derivations, judge=judge
+            verify, draft["text"], evidence, derivations=derivations, judge=judge, question=question
         )
         return Checked(unbacked(report, evidence), evidence, judge, update)
 
@@ -196,9 +199,17 @@ def may_correct(state: State, context: Context, draft: Draft) -> bool:
 
 
 def correction(report: Report) -> str:
-    """Return what is wrong with the claims, one line each, "" when all are backed."""
+    """Return what is wrong with the claims, one line each with the passage that it was held against, "" when all are backed."""
     bad = [claim for claim in report.claims if claim.verdict in {"unsupported", "contradicted"}]
-    return "\n".join(f"- “{claim.text[:200]}”: {claim.reason}{apart(claim)}" for claim in bad)
+    return "\n".join(
+        f"- “{claim.text[:200]}”: {claim.reason}{held_against(claim)}{apart(claim)}" for claim in bad
+    )
+
+
+def held_against(claim: Claim) -> str:
+    """Return the line of a document that decided a verdict, with its id, "" when there is none."""
+    line = " ".join(claim.quote.split())[:240]
+    return f"; [{claim.doc_id}] says “{line}”" if line else ""
 
 
 def apart(claim: Claim) -> str:

@@ -49,17 +49,20 @@ def amended(
         return text, unprinted(report), report
     text, lines = repair(text, report, treatment=treatment)
     if text != draft["text"]:
-        report = checked_again(text, draft, evidence, judge)
+        report = checked_again(text, draft, evidence, judge, question)
     if written(draft):
         text, removed = without_asides(text, report.claims, question)
         if removed:
-            return text, [*lines, *removed], checked_again(text, draft, evidence, judge)
+            return text, [*lines, *removed], checked_again(text, draft, evidence, judge, question)
     return text, lines, report
 
 
-def checked_again(text: str, draft: Draft, evidence: Sequence[Evidence], judge: Rulings | None) -> Report:
+def checked_again(
+    text: str, draft: Draft, evidence: Sequence[Evidence], judge: Rulings | None, question: str
+) -> Report:
     """Return the report on a text that a draft became; blocking."""
-    return unbacked(verify(text, evidence, derivations=derivations_of(draft), judge=judge), evidence)
+    report = verify(text, evidence, derivations=derivations_of(draft), judge=judge, question=question)
+    return unbacked(report, evidence)
 
 
 def orders_found(evidence: Sequence[Evidence]) -> list[StoredNote]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from citegraph.llm.budget import CallBudget
     from citegraph.run.services import Services
 
-MAX_CASES = 6
+MAX_CASES = 10
 """Claims of one answer that a model is asked about, at most, in one call; the rest keep the verdict of the code."""
 PROMPT = Prompt(
     "verify",

@@ -1,12 +1,12 @@
 """One claim held against one passage: what agrees, what is missing and what the passage says instead."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
 from citegraph.citations import differences
-from citegraph.citations.facts import Fact
+from citegraph.citations.facts import Fact, Name
 from citegraph.citations.matching import Slot, View, facts_agree, family, fit, view
 from citegraph.citations.rows import Rows
 from citegraph.language import claim_cues
@@ -24,7 +24,9 @@ ProblemKind = Literal[
     "opposite",
     "quote",
     "gap",
-    "similarity",
+    "row",
+    "agent",
+    "party",
 ]
 
 
@@ -47,6 +49,7 @@ class Assessment:
             other parts of the same document.
         gap: the longest run of content words of the claim that the passage lacks.
         tight: how far the claim runs along one sentence of the passage word by word, 0 to 1.
+        changed: what a claim that repeats the passage nearly word for word says otherwise.
     """
 
     coverage: float
@@ -56,6 +59,7 @@ class Assessment:
     gap: int
     tight: float = 0.0
     problems: tuple[Problem, ...] = ()
+    changed: tuple[Problem, ...] = ()
 
     @property
     def conflict(self) -> bool:
@@ -117,21 +121,40 @@ def assess(claim: View, passage: Passage, weights: dict[str, float]) -> Assessme
     coverage, gap = _coverage(claim, passage, weights, work.found)
     _check_names(work)
     tight = 0.0
+    changed: tuple[Problem, ...] = ()
     if coverage >= 0.45:
         _check_slots(work)
         _check_agents(work)
         found = _closest(claim, passage)
         tight = found.tight
         if found.share >= NEAR_VERBATIM:
+            before = len(work.problems)
             _check_differences(work, found)
+            changed = tuple(p for p in work.problems[before:] if p.conflict and tight >= 0.5)
         else:
             _check_cues(work)
         if coverage >= 0.6:
             _check_quantifiers(work, claim.cues, passage.view.cues)
             _check_opposites(work)
+    changed += _close(work, coverage, tight)
     return Assessment(
-        coverage, len(claim.facts), work.found, work.elsewhere, gap, tight, tuple(work.problems)
+        coverage, len(claim.facts), work.found, work.elsewhere, gap, tight, tuple(work.problems), changed
     )
+
+
+def _close(work: _Work, coverage: float, tight: float) -> tuple[Problem, ...]:
+    """Return the problems of rows, and those of small words and places that count because the claim runs close.
+
+    Far from it they say little: a paraphrase puts its words in another order, and its negations elsewhere.
+    """
+    near = {
+        "row": True,
+        "slot": tight >= 0.45,
+        "party": tight >= 0.45 or coverage >= 0.7,
+        "modality": coverage >= 0.6,
+        "negation": tight >= 0.6,
+    }
+    return tuple(p for p in work.problems if p.conflict and near.get(p.kind))
 
 
 def _closest(claim: View, passage: Passage) -> differences.Differences:
@@ -189,7 +212,7 @@ def _check_values(work: _Work) -> None:
         else:
             missing.append(fact)
     if mixed := work.rows.mixed():
-        work.add("value", mixed, conflict=True)
+        work.add("row", mixed, conflict=True)
     for fact in missing:
         rivals = [s for s in passage.view.facts if s.start not in used and _rival(fact, s)]
         if (
@@ -281,7 +304,7 @@ def _check_line(work: _Work, fact: Fact, hits: list[Fact]) -> None:
         ]
         there = words(part)
         if rivals and at_home and all(h < there for h in at_home):
-            work.add("slot", f"the source gives {_show(rivals[0])} there, not {_show(fact)}", conflict=True)
+            work.add("value", f"the source gives {_show(rivals[0])} there, not {_show(fact)}", conflict=True)
             return
         valued = fact.kind == "number" and any(
             f.kind != "identifier" and part[0] <= f.start < part[1] for f in passage.view.facts
@@ -328,20 +351,33 @@ def _word(sign: str) -> str:
 
 def _check_names(work: _Work) -> None:
     """Report names of the claim that the cited document does not have at all."""
-    claim, passage = work.claim, work.passage
+    known = work.passage.vocabulary | work.passage.known
+    for name in unknown_names(work.claim, known):
+        work.add("name", f'"{name.text}" is not in the source')
+
+
+def unknown_names(claim: View, known: frozenset[str]) -> Iterator[Name]:
+    """Yield the names of a claim of which the better part is not among the stems that are known."""
     nouns_are_capital = _capital_nouns(claim)
     for name in claim.names:
-        opener = name.start <= 1 or claim.text[: name.start].rstrip()[-1:] in (".", ":", "!", "?", '"')
+        opener = name.start <= 1 or claim.text[: name.start].rstrip()[-1:] in (".", ":", "!", "?", '"', "|")
         stems = name.stems
         if nouns_are_capital and len(stems) < 2 and not name.text.isupper():
             continue
         if opener and len(stems) == 1 and not name.text.isupper():
             continue
-        lacking = [s for s in stems if s not in passage.vocabulary and s not in passage.known]
+        lacking = [s for s in stems if s not in known]
         if opener and lacking and lacking[0] == stems[0] and len(stems) > 1 and len(lacking) == 1:
             continue
         if lacking and len(lacking) * 2 >= len(stems):
-            work.add("name", f'"{name.text}" is not in the source')
+            yield name
+
+
+def initials_of(name: str, text: str) -> bool:
+    """Tell whether a name is the initials of words that follow each other in a text: "EEA"."""
+    if not (name.isupper() and name.isalpha() and 1 < len(name) < 7):
+        return False
+    return re.search(r"\b" + r"\w*\W+".join(name) + r"\w*", text) is not None
 
 
 def _capital_nouns(claim: View) -> bool:
@@ -379,7 +415,7 @@ def _check_slots(work: _Work) -> None:
                 )
         elif other >= 1.5 and same <= other - 1.5 and _known_name(slot, theirs):
             work.add(
-                "slot", f'where the claim has "{slot.text}" the source has "{rival.text}"', conflict=True
+                "party", f'where the claim has "{slot.text}" the source has "{rival.text}"', conflict=True
             )
 
 
@@ -414,7 +450,7 @@ def _check_agents(work: _Work) -> None:
         if other is None or other[1] == passive or other[0] & doer:
             continue
         if any(doer & slot.ids for slot in work.passage.view.slots):
-            work.add("slot", f'another one does "{action}" in the source', conflict=True)
+            work.add("agent", f'another one does "{action}" in the source', conflict=True)
 
 
 def _known_name(slot: Slot, theirs: tuple[Slot, ...]) -> bool:

@@ -63,13 +63,12 @@ class Gathered:
     """The evidence of one document taken together; facts are read when first asked for."""
 
     def __init__(self, doc_id: str, spans: list[Evidence]) -> None:
+        self.name = re.sub(r"[_\W]+", " ", doc_id)
         self.text = "\n".join(e.text for e in spans)
         self.comma = uses_comma_decimals(self.text)
         annotations = "\n".join(f"{n}: {v}" for e in spans for n, v in e.facts)
         self.annotations = hard_facts(annotations, False) if annotations else ()
-        self.known = frozenset(
-            content_stems(re.sub(r"[_\W]+", " ", doc_id)) + content_stems(annotations.replace("_", " "))
-        )
+        self.known = frozenset(content_stems(self.name) + content_stems(annotations.replace("_", " ")))
         self.vocabulary = frozenset(stem(w) for w in set(words(self.text)) if is_content(w))
         self._spans = spans
         self._facts: tuple[Fact, ...] | None = None

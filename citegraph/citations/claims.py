@@ -2,12 +2,11 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from citegraph.citations.facts import hard_facts
-from citegraph.language.claim_cues import compares
 from citegraph.language.claim_tokens import EMPHASIS, content_stems, sentence_spans
 
 
@@ -30,15 +29,13 @@ class Statement:
     """One claim before it is judged.
 
     Attributes:
-        text: the claim without markers and list signs, spaces collapsed; a table cell as printed.
+        text: the claim without markers and list signs, spaces collapsed; of a row its cells with bars between.
         start, end: span in the answer, markers included.
         markers: the ids it cites, in order, each once.
-        context: words that belong to it but stand elsewhere: the lead-in of a list, header and row label of
-        a cell.
-        cell: it is a table cell.
-        nearby: for a sentence without markers, those of the next cited sentence of its paragraph: one
-        citation at
-            the end of a paragraph may stand for its sentences.
+        context: words that belong to it but stand elsewhere: the lead-in of a list, the heads of a row's columns.
+        cells: of a table's row, its cells with the heads of their columns; empty for prose.
+        nearby: for a statement without markers, those that may stand for it: of the next cited sentence of its
+            paragraph, of the lead-in of its list or of the other rows of its table.
     """
 
     text: str
@@ -46,8 +43,16 @@ class Statement:
     end: int
     markers: tuple[str, ...] = ()
     context: str = ""
-    cell: bool = False
+    cells: tuple["TableCell", ...] = ()
     nearby: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TableCell:
+    """A cell of an answer's row with the head of its column, "" when the table has none."""
+
+    head: str
+    text: str
 
 
 _BRACKET = re.compile(r"[\[【]([^\[\]【】\n]{1,300})[\]】](?!\()")
@@ -208,24 +213,40 @@ def _read_block(walk: _Splitter, block: _Block) -> None:
         start = block.lines[0][0]
         match = _LIST_ITEM.match(walk.masked, start)
         body = match.end() if match else start
-        _read_prose(walk, body, block.lines[-1][1], context=_lead_in(walk, start))
+        lead = _lead_line(walk, start)
+        context = _plain_lead(walk, lead) if lead else ""
+        _read_prose(walk, body, block.lines[-1][1], context, walk.ids(*lead) if lead else ())
     elif block.kind == "plain":
         _read_prose(walk, block.lines[0][0], block.lines[-1][1])
 
 
-def _lead_in(walk: _Splitter, start: int) -> str:
-    """Return the line ending in a colon that introduces the list which holds `start`."""
-    for line in reversed(walk.masked[:start].rstrip("\n").split("\n")):
-        stripped = line.strip().strip("*_")
+def _lead_line(walk: _Splitter, start: int) -> tuple[int, int] | None:
+    """Return the span of the line ending in a colon that introduces the list or table which begins at `start`."""
+    end = len(walk.masked[:start].rstrip())
+    while end > 0:
+        begin = walk.masked.rfind("\n", 0, end) + 1
+        line = walk.masked[begin:end]
+        stripped = line.replace("\x00", "").strip().strip("*_").strip()
         if stripped.endswith(":"):
-            return stripped.replace("\x00", "").lstrip("# ").rstrip(":").strip()
+            return begin, end
         if stripped and not _LIST_ITEM.match(line) and not line.startswith((" ", "\t")):
-            return ""
-    return ""
+            return None
+        end = len(walk.masked[:begin].rstrip()) if begin else 0
+    return None
 
 
-def _read_prose(walk: _Splitter, start: int, end: int, context: str = "") -> None:
-    """Cut a paragraph or list item into sentences, and a sentence where markers or semicolons part it."""
+def _plain_lead(walk: _Splitter, lead: tuple[int, int]) -> str:
+    return walk.clean(*lead).strip("*_# ").rstrip(":").strip()
+
+
+def _read_prose(
+    walk: _Splitter, start: int, end: int, context: str = "", above: tuple[str, ...] = ()
+) -> None:
+    """Cut a paragraph or list item into sentences, and a sentence where markers part it.
+
+    Args:
+        above: the markers of the line that introduces the list.
+    """
     spans = [(start + a, start + b) for a, b in sentence_spans(walk.masked[start:end])]
     pieces: list[tuple[int, int]] = []
     for a, b in spans:
@@ -243,7 +264,7 @@ def _read_prose(walk: _Splitter, start: int, end: int, context: str = "") -> Non
             text = walk.clean(part[0], part[1])
             ids = walk.ids(*part[:2]) or part[2]
             found.append(Statement(text, part[0], part[1], ids, context))
-    nearby: tuple[str, ...] = ()
+    nearby = above
     for i in range(len(found) - 1, -1, -1):
         nearby = found[i].markers or nearby
         if not found[i].markers:
@@ -257,9 +278,7 @@ _PART_START = re.compile(
 
 
 def _split_sentence(walk: _Splitter, start: int, end: int) -> list[tuple[int, int, tuple[str, ...]]]:
-    """Return (start, end, inherited ids) of the parts of a sentence that carry markers or semicolons of
-    their own.
-    """
+    """Return (start, end, inherited ids) of the parts of a sentence that carry markers of their own."""
     cuts: list[int] = []
     for match in re.finditer(r"\x00+(?:[\s,;]*\x00+)*", walk.masked[start:end]):
         at = start + match.end()
@@ -268,19 +287,6 @@ def _split_sentence(walk: _Splitter, start: int, end: int) -> list[tuple[int, in
             left = walk.masked[max([start, *cuts]) : at].replace("\x00", "")
             right = walk.masked[at:end].split("\x00")[0]
             if _says_something(left) and _says_something(right):
-                cuts.append(at)
-    for match in re.finditer(r";\s", walk.masked[start:end]):
-        at = start + match.end()
-        before = walk.masked[start:at]
-        if (
-            before.count('"') % 2 == 0
-            and before.count("“") <= before.count("”")
-            and before.count("(") == before.count(")")
-        ):
-            left, right = walk.masked[max([start, *(c for c in cuts if c < at)]) : at], walk.masked[at:end]
-            if "\x00" not in left and len(walk.ids(at, end)) > 1 and compares(walk.masked[start:end]):
-                continue  # "A ends first, in May; B in June [a] [b]" is one comparison
-            if _says_something(left.replace("\x00", "")) and _says_something(right.replace("\x00", "")):
                 cuts.append(at)
     edges = [start, *sorted(set(cuts)), end]
     parts: list[tuple[int, int, tuple[str, ...]]] = []
@@ -332,38 +338,40 @@ def _read_table(walk: _Splitter, block: _Block) -> None:
     lines = list(block.lines)
     rule = next((i for i, (a, b) in enumerate(lines) if _TABLE_RULE.fullmatch(walk.masked[a:b])), None)
     header = [walk.clean(a, b) for a, b in _cells(walk, lines[rule - 1])] if rule else []
+    lead = _lead_line(walk, lines[0][0])
+    title = _plain_lead(walk, lead) if lead else ""
     rows = lines[rule + 1 :] if rule is not None else lines
-    for row in rows:
-        _read_row(walk, _cells(walk, row), header)
+    found = [row for line in rows if (row := _read_row(walk, line, header, title)) is not None]
+    shared = walk.ids(lines[0][0], lines[-1][1]) or (walk.ids(*lead) if lead else ())
+    walk.out.extend(row if row.markers else replace(row, nearby=shared) for row in found)
 
 
 _ORDINAL_HEADER = re.compile(
     r"#|no\.?|nr\.?|n°|pos\.?|rank|rang|citations?|sources?|quellen?|evidence|beleg", re.IGNORECASE
 )
+_NOTHING = frozenset({"", "-", "–", "—", "/", "n/a", "not found", "unknown", "none", "k.a."})
 
 
-def _read_row(walk: _Splitter, cells: list[tuple[int, int]], header: list[str]) -> None:
-    """Make a claim of each cell that says something; header and row label are its context."""
-    known_cells = {i: walk.known.get(_key(walk.text[a:b])) for i, (a, b) in enumerate(cells)}
-    ids = [i for a, b in cells for i in walk.ids(a, b)] + [i for i in known_cells.values() if i]
-    row_ids = tuple(dict.fromkeys(ids))
-    label = ""
+def _read_row(walk: _Splitter, line: tuple[int, int], header: Sequence[str], title: str) -> Statement | None:
+    """Return a row as one claim with the heads of its columns, None when no cell of it says anything."""
+    cells = _cells(walk, line)
+    cited: list[str] = []
+    said: list[TableCell] = []
     for i, (a, b) in enumerate(cells):
         text = walk.clean(a, b)
-        title = header[i] if i < len(header) else ""
-        skip = _ORDINAL_HEADER.fullmatch(title) is not None and len(text) < 4
-        if (
-            not text
-            or known_cells[i]
-            or skip
-            or text in "-–—/"
-            or text.casefold() in ("n/a", "not found", "unknown", "none", "k.a.")
-        ):
-            continue
-        own = walk.ids(a, b) or row_ids
-        context = " ".join(filter(None, [title, label]))
-        walk.out.append(Statement(text, a, b, own, context, cell=True))
-        label = label or (text if i == 0 or not label else label)
+        head = header[i] if i < len(header) else ""
+        named = walk.known.get(_key(walk.text[a:b]))
+        cited += [*walk.ids(a, b), *([named] if named else [])]
+        ordinal = _ORDINAL_HEADER.fullmatch(head) is not None and len(text) < 4
+        if not (named or ordinal or text.casefold() in _NOTHING):
+            said.append(TableCell(head, text))
+    if not said or not re.search(r"\w", "".join(cell.text for cell in said[1:] or said)):
+        return None
+    start = line[0] + len(walk.masked[line[0] : line[1]]) - len(walk.masked[line[0] : line[1]].lstrip())
+    end = line[0] + len(walk.masked[line[0] : line[1]].rstrip())
+    heads = " ".join(filter(None, [title, *(cell.head for cell in said)]))
+    text = " | ".join(cell.text for cell in said)
+    return Statement(text, start, end, tuple(dict.fromkeys(cited)), heads, tuple(said))
 
 
 # ---------------------------------------------------------------- what is no claim
@@ -408,7 +416,7 @@ _HEDGE = re.compile(
 
 def _is_claim(statement: Statement) -> bool:
     text = statement.text.strip()
-    if statement.cell:
+    if statement.cells:
         return bool(re.search(r"\w", text))
     bare = text.strip("*_ \t")
     if not re.search(r"\w", text) or bare.endswith(("?", "？", ":")):

@@ -96,6 +96,8 @@ def bind(claim: View, sides: Mapping[str, Side]) -> Bound | None:
 
 def _alike(names: "Sequence[_Name]", values: "Sequence[_Value]", sides: Mapping[str, Side]) -> Bound | None:
     """Return what comes of "both" or "the same": every document must state the value."""
+    if len({item.fact.text for item in values}) > 1:
+        return None  # "both" may be said of one of the values alone
     lone = next((item for item in values if len(item.homes) < len(sides)), None)
     if lone is None:
         return Bound("right", " = ".join(dict.fromkeys(_shown(item.fact) for item in values)))

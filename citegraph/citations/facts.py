@@ -10,7 +10,7 @@ from citegraph.language import units
 from citegraph.language.amounts import currency as currency_of
 from citegraph.language.amounts import is_currency_here, marks_before, same_currency, scale
 from citegraph.language.claim_tokens import stem
-from citegraph.language.dates import DateValue, find_dates
+from citegraph.language.dates import DateValue, find_dates, month_names, month_number
 from citegraph.language.names import LEGAL_FORMS
 from citegraph.language.numbers import GROUPED, find_spelled, readings
 from citegraph.language.terms import bare, stop_words
@@ -81,7 +81,15 @@ _TWO_WORDS = re.compile(
     re.IGNORECASE,
 )
 _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+){2,}(?![\w])")
-_CLOCK = re.compile(r"(?<![\w:])\d{1,2}:\d\d(?::\d\d)?(?!\w|:)")
+_HALF = r"(?:(?P<half>[ap])\.?[ ]?m\b\.?|Uhr\b)"
+_CLOCK = re.compile(
+    rf"""(?<![\w:.,])(?P<hour>[01]?\d|2[0-4])(?:
+    :(?P<colon>[0-5]\d)(?::[0-5]\d)?(?![\w:])(?:[ ]?{_HALF.replace("half", "half1")})?
+    | h[ ]?(?P<french>[0-5]\d)(?!\w)
+    | \.(?P<dot>[0-5]\d)[ ]?{_HALF.replace("half", "half2")}
+    | [ ]?{_HALF.replace("half", "half3")})""",
+    re.VERBOSE,
+)
 _IDENTIFIER = re.compile(
     r"(?<![\w])(?=[\w./:#+-]*\d)(?=[\w./:#+-]*[A-Za-z])[A-Za-z0-9]+(?:[-_./:#+][A-Za-z0-9]+)*(?![\w])"
     r"|(?<![\w-])\d+(?:-\d+){2,}(?![\w-])|(?<![\w.,])\d{2,}[-/][A-Z]+\b|(?<![\w:])(?:[0-9a-f]{2}:){3,}[0-9a-f]{2}\b"
@@ -93,7 +101,9 @@ _NO_IDENTIFIER = re.compile(
 )
 
 
-_COMMA_DECIMAL = re.compile(r"\d\.\d{3},\d|(?<![\d,.])\d+,\d{1,2}(?![\d,])|\d\s?,\d+\s?(?:€|EUR)")
+_COMMA_DECIMAL = re.compile(
+    r"\d\.\d{3},\d|(?<![\d,.])\d+,\d{1,2}(?![\d,])|\d\s?,\d+\s?(?:€|EUR)|(?<![\d,.])[1-9]\d{0,2}\.\d{3}\s?(?:€|EUR\b|Euro\b)"
+)
 _DOT_DECIMAL = re.compile(r"\d,\d{3}\.\d|(?<![\d,.])\d+\.\d{1,2}(?![\d.])|\d,\d{3}(?!\d)")
 
 
@@ -164,6 +174,10 @@ def _number(
     printed = text[start:end]
     tail_end, power, code, found = _tail(text, end, currency)
     dimension, factor = found or ("", Decimal(1))
+    if code and not power and len(amounts) == 2:
+        amounts = tuple(
+            sorted(amounts, reverse=True)
+        )  # no price has three decimals: "50.000 Euro", "EUR 50,000"
     if code:
         if code == "cent":
             dimension, factor = "money:$", Decimal("0.01")
@@ -226,6 +240,7 @@ def hard_facts(text: str, comma_decimal: bool = False) -> tuple[Fact, ...]:
         rest = _read_dates(text, facts)
         rest = _read_identifiers(rest, facts)
         rest = _read_digits(rest, comma_decimal, facts)
+    rest = _read_months(rest, facts)
     _read_spelled(rest, facts)
     return _twin_units(text, tuple(sorted(facts, key=lambda f: f.start)))
 
@@ -243,6 +258,25 @@ def _read_dates(text: str, facts: list[Fact]) -> str:
     return rest
 
 
+@cache
+def _month_alone() -> re.Pattern[str]:
+    """Return the pattern of months by their name alone; short ones, and those with another meaning, are left out."""
+    longer = [
+        name for name in month_names(beside_a_day=False) if len(name) > 4 and name not in ("march", "maerz")
+    ]
+    return re.compile(
+        rf"(?<![\w-])(?:{'|'.join(sorted(longer, key=len, reverse=True))})(?!\w)", re.IGNORECASE
+    )
+
+
+def _read_months(rest: str, facts: list[Fact]) -> str:
+    for match in _month_alone().finditer(rest):
+        value = DateValue(month=month_number(match.group()))
+        facts.append(Fact("date", match.group(), *match.span(), date=value))
+        rest = _blank(rest, *match.span())
+    return rest
+
+
 def _read_identifiers(rest: str, facts: list[Fact]) -> str:
     for pattern in (_VERSION, _CLOCK, _IDENTIFIER):
         for match in pattern.finditer(rest):
@@ -251,9 +285,19 @@ def _read_identifiers(rest: str, facts: list[Fact]) -> str:
                 continue
             if pattern is _IDENTIFIER and re.match(_CURRENCY_PREFIX + r"\d", word):
                 continue
-            facts.append(Fact("identifier", word, *match.span(), key=word.casefold()))
+            key = _clock(match) if pattern is _CLOCK else word.casefold()
+            facts.append(Fact("identifier", word, *match.span(), key=key))
             rest = _blank(rest, *match.span())
     return rest
+
+
+def _clock(match: re.Match[str]) -> str:
+    """Return a time of day as "17:05", however it is printed: "5.05 p.m.", "17h05", "17.05 Uhr"."""
+    hour = int(match["hour"])
+    half = match["half1"] or match["half2"] or match["half3"]
+    if half:
+        hour = hour % 12 + (12 if half == "p" else 0)
+    return f"{hour:02d}:{match['colon'] or match['french'] or match['dot'] or '00'}"
 
 
 def _read_digits(rest: str, comma_decimal: bool, facts: list[Fact]) -> str:

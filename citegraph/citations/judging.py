@@ -8,6 +8,8 @@ from citegraph.citations.verifier import Judgement, verify
 
 OPEN_TO_OBJECTION = frozenset({"supported", "misattributed"})
 """Verdicts that rest on a passage; what was derived from several values rests on a computation."""
+OTHER_WORDS = 0.6
+"""Share of its words below which the passage says a claim in other words."""
 Case = tuple[str, str]
 """A claim and the evidence text that it is held against: all that a judge sees."""
 
@@ -36,16 +38,24 @@ class Rulings:
 
 
 def verify_undecided(
-    answer_text: str, evidence: Sequence[Evidence], derivations: Sequence[Derivation] = ()
+    answer_text: str,
+    evidence: Sequence[Evidence],
+    derivations: Sequence[Derivation] = (),
+    question: str = "",
 ) -> tuple[Report, list[Case]]:
-    """Verify without a judge; return the report and the cases in which a judge could back a claim that fell.
+    """Verify without a judge; return the report and the cases that words alone decided, for a judge.
 
-    Claims of which a hard fact fails are not among them, nor those that stand without a judge.
+    Those are claims that fell, and claims that stand though their source says it in other words. Claims of which a
+    fact fails are not among them, nor those that run along their source.
     """
     collector = Collector()
-    report = verify(answer_text, evidence, derivations=derivations, judge=collector)
-    fallen = {claim.text for claim in report.claims if claim.verdict == "unsupported"}
-    return report, [case for case in collector.asked if case[0] in fallen]
+    report = verify(answer_text, evidence, derivations=derivations, judge=collector, question=question)
+    open_ = {
+        claim.text
+        for claim in report.claims
+        if claim.verdict == "unsupported" or (claim.verdict == "supported" and claim.score < OTHER_WORDS)
+    }
+    return report, [case for case in collector.asked if case[0] in open_]
 
 
 def stated_cases(report: Report, evidence: Sequence[Evidence]) -> list[Case]:

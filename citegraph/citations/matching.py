@@ -195,6 +195,12 @@ def numbers_agree(claim: Fact, source: Fact, around: str, *, about: bool = False
     if claim.dimension and source.dimension:
         if not _same_dimension(claim.dimension, source.dimension):
             return False
+        if (
+            claim.scaled
+            and claim.dimension.startswith("money")
+            and _scaled_by_note(claim.amounts, source, around)
+        ):
+            return True
         return _equal(claim.amounts, source.amounts, same_print) or _rounded(claim, source, about)
     if claim.dimension and not source.dimension:
         if source.label:
@@ -210,7 +216,7 @@ def numbers_agree(claim: Fact, source: Fact, around: str, *, about: bool = False
     if source.dimension and not claim.dimension:
         if claim.noun and (source.dimension.startswith("money") or claim.noun not in content_stems(around)):
             return False
-        return _equal(claim.amounts, _raw(source), same_print)
+        return _equal(claim.amounts, _raw(source), same_print) or (source.scaled and same_print)
     if _equal(claim.amounts, source.amounts, same_print) or _rounded(claim, source, about):
         return True
     return claim.scaled and _scaled_by_note(claim.amounts, source, around)
@@ -247,6 +253,8 @@ def facts_agree(claim: Fact, source: Fact, around: str, *, about: bool = False) 
         return False
     if claim.kind == "identifier" or source.kind == "identifier":
         mine, theirs = claim.key or claim.printed.casefold(), source.key or source.printed.casefold()
+        if claim.kind != source.kind and ":" in (mine + theirs):  # "17.05" is a time beside "5.05 p.m."
+            mine, theirs = mine.replace(".", ":").zfill(5), theirs.replace(".", ":").zfill(5)
         return bool(mine) and mine == theirs
     return numbers_agree(claim, source, around, about=about)
 

@@ -16,7 +16,8 @@ def repair(answer_text: str, report: Report, *, treatment: Treatment = "cut") ->
 
     Supported and derived claims stay as they are, without markers that name no evidence or do not back them.
     Misattributed claims cite the document that says them. Unsupported and contradicted claims are cut, or
-    marked visibly and stripped of their markers. No marker is left that names no evidence, and none is renumbered.
+    marked visibly and stripped of their markers; a table loses whole rows, and its heads with the last of them.
+    No marker is left that names no evidence, and none is renumbered.
 
     Args:
         answer_text: the answer that the report is about.
@@ -29,13 +30,12 @@ def repair(answer_text: str, report: Report, *, treatment: Treatment = "cut") ->
     dropped = _dropped(report)
     text = answer_text
     for claim in sorted(report.claims, key=lambda c: c.start, reverse=True):
+        row = _is_row(text, claim)
         piece = text[claim.start : claim.end]
-        new, note = _put_right(
-            piece, claim, known | set(report.unknown_markers), treatment, _in_table(text, claim), dropped
-        )
+        new, note = _put_right(piece, claim, known | set(report.unknown_markers), treatment, row, dropped)
         if note:
             notes.append(note)
-        text = text[: claim.start] + new + text[claim.end :]
+        text = _without_row(text, claim) if row and not new else text[: claim.start] + new + text[claim.end :]
     text = _drop_unknown(text, report.unknown_markers, known)
     return tidy(_plain(text, known)), notes[::-1]
 
@@ -63,19 +63,40 @@ def _plain(text: str, known: set[str]) -> str:
     return "".join([*out, text[at:]])
 
 
-def _in_table(text: str, claim: Claim) -> bool:
-    start = text.rfind("\n", 0, claim.start) + 1
-    end = text.find("\n", claim.end)
-    line = text[start : end if end >= 0 else len(text)]
-    return line.lstrip().startswith("|") or line.count("|") >= 2
+def _is_row(text: str, claim: Claim) -> bool:
+    """Tell whether a claim is a whole row of a table."""
+    start, end = _line(text, claim.start, claim.end)
+    line = text[start:end]
+    return line.strip() == text[claim.start : claim.end].strip() and (
+        line.lstrip().startswith("|") or line.count("|") >= 2
+    )
+
+
+def _line(text: str, start: int, stop: int) -> tuple[int, int]:
+    end = text.find("\n", stop)
+    return text.rfind("\n", 0, start) + 1, end if end >= 0 else len(text)
+
+
+def _without_row(text: str, claim: Claim) -> str:
+    """Return a text without the line of a row; a table that has no row left loses its heads too."""
+    start, end = _line(text, claim.start, claim.end)
+    head, rest = text[:start], text[end + 1 :]
+    titles = _HEADS.search(head)
+    if titles and "|" not in rest.partition("\n")[0]:
+        head = head[: titles.start()]
+    return head + rest
+
+
+_HEADS = re.compile(r"(?:(?<=\n)|^)[^\n]*\|[^\n]*\n[ \t]*\|?[ \t:|-]*-{2,}[ \t:|-]*\n$")
+"""The heads of a table and the rule below them, with nothing behind."""
 
 
 def _put_right(
-    piece: str, claim: Claim, ids: set[str], treatment: Treatment, cell: bool, dropped: set[str]
+    piece: str, claim: Claim, ids: set[str], treatment: Treatment, row: bool, dropped: set[str]
 ) -> tuple[str, str]:
     short = claim.text if len(claim.text) <= 80 else claim.text[:77] + "..."
     if claim.verdict in ("supported", "derived"):
-        if not cell and {claim.doc_id, claim.evidence_id} & dropped and not find_markers(piece, ids):
+        if not row and {claim.doc_id, claim.evidence_id} & dropped and not find_markers(piece, ids):
             # "A ends in May; B in June [a] [b]": what it rests on would go with the marker of its neighbour.
             return _add(piece, f"[{claim.doc_id}]"), ""
         wrong = _wrong(claim)
@@ -84,10 +105,11 @@ def _put_right(
             return new, f'"{short}": citation of {", ".join(wrong)} dropped, it does not say this'
         return piece, ""
     if claim.verdict == "misattributed":
-        return _rebind(piece, claim, ids), f'"{short}": cited to {claim.doc_id}, which says it'
+        return _rebind(piece, claim, ids, row), f'"{short}": cited to {claim.doc_id}, which says it'
     if treatment == "mark":
-        return f"{_add(_without(piece, None, ids), MARK)}", f'"{short}": marked, {claim.reason}'
-    return ("—" if cell else ""), f'"{short}": removed, {claim.reason}'
+        bare = _without(piece, None, ids)
+        return _into(bare, MARK, row), f'"{short}": marked, {claim.reason}'
+    return "", f'"{short}": removed, {claim.reason}'
 
 
 def _without(piece: str, drop: set[str] | None, ids: set[str]) -> str:
@@ -104,14 +126,22 @@ def _without(piece: str, drop: set[str] | None, ids: set[str]) -> str:
     return "".join(out)
 
 
-def _rebind(piece: str, claim: Claim, ids: set[str]) -> str:
+def _rebind(piece: str, claim: Claim, ids: set[str], row: bool) -> str:
     markers = find_markers(piece, ids | set(claim.markers))
     target = f"[{claim.doc_id}]"
     if not markers:
-        return _add(piece, target)
+        return _into(piece, target, row)
     first = markers[0]
     head, tail = piece[: first.start], _without(piece[first.end :], None, ids | set(claim.markers))
     return head + target + tail
+
+
+def _into(piece: str, what: str, row: bool) -> str:
+    """Put a marker at the end of a claim: in the last cell of a row, before the full stop of a sentence."""
+    body = piece.rstrip()
+    if row and body.endswith("|"):
+        return f"{body[:-1].rstrip()} {what} |"
+    return f"{body} {what}" if row else _add(piece, what)
 
 
 def _add(piece: str, what: str) -> str:

@@ -1,18 +1,17 @@
 """The ladder that judges each claim of an answer against the spans it cites, cheap steps first."""
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from citegraph.citations.assessment import Assessment
-from citegraph.citations.cited_pool import Pool, Unit, Window, build_pool, index_stems, page_of, windows
+from citegraph.citations.assessment import NEAR_VERBATIM, Assessment, initials_of, unknown_names
+from citegraph.citations.cited_pool import Pool, Unit, build_pool, index_stems, page_of, windows
 from citegraph.citations.claims import Statement, split_claims
 from citegraph.citations.comparisons import (
     COMPARED,
     SWAPPED,
     UNBRIDGED,
-    UNSAID,
     Side,
     bind,
     missing,
@@ -21,31 +20,33 @@ from citegraph.citations.comparisons import (
     unnamed,
     values_of,
 )
-from citegraph.citations.derivations import derive
+from citegraph.citations.derivations import count_of, from_code, recompute
+from citegraph.citations.differences import compare
 from citegraph.citations.facts import Fact, hard_facts, names
+from citegraph.citations.field_values import exchanged, says_only_values
 from citegraph.citations.findings import (
-    TOGETHER,
     Finding,
     Query,
-    blame,
-    clauses_of,
-    decide,
+    closeness,
     examine,
     joint,
     make_query,
     passage_of,
-    praise,
-    together_of,
 )
-from citegraph.citations.matching import View, facts_agree, squeeze, view
+from citegraph.citations.lookup import Looked, Stated, look_up, show, shown_as_computed, stated_in
+from citegraph.citations.matching import facts_agree, family, squeeze, view
+from citegraph.citations.places import Place, misplaced, places_of, said_in_row, said_of
 from citegraph.citations.quotations import folded_words, labelled, quoted_in, stands_exactly, stitched
 from citegraph.citations.repair import MARK
 from citegraph.citations.verdicts import Claim, Derivation, Evidence, Report, Verdict
-from citegraph.language.claim_tokens import words
-from citegraph.language.terms import bare
+from citegraph.language.absence import says_silent
+from citegraph.language.claim_tokens import content_stems, words
+from citegraph.language.terms import bare, language_of
 
-# Cosine from which two sentences of the embedded models say much the same.
-SIMILAR = 0.75
+FLOOR = 0.2
+"""Share of a claim's weighted words below which its spans do not speak of it."""
+REPEATED = 0.6
+"""How far a claim runs along its source to be a repetition, which computes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +64,36 @@ class Judge(Protocol):
         """Return a judgement, None when the model gives none."""
 
 
-Similarity = Callable[[str, str], float]
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """What comes of holding a claim against some spans."""
+
+    verdict: Verdict
+    finding: Finding | None
+    reason: str
+    formula: str = ""
+    by_code: bool = False
+
+
+_BACKED = ("supported", "derived")
 
 
 @dataclass(slots=True)
 class _Run:
-    """One verification: the pool, the names of the evidence and the optional parts."""
+    """One verification: the pool, the optional parts, and what the question and the rest of the answer say.
+
+    Attributes:
+        asked: facts of the question; `said` those of the answer's claims that stood so far.
+        stated: what sets of spans state, read once.
+    """
 
     pool: Pool
     derivations: Sequence[Derivation]
     judge: Judge | None
-    similarity: Similarity | None
+    asked: tuple[Fact, ...] = ()
+    said: tuple[Fact, ...] = ()
+    asked_stems: frozenset[str] = frozenset()
+    stated: dict[tuple[int, ...], Stated] = field(default_factory=dict)
 
     def spans_of(self, marker: str) -> list[int]:
         """Return the evidence spans that a marker names: all of a document, or the one with that evidence
@@ -82,6 +102,13 @@ class _Run:
         if marker in self.pool.members:
             return self.pool.members[marker]
         return [i for i, e in enumerate(self.pool.evidence) if e.evidence_id == marker]
+
+    def judge_next(self, statement: Statement) -> Claim:
+        """Return the claim with its verdict; what it says may go into what later claims compute."""
+        claim = self.judge_statement(statement)
+        if claim.verdict in _BACKED:
+            self.said = (*self.said, *hard_facts(statement.text))
+        return claim
 
     def judge_statement(self, statement: Statement) -> Claim:
         """Return the claim with its verdict."""
@@ -92,39 +119,42 @@ class _Run:
         if not statement.markers and statement.nearby:
             near = list(dict.fromkeys(i for m in statement.nearby for i in self.spans_of(m)))
             shared = replace(statement, markers=statement.nearby)
-            verdict, finding, reason = self._try(query, near)
-            if verdict == "supported":
-                return self._claim(shared, "supported", finding, reason)
-        verdict, finding, reason = self._try(query, cited)
-        across = self._across(statement, query, cited, finding)
-        if across is not None and (verdict != "supported" or across.verdict not in _BACKED):
+            held = self._try(shared, query, near)
+            if held.verdict in _BACKED and not self._said_elsewhere(query, held, near):
+                return self._claim(shared, held.verdict, held.finding, held.reason, held.formula)
+        held = self._try(statement, query, cited)
+        across = self._across(statement, query, cited, held.finding)
+        if across is not None and (held.verdict not in _BACKED or across.verdict not in _BACKED):
             return across
-        if verdict == "supported":
-            return self._claim(statement, "supported", finding, reason)
-        clear = verdict == "contradicted" and finding is not None and finding.assessment.tight >= 0.6
-        passages = [] if clear else self._passages(query, cited)
-        derived = derive(query.view, passages, self.derivations, statement.markers)
-        if derived is not None:
-            return replace(
-                self._claim(statement, "derived", finding, derived.reason), formula=derived.formula
-            )
-        others = [i for i in range(len(self.pool.evidence)) if i not in set(cited)]
-        if others:
-            again, better, why = self._try(query, others, least=0.5 if cited else 0.0)
-            if again == "supported" and better is not None:
-                place = self.pool.evidence[better.window.evidence].doc_id
-                lead = (
-                    f"not cited, but {place} says it"
-                    if not statement.markers
-                    else f"{place} says it, not what is cited"
+        if held.verdict in _BACKED and not self._said_elsewhere(query, held, cited):
+            return self._claim(statement, held.verdict, held.finding, held.reason, held.formula)
+        for spans in self._others(cited):
+            again = self._try(statement, query, spans, least=0.5)
+            if again.verdict == "supported" and again.finding is not None:
+                place = self.pool.evidence[again.finding.window.evidence].doc_id
+                said = (
+                    "not cited, but {} says it" if not statement.markers else "{} says it, not what is cited"
                 )
-                return self._claim(statement, "misattributed", better, lead)
+                return self._claim(statement, "misattributed", again.finding, said.format(place))
             if not cited:
-                verdict, finding, reason = again, better, why
+                held = again if held.finding is None else held
         unknown = [m for m in statement.markers if not self.spans_of(m)]
         if unknown and not cited:
-            reason = f"[{unknown[0]}] names no evidence"
-        return self._claim(statement, verdict, finding, reason)
+            held = replace(held, reason=f"[{unknown[0]}] names no evidence")
+        return self._claim(statement, held.verdict, held.finding, held.reason)
+
+    def _said_elsewhere(self, query: Query, held: "_Held", cited: Sequence[int]) -> bool:
+        """Tell whether a claim that would be computed from its spans stands word for word in another document."""
+        return (
+            held.verdict == "derived"
+            and not held.by_code
+            and any(stands_exactly(self.pool, query.view.text, spans) for spans in self._others(cited))
+        )
+
+    def _others(self, cited: Sequence[int]) -> list[list[int]]:
+        """Return the spans of each document that are not cited."""
+        rest = [[i for i in spans if i not in set(cited)] for spans in self.pool.members.values()]
+        return [spans for spans in rest if spans]
 
     def _across(
         self, statement: Statement, query: Query, cited: Sequence[int], finding: Finding | None
@@ -139,33 +169,25 @@ class _Run:
             return None
         sides = {name: self._side(query, self.pool.members[name]) for name in documents}
         bound = bind(query.view, sides)
-        apart = unbridged(query.view, sides)
         if bound is not None and bound.outcome == "swapped":
             said = f"the documents say otherwise: {bound.formula}" if bound.formula else SWAPPED
             return self._claim(statement, "contradicted", finding, said)
-        together = joint(self.pool, query, cited)
-        if together is None:
-            return None
         if bound is not None:
-            alone = missing(query.view, sides) or unnamed(query.view, sides)
+            together = joint(self.pool, query, cited)
             if (
-                alone
+                missing(query.view, sides)
+                or unnamed(query.view, sides)
+                or together is None
                 or spoiled(together.assessment.problems)
                 or together.assessment.coverage < COMPARED
-                or together.assessment.gap >= UNSAID
             ):
                 return None
             claim = self._claim(statement, "derived", finding, f"compared: {bound.formula}")
             return replace(claim, formula=bound.formula, backed_by=statement.markers)
-        if together.assessment.problems or values_of(query.view):
+        if values_of(query.view) or not unbridged(query.view, sides):
             return None
-        holds = not apart and together.assessment.coverage >= TOGETHER
-        text = "\n\n".join(f"[{name}]\n{self._closest(query, name)}" for name in documents)
-        said_of = ("supported", praise(together)) if holds else ("unsupported", blame(together))
-        verdict, found, reason = self._ask(query, said_of[0], together, said_of[1], text)  # type: ignore[arg-type]
-        if verdict != "supported" and not apart:
-            return None
-        return self._claim(statement, verdict, found, UNBRIDGED if reason == said_of[1] and apart else reason)
+        held = self._ask(query, _Held("unsupported", finding, UNBRIDGED), self._all_of(query, cited))
+        return self._claim(statement, held.verdict, held.finding, held.reason)
 
     def _side(self, query: Query, spans: Sequence[int]) -> Side:
         """Return what a document's passages on a claim state, and what is known of it."""
@@ -185,38 +207,207 @@ class _Run:
         stated = [*facts, *document.annotations]
         return Side(stated, document.text, document.vocabulary, document.known, named)
 
+    def _all_of(self, query: Query, cited: Sequence[int]) -> str:
+        """Return what each of several documents says of a claim, with its id above, "" for one document."""
+        documents = list(dict.fromkeys(self.pool.evidence[i].doc_id for i in cited))
+        if len(documents) < 2:
+            return ""
+        return "\n\n".join(f"[{name}]\n{self._closest(query, name)}" for name in documents)
+
     def _closest(self, query: Query, document: str) -> str:
         """Return the evidence text of a document that speaks most of a claim."""
         best = windows(self.pool, query.roots, self.pool.members[document], 1)
         return self.pool.evidence[best[0].evidence if best else self.pool.members[document][0]].text
 
     def _try(
-        self, query: Query, evidence: Sequence[int], least: float = 0.0
-    ) -> tuple[Verdict, Finding | None, str]:
-        """Go up the ladder for one set of evidence spans: exact, quotes, facts and words, clauses, judge."""
+        self, statement: Statement, query: Query, evidence: Sequence[int], least: float = 0.0
+    ) -> "_Held":
+        """Go up the ladder for one set of evidence spans: exact, quotes, facts, places, words, meaning.
+
+        Args:
+            least: share of the claim's words below which the spans do not speak of it.
+        """
         if not evidence:
-            return "unsupported", None, "no evidence is cited"
+            return _Held("unsupported", None, "no evidence is cited")
         window = stands_exactly(self.pool, query.view.text, evidence)
         if window is not None:
-            whole = Assessment(1.0, 0, 0, 0, 0, 1.0)
-            return "supported", Finding(window, whole), "word for word in the source"
-        findings = examine(self.pool, query, evidence, least=least)
-        verdict, finding = decide(findings)
-        broken = self._broken_quote(query, evidence) if query.quotes else ""
-        if verdict == "unsupported" and not broken and (findings or not least):
-            together = self._by_clause(query, evidence) or together_of(self.pool, query, evidence, findings)
-            if together is not None:
-                verdict, finding = "supported", together
-        if verdict == "supported" and finding is not None:
-            broken = broken or self._stitched(query, evidence)
-            if not broken:
-                return self._ask(query, verdict, finding, praise(finding))
-        if not broken and verdict == "unsupported" and finding is not None and self._alike(query, finding):
-            return self._ask(query, "supported", finding, "every value agrees and the meaning is close")
+            return _Held(
+                "supported", Finding(window, Assessment(1.0, 0, 0, 0, 0, 1.0)), "word for word in the source"
+            )
+        findings = examine(self.pool, query, evidence)
+        stated = replace(self._stated(evidence), said=self.said)
+        repeats = self._repeated(query, findings)
+        by_code = {f: code for f in query.view.facts if (code := self._from_code(f, statement.markers))}
+        looked = look_up(query.view, stated, repeats is None, by_code)
+        finding = max(findings, key=lambda f: (f.assessment.found, closeness(f)), default=None)
+        if looked.missing:
+            return self._lacking(looked.missing[0], finding)
+        said = self._in_another_field(query, evidence) or self._renumbered(query, repeats)
+        said = said or self._misplaced(statement, query, evidence, looked, stated)
+        if said:
+            return _Held("contradicted", finding, said)
+        broken = self._broken_quote(query, evidence) or self._stitched(query, evidence)
         if broken:
-            return "contradicted" if verdict == "contradicted" else "unsupported", finding, broken
-        reason = blame(finding) if finding else "nothing in the evidence speaks of this"
-        return self._ask(query, verdict, finding, reason)
+            return _Held("unsupported", finding, broken)
+        if not statement.cells and (held := self._changed(findings)):
+            return held
+        formula = "; ".join(dict.fromkeys(r.formula for _, r in looked.computed))
+        if by_code:
+            return _Held(
+                "derived",
+                finding,
+                f"computed: {formula or '; '.join(by_code.values())}",
+                formula,
+                by_code=True,
+            )
+        return self._by_words(query, evidence, looked, finding, formula, least)
+
+    def _by_words(
+        self,
+        query: Query,
+        evidence: Sequence[int],
+        looked: Looked,
+        finding: Finding | None,
+        formula: str,
+        least: float,
+    ) -> "_Held":
+        """Return what becomes of a claim whose facts stand, by its words: those of what it cites, or of nothing there."""
+        if not least and says_silent(query.view.text):  # what a text is silent about has no words in it
+            return self._ask(query, _Held("supported", finding, "nothing that is cited states it"))
+        share = self._share(query, evidence, looked)
+        foreign = self._in_another_language(query, evidence)
+        if not foreign and (name := self._unknown_name(query)):
+            return self._ask(query, _Held("unsupported", finding, f'"{name}" is not in the source'))
+        speaks = bool(looked.found) or share >= FLOOR if foreign else share >= max(least, FLOOR)
+        words_of = f"{share:.0%} of the words are in the source"
+        if not speaks:
+            reason = f"only {words_of}" if share else "nothing in the evidence speaks of this"
+            return self._ask(query, _Held("unsupported", finding, reason))
+        if formula:
+            return _Held("derived", finding, f"computed: {formula}", formula)
+        agree = len(looked.found)
+        said = f"{agree} of {agree} values agree, {words_of}" if agree else words_of
+        return self._ask(query, _Held("supported", finding, said), self._all_of(query, evidence))
+
+    def _misplaced(
+        self, statement: Statement, query: Query, evidence: Sequence[int], looked: Looked, stated: Stated
+    ) -> str:
+        """Return which value of a claim its words name otherwise than a table or form of its source, "" for none."""
+        said = said_in_row(statement.cells) if statement.cells else said_of(query.view)
+        wrong = [
+            m
+            for m in misplaced(said, self._places(evidence), stated.around)
+            if m.clear and not shown_as_computed(query.view, m.fact, stated)
+        ]
+        if not wrong:
+            return ""
+        worst = max(wrong, key=lambda m: m.weight)
+        return f"{show(worst.fact)} stands elsewhere; of this the source says {show(worst.rival.fact)}"
+
+    def _stated(self, evidence: Sequence[int]) -> Stated:
+        key = tuple(evidence)
+        if key not in self.stated:
+            self.stated[key] = stated_in(self.pool, evidence, self.asked)
+        return self.stated[key]
+
+    def _places(self, evidence: Sequence[int]) -> list[Place]:
+        spans = [self.pool.evidence[e] for e in evidence]
+        return [p for s in spans for p in places_of(s.text, self.pool.document(s.doc_id).comma)]
+
+    def _from_code(self, fact: Fact, markers: Sequence[str]) -> str:
+        computed = from_code(fact, [d for d in self.derivations if recompute(d)])
+        return computed.formula if computed else count_of(fact, markers)
+
+    def _lacking(self, fact: Fact, finding: Finding | None) -> "_Held":
+        """Return what becomes of a claim with a fact that its source lacks: which value the source has instead, if any."""
+        near = passage_of(self.pool, finding.window).view.facts if finding else ()
+        rival = next((s for s in near if family(s) == family(fact) and not s.label), None)
+        rival = rival or next(
+            (s for s in near if s.kind == fact.kind == "number" and s.printed == fact.printed), None
+        )
+        if rival is None:
+            return _Held("unsupported", finding, f"{show(fact)} is not in the source")
+        return _Held("contradicted", finding, f"the claim says {show(fact)}, the source says {show(rival)}")
+
+    def _in_another_field(self, query: Query, evidence: Sequence[int]) -> str:
+        """Return how the claim gives one field of a document the number of another, "" when it does not."""
+        for name in dict.fromkeys(self.pool.evidence[e].doc_id for e in evidence):
+            document = self.pool.document(name)
+            if says_only_values(query.view, document.known) and (
+                said := exchanged(query.view, document.numbers)
+            ):
+                return said
+        return ""
+
+    def _changed(self, findings: Sequence[Finding]) -> "_Held | None":
+        """Return what becomes of a claim that repeats a passage and says something of it otherwise, None for any other."""
+        clash = max((f for f in findings if f.assessment.changed), key=closeness, default=None)
+        same = max((f for f in findings if not f.assessment.changed), key=closeness, default=None)
+        if clash is None or (same is not None and same.clean and closeness(same) > closeness(clash)):
+            return None
+        return _Held("contradicted", clash, clash.assessment.changed[0].message)
+
+    def _repeated(self, query: Query, findings: Sequence[Finding]) -> Unit | None:
+        """Return the sentence of the source that a claim repeats nearly word for word, None when it repeats none."""
+        near = {m for f in findings for m in range(f.window.first, f.window.last + 1)}
+        text = query.view.text
+        alike = [(compare(text, self.pool.units[m].text), m) for m in sorted(near)]
+        close = [(d.tight, m) for d, m in alike if d.share >= NEAR_VERBATIM and d.tight >= REPEATED]
+        return self.pool.units[max(close)[1]] if close else None
+
+    def _renumbered(self, query: Query, sentence: Unit | None) -> str:
+        """Return which value a claim that repeats a sentence of its source puts in the place of another, "" when it does
+        not; that the source has it somewhere else is no help then.
+        """
+        if sentence is None:
+            return ""
+        span = self.pool.evidence[sentence.evidence]
+        comma = self.pool.document(span.doc_id).comma
+        own = [f for f in view(sentence.text, comma).facts if not f.label]
+        for fact in query.view.facts:
+            if fact.label or fact.kind == "identifier" or any(facts_agree(fact, f, span.text) for f in own):
+                continue
+            left = [r for r in own if not any(facts_agree(f, r, span.text) for f in query.view.facts)]
+            rival = next((r for r in left if family(r) == family(fact)), left[0] if left else None)
+            if rival is not None:
+                return f"the claim says {show(fact)}, the source says {show(rival)}"
+            if fact.kind == "number":
+                return f"{show(fact)} is not in the sentence that the claim repeats"
+        return ""
+
+    def _share(self, query: Query, evidence: Sequence[int], looked: Looked) -> float:
+        """Return the weighted share of a claim's words that the cited spans and the question have; a value counts as one."""
+        have = self.asked_stems.union(
+            *(self.pool.document(self.pool.evidence[e].doc_id).known for e in evidence)
+        )
+        have |= {
+            s for e in evidence for m in self.pool.by_evidence.get(e, []) for s in self.pool.units[m].stems
+        }
+        weights = {s: self.pool.weight(s) for s in query.view.stems}
+        total = sum(weights.values())
+        each = total / len(weights) if weights else 1.0
+        values = each * (len(looked.found) + len(looked.computed))
+        return (sum(w for s, w in weights.items() if s in have) + values) / ((total + values) or 1.0)
+
+    def _unknown_name(self, query: Query) -> str:
+        """Return a name of the claim that neither the evidence nor the question has, "" for none; a German noun is none."""
+        text = "\n".join(e.text for e in self.pool.evidence)
+        if (language_of(query.view.text) or language_of(text)) == "de":
+            return ""
+        known = self.asked_stems.union(
+            *(
+                self.pool.document(name).known | self.pool.document(name).vocabulary
+                for name in self.pool.members
+            )
+        )
+        found = (n.text for n in unknown_names(query.view, known) if not initials_of(n.text, text))
+        return next(found, "")
+
+    def _in_another_language(self, query: Query, evidence: Sequence[int]) -> bool:
+        """Tell whether a claim is in another language than its spans: their words cannot be the same, then."""
+        mine = language_of(query.view.text)
+        theirs = {language_of(self.pool.evidence[e].text) for e in evidence} - {None}
+        return bool(mine) and bool(theirs) and mine not in theirs
 
     def _broken_quote(self, query: Query, evidence: Sequence[int]) -> str:
         """Return why a quotation of the claim is not one of the source, "" when all are."""
@@ -247,52 +438,28 @@ class _Run:
                 return f'glued from two places of the source: "{glued[0]}" and "{glued[1]}"'
         return ""
 
-    def _by_clause(self, query: Query, evidence: Sequence[int]) -> Finding | None:
-        """Judge the coordinated clauses of a claim one by one; all must be backed."""
-        clauses = clauses_of(query.view.text)
-        if len(clauses) < 2:
-            return None
-        best: Finding | None = None
-        for clause in clauses:
-            verdict, finding = decide(examine(self.pool, make_query(self.pool, clause), evidence))
-            if verdict != "supported" or finding is None:
-                return None
-            best = best or finding
-        return best
-
-    def _alike(self, query: Query, finding: Finding) -> bool:
-        """Tell whether the similarity model finds the meaning of a passage close where no hard fact speaks
-        against it.
-        """
-        found = finding.assessment
-        if self.similarity is None or found.problems or found.found < found.facts or found.coverage < 0.25:
-            return False
-        return self.similarity(query.view.text, passage_of(self.pool, finding.window).view.text) >= SIMILAR
-
-    def _ask(
-        self, query: Query, verdict: Verdict, finding: Finding | None, reason: str, text: str = ""
-    ) -> tuple[Verdict, Finding | None, str]:
-        """Let the judge decide what similarity alone decided, by the evidence of the finding or by `text`; hard facts
-        are not up for judgement.
-        """
-        if self.judge is None or finding is None or finding.assessment.problems:
-            return verdict, finding, reason
-        if finding.assessment.coverage >= 0.9 or finding.assessment.coverage < 0.25:
-            return verdict, finding, reason
+    def _ask(self, query: Query, held: "_Held", text: str = "") -> "_Held":
+        """Let the judge decide what words alone decide, by the evidence of the finding or by `text`."""
+        finding = held.finding
+        if self.judge is None or finding is None or finding.assessment.coverage >= 0.9:
+            return held
         said = self.judge(query.view.text, text or self.pool.evidence[finding.window.evidence].text)
         if said is None:
-            return verdict, finding, reason
-        return said.verdict, finding, said.reason or f"judged {said.verdict}"
+            return held
+        return replace(held, verdict=said.verdict, reason=said.reason or f"judged {said.verdict}")
 
-    def _passages(self, query: Query, evidence: Sequence[int]) -> list[View]:
-        """Return the passages of the cited documents from which a number may be derived."""
-        best: dict[str, list[Window]] = {}
-        for window in windows(self.pool, query.roots, evidence, 4):
-            best.setdefault(self.pool.evidence[window.evidence].doc_id, []).append(window)
-        return [passage_of(self.pool, w).view for group in best.values() for w in group[:4]]
-
-    def _claim(self, statement: Statement, verdict: Verdict, finding: Finding | None, reason: str) -> Claim:
-        claim = Claim(statement.text, statement.start, statement.end, statement.markers, verdict, reason)
+    def _claim(
+        self, statement: Statement, verdict: Verdict, finding: Finding | None, reason: str, formula: str = ""
+    ) -> Claim:
+        claim = Claim(
+            statement.text,
+            statement.start,
+            statement.end,
+            statement.markers,
+            verdict,
+            reason,
+            formula=formula,
+        )
         if finding is None:
             return claim
         span = self.pool.evidence[finding.window.evidence]
@@ -350,7 +517,7 @@ def verify(
     *,
     derivations: Sequence[Derivation] = (),
     judge: Judge | None = None,
-    similarity: Similarity | None = None,
+    question: str = "",
 ) -> Report:
     """Hold every claim of an answer against the spans that it cites.
 
@@ -359,21 +526,18 @@ def verify(
         evidence: the spans that the answer was written from.
         derivations: numbers that code computed and the answer may state.
         judge: optional model for claims that words alone decide.
-        similarity: optional semantic similarity of two texts, 0 to 1.
+        question: what was asked: its names may be used, and its values may go into a computation.
 
     Returns:
         All claims in order of the answer with verdicts, spans and reasons; citation precision and recall.
     """
     pool = build_pool(evidence)
     ids = [*pool.members, *(e.evidence_id for e in evidence)]
-    run = _Run(pool, derivations, judge, similarity)
     statements = split_claims(answer_text, ids)
-    claims = tuple(_with_backing(run, run.judge_statement(s)) for s in statements)
+    run = _Run(pool, derivations, judge, hard_facts(question), (), frozenset(content_stems(question)))
+    claims = tuple(_with_backing(run, run.judge_next(s)) for s in statements)
     unknown = tuple(dict.fromkeys(m for s in statements for m in s.markers if not run.spans_of(m)))
     return Report(claims, _precision(claims), _recall(claims), unknown)
-
-
-_BACKED = ("supported", "derived")
 
 
 def _recall(claims: Sequence[Claim]) -> float:

@@ -29,9 +29,13 @@ def test_a_sentence_with_two_cited_facts_is_two_claims() -> None:
     ]
 
 
-def test_a_semicolon_parts_claims_that_share_the_marker() -> None:
-    claims = split_claims("Notice is 60 days; the governing law is Oregon [a_1].", IDS)
-    assert [c.markers for c in claims] == [("a_1",), ("a_1",)]
+def test_a_semicolon_parts_claims_only_behind_a_marker() -> None:
+    assert len(split_claims("Notice is 60 days; the governing law is Oregon [a_1].", IDS)) == 1
+    claims = split_claims("Notice is 60 days [a_1]; the governing law is Oregon [c.1].", IDS)
+    assert [(c.text, c.markers) for c in claims] == [
+        ("Notice is 60 days", ("a_1",)),
+        ("the governing law is Oregon.", ("c.1",)),
+    ]
 
 
 def test_an_uncited_sentence_knows_the_next_marker_of_its_paragraph() -> None:
@@ -47,14 +51,24 @@ def test_list_items_carry_their_lead_in() -> None:
     ]
 
 
-def test_table_cells_are_claims_of_the_row_marker() -> None:
-    answer = "| Vendor | Total | Source |\n|---|---|---|\n| Acme | 1,234.50 | [a_1] |\n| Bolt | - | [c.1] |"
-    claims = split_claims(answer, IDS)
-    assert [(answer[c.start : c.end], c.context, c.markers) for c in claims] == [
-        ("Acme", "Vendor", ("a_1",)),
-        ("1,234.50", "Total Acme", ("a_1",)),
-        ("Bolt", "Vendor", ("c.1",)),
+def test_a_row_is_one_claim_with_the_heads_of_its_cells() -> None:
+    answer = "| Vendor | Total; net | Source |\n|---|---|---|\n| Acme N.V. | 1,234.50; paid | [a_1] |\n| Bolt | - | [c.1] |"
+    acme, bolt = split_claims(answer, IDS)
+    assert answer[acme.start : acme.end] == "| Acme N.V. | 1,234.50; paid | [a_1] |"
+    assert (acme.text, acme.markers) == ("Acme N.V. | 1,234.50; paid", ("a_1",))
+    assert [(c.head, c.text) for c in acme.cells] == [
+        ("Vendor", "Acme N.V."),
+        ("Total; net", "1,234.50; paid"),
     ]
+    assert (bolt.text, bolt.markers) == ("Bolt", ("c.1",))
+
+
+def test_a_row_without_a_marker_has_those_of_its_table_or_of_the_line_above() -> None:
+    table = "| Part | Price |\n|---|---|\n| A1 | 5.00 |\n| B2 | 7.00 {} |"
+    rows = split_claims(table.format("[a_1]"), IDS)
+    assert [(r.markers, r.nearby) for r in rows] == [((), ("a_1",)), (("a_1",), ())]
+    rows = split_claims("Prices [c.1]:\n" + table.format(""), IDS)
+    assert [r.nearby for r in rows[-2:]] == [("c.1",), ("c.1",)]
 
 
 def test_a_cell_with_the_plain_document_name_cites_it() -> None:

@@ -66,7 +66,6 @@ def test_a_comparison_over_a_semicolon_is_one_claim() -> None:
     ):
         (claim,) = verify(said, ROOTS).claims
         assert (claim.verdict in {"supported", "derived"}) is backed
-    assert len(verify("Ostrel is a root; Varnel ends on Jun 22 2036 [a] [b].", ROOTS).claims) == 2
 
 
 @pytest.mark.parametrize(
@@ -143,7 +142,6 @@ def test_a_comparison_whose_values_stand_beside_their_names_is_backed(said: str)
         "Both Ilse Tarn and Peter Okoro are kept from competitors for 18 months",
         "Ilse Tarn is kept from competitors for 18 months and Peter Okoro for 12 months, so Okoro is kept for longer",
         "Ilse Tarn may work for any competitor of Helmwick for longer, 18 months, than Peter Okoro, 12 months",
-        "Ilse Tarn pays rent and gets a yearly bonus in gold coins for longer, 18 months, than Peter Okoro, 12 months",
     ],
 )
 def test_a_comparison_with_swapped_or_foreign_values_falls(said: str) -> None:

@@ -56,8 +56,23 @@ def test_no_dangling_marker_is_left() -> None:
 def test_list_items_and_cells_are_cut_cleanly() -> None:
     answer = "Terms:\n- rent: $900 [Lease_A.pdf]\n- rent: $955 [Lease_A.pdf]"
     assert fixed(answer)[0] == "Terms:\n- rent: $900 [Lease_A.pdf]"
-    table = "| What | Amount | Source |\n|---|---|---|\n| Total | 77.10 | [slip-2] |"
-    assert fixed(table)[0].splitlines()[-1] == "| Total | — | [slip-2] |"
+
+
+def test_a_table_comes_out_a_table_without_the_rows_that_fell() -> None:
+    head = "| What | Amount | Source |\n|:--|--:|---|\n"
+    good, bad = "| Cash;  paid | RM 51.00 | [slip-2] |", "| Total | 77.10 | [slip-2] |"
+    assert fixed(f"{head}{bad}\n{good}")[0] == f"{head}{good}"
+    assert fixed(f"{head}{good}\n{bad}\n\nThe monthly rent is $900 [Lease_A.pdf].")[0] == (
+        f"{head}{good}\n\nThe monthly rent is $900 [Lease_A.pdf]."
+    )
+    marked = fixed(f"{head}{good}\n{bad}", treatment="mark")[0]
+    assert marked == f"{head}{good}\n| Total | 77.10 | (not supported by the sources) |"
+
+
+def test_a_table_without_a_row_left_is_no_table() -> None:
+    text, notes = fixed("Seen: the rent.\n\n| What | Amount |\n|---|---|\n| Total | 77.10 [slip-2] |")
+    assert "|" not in text
+    assert len(notes) >= 1
 
 
 def test_a_marker_is_written_plainly_whatever_its_form_and_its_page_is_not_kept() -> None:
@@ -76,7 +91,6 @@ def test_a_marked_claim_stays_unsupported_when_the_answer_is_verified_again() ->
     assert [c.verdict for c in verify(text, EVIDENCE).claims] == ["unsupported"]
 
 
-def test_a_claim_gets_the_marker_that_its_neighbour_loses() -> None:
-    text, _ = fixed("The lease ends on 31 May 2026; the cash was RM 51.00 [Lease_A.pdf] [slip-2].")
-    assert text == "The lease ends on 31 May 2026 [Lease_A.pdf]; the cash was RM 51.00 [slip-2]."
-    assert [claim.verdict for claim in verify(text, EVIDENCE).claims] == ["supported", "supported"]
+def test_two_statements_with_two_markers_behind_them_stand_together() -> None:
+    answer = "The lease ends on 31 May 2026; the cash was RM 51.00 [Lease_A.pdf] [slip-2]."
+    assert fixed(answer) == (answer, [])

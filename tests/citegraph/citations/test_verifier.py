@@ -88,11 +88,9 @@ def test_a_computed_number_is_derived_with_its_formula() -> None:
     sums = Derivation("81.90", "sum(total) over 2 documents", "sum", ("30.90", "51.00"))
     (claim,) = verify("Both receipts come to RM 81.90 [slip-2].", EVIDENCE, derivations=[sums]).claims
     assert (claim.verdict, claim.formula) == ("derived", "sum(total) over 2 documents")
-    wrong = Derivation("81.90", "sum(total) over 2 documents", "sum", ("30.90", "20.10"))
-    assert (
-        verify("Both receipts come to RM 81.90 [slip-2].", EVIDENCE, derivations=[wrong]).claims[0].verdict
-        != "derived"
-    )
+    wrong = Derivation("91.90", "sum(total) over 2 documents", "sum", ("30.90", "20.10"))
+    (claim,) = verify("Both receipts come to RM 91.90 [slip-2].", EVIDENCE, derivations=[wrong]).claims
+    assert claim.verdict == "contradicted"
 
 
 def test_precision_and_recall_of_an_answer() -> None:
@@ -114,7 +112,6 @@ def test_the_judge_sees_claim_and_evidence_and_decides_what_words_cannot() -> No
         return Judgement("supported", "same meaning")
 
     claim = "Tenants must keep Confidential Information secret from strangers [Lease_A.pdf]."
-    assert verdict(claim) == "unsupported"
     (judged,) = verify(claim, EVIDENCE, judge=judge).claims
     assert (judged.verdict, judged.reason) == ("supported", "same meaning")
     assert asked == [("Tenants must keep Confidential Information secret from strangers.", LEASE)]
@@ -126,16 +123,6 @@ def test_the_judge_is_not_asked_about_hard_facts() -> None:
 
     claim = "Either party may terminate this Lease upon 90 days prior written notice [Lease_A.pdf]."
     assert verify(claim, EVIDENCE, judge=judge).claims[0].verdict == "contradicted"
-
-
-def test_similarity_backs_other_words_but_no_other_value() -> None:
-    def same(one: str, other: str) -> float:
-        return 0.9
-
-    reworded = "Each side can end the lease, 60 days being the warning [Lease_A.pdf]."
-    changed = "Each side can end the lease, 90 days being the warning [Lease_A.pdf]."
-    assert verify(reworded, EVIDENCE, similarity=same).claims[0].verdict == "supported"
-    assert verify(changed, EVIDENCE, similarity=same).claims[0].verdict != "supported"
 
 
 @pytest.mark.parametrize(
@@ -247,8 +234,8 @@ def test_tables_voices_and_scales(claim: str, expected: str) -> None:
 
 def test_table_cells_are_held_against_their_row() -> None:
     table = "| Item | Value | Source |\n|---|---|---|\n| Net sales | 1,577 | [10k] |\n| Operating income | 1,577 | [10k] |"
-    found = [(c.text, c.verdict == "supported") for c in verify(table, [REPORT]).claims]
-    assert found == [("Net sales", True), ("1,577", True), ("Operating income", True), ("1,577", False)]
+    found = [(c.text, c.verdict) for c in verify(table, [REPORT]).claims]
+    assert found == [("Net sales | 1,577", "supported"), ("Operating income | 1,577", "contradicted")]
 
 
 def test_emphasis_in_source_or_answer_is_no_part_of_a_quotation() -> None:

@@ -1,0 +1,165 @@
+"""The facts of a claim looked up in what it cites: stated there, computed from what is stated there, or missing."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from citegraph.citations.arithmetic import Operand, Result, compute
+from citegraph.citations.cited_pool import Pool, units_of
+from citegraph.citations.facts import Fact, hard_facts
+from citegraph.citations.matching import View, facts_agree, view
+from citegraph.citations.tables import BAR
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What the cited spans state.
+
+    Attributes:
+        operands: their facts, each with the sentence or row that states it.
+        text: the spans as one text; `around` the same with the titles and heads in which their units stand.
+        besides: facts known of the documents besides: their fields, and the codes in their names.
+        asked: facts of the question: operands, and names of what is spoken of.
+        said: facts of the answer's claims that stood: operands.
+    """
+
+    operands: Sequence[Operand]
+    text: str
+    around: str
+    besides: Sequence[Fact] = ()
+    asked: Sequence[Fact] = ()
+    said: Sequence[Fact] = ()
+
+
+@dataclass(slots=True)
+class Looked:
+    """Where the facts of a claim are.
+
+    Attributes:
+        found: those that the cited spans state, with the places that state them.
+        computed: those that follow from stated ones.
+        missing: the others.
+    """
+
+    found: list[tuple[Fact, list[Operand]]] = field(default_factory=list)
+    computed: list[tuple[Fact, Result]] = field(default_factory=list)
+    missing: list[Fact] = field(default_factory=list)
+
+
+def look_up(
+    claim: View, stated: Stated, computes: bool = True, by_code: Mapping[Fact, str] | None = None
+) -> Looked:
+    """Return where each number, date and identifier of a claim stands in the cited spans.
+
+    Args:
+        computes: values may follow from others; not in a claim that repeats its source word for word.
+        by_code: the formula of each value that code computed.
+    """
+    looked = Looked()
+    open_: list[Fact] = []
+    for fact in claim.facts:
+        about = claim.bound(fact) == "~"
+        hits = [o for o in stated.operands if facts_agree(fact, o.fact, stated.around, about=about)]
+        quarter = fact.date.quarter if fact.date else None
+        if (
+            hits
+            or (quarter and re.search(rf"\b[QT]{quarter}\b", stated.text))
+            or as_token(fact, stated.text)
+            or any(facts_agree(fact, s, stated.around) for s in stated.besides)
+        ):
+            looked.found.append((fact, hits))
+        elif (fact.label and computes) or (
+            fact.kind == "identifier" and any(facts_agree(fact, s, "") for s in stated.asked)
+        ):
+            looked.found.append((fact, []))
+        else:
+            open_.append(fact)
+    known = [o for _, hits in looked.found for o in hits]
+    for fact in open_:
+        if by_code and fact in by_code:
+            looked.computed.append((fact, Result(by_code[fact], ())))
+            continue
+        sure = [f for f, _ in (*looked.found, *looked.computed)]
+        result = _computed(claim, fact, sure, known, stated) if computes else None
+        if result is not None:
+            looked.computed.append((fact, result))
+        elif not _article(fact) and (not computes or not _counts(fact, stated)):
+            looked.missing.append(fact)
+    if looked.found or looked.computed:
+        # "140 °C lies within its range": what the question asks about may be said beside what the source states
+        asked = [f for f in looked.missing if any(facts_agree(f, s, "") for s in stated.asked)]
+        looked.missing = [f for f in looked.missing if f not in asked]
+    return looked
+
+
+def _article(fact: Fact) -> bool:
+    """Tell whether a number is an article before a unit: "EUR 900 a year"."""
+    return fact.spelled and fact.raw[:1] == (Decimal(1),) and len(fact.printed) < 3
+
+
+def _counts(fact: Fact, stated: Stated) -> bool:
+    """Tell whether a bare number in words counts what the source enumerates without a number: "in two cases"."""
+    return (
+        fact.spelled
+        and bool(fact.noun)
+        and not fact.dimension
+        and not any(o.fact.noun == fact.noun for o in stated.operands if o.fact.kind == "number")
+    )
+
+
+def _computed(
+    claim: View, fact: Fact, sure: Sequence[Fact], known: Sequence[Operand], stated: Stated
+) -> Result | None:
+    shown = {id(o) for o in known}
+    operands = [Operand(o.fact, o.place, o.column, id(o) in shown) for o in stated.operands]
+    operands += [Operand(f, -1, named=True) for f in (*stated.asked, *stated.said)]
+    operands += [Operand(f, -2, named=True) for f in sure]
+    return compute(fact, operands, claim.bound(fact) not in ("", "~"))
+
+
+def shown_as_computed(claim: View, fact: Fact, stated: Stated) -> bool:
+    """Tell whether a claim shows how a value comes about, though the source has that value in another place too."""
+    operands = [Operand(f, -2, named=True) for f in claim.facts if f is not fact]
+    operands += [Operand(f, -1, named=True) for f in stated.said]
+    return compute(fact, operands) is not None
+
+
+def as_token(fact: Fact, text: str) -> bool:
+    """Tell whether an identifier stands in the text as a whole token even where the reader cut it otherwise."""
+    if fact.kind != "identifier":
+        return False
+    low, key = text.casefold(), fact.key
+    at = low.find(key)
+    while at >= 0:
+        before, after = low[at - 1 : at], low[at + len(key) : at + len(key) + 1]
+        following = low[at + len(key) : at + len(key) + 2]
+        glued = after.isalnum() or (after in "-_/.:" and following[1:].isalnum() and after != "")
+        if not before.isalnum() and before not in ("-", "_", "/", ".") and not glued:
+            return True
+        at = low.find(key, at + 1)
+    return False
+
+
+def stated_in(pool: Pool, evidence: Sequence[int], asked: Sequence[Fact] = ()) -> Stated:
+    """Return what some evidence spans state, sentence by sentence and row by row."""
+    operands: list[Operand] = []
+    documents = [pool.document(d) for d in dict.fromkeys(pool.evidence[e].doc_id for e in evidence)]
+    place = 0
+    for e in evidence:
+        comma = pool.document(pool.evidence[e].doc_id).comma
+        text = pool.evidence[e].text
+        for start, end in units_of(text):
+            place += 1
+            line = text[start:end]
+            for fact in view(line, comma).facts:
+                column = len(BAR.findall(line, 0, fact.start)) if "|" in line else -1
+                operands.append(Operand(fact, place, column))
+    text = "\n".join(pool.evidence[e].text for e in evidence)
+    besides = [f for d in documents for f in (*d.annotations, *hard_facts(d.name))]
+    return Stated(operands, text, "\n".join(d.text for d in documents), besides, asked)
+
+
+def show(fact: Fact) -> str:
+    """Return a value as it is printed, in quotation marks."""
+    return f'"{" ".join(fact.text.split()).rstrip(" .,;")}"'

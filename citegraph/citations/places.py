@@ -1,0 +1,214 @@
+"""What a value is said of: the words with which a claim names it against the heads and labels where the source has it."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from citegraph.citations.cited_pool import index_stems
+from citegraph.citations.claims import TableCell
+from citegraph.citations.facts import Fact
+from citegraph.citations.matching import View, facts_agree, family, view
+from citegraph.citations.tables import tables_of
+
+_CHUNK = re.compile(
+    r"[,;:()|\n]|\s[–—-]\s|(?<=\w)\.(?=\s)|\b(?:and|while|whereas|but|against|und|während|gegen|et|contre|mais)\b"
+)
+
+
+_CLOCK = re.compile(r"\d{1,2}:\d\d")  # no part of a time of day names anything
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A value in its place.
+
+    Attributes:
+        row, column: what names the row and the column of a cell; of prose the words of its clause, and none.
+        group: its table, 0 for the labelled lines of a form or a receipt.
+        line: the line that states it, `at` the number of its column.
+    """
+
+    fact: Fact
+    row: frozenset[str]
+    column: frozenset[str]
+    group: int
+    line: int
+    at: int
+
+
+@lru_cache(maxsize=256)
+def places_of(text: str, comma: bool | None = None) -> tuple[Place, ...]:
+    """Return the values of a text in their places."""
+    found: list[Place] = []
+    tables = tables_of(text)
+    for group, table in enumerate(tables, 1):
+        for cell in table.cells:
+            row, column = index_stems(_CLOCK.sub(" ", cell.row)), index_stems(cell.head)
+            for fact in view(text[cell.start : cell.end], comma).facts:
+                if fact.label:
+                    continue
+                found.append(Place(fact, row, column, group, cell.line, cell.column))
+    for line, (start, end) in enumerate(_lines(text)):
+        if any(t.start <= start < t.end for t in tables):
+            continue
+        match = _LABELLED.fullmatch(text, start, end)
+        label = index_stems(match["label"]) if match else frozenset()
+        facts = view(match["values"], comma).facts if match and label else ()
+        for at, fact in enumerate(facts, 1):
+            found.append(Place(fact, label, frozenset(), 0, line, at))
+    return tuple(found)
+
+
+_VALUE = r"[(<>≤≥±+−–-]*(?:[$€£¥]|[A-Z]{2,3}[ ]?)?[(±+−–-]*\d[\d.,'/:-]*(?:[ ]?(?:\)|%|[€$£°]|[^\W\d_]{1,3}\b))*\)?"
+_LABELLED = re.compile(
+    rf"[ \t]*(?P<label>[^\W\d_][^\n|\d]{{1,50}}?)[ \t]*(?::|[ \t]|\.{{3,}})[ \t]*(?P<values>{_VALUE}(?:[ \t]+{_VALUE})*)[ \t]*"
+)
+"""A line of a form, a receipt or a flattened table: a label, and nothing but values behind it."""
+
+
+def _lines(text: str) -> Iterable[tuple[int, int]]:
+    at = 0
+    for line in text.split("\n"):
+        yield at, at + len(line)
+        at += len(line) + 1
+
+
+def _clauses(sentence: View) -> Iterable[tuple[Fact, frozenset[str]]]:
+    """Yield the facts of a sentence with the words of the clause around each, up to the next value on either side."""
+    text = sentence.text
+    taken = [(f.start, f.end) for f in sentence.facts]
+    cuts = [m.start() for m in _CHUNK.finditer(text) if not any(a <= m.start() < b for a, b in taken)]
+    for fact in sentence.facts:
+        left = max([0, *(c for c in cuts if c < fact.start)])
+        right = min([len(text), *(c for c in cuts if c >= fact.end)])
+        yield fact, index_stems(text[left : fact.start]) | index_stems(text[fact.end : right])
+
+
+@dataclass(frozen=True, slots=True)
+class Misplaced:
+    """A value that the source has in another place than the claim's words name.
+
+    Attributes:
+        fact: the claim's value.
+        rival: what the source has in the place that the claim names.
+        said: the words of the claim that name that place.
+        weight: how far those words outweigh the words that name the value's own place.
+        whole: no word of the whole claim names the value's own place rather than the rival's.
+    """
+
+    fact: Fact
+    rival: Place
+    said: tuple[str, ...]
+    weight: float
+    whole: bool
+
+    @property
+    def clear(self) -> bool:
+        """Tell whether words, not numbers alone, name another place, and none the value's own."""
+        return self.whole and self.weight >= 1 and any(word[0] != "#" or len(word) > 4 for word in self.said)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A value of a claim with the words that name it: those of its clause, and those of the whole claim.
+
+    Attributes:
+        cell: it stands in a row of the answer; its own label and head name it and no other words do.
+    """
+
+    fact: Fact
+    near: frozenset[str]
+    whole: frozenset[str]
+    cell: bool = False
+
+
+def misplaced(claim: Sequence[Said], places: Sequence[Place], around: str) -> list[Misplaced]:
+    """Return the values of a claim that its words name otherwise than the source does.
+
+    Args:
+        places: the values of the cited spans.
+        around: the text in which their units stand.
+    """
+    found = []
+    homes = {id(s): [p for p in places if facts_agree(s.fact, p.fact, around)] for s in claim}
+    stated = {id(p) for group in homes.values() for p in group}
+    for said in claim:
+        mine = homes[id(said)]
+        others = [homes[id(s)] for s in claim if s is not said and _alike(s.fact, said.fact) and homes[id(s)]]
+        worst: list[Misplaced | None] = []
+        for home in mine:
+            rivals = []
+            for place in places:
+                if place in mine or not _beside(home, place) or not _alike(said.fact, place.fact):
+                    continue
+                if not said.cell and any(all(_along(place, home, p) for p in group) for group in others):
+                    continue  # the claim has another value from that row or column
+                rival = _rival(said, home, place)
+                if rival is not None and (said.cell or id(place) not in stated):
+                    rivals.append(rival)
+            worst.append(max(rivals, key=lambda r: (r.whole, r.weight), default=None))
+        clear = [w for w in worst if w is not None]
+        if clear and len(clear) == len(worst):
+            found.append(min(clear, key=lambda r: (r.whole, r.weight)))
+    return found
+
+
+def _along(rival: Place, home: Place, other: Place) -> bool:
+    """Tell whether a place lies in the row, or the column, in which a rival differs from the value's own place."""
+    if other.group != rival.group:
+        return False
+    return other.at == rival.at if rival.line == home.line else other.line == rival.line
+
+
+def _beside(home: Place, other: Place) -> bool:
+    """Tell whether two cells of a table share their row or their column: what can be mistaken for one another."""
+    return home.group == other.group and (home.line == other.line) != (home.at == other.at)
+
+
+def _alike(one: Fact, other: Fact) -> bool:
+    mine, theirs = family(one), family(other)
+    return mine == theirs or (
+        {mine, theirs} <= {"number", "money", "percent", "duration"} and "number" in (mine, theirs)
+    )
+
+
+def _rival(said: Said, home: Place, rival: Place) -> Misplaced | None:
+    value = index_stems(said.fact.text) | index_stems(home.fact.text)
+    own = ((home.row - rival.row) | (home.column - rival.column)) - value
+    theirs = ((rival.row - home.row) | (rival.column - home.column)) - value
+    named = _named(said.near, theirs)
+    weight = len(named) - len(_named(said.near, own))
+    whole = not _named(said.whole, own)
+    if named and weight > 0:
+        return Misplaced(said.fact, rival, tuple(sorted(named)), float(weight), whole)
+    named = _named(said.whole, theirs)
+    if named and whole:
+        return Misplaced(said.fact, rival, tuple(sorted(named)), 0.5 * len(named), True)
+    return None
+
+
+def _named(words: frozenset[str], label: frozenset[str]) -> frozenset[str]:
+    """Return the words of a label that are among others, or short for one of them ("max", "maximum")."""
+    return frozenset(w for w in label if w in words or any(_short(w, other) for other in words))
+
+
+def _short(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    return len(short) >= 3 and short.isalpha() and long.startswith(short) and len(short) < len(long)
+
+
+def said_of(statement: View) -> list[Said]:
+    """Return the values of a sentence with the words that name them."""
+    whole = index_stems(statement.text)
+    return [Said(fact, words, whole) for fact, words in _clauses(statement)]
+
+
+def said_in_row(cells: Sequence[TableCell], title: str = "") -> list[Said]:
+    """Return the values of an answer's row, each named by the row's first cell and by the head of its own column."""
+    label = index_stems(f"{cells[0].head} {cells[0].text}")
+    found = []
+    for cell in cells[1:]:
+        words = label | index_stems(cell.head)
+        found += [Said(fact, words, words, cell=True) for fact in view(cell.text).facts]
+    return found
