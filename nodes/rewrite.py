@@ -13,6 +13,7 @@ from citegraph.evidence.shown import turns_shown
 from citegraph.language import terms
 from citegraph.language.periods import find_periods
 from citegraph.llm.prompts import Material, Prompt
+from citegraph.plan.numbers_asked import function_of
 from citegraph.question import cues
 from citegraph.question.phrases import clean
 from citegraph.run.asking_parts import ask_part, own_part
@@ -96,7 +97,11 @@ class Rewrite:
         turns = state.get("turns") or []
         if turns and is_follow_up(question):
             corpus = await self.services.corpus()
-            if EDIT.search(question) or (turns[-1].get("edited") and only_period(question, context.now)):
+            if (
+                EDIT.search(question)
+                or number_of_them(question)
+                or (turns[-1].get("edited") and only_period(question, context.now))
+            ):
                 return {"question": turns[-1]["question"], "edit": question}
             question = await asyncio.to_thread(merge, corpus, turns[-1], question, context.now)
         return {"question": question, "edit": ""}
@@ -108,6 +113,12 @@ def is_follow_up(question: str) -> bool:
         return True
     few = len(terms.content_words(question)) <= 4
     return few and bool(cues.POSSESSIVE.search(question) or re.search(r"\bones?\b", question))
+
+
+def number_of_them(question: str) -> bool:
+    """Tell whether a follow-up asks for a number over the documents of the last turn ("what do they add up to?")."""
+    few = len(terms.content_words(question)) <= 3
+    return few and bool(cues.POSSESSIVE.search(question)) and function_of(question) in {"count", "sum"}
 
 
 def only_period(question: str, today: date) -> bool:

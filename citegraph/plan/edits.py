@@ -8,12 +8,22 @@ from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
+from citegraph.plan.numbers_asked import function_of
 from citegraph.plan.stored_filters import fields_of, inferred, stored
 from citegraph.question import cues
 from citegraph.question.clauses import read_question, wanted
 from citegraph.question.reading import Reading
 from citegraph.run.context import Context
-from citegraph.run.pieces import AskedBack, BucketPlan, Effect, OfferedOption, Plan, StoredClause, Turn
+from citegraph.run.pieces import (
+    AskedBack,
+    BucketPlan,
+    Effect,
+    OfferedOption,
+    Plan,
+    StoredClause,
+    Turn,
+    WantedNumber,
+)
 from citegraph.run.services import Corpus
 
 EVERY = re.compile(
@@ -225,12 +235,41 @@ def edit_plan(corpus: Corpus, plan: Plan, reply: str, context: Context) -> tuple
         }
         lines += said + said_out
     intent = "list" if plan["intent"] == "list" or cues.LIST.search(reply) else plan["intent"]
+    number = number_wanted(corpus, plan, reply)
+    if number is not None:
+        counted: Plan = {
+            **plan,
+            "per_bucket": as_they_were(plan, per_bucket),
+            "intent": "compute",
+            "kind": "documents",
+            "aggregate": number,
+            "order_by": None,
+        }
+        return counted, lines
     first = plan["queries"][0]
     return plan | {
         "per_bucket": per_bucket,
         "intent": intent,
         "queries": [f"{first} {reply}", *plan["queries"][1:]],
     }, lines
+
+
+def number_wanted(corpus: Corpus, plan: Plan, reply: str) -> WantedNumber | None:
+    """Return the number that a follow-up asks for over the documents in view, None for none."""
+    bucket, function = corpus.buckets[plan["buckets"][0]], function_of(reply)
+    if function == "count":
+        return {"function": "count", "field": None}
+    if function in {"sum", "average", "median"} and bucket.main_amount:
+        return {"function": function, "field": bucket.main_amount}
+    return None
+
+
+def as_they_were(plan: Plan, changed: dict[str, BucketPlan]) -> dict[str, BucketPlan]:
+    """Return the edited parts without the words of a follow-up that only asks for a number: they name nothing."""
+    return {
+        name: {**part, "terms": plan["per_bucket"][name]["terms"], "names": plan["per_bucket"][name]["names"]}
+        for name, part in changed.items()
+    }
 
 
 def negated_names(reply: str, part: BucketPlan) -> bool:
