@@ -7,8 +7,8 @@ from typing import Literal
 
 from citegraph.citations import differences
 from citegraph.citations.facts import Fact, Name
+from citegraph.citations.figures.rows import Rows
 from citegraph.citations.matching import Slot, View, facts_agree, family, fit, view
-from citegraph.citations.rows import Rows
 from citegraph.language import claim_cues
 from citegraph.language.claim_tokens import Span
 from citegraph.language.terms import language_of

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from citegraph.citations.arithmetic import Operand, Result, compute
 from citegraph.citations.cited_pool import Pool, units_of
 from citegraph.citations.facts import Fact, hard_facts
+from citegraph.citations.figures.arithmetic import Operand, Result, compute
+from citegraph.citations.figures.tables import BAR
 from citegraph.citations.matching import View, facts_agree, view
-from citegraph.citations.tables import BAR
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,11 @@ from citegraph.citations.comparisons import (
     unnamed,
     values_of,
 )
-from citegraph.citations.derivations import count_of, from_code, recompute
 from citegraph.citations.differences import compare
 from citegraph.citations.facts import Fact, hard_facts, names
 from citegraph.citations.field_values import exchanged, says_only_values
+from citegraph.citations.figures.cell_labels import Place, misplaced, places_of, said_in_row, said_of
+from citegraph.citations.figures.derivations import count_of, from_code, recompute
 from citegraph.citations.findings import (
     Finding,
     Query,
@@ -35,7 +36,6 @@ from citegraph.citations.findings import (
 )
 from citegraph.citations.lookup import Looked, Stated, look_up, show, shown_as_computed, stated_in
 from citegraph.citations.matching import facts_agree, family, squeeze, view
-from citegraph.citations.places import Place, misplaced, places_of, said_in_row, said_of
 from citegraph.citations.quotations import folded_words, labelled, quoted_in, stands_exactly, stitched
 from citegraph.citations.repair import MARK
 from citegraph.citations.verdicts import Claim, Derivation, Evidence, Report, Verdict

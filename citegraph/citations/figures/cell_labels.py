@@ -8,8 +8,8 @@ from functools import lru_cache
 from citegraph.citations.cited_pool import index_stems
 from citegraph.citations.claims import TableCell
 from citegraph.citations.facts import Fact
+from citegraph.citations.figures.tables import tables_of
 from citegraph.citations.matching import View, facts_agree, family, view
-from citegraph.citations.tables import tables_of
 
 _CHUNK = re.compile(
     r"[,;:()|\n]|\s[–—-]\s|(?<=\w)\.(?=\s)|\b(?:and|while|whereas|but|against|und|während|gegen|et|contre|mais)\b"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from citegraph.citations.tables import tables_of
+from citegraph.citations.figures.tables import tables_of
 from citegraph.citations.verdicts import Evidence
 from citegraph.citations.verifier import verify
 

@@ -1,0 +1,1 @@
+"""Numbers of a claim: what they are computed from, and where tables and forms have them."""
