@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.corpus.ingestion.killing import points_of
+from tests.citegraph.corpus.ingestion.killing import points_of
 
 from citegraph.corpus.index.edge.edge_index import EdgeIndex
 from citegraph.corpus.ingestion.ingest_options import IngestOptions, Limits, Stores
