@@ -95,7 +95,10 @@ def schema_of(site: Site) -> type[BaseModel] | None:
 
 FOUND = [site for module, source in sources() for site in sites(module, source)]
 ASKED = [site for site in FOUND if site.seam in SEAMS]
-SENT = sorted({schema for site in ASKED if (schema := schema_of(site))}, key=lambda schema: (schema.__name__, schema.__module__))
+SENT = sorted(
+    {schema for site in ASKED if (schema := schema_of(site))},
+    key=lambda schema: (schema.__name__, schema.__module__),
+)
 
 
 def test_the_walk_finds_the_steps() -> None:

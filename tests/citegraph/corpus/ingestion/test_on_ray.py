@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.citegraph.corpus.ingestion.killing import points_of
 
 from citegraph.corpus.index.edge.edge_index import EdgeIndex
 from citegraph.corpus.ingestion.ingest_options import IngestOptions, Limits, Stores
@@ -22,6 +21,7 @@ from citegraph.corpus.schema.bucket import load_buckets
 from citegraph.errors import BadInput, Unavailable
 from citegraph.llm.embeddings import StaticEmbedder
 from cli.ingest import Ingest
+from tests.citegraph.corpus.ingestion.killing import points_of
 
 BUCKET = load_buckets()["invoices"]
 STATIC = StaticEmbedder()
