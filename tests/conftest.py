@@ -27,8 +27,12 @@ if os.environ.get("CI"):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as slow what starts a server or a browser."""
+    """Mark as slow what starts a server or a browser, and as expected what is known to fail."""
+    lines = (Path(__file__).parent / "known_failures.txt").read_text("utf-8").splitlines()
+    known = {line for line in lines if line and not line.startswith("#")}
     for item in items:
+        if item.nodeid.partition("[")[0] in known:
+            item.add_marker(pytest.mark.xfail(reason="tests/known_failures.txt", strict=False))
         if any(item.get_closest_marker(name) for name in ("server", "browser")):
             item.add_marker(pytest.mark.slow)
 
