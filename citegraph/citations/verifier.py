@@ -249,7 +249,8 @@ class _Run:
         broken = self._broken_quote(query, evidence) or self._stitched(query, evidence)
         if broken:
             return _Held("unsupported", finding, broken)
-        if not statement.cells and (held := self._changed(findings)):
+        # What code computed stands in no source word for word, and is no other value of it.
+        if not by_code and not statement.cells and (held := self._changed(findings)):
             return held
         formula = "; ".join(dict.fromkeys(r.formula for _, r in looked.computed))
         if by_code:

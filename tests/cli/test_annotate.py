@@ -164,7 +164,7 @@ def test_a_team_fills_in_a_table(run: Run, slip: str, tmp_path: Path) -> None:
         row["correction"] = answers.get(row["field"], "")
     write_table(table, rows)
     done = run("annotate", "-b", "invoices", "--from", table, "--by", "ada")
-    assert "invoices: 1 documents, 3 corrections" in done.err
+    assert "invoices: 1 document, 3 corrections" in done.err
     made = json.loads(run("annotate", "-b", "invoices", "--corrections", "--json").out)
     assert [(row["field"], row["raw"], row["by"]) for row in made] == [
         ("invoice_number", "E-77", "ada"),
@@ -270,7 +270,7 @@ def test_a_new_field_is_extracted_without_reading_the_files_again(
     declared.write_text(declared.read_text() + field % ("weight", "decimal", "weight", "Weight"))
     assert "note,note.txt,N-8," in run("export", "-b", "notes").out
     done = run("annotate", "-b", "notes", "--rerun", "rules")
-    assert "notes: 1 documents, extracted again by rules" in done.err
+    assert "notes: 1 document, extracted again by rules" in done.err
     assert "note,note.txt,N-8,3.5" in run("export", "-b", "notes").out
     found = json.loads(run("ask", "notes with weight over 3", "-b", "notes", "--json", "-q").out)
     assert found["documents"] == ["note"]

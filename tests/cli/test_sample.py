@@ -159,7 +159,7 @@ def test_ingest_reports_everything(run: Run, tmp_path: Path, monkeypatch: pytest
     assert "1 unchanged" in text.out
     assert "bad values (not stored): 1\n  larut-receipt-0314: invoice_date = 'not a date'" in text.out
     assert "unknown columns: 1\n  shelf (1 rows)" in text.out
-    assert run("reembed", "invoices", "--quiet").out == "invoices: 1 documents indexed anew\n"
+    assert run("reembed", "invoices", "--quiet").out == "invoices: 1 document indexed anew\n"
 
 
 def test_ingest_of_nothing_fails(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

