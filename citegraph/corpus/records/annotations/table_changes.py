@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Column, Engine, inspect
+from sqlalchemy.schema import CreateIndex
 
 from citegraph.corpus.filters.sql_filter import Tables
 from citegraph.corpus.records.annotations.annotation_tables import field_columns
@@ -32,8 +33,10 @@ def fit_table(engine: Engine, bucket: Bucket, tables: Tables) -> list[str]:
     missing = [column for column in tables.rows.columns if column.name not in there]
     if missing:
         add_columns(engine, tables.rows)
-        for index in tables.rows.indexes:
-            index.create(engine, checkfirst=True)
+        # Looked for by the database itself: SQLAlchemy sees no index on an expression, such as a year.
+        with engine.begin() as connection:
+            for index in tables.rows.indexes:
+                connection.execute(CreateIndex(index, if_not_exists=True))
     return new
 
 
