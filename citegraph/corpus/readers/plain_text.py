@@ -73,14 +73,19 @@ def _kept(found: re.Match[str]) -> str:
 
 
 def cleaned(text: str) -> str:
-    """Return text with Unix line ends, without characters that nobody sees, its runs, words and lines bounded.
+    """Return a text that people read: as `storable` leaves it, its runs, words and lines bounded."""
+    return bounded(storable(text))
+
+
+def storable(text: str) -> str:
+    """Return text with Unix line ends, without characters that nobody sees; of what a program reads no line is broken.
 
     NUL and lone surrogates go too, which no database stores.
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", " ")
     if not text.isascii():
         text = _UNSEEN.sub(_kept, re.sub("[\ud800-\udfff]", "\ufffd", text))
-    return bounded(text)
+    return text
 
 
 def pages_of(text: str, *, single: bool = False) -> tuple[Page, ...]:

@@ -19,7 +19,7 @@ from citegraph.corpus.readers.draft import Draft
 from citegraph.corpus.readers.encodings import decoded
 from citegraph.corpus.readers.office.number_formats import shown_duration, shown_number
 from citegraph.corpus.readers.office.sheet_marks import SheetMarks, marks_of, spread
-from citegraph.corpus.readers.plain_text import cleaned
+from citegraph.corpus.readers.plain_text import storable
 from citegraph.corpus.readers.protocol import Reading, ReadOptions, Unread
 from citegraph.errors import BadInput
 
@@ -187,7 +187,7 @@ class CsvReader:
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Reading | Unread]:
         """See `Reader.read`."""
-        text = cleaned(decoded(path.read_bytes()))
+        text = storable(decoded(path.read_bytes()))
         draft = Draft()
         # The module's own bound is 128 KB a cell; the file's size is bounded elsewhere.
         csv.field_size_limit(max(csv.field_size_limit(), len(text)))

@@ -20,7 +20,7 @@ from citegraph.corpus.readers.pdf.pdf_forms import filled_in, written_on
 from citegraph.corpus.readers.pdf.pdf_geometry import Glyphs, Placer
 from citegraph.corpus.readers.pdf.pdf_hidden import take_off
 from citegraph.corpus.readers.pdf.pdf_objects import Drawn, drawn_on, has_layers
-from citegraph.corpus.readers.plain_text import PAGE_BREAK, cleaned, joined_pages
+from citegraph.corpus.readers.plain_text import PAGE_BREAK, cleaned, joined_pages, storable
 from citegraph.corpus.readers.protocol import MEGABYTE, Passing, Reading, ReadOptions, Unread
 from citegraph.corpus.schema.document import Box, Embedded, Layout, Line, Table
 from citegraph.errors import BadInput
@@ -267,7 +267,7 @@ def _embedded(pdf: Any) -> tuple[Embedded, ...]:
             continue
         data = bytes(attachment.get_data())
         if len(data) <= _EMBEDDED_BYTES:
-            found.append(Embedded(name, "text/xml", cleaned(decoded(data))))
+            found.append(Embedded(name, "text/xml", storable(decoded(data))))
     return tuple(found)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from citegraph.corpus.readers.draft import Draft
 from citegraph.corpus.readers.encodings import decoded
-from citegraph.corpus.readers.plain_text import cleaned
+from citegraph.corpus.readers.plain_text import cleaned, storable
 from citegraph.corpus.readers.protocol import Reading, ReadOptions, Unread
 from citegraph.corpus.readers.web.css_hidden import HiddenByCss
 from citegraph.corpus.schema.document import Embedded, Table
@@ -64,7 +64,7 @@ class XmlReader:
         yield Reading(
             cleaned("\n".join(lines)),
             media_type="text/xml",
-            embedded=(Embedded(path.name, "text/xml", cleaned(raw)),),
+            embedded=(Embedded(path.name, "text/xml", storable(raw)),),
         )
 
 

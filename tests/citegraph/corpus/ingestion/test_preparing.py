@@ -142,7 +142,7 @@ async def test_prepared_points_are_those_of_the_writer(
     for name in (
         "citegraph.corpus.ingestion.planning.points_of",
         "citegraph.corpus.records.likeness.signature_of",
-        "citegraph.corpus.index.encoding.encode",
+        "citegraph.corpus.index.collection_record.encode",
     ):
         monkeypatch.setattr(name, noting(name, written))
     found = await left_by(tmp_path / "ray", tmp_path / "in", 0, ray="", embeddings="static", **recipe)

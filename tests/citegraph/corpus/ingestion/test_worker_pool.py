@@ -90,7 +90,7 @@ async def test_a_long_file_comes_in_steps_and_files_keep_their_order(tmp_path: P
 
 def test_a_step_ends_at_a_number_of_documents_or_characters(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
-    file.write_text("\n".join(f'{{"doc_id": "{n}", "text": "{"x" * 1_500_000}"}}' for n in range(3)))
+    file.write_text("\n".join(f'{{"doc_id": "{n}", "text": "{"word " * 300_000}"}}' for n in range(3)))
     steps = [READ(file) for _ in range(2)]
     assert [(len(step.readings), step.characters, step.finished) for step in steps] == [
         (2, 3_000_000, False),

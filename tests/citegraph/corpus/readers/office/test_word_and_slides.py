@@ -11,6 +11,7 @@ from citegraph.corpus.readers.protocol import Reading
 from citegraph.corpus.readers.registry import read_file
 from citegraph.corpus.schema.document import Embedded, Page, Table
 from citegraph.errors import BadInput
+from citegraph.language.bounded import LINE
 
 
 def only(path: Path) -> Reading:
@@ -154,13 +155,26 @@ def test_pptx_charts_and_hidden_slides(tmp_path: Path) -> None:
         ("sep=;\na;b\n1;2,5\n", "a | b\n1 | 2,5"),
         ("name\nAnna, Berlin\nBob\n", "name\nAnna, Berlin\nBob"),
         ('id,text\n1,"two\nlines, ""quoted"""\n', 'id | text\n1 | two lines, "quoted"'),
-        (f"a,b\n1,{'x' * 200_000}\n", f"a | b\n1 | {'x' * 200_000}"),
         ("Name;Sum\nA;1.234,50\nB;2,00\n", "Name | Sum\nA | 1.234,50\nB | 2,00"),
     ],
 )
 def test_csv_as_people_save_it(tmp_path: Path, text: str, rows: str) -> None:
     (tmp_path / "a.csv").write_text(text)
     assert only(tmp_path / "a.csv").text == f"{rows}\n\n"
+
+
+def test_a_long_row_of_csv_stays_one_row(tmp_path: Path) -> None:
+    cells = [f"remark {number} of the shipment" for number in range(600)]
+    (tmp_path / "a.csv").write_text(f"a,b\n1,{'x' * 200_000}\n2,{' '.join(cells)}\n3,{' '.join(cells)}.\n")
+    (reading,) = read_file(tmp_path / "a.csv")
+    assert isinstance(reading, Reading)
+    head, word, *others = reading.tables[0].rows
+    assert head == ("a", "b")
+    assert (word[0], word[1].replace(" ", "")) == ("1", "x" * 200_000), (
+        "a word is broken, nothing of it is lost"
+    )
+    assert others == [("2", " ".join(cells)), ("3", f"{' '.join(cells)}.")]
+    assert max(map(len, reading.text.split("\n"))) <= LINE
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
@@ -227,6 +241,12 @@ def test_xml_invoice_alone(tmp_path: Path) -> None:
     assert [file.name for file in reading.embedded] == ["a.xml"]
     assert isinstance(reading.embedded[0], Embedded)
     assert "R-1" in reading.embedded[0].text
+
+
+def test_long_lines_of_xml_stay_whole(tmp_path: Path) -> None:
+    lines = "".join(f"<Line><Amount>{number}</Amount></Line>" for number in range(9_000))
+    (tmp_path / "a.xml").write_text(f"<Invoice>{lines}</Invoice>")
+    assert lines in only(tmp_path / "a.xml").embedded[0].text
 
 
 @pytest.mark.parametrize(

@@ -193,14 +193,15 @@ def test_embedded_xml_comes_with_the_document(tmp_path: Path) -> None:
     import pypdfium2
 
     path = draw(tmp_path / "a.pdf")
+    xml = f"<Rechnung>Größe{'<Zeile>1</Zeile>' * 900}</Rechnung>"
     with pypdfium2.PdfDocument(path) as pdf:
-        for name, data in (("factur-x.xml", "<Rechnung>Größe</Rechnung>"), ("terms.txt", "x")):
+        for name, data in (("factur-x.xml", xml), ("terms.txt", "x")):
             pdf.new_attachment(name).set_data(data.encode())
         pdf.save(tmp_path / "b.pdf")
     reading, terms = read_file(tmp_path / "b.pdf")
     assert terms == Reading("x", part="terms.txt")
     assert isinstance(reading, Reading)
-    assert reading.embedded == (Embedded("factur-x.xml", "text/xml", "<Rechnung>Größe</Rechnung>"),)
+    assert reading.embedded == (Embedded("factur-x.xml", "text/xml", xml),)
 
 
 def test_a_blank_last_page_is_a_page(tmp_path: Path) -> None:
