@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from citegraph.evidence.evidence_sets import find_by_evidence
+from citegraph.evidence.review_sets import find_by_evidence
 from citegraph.run.services import Corpus, Services
 
 

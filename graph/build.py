@@ -12,16 +12,14 @@ from langgraph.types import Command
 from citegraph.errors import CitegraphError, TimedOut
 from citegraph.run.budgets import RETRY, attempts
 from citegraph.run.context import Context
+from citegraph.run.events import Observer, told
 from citegraph.run.model_calls import Stopwatch, note, spent_on
 from citegraph.run.node_cache import policy
-from citegraph.run.observing import Observer
 from citegraph.run.services import Services
 from citegraph.run.state import Input, Output, SearchTask, State, Update, add_usage
-from citegraph.run.telling import told
 from graph.langsmith import guard, tell
 from graph.routes import after_decompose, after_gate, after_verify, at_once, plan_edge, review_edge
-from graph.step_spans import export
-from graph.watch import Mode, Watched, observe, seen_of
+from graph.watch import Mode, Watched, export, observe, seen_of
 from nodes.clarify import Clarify
 from nodes.compose import Compose
 from nodes.decompose import Decompose

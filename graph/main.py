@@ -1,7 +1,7 @@
 """The served graphs. Importing this module opens nothing: stores and models are opened by the first run."""
 
+from citegraph.run.events import Relay
 from citegraph.run.node_cache import node_cache
-from citegraph.run.observing import Relay
 from citegraph.run.services import Services
 from graph.build import build
 from graph.draw import drawable, mermaid

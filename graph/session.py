@@ -20,23 +20,20 @@ from langgraph.runtime import RunControl
 from langgraph.types import Command
 
 from citegraph.corpus.records.access import Principal
-from citegraph.corpus.records.store_format import FORMAT, refuse_newer
+from citegraph.corpus.records.database import FORMAT, refuse_newer
 from citegraph.errors import BadInput, CitegraphError, Unavailable
 from citegraph.run.answer_types import Answer, Clarification, Note, Usage
 from citegraph.run.budgets import loop_limit, recursion_limit
-from citegraph.run.context import Context
-from citegraph.run.events import Event, StepEvent, correction, token
+from citegraph.run.context import USER_KEY, Context, user_of
+from citegraph.run.events import Event, StepEvent, StepSeen, correction, token
 from citegraph.run.node_cache import node_cache
-from citegraph.run.observing import StepSeen
 from citegraph.run.pieces import BucketPlan
-from citegraph.run.principal import USER_KEY, user_of
 from citegraph.run.services import Services
 from citegraph.run.state import Json, Update
 from graph.build import build
 from graph.langsmith import settle
 from graph.loop import build_loop
-from graph.step_spans import RunSpan, run_span
-from graph.watch import observe
+from graph.watch import RunSpan, observe, run_span
 
 OnEvent = Callable[[Event], None]
 BROKEN = "The run broke off."

@@ -20,11 +20,11 @@ from citegraph.language.bounded import bounded
 from citegraph.llm.strict import strict_schema
 from citegraph.run.budgets import llm_calls_left, model_budget_spent, seconds_left, tool_calls_left
 from citegraph.run.context import Context
+from citegraph.run.events import told
 from citegraph.run.model_calls import Stopwatch, budget_of, note, spent_on
 from citegraph.run.pieces import CallArguments, Decision, Decomposed, Plan, ToolCall
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import Json, State, Update
-from citegraph.run.telling import told
 from tools.query_drafts import plan_of, proven
 from tools.scope import Scope
 from tools.toolbox import agent_tools, run_scope, shown_result

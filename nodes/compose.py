@@ -19,11 +19,11 @@ from citegraph.run.asking_parts import ask_part, own_part
 from citegraph.run.budgets import llm_calls_left, model_budget_spent, spent
 from citegraph.run.context import Context
 from citegraph.run.degraded import corpus_of
+from citegraph.run.events import Write, speak, told
 from citegraph.run.model_calls import Stopwatch, assemble, budget_of, note, spent_on, wants_model
 from citegraph.run.pieces import Decision, Draft
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import State, Update
-from citegraph.run.telling import Write, speak, told
 
 if TYPE_CHECKING:
     from citegraph.run.replacements import Part

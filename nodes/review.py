@@ -10,6 +10,7 @@ from langgraph.runtime import Runtime
 
 from citegraph.answer.chat_text import clarification_text
 from citegraph.evidence.candidates import find_candidates
+from citegraph.evidence.next_calls import lost_searches
 from citegraph.evidence.questions_back import offered
 from citegraph.evidence.review_passages import review_passages
 from citegraph.evidence.review_sets import review_set
@@ -21,7 +22,6 @@ from citegraph.evidence.reviewed_by_model import (
     judged,
     review_material,
 )
-from citegraph.evidence.search_failures import lost_searches
 from citegraph.evidence.shown import memory
 from citegraph.evidence.widening import enough, vacant
 from citegraph.plan.chains import leads_on

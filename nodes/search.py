@@ -8,12 +8,12 @@ from typing import cast
 from langgraph.runtime import Runtime
 
 from citegraph.corpus.index.model_rerank import DEPTH
-from citegraph.corpus.index.term_weights import TermWeights, term_weights
+from citegraph.corpus.index.searcher import TermWeights, term_weights
 from citegraph.corpus.schema.document import Hit
 from citegraph.errors import CitegraphError, TimedOut
 from citegraph.evidence.expansion import merged_by_rank, other_wordings, wants_wordings
+from citegraph.evidence.next_calls import failure_note
 from citegraph.evidence.reranking import NOT_RERANKED, model_form
-from citegraph.evidence.search_failures import failure_note
 from citegraph.plan.stored_filters import bucket_filters, hard_only
 from citegraph.run.context import Context
 from citegraph.run.events import ToolEvent

@@ -9,7 +9,7 @@ from langchain_core.tools import BaseTool
 from langgraph.runtime import Runtime
 from pydantic import ValidationError
 
-from citegraph.corpus.index.term_weights import term_weights
+from citegraph.corpus.index.searcher import term_weights
 from citegraph.errors import CitegraphError
 from citegraph.evidence.passages import hydrate, merge, within_budget
 from citegraph.run.budgets import seconds_left

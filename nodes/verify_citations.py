@@ -21,8 +21,7 @@ from citegraph.answer.after_check import (
 from citegraph.answer.chat_text import chat_text
 from citegraph.answer.cited_spans import with_own_value
 from citegraph.answer.corrected_by_hand import notes_of, remarks_on, with_remarks
-from citegraph.answer.judge_claims import judge_cases
-from citegraph.answer.replaced_verifier import rulings_of
+from citegraph.answer.judge_claims import judge_cases, rulings_of
 from citegraph.answer.statements import derivations_of
 from citegraph.citations.claims import find_markers
 from citegraph.citations.judging import Rulings, objected, stated_cases, verify_undecided
@@ -34,8 +33,8 @@ from citegraph.citations.verifier import verify
 from citegraph.corpus.schema.bucket import show
 from citegraph.corpus.schema.document import Chunk, Document
 from citegraph.corpus.schema.field import Value
+from citegraph.evidence.next_calls import lost_searches
 from citegraph.evidence.passages import hydrate
-from citegraph.evidence.search_failures import lost_searches
 from citegraph.evidence.shown import search_quality
 from citegraph.language.claim_cues import compares
 from citegraph.language.terms import content_words
@@ -46,11 +45,11 @@ from citegraph.run.asking_parts import own_part
 from citegraph.run.budgets import llm_calls_left, seconds_left
 from citegraph.run.context import Context
 from citegraph.run.degraded import corpus_of
+from citegraph.run.events import told
 from citegraph.run.model_calls import Stopwatch, note, wants_model
 from citegraph.run.pieces import Applied, CitedSpan, Correction, Draft, StoredNote, Turn
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import State, Update, add_usage
-from citegraph.run.telling import told
 
 AROUND = 120
 """Characters of context around a cited span that verification may look at."""

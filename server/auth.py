@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from citegraph.corpus.records.access import OWNER, Principal
 from citegraph.errors import BadInput
-from citegraph.run.principal import user_of
+from citegraph.run.context import user_of
 from citegraph.settings import Settings, load_settings
 
 SHORTEST_SECRET = 32
@@ -142,7 +142,7 @@ OWNED = "owner"
 
 @auth.authenticate
 async def authenticate(headers: dict[Any, Any]) -> Auth.types.MinimalUserDict:
-    """Return the principal of a request as LangGraph's user; runs read it with `citegraph.run.principal`."""
+    """Return the principal of a request as LangGraph's user; runs read it with `citegraph.run.context`."""
     given = {_text(name).casefold(): _text(value) for name, value in headers.items()}
     try:
         settings = await asyncio.to_thread(process_settings)

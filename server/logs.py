@@ -3,7 +3,7 @@
 import logging
 from typing import Any
 
-from citegraph.run.observing import StepSeen
+from citegraph.run.events import StepSeen
 from citegraph.settings import Settings
 
 log = logging.getLogger("citegraph")

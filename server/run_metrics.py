@@ -1,8 +1,8 @@
-"""Prometheus metrics of runs and their steps, told by the one observing seam (`citegraph.run.observing`)."""
+"""Prometheus metrics of runs and their steps, told by the one observing seam (`citegraph.run.events`)."""
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-from citegraph.run.observing import StepSeen
+from citegraph.run.events import StepSeen
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 HITS = (0, 1, 2, 5, 10, 20, 50, 100, 300)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, cast
 
-from citegraph.answer.computed_cells import json_cell, number_text
+from citegraph.answer.cells import json_cell, number_text
 from citegraph.answer.set_statements import computed, listed
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.plan.stored_filters import stored

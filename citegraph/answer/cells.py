@@ -1,12 +1,16 @@
 """The cells of a table: what a person reads, and beside it the value as a program takes it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
+from citegraph.answer.cited_spans import cite_values
+from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language.amounts import Money, Quantity
-from citegraph.run.pieces import TableRows, TypedCell
+from citegraph.run.pieces import CitedSpan, NumberMade, Operation, TableRows, TypedCell
+from citegraph.run.services import Corpus
+from citegraph.run.state import Json
 
 
 def table_of(
@@ -52,3 +56,75 @@ def _is_day(text: str) -> bool:
         return len(text) == 10 and bool(date.fromisoformat(text))
     except ValueError:
         return False
+
+
+def cited_values(
+    corpus: Corpus, bucket: Bucket, rows: Sequence[Json], columns: Sequence[str]
+) -> list[CitedSpan]:
+    """Return one cited span per row: where a value of the row stands in the document, else the document's head."""
+    cited = []
+    for row in rows:
+        document = corpus.documents.get(row["doc_id"])
+        if document is not None:
+            cited.append(
+                cite_values(
+                    corpus,
+                    bucket,
+                    document,
+                    {column: row[column] for column in columns if row.get(column) is not None},
+                )
+            )
+    return cited
+
+
+def json_cell(value: Any) -> Any:
+    """Return a JSON value of a query's result as a cell: money as "12.50 EUR"."""
+    if isinstance(value, dict):
+        return f"{number_text(value['amount'])} {value.get('currency') or ''}".strip()
+    return "" if value is None else value
+
+
+LABELS = {
+    "sum": "Sum of {field}",
+    "average": "Average {field}",
+    "median": "Median {field}",
+    "min": "Lowest {field}",
+    "max": "Highest {field}",
+    "distinct": "Number of different values of {field}",
+    "count": "The number of matching documents",
+}
+
+
+def number_text(value: Any) -> str:
+    """Return a computed number with at least two decimals and thousands separators."""
+    return f"{Decimal(str(value)):,.2f}"
+
+
+def sortable(value: Any) -> Any:
+    """Return what orders a value: an amount, a number, a day or a text; 0 for a missing one."""
+    return 0 if value is None else getattr(value, "amount", getattr(value, "value", value))
+
+
+def derivation(
+    function: str, field: str, number: str, unit: str, members: Sequence[str], values: Mapping[str, Any]
+) -> NumberMade:
+    """Return how a number was computed, for verification to recompute."""
+    recomputed = function in {"sum", "average", "median", "min", "max"}
+    inputs = [f"{sortable(values[doc_id])}" for doc_id in members if doc_id in values] if recomputed else []
+    formula = f"{function}({field}) over {len(members)} documents"
+    operation = cast(Operation, "count" if function == "distinct" else function)
+    return made_number(number, operation, formula, inputs, members, unit)
+
+
+def made_number(
+    value: str, operation: Operation, formula: str, inputs: list[str], doc_ids: Sequence[str], unit: str
+) -> NumberMade:
+    """Return a number with what it was made of."""
+    return {
+        "value": value,
+        "unit": unit,
+        "operation": operation,
+        "formula": formula,
+        "inputs": inputs,
+        "doc_ids": list(doc_ids),
+    }

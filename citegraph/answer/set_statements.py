@@ -1,25 +1,181 @@
 """The statements that code writes about sets of documents: rows of a list, computed numbers, tables of groups."""
 
 import re
-from collections.abc import Sequence
+import shlex
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from citegraph.answer.cells import table_of
+from citegraph.answer.cells import cited_values, json_cell, sortable, table_of
 from citegraph.answer.cited_spans import CITED_INPUTS, cell
-from citegraph.answer.computed_cells import cited_values, json_cell, sortable
-from citegraph.answer.set_copies import copies_notes
-from citegraph.answer.set_notes import export_notes, unknown_notes
-from citegraph.answer.set_numbers import computed_number, share_of, side_by_side
-from citegraph.answer.top_groups import top_groups
+from citegraph.answer.set_numbers import computed_number, share_of, side_by_side, top_groups
 from citegraph.corpus.filters.clause import Clause
+from citegraph.corpus.records.likeness import identifier_fields
 from citegraph.corpus.records.querying.aggregates import Aggregate, Having
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
-from citegraph.corpus.schema.bucket import Bucket
+from citegraph.corpus.schema.bucket import Bucket, show
+from citegraph.language.question_words import pattern
 from citegraph.plan.stored_filters import bucket_filters, flat
+from citegraph.question import cues
+from citegraph.question.groups import TOP_WORDS, UNITS
+from citegraph.question.ordering import RANKS
 from citegraph.run.context import Context
-from citegraph.run.pieces import Decision, Draft, NumberMade, OrderBy, Plan
+from citegraph.run.model_calls import note
+from citegraph.run.pieces import (
+    BucketPlan,
+    Decision,
+    Draft,
+    NumberMade,
+    OrderBy,
+    Plan,
+    StoredClause,
+    StoredNote,
+)
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
+
+
+def unknown_notes(corpus: Corpus, plan: Plan, decision: Decision) -> list[StoredNote]:
+    """Return what the set leaves out: documents that lack a condition's field, and words that became no condition."""
+    name = plan["buckets"][0]
+    notes = [
+        note(
+            "compose",
+            "unknown",
+            f"{count} more document{' does' if count == 1 else 's do'} not state {'its' if count == 1 else 'their'} "
+            f"{field.replace('_', ' ')} and {'is' if count == 1 else 'are'} not included.",
+        )
+        for field, count in corpus.annotations.unknown(name, bucket_filters(plan, name)).items()
+    ]
+    part = plan["per_bucket"][name]
+    checked = set(decision.get("described", []))
+    used = {word for field in fields_used(part) for word in field.split("_") if len(word) > 4}
+    computing = computing_words(plan)
+    unused = [
+        word
+        for word in part["terms"]
+        if len(word) > 2
+        and word not in checked
+        and not any(word[:5] == other[:5] for other in used)
+        and not any(pattern.search(word) for pattern in computing)
+    ]
+    if unused:
+        message = f"Not used as a condition, since no field holds it: {', '.join(unused)}."
+        notes.append(note("compose", "not applied", message))
+    return notes
+
+
+def fields_used(part: BucketPlan) -> list[str]:
+    """Return the fields that a bucket's filters hold and those that are asked for: "renew" is said by `renewal_term`."""
+    return [*(clause["field"] for clause in flat(part["filters"])), *part["asked"]]
+
+
+def computing_words(plan: Plan) -> list[re.Pattern[str]]:
+    """Return what matches the words that say how a plan's number is made, or its list ordered: "largest", "per month"."""
+    made = plan.get("aggregate") or {}
+    words = [said for function, said in cues.COMPUTES.items() if function == made.get("function")]
+    words += cues.ORDERS if plan.get("order_by") else ()
+    words += (
+        [pattern(*RANKS, "sorted", "falling", "along")] if plan.get("order_by") or made.get("top") else []
+    )
+    words += [pattern("median", "different", "share", "change")] if made.get("function") != "none" else []
+    words += TOP_WORDS if made.get("top") else ()
+    units = [name.partition(".")[2] for name in made.get("group_by") or ()]
+    return words + [re.compile(rf"{UNITS[unit]}(?!\w)", re.IGNORECASE) for unit in units if unit in UNITS]
+
+
+def export_notes(plan: Plan) -> list[StoredNote]:
+    """Return the command that writes the whole set as CSV, where the user chose the export."""
+    if not plan.get("export"):
+        return []
+    name = plan["buckets"][0]
+    filters = "".join(
+        f" --filter {shlex.quote(caller_form(clause))}"
+        for clause in plan["per_bucket"][name]["filters"]
+        if "field" in clause
+    )
+    return [
+        note(
+            "compose",
+            "export",
+            f"All of them as CSV: citegraph export --bucket {name}{filters} --out {name}.csv",
+        )
+    ]
+
+
+def caller_form(clause: StoredClause) -> str:
+    """Return a clause as `--filter` takes it: "invoice_date between 2024-01-01; 2024-12-31"."""
+    value = clause.get("value")
+    if isinstance(value, dict):
+        value = " ".join(str(part) for part in value.values() if part)
+    if isinstance(value, list):
+        value = "; ".join(str(part) for part in value)
+    return f"{clause['field']} {clause['operator']} {'' if value is None else value}".strip()
+
+
+LOOKED_AT = 2_000
+"""Documents of a set that are looked at."""
+NAMED = 3
+"""Groups that one note names."""
+
+
+def copies_notes(corpus: Corpus, bucket: Bucket, doc_ids: Sequence[str]) -> list[StoredNote]:
+    """Return notes on documents of a set that are the same thing, as far as text and values tell; blocking."""
+    some = list(doc_ids[:LOOKED_AT])
+    if len(some) < 2:
+        return []
+    hashes = {doc_id: record.content_hash for doc_id, record in corpus.documents.records(some).items()}
+    values = corpus.annotations.values_of(bucket.name, some)
+    copies = _groups(some, hashes)
+    first_of = {doc_id: group[0] for group in copies for doc_id in group}
+    others = [doc_id for doc_id in some if first_of.get(doc_id, doc_id) == doc_id]
+    keys = {doc_id: key for doc_id in others if (key := _identity(bucket, values.get(doc_id, {})))}
+    replaced = list(_replaced(bucket, others, values))
+    told = {frozenset(pair) for pair in replaced}
+    same = [group for group in _groups(others, keys) if frozenset(group) not in told]
+    return [
+        *_notes("copies", copies, "have the same text"),
+        *_notes("copies", same, "have the same number, date and amount"),
+        *_notes("versions", replaced, "are versions, the first replaces the second"),
+    ]
+
+
+def _notes(kind: str, groups: Sequence[Sequence[str]], said: str) -> list[StoredNote]:
+    if not groups:
+        return []
+    named = "; ".join(" and ".join(group) for group in groups[:NAMED])
+    more = f"; and {len(groups) - NAMED:,} more such groups" if len(groups) > NAMED else ""
+    return [note("compose", kind, f"{named} {said}; each is counted{more}.")]
+
+
+def _groups(doc_ids: Sequence[str], keys: Mapping[str, Any]) -> list[list[str]]:
+    """Return the documents that share a key, two or more, in their order."""
+    groups: defaultdict[Any, list[str]] = defaultdict(list)
+    for doc_id in doc_ids:
+        if doc_id in keys:
+            groups[keys[doc_id]].append(doc_id)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _identity(bucket: Bucket, values: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """Return what a thing is known by: its identifiers with its date and amount; None when one of these is missing."""
+    identifiers = [show(values[name]).casefold() for name in identifier_fields(bucket) if name in values]
+    main = [name for name in (bucket.main_date, bucket.main_amount) if name]
+    if not identifiers or not main or any(name not in values for name in main):
+        return None
+    return (*identifiers, *(show(values[name]) for name in main))
+
+
+def _replaced(
+    bucket: Bucket, doc_ids: Sequence[str], values: Mapping[str, Mapping[str, Any]]
+) -> Iterator[tuple[str, str]]:
+    """Yield (new, old) for the documents of which both a version and what it replaces are there."""
+    field = bucket.supersedes_field
+    for doc_id in doc_ids if field else ():
+        old = values.get(doc_id, {}).get(field or "")
+        if old is not None and show(old) in doc_ids:
+            yield doc_id, show(old)
+
 
 MAX_COLUMNS = 6
 

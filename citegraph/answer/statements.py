@@ -5,8 +5,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from citegraph.answer.cells import number_text
 from citegraph.answer.cited_spans import cell, cite_values, line_end
-from citegraph.answer.computed_cells import number_text
 from citegraph.answer.extracts import Passage, Similar, best_passages, head_of, speaks_of
 from citegraph.answer.found_spans import ABSENT, best_margin, read_whole
 from citegraph.citations.orders import without_orders

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy
 
-from citegraph.encoder import tokens
-from citegraph.encoder.onnx_session import Head
+from citegraph.encoder.onnx_session import Head, batches, windows
 
 # Divides the logits so that the probabilities mean what they say: 0.95 was best on one half of the dev sets, and the
 # figures of docs/encoder.md were taken at 0.9.
@@ -36,10 +35,10 @@ class Checker:
         Evidence that is longer than a window is read in overlapping windows; the one that says most about the claim
         (least "not stated") gives the verdict. Evidence without a word states nothing.
         """
-        asked = tokens.windows(pairs)
+        asked = windows(pairs)
         best = [Verdict(0.0, 0.0, 1.0) for _ in pairs]
         readable = [window for window in asked if window.offsets]
-        for batch in tokens.batches(readable):
+        for batch in batches(readable):
             logits = self._head.run(batch) / TEMPERATURE
             weights = numpy.exp(logits - logits.max(axis=1, keepdims=True))
             for place, row in zip(batch.places, weights / weights.sum(axis=1, keepdims=True), strict=True):

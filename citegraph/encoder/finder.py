@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from citegraph.encoder import tokens
-from citegraph.encoder.onnx_session import Head
+from citegraph.encoder.onnx_session import Head, batches, windows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from citegraph.encoder.tokens import Window
+    from citegraph.encoder.onnx_session import Window
 
 LONGEST = 64  # tokens of a span at most
 
@@ -61,10 +60,10 @@ class Finder:
 
         A passage without a word gives an empty span that is never stated.
         """
-        asked = tokens.windows([(question, passage) for passage in passages])
+        asked = windows([(question, passage) for passage in passages])
         best = [Span(0, 0, -numpy.inf, 0.0) for _ in passages]
         readable = [window for window in asked if window.offsets]
-        for batch in tokens.batches(readable):
+        for batch in batches(readable):
             logits = self._head.run(batch)
             for row, place in enumerate(batch.places):
                 window = readable[place]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from citegraph.corpus.index.term_weights import TermWeights, term_weights
+from citegraph.corpus.index.searcher import TermWeights, term_weights
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.evidence.passages import hydrate
 from citegraph.language.terms import bare, stem, stems, words

@@ -1,22 +1,192 @@
 """review of a question about a set of documents: does anything match, too much, or only by evidence?"""
 
 import asyncio
-from collections.abc import Sequence
+import re
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
 
+from citegraph.corpus.filters.clause import Filters
+from citegraph.corpus.filters.qdrant_filter import to_qdrant
 from citegraph.corpus.index.index_protocol import SearchRequest
-from citegraph.corpus.index.term_weights import holds
-from citegraph.evidence.evidence_sets import described, find_by_evidence, uncovered
+from citegraph.corpus.index.searcher import TermWeights, holds, term_weights
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.corpus.schema.document import Chunk
 from citegraph.evidence.questions_back import facets_question
 from citegraph.evidence.reviewed_by_model import (
     may_ask,
 )
 from citegraph.evidence.widening import enough, moved, nothing_found
 from citegraph.language import terms
-from citegraph.plan.stored_filters import bucket_filters
+from citegraph.language.terms import bare, words
+from citegraph.plan.stored_filters import bucket_filters, flat
+from citegraph.question import cues
+from citegraph.question.wordings import Wording, wordings
 from citegraph.run.context import Context
-from citegraph.run.pieces import Decision, Plan
+from citegraph.run.pieces import BucketPlan, Decision, Plan
 from citegraph.run.services import Corpus
 from citegraph.run.state import State
+
+HITS = 1000
+"""Chunks of one search that are looked at."""
+ROUNDS = 4
+"""Searches of one wording; each further one is among the documents of which no chunk has come up yet."""
+CANDIDATES = 5000
+"""Documents up to which further searches name those that are left."""
+WINDOW, STEP = 420, 210
+"""Characters of a passage that must hold the condition, and how far apart passages begin."""
+HOLDS = 0.8
+"""Share of the condition's words, weighted by rarity, that one passage must hold."""
+
+STRUCTURE = frozenset(
+    words("clause clauses provision provisions section sections paragraph paragraphs condition conditions")
+)
+"""Words for a part of a document: they say where a condition stands, not what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceSet:
+    """The documents with a passage that holds a condition: id to character span, best first; and how many were checked."""
+
+    spans: dict[str, tuple[int, int]]
+    checked: int
+
+
+def described(question: str, part: BucketPlan) -> str:
+    """Return a condition that is described ("contracts that contain an audit right"), "" for none.
+
+    Only words after "contain", "mention", "with a" ..., or two words after "that", which became no clause count, and
+    only where nothing is denied; a prefix that forbids stays ("a no-shop clause").
+    """
+    match = cues.CONTAINS.search(question)
+    relative = None if match else RELATIVE.search(question)
+    if not (match or relative) or cues.NEGATION.search(FORBIDDEN.sub(" ", question)):
+        return ""
+    kept = []
+    for piece in re.findall(r"[^\s,.;:?!()\"“”]+", question[(match or relative).end() :]):  # type: ignore[union-attr]
+        telling = [word for word in words(piece) if word in part["terms"] and word not in STRUCTURE]
+        if any(len(bare(word)) > 2 for word in telling):
+            kept.append(piece)
+    return " ".join(kept) if match or len(kept) > 1 else ""
+
+
+def uncovered(question: str, part: BucketPlan) -> str:
+    """Return the predicate of "which contracts renew automatically?", "" for none that no filter took part in.
+
+    Of several ("... and are governed by French law") it is the first of which no word became a filter and two at least
+    remain that are not the bucket's own: each document would be listed else, as if it met the condition.
+    """
+    match = ASKED_SET.match(question)
+    if not match or part["names"] or cues.NEGATION.search(FORBIDDEN.sub(" ", question)):
+        return ""
+    told = question[match.end() :]
+    taken = {word for clause in flat(part["filters"]) for word in words(str(clause.get("raw") or ""))}
+    for predicate in JOINED.split(told) if part["filters"] else [told]:
+        said = words(predicate)
+        kept = [
+            word for word in said if word in part["terms"] and word not in STRUCTURE and len(bare(word)) > 2
+        ]
+        if len(kept) > 1 and taken.isdisjoint(said):
+            return " ".join(kept)
+    return ""
+
+
+ASKED_SET = re.compile(
+    r"\s*(?:which|what|welche[rsn]?|quel(?:le)?s)\s+(?:of\s+(?:the|our|my)\s+)?\w+\s+", re.IGNORECASE
+)
+"""Before the predicate of a question for the members of a set."""
+JOINED = re.compile(r"(?:\s*,\s*|\s+)(?:and|but|und|aber|et|mais)\s+|\s*[,;]\s*", re.IGNORECASE)
+"""Between two predicates."""
+RELATIVE = re.compile(
+    r"(?<=\w)\s+(?:that|where|whose|(?:in|under)\s+which|in\s+denen|bei\s+denen|dont|où)\b", re.IGNORECASE
+)
+"""Before a condition without a verb like "contain"; two words at least must be left of it."""
+FORBIDDEN = re.compile(r"\b(?:non|no|anti)-(?=\w)", re.IGNORECASE)
+
+
+async def find_by_evidence(
+    corpus: Corpus, bucket: str, condition: str, *, filters: Filters = ()
+) -> EvidenceSet:
+    """Return the matching documents that hold the words of one wording of a condition in one passage."""
+    declared = corpus.buckets[bucket]
+    matching = await asyncio.to_thread(corpus.annotations.document_ids, bucket, filters, (), CANDIDATES + 1)
+    found: dict[str, tuple[float, tuple[int, int]]] = {}
+    looked: list[set[str]] = []
+    for wording in wordings(declared, condition):
+        weights = await term_weights(corpus.index, bucket, " ".join(wording.words), declared.language)
+        seen: set[str] = set()
+        async for chunks in _rounds(corpus, declared, wording, filters=filters, matching=matching, seen=seen):
+            held = await asyncio.to_thread(best_passages, chunks, wording, weights)
+            found |= {
+                doc_id: best for doc_id, best in held.items() if best[0] > found.get(doc_id, NOWHERE)[0]
+            }
+        looked.append(seen)
+    ranked = sorted(found.items(), key=lambda item: -item[1][0])
+    checked = set.intersection(*looked) if looked else set()
+    return EvidenceSet({doc_id: span for doc_id, (_, span) in ranked}, len(checked | set(found)))
+
+
+def best_passages(
+    chunks: Sequence[Chunk], wording: Wording, weights: TermWeights
+) -> dict[str, tuple[float, tuple[int, int]]]:
+    """Return, by document, the share of the words that its best passage holds, with the passage's character span."""
+    found: dict[str, tuple[float, tuple[int, int]]] = {}
+    for chunk in chunks:
+        for start in range(0, max(1, len(chunk.text) - STEP), STEP):
+            end = min(start + WINDOW, len(chunk.text))
+            share = weights.coverage(chunk.text[start:end])
+            if share < HOLDS or share <= found.get(chunk.doc_id, NOWHERE)[0]:
+                continue
+            if wording.stands_in(chunk.text[start:end]):
+                span = trimmed(chunk.text, start, end)
+                found[chunk.doc_id] = share, (chunk.start + span[0], chunk.start + span[1])
+    return found
+
+
+NOWHERE = (0.0, (0, 0))
+
+
+async def _rounds(
+    corpus: Corpus,
+    bucket: Bucket,
+    wording: Wording,
+    *,
+    filters: Filters,
+    matching: Sequence[str],
+    seen: set[str],
+) -> AsyncIterator[list[Chunk]]:
+    """Yield, a search at a time, the chunks that hold a word of the wording, best first, and note in `seen` which documents that decides.
+
+    When a search brings fewer chunks than it may, the other documents hold none of the words: they are decided too.
+    """
+    asked = SearchRequest(
+        bucket.name,
+        " ".join(wording.words),
+        mode="keyword",
+        filter_json=to_qdrant(bucket, filters) or None,
+        limit=HITS,
+        candidates=HITS,
+    )
+    left: list[str] = []
+    for _ in range(ROUNDS):
+        hits = await corpus.index.search(replace(asked, doc_ids=tuple(left)))
+        seen.update(hit.chunk.doc_id for hit in hits)
+        yield [hit.chunk for hit in hits]
+        if len(hits) < HITS:
+            seen.update(matching)
+        left = [doc_id for doc_id in matching if doc_id not in seen]
+        if not left or len(matching) > CANDIDATES:
+            return
+
+
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a passage's span without the broken words at its ends."""
+    if start:
+        gap = re.search(r"\s+", text[start:end])
+        start += gap.end() if gap else 0
+    if end < len(text):
+        gap = re.search(r"\s+\S*$", text[start:end])
+        end = start + gap.start() if gap else end
+    return start, end
 
 
 async def review_set(corpus: Corpus, state: State, context: Context) -> Decision:

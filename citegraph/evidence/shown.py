@@ -5,7 +5,7 @@ from typing import Any
 
 from citegraph.corpus.schema.bucket import show
 from citegraph.corpus.schema.document import Chunk
-from citegraph.evidence.search_failures import KEYWORD_ONLY
+from citegraph.evidence.next_calls import KEYWORD_ONLY
 from citegraph.llm.prompts import Passage
 from citegraph.run.budgets import llm_calls_left, seconds_left, tool_calls_left
 from citegraph.run.context import Context

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, cast
 
-from citegraph.corpus.index.term_weights import holds
+from citegraph.corpus.index.searcher import holds
 from citegraph.evidence.next_calls import allowed_buckets
 from citegraph.evidence.passages import signature
 from citegraph.evidence.questions_back import no_results_question

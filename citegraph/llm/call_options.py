@@ -1,17 +1,61 @@
 """What a call of a model is made with: the step, its options, the endpoint, and what that endpoint was found to take."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
+from citegraph.errors import BadInput
 from citegraph.llm.budget import CallBudget
-from citegraph.llm.prices import Price
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
     from langchain_core.runnables import RunnableConfig
+
+
+SNAPSHOT = re.compile(r"[-@](?:\d{4}-\d{2}-\d{2}|\d{4,8}|latest)$")
+ANY_MODEL = "*"
+
+
+class Price(BaseModel):
+    """Money per million tokens, in whatever currency the table is written in."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+
+    def of(self, tokens_in: int, tokens_out: int) -> float:
+        """Return the price of one call."""
+        return (tokens_in * self.input + tokens_out * self.output) / 1_000_000
+
+
+class Prices:
+    """The prices of models by name; a dated snapshot has its model's price, and "*" is for all others.
+
+    Raises:
+        BadInput: the table has another shape.
+    """
+
+    def __init__(self, table: Mapping[str, Mapping[str, Any]]) -> None:
+        try:
+            self._prices = {name: Price.model_validate(dict(row)) for name, row in table.items()}
+        except ValidationError as error:
+            first = error.errors(include_input=False, include_url=False)[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise BadInput(
+                f'CITEGRAPH_PRICES: {where}: {first["msg"]}; give {{"MODEL": {{"input": 1.25, "output": 10}}}}.'
+            ) from None
+
+    def price(self, model: str) -> Price | None:
+        """Return the price of a model, None when the table has none."""
+        for name in (model, SNAPSHOT.sub("", model), ANY_MODEL):
+            if name in self._prices:
+                return self._prices[name]
+        return None
+
 
 Step = Literal[
     "gate",

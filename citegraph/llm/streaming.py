@@ -11,8 +11,15 @@ from citegraph.llm.call_options import Call, ModelSpec
 from citegraph.llm.chat import ChatModels, admit, remembered
 from citegraph.llm.foreign_errors import NotAccepted
 from citegraph.llm.model_call import ModelCall
-from citegraph.llm.outcome import drop_refused, failure_of, refuse, reply_of, why_empty, without_refused
-from citegraph.llm.reasoning import ReasoningFilter
+from citegraph.llm.outcome import (
+    ReasoningFilter,
+    drop_refused,
+    failure_of,
+    refuse,
+    reply_of,
+    why_empty,
+    without_refused,
+)
 
 MOST_TEXT = 400_000
 """Characters of a reply: some 100,000 tokens."""

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass
 
 from citegraph.corpus.index.index_protocol import SearchRequest
-from citegraph.corpus.index.term_weights import term_weights
+from citegraph.corpus.index.searcher import term_weights
 from citegraph.run.services import Corpus
 
 PROBE_HITS = 3

@@ -17,8 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from citegraph.corpus.records.one_writer import claim_file
-from citegraph.corpus.records.store_format import FORMAT, refuse_newer
+from citegraph.corpus.records.database import FORMAT, claim_file, refuse_newer
 from citegraph.errors import BadInput, Unavailable
 from citegraph.settings import Settings
 

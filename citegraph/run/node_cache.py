@@ -10,7 +10,7 @@ from typing import Any
 from langgraph.cache.base import BaseCache, FullKey, Namespace
 from langgraph.types import CachePolicy
 
-from citegraph.corpus.index.caching import ExactCache
+from citegraph.corpus.index.views import ExactCache
 from citegraph.errors import Unavailable
 from citegraph.run.context import Context
 from citegraph.run.services import Services

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from citegraph.corpus.index.views import SeenIndex
 from citegraph.corpus.records.access import NOBODY, OWNER, Principal, seen_buckets
 from citegraph.errors import CitegraphError
-from citegraph.run.principal import run_principal
+from citegraph.run.context import run_principal
 from citegraph.settings import Settings, load_settings
 
 if TYPE_CHECKING:
-    from citegraph.corpus.index.caching import ExactCache
     from citegraph.corpus.index.index_protocol import Index
     from citegraph.corpus.index.rerankers import Reranker
     from citegraph.corpus.index.searcher import Searcher
+    from citegraph.corpus.index.views import ExactCache
     from citegraph.corpus.linking.linker import ValueLinker
     from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
     from citegraph.corpus.records.documents import DocumentStore
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from citegraph.encoder.finder import Finder
     from citegraph.llm.chat import ChatModels
     from citegraph.llm.embeddings import Embedder
-    from citegraph.run.observing import Observer
+    from citegraph.run.events import Observer
     from citegraph.run.part_kinds import Kind
     from citegraph.run.replacements import Part
 
@@ -93,7 +93,7 @@ def open_corpus(settings: Settings) -> Corpus:
 
 def with_parts(corpus: Corpus, parts: "Mapping[Kind, Part]", settings: Settings) -> Corpus:
     """Return a corpus that is searched by the user's own searcher and reranker, as far as there are such."""
-    from citegraph.run.replaced_search import OwnReranker, OwnSearcher
+    from citegraph.run.replacements import OwnReranker, OwnSearcher
 
     if searcher := parts.get("searcher"):
         corpus = replace(corpus, searcher=OwnSearcher(searcher))
@@ -224,8 +224,8 @@ class Services:
     @property
     def rerankings(self) -> "ExactCache[dict[int, float]]":
         """Return what models have said of passages, kept for questions that come again."""
-        from citegraph.corpus.index.caching import ExactCache
         from citegraph.corpus.index.rerankers import CACHED
+        from citegraph.corpus.index.views import ExactCache
 
         with self._lock:
             fresh = ExactCache[dict[int, float]](CACHED if self.settings.cache else 0)

@@ -20,9 +20,8 @@ from citegraph.corpus.records.access import NOBODY, OWNER, Principal
 from citegraph.corpus.records.csv_rows import export_csv
 from citegraph.corpus.records.querying.document_query import Aggregate, DocumentQuery, run_query
 from citegraph.errors import BadInput
-from citegraph.evidence.evidence_sets import find_by_evidence
-from citegraph.run.context import Context
-from citegraph.run.principal import USER_KEY, user_of
+from citegraph.evidence.review_sets import find_by_evidence
+from citegraph.run.context import USER_KEY, Context, user_of
 from citegraph.run.services import Corpus, Services
 from citegraph.settings import load_settings
 from cli.demo import SAMPLE

@@ -13,7 +13,7 @@ from citegraph.run.answer_types import Answer
 from citegraph.run.asking_parts import STEPS
 from citegraph.run.context import Context
 from citegraph.run.part_kinds import PROTOCOLS, Kind
-from citegraph.run.replaced_search import MOST
+from citegraph.run.replacements import MOST
 from citegraph.run.services import Corpus, Services
 from graph.session import Session
 from tests import parts_of_users

@@ -13,7 +13,6 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from citegraph.llm import model_spans
 from citegraph.run.services import Corpus, Services
 from citegraph.settings import Settings
 from graph.session import Session
@@ -25,7 +24,8 @@ def exported(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
     """Keep the spans of this test; the process's own provider can be set only once."""
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(model_spans, "tracer", lambda: provider.get_tracer("citegraph"))
+    for module in ("citegraph.llm.budget", "graph.watch"):
+        monkeypatch.setattr(f"{module}.tracer", lambda: provider.get_tracer("citegraph"))
     yield exporter
     provider.shutdown()
 
@@ -89,8 +89,8 @@ async def test_spans_hold_no_text_and_no_key(exported: InMemorySpanExporter, cor
 
 
 SEND = """
-from graph.step_spans import export
-from citegraph.llm.model_spans import tracer
+from graph.watch import export
+from citegraph.llm.budget import tracer
 from opentelemetry import trace
 from citegraph.settings import Settings
 export(Settings(otlp_endpoint="from the environment"))

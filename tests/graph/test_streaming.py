@@ -11,8 +11,7 @@ from citegraph.errors import Rejected, Unavailable
 from citegraph.llm.scripted import ScriptedChatModel, scripted
 from citegraph.run.answer_types import Answer, Clarification
 from citegraph.run.context import Context
-from citegraph.run.events import Event
-from citegraph.run.telling import BROKEN_OFF, REWRITTEN, VERIFIED
+from citegraph.run.events import BROKEN_OFF, REWRITTEN, VERIFIED, Event
 from graph.session import NothingPending, Session, UnknownThread
 from tests.graph.conftest import OpenSession
 from tests.graph.test_citation_flow import QUESTION, RIGHT, WRONG, writing

@@ -4,11 +4,10 @@ from datetime import date
 
 import pytest
 
-from citegraph.corpus.index.term_weights import TermWeights
+from citegraph.corpus.index.searcher import TermWeights
 from citegraph.evidence.candidates import Candidate
-from citegraph.evidence.hops import bridging_names, uncovered
 from citegraph.evidence.in_force import in_force, replaces
-from citegraph.evidence.review_passages import may_chain
+from citegraph.evidence.review_passages import bridging_names, may_chain, uncovered
 from citegraph.question.groups import read_groups
 from citegraph.question.sides import split_sides
 from citegraph.run.services import Corpus

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from citegraph.corpus.index.term_weights import TermWeights
+from citegraph.corpus.index.searcher import TermWeights
 from citegraph.evidence.candidates import Candidate, find_candidates, missing_names
 from citegraph.evidence.passages import signature
 from citegraph.evidence.questions_back import (

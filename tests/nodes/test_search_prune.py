@@ -7,8 +7,8 @@ import pytest
 
 from citegraph.corpus.schema.document import Chunk
 from citegraph.errors import BadInput, TimedOut
+from citegraph.evidence.next_calls import lost_searches
 from citegraph.evidence.passages import hydrate, in_turn, merge, signature, within_budget
-from citegraph.evidence.search_failures import lost_searches
 from citegraph.plan.stored_filters import bucket_filters
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus, Services

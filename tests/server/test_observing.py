@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from citegraph.run.observing import StepSeen
+from citegraph.run.events import StepSeen
 from citegraph.run.services import Services
 from citegraph.settings import Settings
 from server.logs import configuration

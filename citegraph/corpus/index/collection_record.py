@@ -4,18 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from citegraph.corpus.filters.qdrant_filter import FilterJSON
-from citegraph.corpus.index.encoding import NOTHING_READY, Encoded, encode, indexed_text
 from citegraph.corpus.index.levels import chunks_of, joined, level_condition
 from citegraph.corpus.index.sparse import SparseEncoder, SparseVector, mean_length
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Chunk
 from citegraph.errors import BadInput
 from citegraph.llm.embeddings import Embedder, Vectors
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Encoded:
+    """The vectors of one chunk, before it is known how long the collection's chunks are on average.
+
+    Attributes:
+        embedding: name of the model that gave `dense`, shape (dimensions,).
+        language: by which words were counted.
+        terms: how often each word occurs.
+    """
+
+    embedding: str
+    language: str
+    dense: Vectors
+    terms: SparseVector
+
+
+NOTHING_READY: Mapping[str, Encoded] = MappingProxyType({})
+
+
+def encode(chunks: Sequence[Chunk], embedder: Embedder, language: str) -> list[Encoded]:
+    """Return the vectors of chunks, in their order, their contexts included."""
+    texts = [indexed_text(chunk) for chunk in chunks]
+    counter = SparseEncoder(language, 0.0)
+    dense = embedder.embed_documents(texts) if texts else ()
+    return [
+        Encoded(embedder.name, language, vector, counter.query(text))
+        for vector, text in zip(dense, texts, strict=True)
+    ]
+
+
+def indexed_text(chunk: Chunk) -> str:
+    """Return the chunk's text with its context, or title, in front, unless it begins with it."""
+    context = chunk.context.strip() or chunk.title.strip()
+    if not context or context.casefold() in chunk.text[: 2 * len(context) + 200].casefold():
+        return chunk.text
+    return f"{context}\n{chunk.text}"
+
 
 # Layout of payload, chunking and vectors; raise it when an old index cannot be read any more.
 INDEX_VERSION = 1

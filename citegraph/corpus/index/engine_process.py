@@ -17,7 +17,7 @@ from concurrent.futures import Future, InvalidStateError
 from typing import TYPE_CHECKING, Any
 
 from citegraph.corpus.filters.qdrant_filter import FilterJSON
-from citegraph.corpus.index.encoding import NOTHING_READY, Encoded
+from citegraph.corpus.index.collection_record import NOTHING_READY, Encoded
 from citegraph.corpus.index.index_protocol import SearchRequest
 from citegraph.corpus.schema.document import Chunk, Hit
 from citegraph.errors import CitegraphError, Rejected, Unavailable

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 
 from citegraph.corpus.filters.qdrant_filter import FilterJSON
-from citegraph.corpus.index.collection_record import CollectionRecord
-from citegraph.corpus.index.encoding import NOTHING_READY, Encoded
+from citegraph.corpus.index.collection_record import NOTHING_READY, CollectionRecord, Encoded
 from citegraph.corpus.index.levels import LEVEL_KEY, joined, level_condition
 from citegraph.corpus.index.sparse import SparseVector
 from citegraph.corpus.records.access import LABELS_KEY

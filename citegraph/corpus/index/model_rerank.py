@@ -6,8 +6,8 @@ import math
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from citegraph.corpus.index.caching import ExactCache
 from citegraph.corpus.index.rerankers import passage, score_key
+from citegraph.corpus.index.views import ExactCache
 from citegraph.corpus.schema.document import Hit
 from citegraph.errors import Rejected
 

@@ -11,8 +11,14 @@ from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
 from citegraph.corpus.filters.qdrant_filter import FilterJSON
-from citegraph.corpus.index.collection_record import SAMPLE, CollectionRecord, encode_chunks
-from citegraph.corpus.index.encoding import NOTHING_READY, Encoded, indexed_text
+from citegraph.corpus.index.collection_record import (
+    NOTHING_READY,
+    SAMPLE,
+    CollectionRecord,
+    Encoded,
+    encode_chunks,
+    indexed_text,
+)
 from citegraph.corpus.index.index_protocol import (
     DENSE,
     OWN_INDEXES,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from citegraph.corpus.index.caching import ExactCache
 from citegraph.corpus.index.index_protocol import RRF_K
+from citegraph.corpus.index.views import ExactCache
 from citegraph.corpus.schema.document import Hit
 from citegraph.errors import BadInput, Rejected, TimedOut, Unavailable
 from citegraph.llm.embeddings import Embedder, MiniLMEmbedder

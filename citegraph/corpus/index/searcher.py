@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
-from citegraph.corpus.index.caching import SearchCache
+from citegraph.corpus.index.collection_record import indexed_text
 from citegraph.corpus.index.index_protocol import RRF_K, Index, Mode, SearchRequest
 from citegraph.corpus.index.levels import fused, inside, joined
 from citegraph.corpus.index.rerankers import Reranker
+from citegraph.corpus.index.views import SearchCache
 from citegraph.corpus.schema.document import Hit
 from citegraph.errors import CitegraphError, TimedOut
-from citegraph.language.terms import fold
+from citegraph.language.terms import WORD, bare, content_words, fold, stem, stems
+from citegraph.llm.embeddings import Embedder
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,3 +250,77 @@ def _joined(hit: Hit, repetition: Hit) -> Hit:
     tools = tuple(dict.fromkeys((*hit.tools, *repetition.tools)))
     similarity = hit.similarity if hit.similarity is not None else repetition.similarity
     return replace(hit, tools=tools, similarity=similarity)
+
+
+@dataclass(frozen=True, slots=True)
+class TermWeights:
+    """Content words of a question with their rarity in one bucket.
+
+    Attributes:
+        counts: word -> number of chunks that hold it (0: the bucket does not know the word).
+        total: chunks in the bucket.
+    """
+
+    counts: Mapping[str, int]
+    total: int
+    language: str = "en"
+
+    def weight(self, word: str) -> float:
+        """Return the inverse document frequency (Robertson-Sparck Jones with +1, never negative)."""
+        count = self.counts.get(word, 0)
+        return math.log(1 + (self.total - count + 0.5) / (count + 0.5))
+
+    def coverage(self, text: str, among: Iterable[str] | None = None) -> float:
+        """Return the share (0 to 1) of the question's rarity that `text` holds, by stems.
+
+        `among` limits it to some of the words; 0.0 when there are none.
+        """
+        chosen = list(self.counts if among is None else among)
+        whole = sum(self.weight(word) for word in chosen)
+        if not whole:
+            return 0.0
+        held = stems(text, self.language)
+        found = sum(self.weight(word) for word in chosen if stem(word, self.language) in held)
+        return found / whole
+
+    def unknown(self) -> list[str]:
+        """Return the words that no chunk holds."""
+        return [word for word, count in self.counts.items() if not count]
+
+
+async def term_weights(index: Index, bucket: str, question: str, language: str = "en") -> TermWeights:
+    """Count, in the index, the chunks that hold each content word of `question` (as written, lower case)."""
+    chosen = content_words(question)
+    written = {bare(raw): raw.lower() for raw in WORD.findall(question)}
+    total, *counts = await index.counts(bucket, [None, *(holds(written.get(word, word)) for word in chosen)])
+    return TermWeights(dict(zip(chosen, counts, strict=True)), total, language)
+
+
+def holds(word: str) -> dict[str, Any]:
+    """Return the filter for chunks whose text holds `word` as a token."""
+    return {"must": [{"key": "text", "match": {"text": word}}]}
+
+
+POOL = 3
+"""The passages chosen from are this many times those wanted."""
+
+
+def diversified(
+    embedder: Embedder, query: str, hits: Sequence[Hit], *, count: int, weight: float
+) -> list[Hit]:
+    """Return `count` of the hits by maximal marginal relevance, the first chosen first; blocking.
+
+    Args:
+        weight: lambda of Carbonell & Goldstein (SIGIR 1998): 1 is relevance alone, 0 difference alone; 0.5 is usual.
+
+    Raises:
+        Unavailable, Rejected: the embedding model is an endpoint that fails.
+    """
+    from langchain_core.vectorstores.utils import maximal_marginal_relevance
+
+    pool = list(hits[: POOL * count])
+    if len(pool) <= 1:
+        return pool
+    vectors = embedder.embed_documents([indexed_text(hit.chunk) for hit in pool])
+    chosen = maximal_marginal_relevance(embedder.embed_query(query), list(vectors), weight, count)
+    return [pool[place] for place in chosen]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from citegraph.corpus.extraction.engine import extract_document
-from citegraph.corpus.index.encoding import NOTHING_READY, Encoded
+from citegraph.corpus.index.collection_record import NOTHING_READY, Encoded
 from citegraph.corpus.ingestion.annotation_files import FILE_COLUMNS, ID_COLUMNS, Row, Sidecar
 from citegraph.corpus.ingestion.chunking import RECIPE
 from citegraph.corpus.ingestion.document_ids import DocumentIds, text_hash
@@ -20,7 +20,7 @@ from citegraph.corpus.ingestion.report import BadValue, IngestReport, Skipped
 from citegraph.corpus.ingestion.sources import printable
 from citegraph.corpus.ingestion.summaries import RECIPE as SUMMARY_RECIPE
 from citegraph.corpus.ingestion.summaries import SECTION_TOKENS
-from citegraph.corpus.records.document_parts import parts_digest
+from citegraph.corpus.records.documents import parts_digest
 from citegraph.corpus.records.extracted.corrections import split_fitting
 from citegraph.corpus.records.extracted.found import Extraction
 from citegraph.corpus.records.extracted.settle import Settled, settle, typed_corrections

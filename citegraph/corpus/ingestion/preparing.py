@@ -15,7 +15,7 @@ from citegraph.corpus.schema.values import read_row
 from citegraph.errors import BadInput
 
 if TYPE_CHECKING:
-    from citegraph.corpus.index.encoding import Encoded
+    from citegraph.corpus.index.collection_record import Encoded
     from citegraph.corpus.ingestion.annotation_files import Sidecar
     from citegraph.corpus.ingestion.ingest_options import IngestOptions
     from citegraph.corpus.ingestion.points import PointRecipe, Points
@@ -103,7 +103,7 @@ def _indexed(
 ) -> Prepared:
     """Return points, vectors and signature of a document, as the writer makes them when it knows no more of it."""
     # The database's library comes with them: workers that only extract do without.
-    from citegraph.corpus.index.encoding import encode
+    from citegraph.corpus.index.collection_record import encode
     from citegraph.corpus.ingestion.points import context_of, points_of, to_send
     from citegraph.corpus.records.extracted.found import Extraction
     from citegraph.corpus.records.extracted.settle import settle

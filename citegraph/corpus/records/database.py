@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import fcntl
+import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from functools import lru_cache
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
 
-from sqlalchemy import Engine, MetaData, Table, create_engine, event
+from sqlalchemy import (
+    Column,
+    Engine,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    create_engine,
+    event,
+    insert,
+    inspect,
+    select,
+    text,
+)
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import (
     ArgumentError,
@@ -25,8 +44,51 @@ from sqlalchemy.exc import (
     SQLAlchemyError,
 )
 
-from citegraph.corpus.records.store_format import stamped
 from citegraph.errors import BadInput, Rejected, Unavailable
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+
+FORMAT = 1
+"""Raised when a version writes what the one before cannot read; older stores are brought up to it where they open."""
+
+_metadata = MetaData()
+_format = Table(
+    "store_format",
+    _metadata,
+    Column("number", Integer, primary_key=True),
+    Column("made_by", String(40), nullable=False),
+)
+
+
+def stamped(engine: Engine) -> int:
+    """Return the format of a database's tables, and stamp one that has no stamp.
+
+    Raises:
+        BadInput: a newer version wrote it.
+    """
+    there = inspect(engine).has_table(_format.name)
+    if there:
+        with engine.connect() as connection:
+            numbers = [row.number for row in connection.execute(select(_format.c.number))]
+        if numbers:
+            refuse_newer(max(numbers), "The document database")
+            return int(max(numbers))
+    _metadata.create_all(engine)
+    with engine.begin() as connection:
+        connection.execute(insert(_format).values(number=FORMAT, made_by=version("citegraph")))
+    return FORMAT
+
+
+def refuse_newer(number: int, what: str) -> None:
+    """Raise BadInput when a store has a format that this version does not know."""
+    if number > FORMAT:
+        raise BadInput(
+            f"{what} was written by a newer Citegraph (format {number}; this one knows {FORMAT}): install that version "
+            "or a later one, or set CITEGRAPH_HOME to a folder of this version's."
+        )
+
 
 T = TypeVar("T")
 Id = TypeVar("Id", str, int)
@@ -188,3 +250,66 @@ def execute_all(engine: Engine, statements: Iterable[Any]) -> None:
 def _short(error: SQLAlchemyError) -> str:
     origin = error.orig if isinstance(error, DBAPIError) else error
     return str(origin).splitlines()[0] if str(origin) else type(origin).__name__
+
+
+def claim_file(file: Path) -> int | None:
+    """Lock a file, made where it is missing, and return its descriptor; None when another process has it."""
+    claim = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(claim)
+        return None
+    return claim
+
+
+@asynccontextmanager
+async def one_writer(engine: Engine, bucket: str) -> AsyncIterator[None]:
+    """Write to a bucket alone: on SQLite beside the database's file, on PostgreSQL by an advisory lock.
+
+    Raises:
+        Unavailable: another process writes to the bucket, or the database does not answer.
+    """
+    hold = writing_alone(engine, bucket)
+    await asyncio.to_thread(hold.__enter__)
+    try:
+        yield
+    finally:
+        await asyncio.to_thread(hold.__exit__, None, None, None)
+
+
+@contextmanager
+def writing_alone(engine: Engine, bucket: str) -> Iterator[None]:
+    """Do as `one_writer`, from code that blocks."""
+    file = engine.url.database
+    if engine.dialect.name == "postgresql":
+        with contextlib.closing(translated(engine.connect)) as connection:
+            if not translated(lambda: _lock(connection, bucket)):
+                raise _elsewhere(bucket)
+            try:
+                yield
+            finally:
+                connection.invalidate()  # its end is the lock's, also when the server is gone
+    elif file and file != ":memory:":
+        claim = claim_file(Path(f"{file}.{bucket}.lock"))
+        if claim is None:
+            raise _elsewhere(bucket)
+        try:
+            yield
+        finally:
+            os.close(claim)
+    else:
+        yield
+
+
+def _lock(connection: Connection, bucket: str) -> bool:
+    asked = text("SELECT pg_try_advisory_lock(hashtextextended(:name, 0))")
+    locked = connection.execute(asked, {"name": f"citegraph writes {bucket}"}).scalar_one()
+    connection.commit()  # a lock of the session stays; a transaction left open would hold up the server's vacuum
+    return bool(locked)
+
+
+def _elsewhere(bucket: str) -> Unavailable:
+    return Unavailable(
+        f"Another process is writing to bucket {bucket!r}. Wait until it has ended, then run the command again."
+    )

@@ -5,7 +5,7 @@ from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any, cast
 
-from citegraph.answer.set_copies import copies_notes
+from citegraph.answer.set_statements import copies_notes
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language.amounts import Money
 from citegraph.run.services import Corpus

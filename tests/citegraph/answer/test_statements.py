@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from citegraph.answer.cells import number_text
 from citegraph.answer.cited_spans import cell, every_place, line_around, written_forms
-from citegraph.answer.computed_cells import number_text
 from citegraph.answer.set_statements import compose_set
 from citegraph.answer.statements import compose_passages, derivations_of, joined, nothing_text, tidy
 from citegraph.citations.claims import split_claims

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from langchain_core.messages import BaseMessage
 
-from citegraph.corpus.index.caching import ExactCache
 from citegraph.corpus.index.model_rerank import ModelReranker, Reading, order_read, scores_read
+from citegraph.corpus.index.views import ExactCache
 from citegraph.corpus.schema.document import Hit
 from citegraph.errors import Rejected, Unavailable
 from citegraph.evidence.reranking import RerankOrder, RerankScores

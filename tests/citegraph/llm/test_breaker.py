@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from citegraph.errors import CircuitOpen, TimedOut, Unavailable
-from citegraph.llm.breaker import LONGEST_REST, REST, TRIAL, Breakers
+from citegraph.llm.chat import LONGEST_REST, REST, TRIAL, Breakers
 
 URL = "http://127.0.0.1:9/v1"
 

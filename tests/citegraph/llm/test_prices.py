@@ -3,8 +3,8 @@
 import pytest
 
 from citegraph.errors import BadInput
+from citegraph.llm.call_options import Price, Prices
 from citegraph.llm.chat import ChatModels
-from citegraph.llm.prices import Price, Prices
 from citegraph.settings import Settings
 
 TABLE = {"gpt-5": {"input": 1.25, "output": 10.0}, "gpt-5-mini": {"input": 0.25, "output": 2.0}}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from citegraph.llm.reasoning import ReasoningFilter, without_reasoning
+from citegraph.llm.outcome import ReasoningFilter, without_reasoning
 
 TEXTS = [
     ("Plain.", "Plain."),

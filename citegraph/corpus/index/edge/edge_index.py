@@ -17,9 +17,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import qdrant_edge as edge
 
 from citegraph.corpus.filters.qdrant_filter import FilterJSON
-from citegraph.corpus.index.collection_record import SAMPLE, CollectionRecord, encode_chunks
-from citegraph.corpus.index.edge.edge_filter import edge_filter
-from citegraph.corpus.index.edge.edge_query import query_of
+from citegraph.corpus.index.collection_record import (
+    NOTHING_READY,
+    SAMPLE,
+    CollectionRecord,
+    Encoded,
+    encode_chunks,
+    indexed_text,
+)
+from citegraph.corpus.index.edge.edge_query import edge_filter, query_of
 from citegraph.corpus.index.edge.edge_shard import (
     DEFAULT_SIZES,
     INDEX_KINDS,
@@ -28,7 +34,6 @@ from citegraph.corpus.index.edge.edge_shard import (
     require_room,
     translated,
 )
-from citegraph.corpus.index.encoding import NOTHING_READY, Encoded, indexed_text
 from citegraph.corpus.index.index_protocol import (
     DENSE,
     OWN_INDEXES,

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import qdrant_edge as edge
 
 from citegraph.corpus.index.index_protocol import DENSE, SPARSE
-from citegraph.corpus.records.one_writer import claim_file
+from citegraph.corpus.records.database import claim_file
 from citegraph.errors import Rejected, Unavailable
 
 T = TypeVar("T")

@@ -138,7 +138,7 @@ def _condition(
     """Return what a document must meet: the filters, and to be one of the chosen ones.
 
     Args:
-        counted: the fields that are aggregated, where the query groups by one field (see `citegraph.corpus.records.annotations.year_index`).
+        counted: the fields that are aggregated, where the query groups by one field (see `citegraph.corpus.records.annotations.annotation_tables`).
     """
     if query.only is not None:
         chosen = store.tables[query.bucket].rows.c.doc_id.in_(query.only)

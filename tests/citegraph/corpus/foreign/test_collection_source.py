@@ -11,7 +11,7 @@ from langchain_qdrant import QdrantVectorStore
 from langgraph.checkpoint.memory import InMemorySaver
 from qdrant_client import QdrantClient, models
 
-from citegraph.corpus.index.encoding import encode
+from citegraph.corpus.index.collection_record import encode
 from citegraph.errors import BadInput, Unavailable
 from citegraph.llm.embeddings import StaticEmbedder
 from citegraph.run.context import Context

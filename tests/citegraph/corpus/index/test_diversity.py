@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from citegraph.corpus.index.diversity import diversified
+from citegraph.corpus.index.searcher import diversified
 from citegraph.llm.embeddings import Vectors
 from tests.citegraph.corpus.index.test_searcher import hit
 

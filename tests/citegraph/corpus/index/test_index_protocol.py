@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from qdrant_client import AsyncQdrantClient
 
+from citegraph.corpus.index.collection_record import encode, indexed_text
 from citegraph.corpus.index.edge.edge_index import EdgeIndex
 from citegraph.corpus.index.edge.edge_shard import Shard, Sizes
-from citegraph.corpus.index.encoding import encode, indexed_text
 from citegraph.corpus.index.engine_process import ProcessIndex
 from citegraph.corpus.index.index_protocol import OWN_INDEXES, Index, SearchRequest
 from citegraph.corpus.index.opening import load_index

@@ -8,9 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from citegraph.corpus.records.database import open_database
+from citegraph.corpus.records.database import one_writer, open_database
 from citegraph.corpus.records.documents import DocumentStore
-from citegraph.corpus.records.one_writer import one_writer
 from citegraph.errors import Unavailable
 
 

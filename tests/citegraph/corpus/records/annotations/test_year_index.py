@@ -14,7 +14,7 @@ from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import Group, parse_clause
 from citegraph.corpus.records.access import Principal
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore, grouping_condition
-from citegraph.corpus.records.annotations.year_index import in_year
+from citegraph.corpus.records.annotations.annotation_tables import in_year
 from citegraph.corpus.records.querying.aggregates import Aggregate
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.corpus.schema.bucket import load_buckets

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from citegraph.corpus.index.collection_record import CollectionRecord, encode_chunks
-from citegraph.corpus.index.encoding import encode, indexed_text
+from citegraph.corpus.index.collection_record import CollectionRecord, encode, encode_chunks, indexed_text
 from citegraph.corpus.schema.document import Chunk
 from citegraph.llm.embeddings import StaticEmbedder, Vectors
 

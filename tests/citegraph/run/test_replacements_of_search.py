@@ -15,8 +15,7 @@ from citegraph.corpus.index.views import SeenIndex
 from citegraph.corpus.records.access import Principal
 from citegraph.corpus.schema.document import Chunk, Hit
 from citegraph.errors import Rejected
-from citegraph.run.replaced_search import PER_DOCUMENT, OwnReranker, OwnSearcher, scored
-from citegraph.run.replacements import Part
+from citegraph.run.replacements import PER_DOCUMENT, OwnReranker, OwnSearcher, Part, scored
 from citegraph.run.services import Corpus
 from citegraph.settings import Settings
 from tests import parts_of_users
@@ -135,3 +134,18 @@ async def test_a_reranker_gives_one_number_for_each_passage(
     reranker = OwnReranker(Part("reranker", f"{HERE}:ranks", Settings.model_construct()), 5)
     with pytest.raises(Rejected, match="returned another shape: 1 numbers for 10 passages"):
         await reranker.rerank("q", hits[:10])
+
+
+async def test_nothing_is_written_through_what_a_principal_sees(corpus: Corpus) -> None:
+    index: Any = SeenIndex(corpus.index, Records(frozenset()), Principal("ana", None, None))  # type: ignore[arg-type]
+    bucket = corpus.buckets["invoices"]
+    for write in (
+        index.ensure(bucket),
+        index.upsert("invoices", [], {}),
+        index.set_metadata("invoices", {}),
+        index.delete_documents("invoices", [CLOUD]),
+        index.drop("invoices"),
+        index.optimize("invoices"),
+    ):
+        with pytest.raises(NotImplementedError):
+            await write

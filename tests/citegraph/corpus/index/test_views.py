@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from citegraph.corpus.index.caching import ExactCache, SearchCache
 from citegraph.corpus.index.index_protocol import Index, SearchRequest
 from citegraph.corpus.index.searcher import Cached, search_buckets
-from citegraph.corpus.index.views import VersionedIndex
+from citegraph.corpus.index.views import ExactCache, SearchCache, VersionedIndex
 from citegraph.corpus.records.versions import IndexVersions
 from citegraph.corpus.schema.document import Hit
 from citegraph.errors import Unavailable
