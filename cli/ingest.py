@@ -284,6 +284,7 @@ def report_text(report: "IngestReport", *, dry_run: bool = False) -> str:
             f"{', '.join(report.unused_rows[:5])}{more}"
         )
     lines += _section("skipped", [f"{item.path}: {item.reason}" for item in report.skipped])
+    lines += _values(report)
     versions = [f"{item.doc_id} supersedes {item.supersedes}: {item.reason}" for item in report.versions]
     lines += _section("new versions", versions)
     lines += _section("notes", [f"{item.path}: {item.reason}" for item in report.notes])
@@ -292,6 +293,19 @@ def report_text(report: "IngestReport", *, dry_run: bool = False) -> str:
     unknown = [f"{name} ({count:,} rows)" for name, count in report.unknown_columns.most_common()]
     lines += _section("unknown columns", unknown)
     return "\n".join(lines)
+
+
+def _values(report: "IngestReport") -> list[str]:
+    """Return a line for each field by which documents are known, and one for what is to be looked at."""
+    told = [item for item in report.values if item.telling]
+    lines = [
+        f"  {item.field} found in {item.found:,} of {report.documents:,}"
+        + (f"; {item.review:,} to review" if item.review else "")
+        for item in told
+    ]
+    review = sum(item.review for item in report.values)
+    more = [f"  in all {review:,} to review: citegraph annotate -b {report.bucket}"] if review else []
+    return ["values:", *lines, *more] if told or more else []
 
 
 def _section(title: str, items: Sequence[str]) -> list[str]:

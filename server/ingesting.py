@@ -29,7 +29,7 @@ from server.guard.rights import may_bring, may_change, may_write
 from server.line_safe import JsonText
 from server.problems import RESPONSES, Refused, status_of
 from server.running import Running, Server, Who
-from server.schemas import Ingested
+from server.schemas import FieldFilled, Ingested
 
 router = APIRouter(prefix="/documents", tags=["documents"], responses=RESPONSES)
 BLOCK = 1024 * 1024
@@ -213,6 +213,11 @@ def _report(report: IngestReport, stored: list[str]) -> dict[str, Any]:
         unchanged=report.unchanged,
         skipped=[item.reason for item in report.skipped],
         bad_values=[f"{item.doc_id}: {item.column}: {item.reason}" for item in report.bad_values],
+        values=[
+            FieldFilled(field=item.field, found=item.found, review=item.review)
+            for item in report.values
+            if item.telling or item.review
+        ],
     ).model_dump()
 
 

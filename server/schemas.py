@@ -224,8 +224,19 @@ class PageText(DocumentText):
     marks: list[tuple[float, float, float, float]] = []
 
 
+class FieldFilled(BaseModel):
+    """In how many of a file's documents a field has a value, and in how many a person should look at it."""
+
+    field: str
+    found: int
+    review: int
+
+
 class Ingested(BaseModel):
-    """What became of an uploaded file."""
+    """What became of an uploaded file.
+
+    `values`: the fields by which the bucket's documents are known, and those that a person should look at.
+    """
 
     documents: list[str]
     new: int
@@ -233,3 +244,4 @@ class Ingested(BaseModel):
     unchanged: int
     skipped: list[str]
     bad_values: list[str]
+    values: list[FieldFilled]

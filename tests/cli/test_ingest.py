@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from citegraph.corpus.ingestion.report import IngestReport, NewVersion
+from citegraph.corpus.ingestion.report import Filled, IngestReport, NewVersion
 from citegraph.errors import BadInput
 from cli.ingest import Ingest, ingest, report_text
 from cli.terminal import progress
@@ -64,6 +64,41 @@ def test_versions_are_shown() -> None:
     assert report_text(report).splitlines()[1:] == [
         "new versions: 1",
         "  b supersedes a: revision 2 after 1",
+    ]
+
+
+def test_what_was_found_is_told_a_field(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    slips = tmp_path / "slips"
+    slips.mkdir()
+    for number in range(3):
+        total = "" if number == 2 else f"Total: {number + 4}.00 EUR\n"
+        (slips / f"{number}.txt").write_text(
+            f"Invoice number: K-20{number}\n{total}paid in cash on {number}\n"
+        )
+    request = Ingest([slips], bucket="invoices", quiet=True)
+    assert ingest(request) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[1] == "values:"
+    assert "  invoice_number found in 3 of 3" in told
+    assert "  total_amount found in 2 of 3" in told
+    assert "  invoice_date found in 0 of 3" in told
+    file = tmp_path / "report.json"
+    assert ingest(Ingest([slips], bucket="invoices", quiet=True, report=file)) == 0
+    found = {item["field"]: item for item in json.loads(file.read_text())["values"]}
+    assert found["total_amount"] == {"field": "total_amount", "found": 2, "review": 0, "telling": True}
+    assert "discount_date" not in found, "of fields that no document has nothing is said"
+
+
+def test_what_is_to_be_looked_at_is_counted() -> None:
+    values = [Filled("total", 38, 5, True), Filled("title", 41, 0, True), Filled("terms", 3, 2, False)]
+    report = IngestReport("slips", new=41, values=values)
+    assert report_text(report).splitlines()[1:] == [
+        "values:",
+        "  total found in 38 of 41; 5 to review",
+        "  title found in 41 of 41",
+        "  in all 7 to review: citegraph annotate -b slips",
     ]
 
 

@@ -253,9 +253,16 @@ async def test_an_upload_again_is_the_same_document_and_a_changed_one_its_new_ve
         about = (await api.get(f"/documents/{doc_id}")).json()
         assert about["source_file"] == "Tide plan.txt"
         assert b"06:40" in (await api.get(f"/documents/{doc_id}/file")).content
+        slip = await api.post(
+            "/documents",
+            data={"bucket": "invoices"},
+            files={"file": ("slip.txt", b"Invoice number: Q-77\nTotal: 4.00 EUR")},
+        )
+        found = {item["field"]: (item["found"], item["review"]) for item in slip.json()["values"]}
+        assert (found["invoice_number"], found["invoice_date"]) == ((1, 0), (0, 0))
         other = await brought("Tide plan.txt", "High water at Oban is at 05:12.", "contracts")
         assert other["new"] == 1
-        files = sorted(path.read_text() for path in (home / "uploads").rglob("*.txt"))
+        files = sorted(path.read_text() for path in (home / "uploads").rglob("Tide*.txt"))
         assert files == ["High water at Oban is at 05:12.", "High water at Oban is at 06:40."]
 
 

@@ -40,6 +40,10 @@ class AnnotationWriter(Protocol):
         """Return the values of those among many documents that the bucket knows, by id."""
         ...
 
+    def filled(self, bucket: str, doc_ids: Sequence[str]) -> Mapping[str, int]:
+        """Return field -> how many of these documents have a value of it."""
+        ...
+
     def get_sources(self, doc_id: str, bucket: str) -> Mapping[str, Source]:
         """Return where the values of a document were found, for those that were extracted."""
         ...

@@ -17,13 +17,14 @@ from citegraph.corpus.ingestion.ingest_options import DEFAULTS, IngestOptions, P
 from citegraph.corpus.ingestion.new_versions import find_versions
 from citegraph.corpus.ingestion.planning import NO_TEXT, Planner
 from citegraph.corpus.ingestion.preparing import preparation
-from citegraph.corpus.ingestion.report import IngestReport, Skipped, with_places
+from citegraph.corpus.ingestion.report import Filled, IngestReport, Skipped, with_places
 from citegraph.corpus.ingestion.sources import SourceFile, Sources, find_sources, is_absent, printable
 from citegraph.corpus.ingestion.unchanged import FileMemory
 from citegraph.corpus.ingestion.worker import Step, StepReader
 from citegraph.corpus.ingestion.worker_pool import FileReader, ReadAlready, open_readers
 from citegraph.corpus.ingestion.writing import DryWriter, Writer, remove_documents
 from citegraph.corpus.readers.protocol import Reading, ReadOptions, Unread
+from citegraph.corpus.records.extracted.review_list import ReviewList
 from citegraph.corpus.records.source_files import Told
 from citegraph.corpus.schema.document import file_of
 
@@ -85,10 +86,27 @@ async def ingest(
         sidecar.meet(file.source for file in sources.files)
         await run.read(sources, readers, progress)
         await run.settle(sources, prune=options.prune)
+    if not options.dry_run:
+        report.values = await asyncio.to_thread(filled, bucket, stores, sorted(planner.seen))
     report.unused_annotations, report.unused_rows = sidecar.unused, sidecar.unused_names
     report.notes += [Skipped(name, said) for name, said in sidecar.doubtful]
     report.seconds = time.monotonic() - began
     return report
+
+
+def filled(bucket: Bucket, stores: Stores, doc_ids: Sequence[str]) -> list[Filled]:
+    """Return which fields of these documents have a value, and which are to be looked at; blocking."""
+    found = stores.annotations.filled(bucket.name, doc_ids)
+    listed = (
+        ReviewList(stores.extractions.sql_url).counts(bucket, doc_ids)
+        if stores.extractions is not None
+        else {}
+    )
+    counts = (
+        Filled(item.name, found.get(item.name, 0), listed.get(item.name, 0), item.name in bucket.telling)
+        for item in bucket.fields
+    )
+    return [item for item in counts if doc_ids and (item.telling or item.found or item.review)]
 
 
 async def read_ahead(

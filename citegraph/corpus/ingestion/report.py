@@ -36,6 +36,21 @@ class NewVersion:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """In how many of the documents that were read a field has a value.
+
+    Attributes:
+        review: in how many what was found is too doubtful to be left unseen (`citegraph annotate -b BUCKET`).
+        telling: whether the bucket's documents are known by it.
+    """
+
+    field: str
+    found: int
+    review: int
+    telling: bool
+
+
 @dataclass(slots=True)
 class IngestReport:
     """What one ingest did, in documents unless said otherwise.
@@ -48,6 +63,8 @@ class IngestReport:
         unused_annotations: annotation rows that belong to no document that was read.
         unused_rows: what the first of them name, a document or a file.
         versions: documents that replace others; `supersedes` was set where the bucket declares it.
+        values: what is known now of each declared field that has a value or a doubtful one in a document that was
+            read, or by which documents are known; empty after a dry run.
         notes: what should be known of files that were read, e.g. "named .txt, read as PDF".
     """
 
@@ -67,6 +84,7 @@ class IngestReport:
     unused_rows: list[str] = field(default_factory=list)
     versions: list[NewVersion] = field(default_factory=list)
     notes: list[Skipped] = field(default_factory=list)
+    values: list[Filled] = field(default_factory=list)
     seconds: float = 0.0
 
     @property

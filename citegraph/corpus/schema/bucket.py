@@ -187,6 +187,13 @@ class Bucket(BaseModel):
         """Return the field of that name, column or word (case and separators do not matter), else None."""
         return self._by_name.get(name_or_alias) or self._by_name.get(_column(name_or_alias))
 
+    @cached_property
+    def telling(self) -> tuple[str, ...]:
+        """Return the fields by which its documents are known: names, main date, main amount, ends of sums, in order."""
+        names = {*self.title_fields, *self.entity_fields, self.main_date, self.main_amount}
+        names |= {kind.field for kind in self.identifiers} | {rule.total for rule in self.sums}
+        return tuple(field.name for field in self.fields if field.name in names)
+
     def payload_indexes(self) -> dict[str, Index]:
         """Return the payload keys to index and the kind of each ("meta.vendor_name": "keyword")."""
         kinds: dict[str, Index] = {

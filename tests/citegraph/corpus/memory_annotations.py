@@ -1,5 +1,6 @@
 """Annotations in a dictionary: the part of the store that an ingest writes to."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from citegraph.corpus.records.annotations.annotation_tables import Annotation, Source
@@ -23,6 +24,9 @@ class MemoryAnnotations:
 
     def values_of(self, bucket: str, doc_ids: Sequence[str]) -> Mapping[str, Mapping[str, Value]]:
         return {doc_id: self.rows[doc_id] for doc_id in doc_ids if doc_id in self.rows}
+
+    def filled(self, bucket: str, doc_ids: Sequence[str]) -> dict[str, int]:
+        return dict(Counter(name for doc_id in doc_ids for name in self.rows.get(doc_id, {})))
 
     def get_sources(self, doc_id: str, bucket: str) -> Mapping[str, Source]:
         return self.sources.get(doc_id, {})

@@ -89,6 +89,15 @@ class AnnotationStore(AnnotationWrites):
                 found[row["doc_id"]] = to_values(declared, row)
         return found
 
+    def filled(self, bucket: str, doc_ids: Sequence[str]) -> dict[str, int]:
+        """Return field -> how many of these documents have a value of it."""
+        rows, counts = self.tables[bucket].rows, Counter[str]()
+        columns = [func.count(rows.c[item.name]).label(item.name) for item in self.buckets[bucket].fields]
+        for ids in batches(doc_ids):
+            chosen = and_(rows.c.doc_id.in_(ids), sql_condition(self.principal, rows.c.doc_id))
+            counts.update(self.run(select(*columns).where(chosen)).mappings().one())
+        return dict(counts)
+
     def get_sources(self, doc_id: str, bucket: str) -> dict[str, Source]:
         """Return where the values of a document were found, for those that were extracted."""
         if bucket not in self.tables:

@@ -87,6 +87,7 @@ class ExtractionStore:
     """
 
     def __init__(self, sql_url: str) -> None:
+        self.sql_url = sql_url
         self._engine = open_database(sql_url)
         self.corrected = CorrectionStore(sql_url)
         self.rows = RowStore(self._engine)

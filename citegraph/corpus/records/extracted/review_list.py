@@ -1,5 +1,6 @@
 """What a person should look at in a bucket: doubtful, contradicted and refused values, what matters most first."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,7 @@ from sqlalchemy import (
 )
 
 from citegraph.corpus.records.access import OWNER, Principal, sql_condition
-from citegraph.corpus.records.database import open_database, translated
+from citegraph.corpus.records.database import batches, open_database, translated
 from citegraph.corpus.records.extracted.corrections import corrections_table
 from citegraph.corpus.records.extracted.extraction_store import Found, annotations_table, to_found
 from citegraph.corpus.schema.bucket import Bucket
@@ -99,7 +100,22 @@ class ReviewList:
         )
         return ReviewPage(tuple(items), int(total))
 
-    def _doubts(self, bucket: Bucket, fields: Sequence[str]) -> Subquery:
+    def counts(
+        self, bucket: Bucket, doc_ids: Sequence[str], *, below: float = REVIEW_BELOW
+    ) -> dict[str, int]:
+        """Return field -> in how many of these documents it is listed."""
+        found: Counter[str] = Counter()
+        for some in batches(doc_ids):
+            doubts = self._doubts(bucket, (), some)
+            listed = select(doubts.c.field, func.count().label("listed")).where(doubts.c.certainty < below)
+            with self._engine.connect() as connection:
+                rows = _all(connection, listed.group_by(doubts.c.field))
+            found.update({row["field"]: int(row["listed"]) for row in rows})
+        return dict(found)
+
+    def _doubts(
+        self, bucket: Bucket, fields: Sequence[str], doc_ids: Sequence[str] | None = None
+    ) -> Subquery:
         """Return (doc_id, field, certainty) of every field of a document that was not corrected."""
         table, corrections = annotations_table.c, corrections_table.c
         corrected = select(corrections.doc_id).where(
@@ -122,6 +138,7 @@ class ReviewList:
                 table.bucket == bucket.name,
                 table.field.in_(names),
                 ~corrected.exists(),
+                *([] if doc_ids is None else [table.doc_id.in_(doc_ids)]),
                 sql_condition(self._principal, table.doc_id),
             )
             .group_by(table.doc_id, table.field)
@@ -157,9 +174,7 @@ def _highest(status: str) -> ColumnElement[Any]:
 
 def _weights(bucket: Bucket) -> dict[str, float]:
     """Return field -> how much a wrong value of it matters."""
-    telling = {*bucket.title_fields, *bucket.entity_fields, bucket.main_date, bucket.main_amount}
-    telling |= {kind.field for kind in bucket.identifiers} | {rule.total for rule in bucket.sums}
     return {
-        item.name: 2.0 if item.name in telling else 0.5 if item.type in ("text", "keywords") else 1.0
+        item.name: 2.0 if item.name in bucket.telling else 0.5 if item.type in ("text", "keywords") else 1.0
         for item in bucket.fields
     }

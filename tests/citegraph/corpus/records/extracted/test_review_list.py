@@ -71,6 +71,9 @@ def test_what_is_listed_and_in_which_order(new_database: Callable[[], str]) -> N
         ("other", "Ash"),
         ("other", "Fir"),
     ]
+    counts = ReviewList(url).counts(BUCKET, ["sure", "doubtful", "rivalled", "unread", "unknown"])
+    assert counts == {"place": 1, "terms": 1, "vendor": 1, "day": 1}
+    assert ReviewList(url).counts(BUCKET, ["sure"]) == {}
     second = ReviewList(url).page(BUCKET, fields=["place"], limit=1, offset=1, below=0.65)
     assert ([item.doc_id for item in second.items], second.total) == (["doubtful"], 2)
 
