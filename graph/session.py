@@ -394,16 +394,18 @@ async def sqlite_saver(path: Path) -> AsyncIterator[BaseCheckpointSaver[Any]]:
     """
     from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
+    # The folder alone: what fails while the threads are used (a time-out is an OSError too) is not theirs.
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Unavailable(f"{error.filename or path}: {error.strerror or type(error).__name__}.") from error
+    try:
         async with AsyncSqliteSaver.from_conn_string(str(path)) as saver:
             async with saver.conn.execute("PRAGMA user_version") as found:
                 row = await found.fetchone()
             refuse_newer(int(row[0]) if row else 0, "The store of the threads")
             await saver.conn.execute(f"PRAGMA user_version = {FORMAT}")
             yield saver
-    except OSError as error:
-        raise Unavailable(f"{error.filename or path}: {error.strerror or type(error).__name__}.") from error
     except sqlite3.DatabaseError as error:
         raise Unavailable(
             f"The threads in {path.name} cannot be used ({error}): `citegraph doctor --repair` puts the file aside or "

@@ -1,6 +1,7 @@
 """What fails falls back, is said and is counted; every run ends in an Answer."""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from citegraph.llm.scripted import scripted
 from citegraph.run.answer_types import Answer
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
-from graph.session import Session
+from graph.session import Session, sqlite_saver
 from tests.graph.conftest import OpenSession
 from tests.graph.test_answers import check_citations
 
@@ -227,3 +228,13 @@ async def test_events_tell_the_steps_and_the_hits(session: Session) -> None:
     (tool,) = [event for event in events if event["event"] == "tool"]
     assert (tool["tool"], tool["query"]) == ("search", QUESTION)
     assert 1 <= tool["hits"] <= 10
+
+
+async def test_what_fails_while_threads_are_used_is_not_said_of_their_store(tmp_path: Path) -> None:
+    with pytest.raises(TimeoutError):
+        async with sqlite_saver(tmp_path / "threads.sqlite"):
+            raise TimeoutError
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(Unavailable, match="file"):
+        async with sqlite_saver(tmp_path / "file" / "threads.sqlite"):
+            pass
