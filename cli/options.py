@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from pydantic import ValidationError
 
 from citegraph.errors import BadInput
-from citegraph.run.context import Context
+from citegraph.run.context import Context, read_context
 
 if TYPE_CHECKING:
     from citegraph.corpus.schema.bucket import Bucket
@@ -30,13 +29,11 @@ ContextTexts = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
 
-BOUNDS = {"minimum": ">= {}", "exclusiveMinimum": "> {}", "maximum": "<= {}", "exclusiveMaximum": "< {}"}
-
 
 def make_context(
     pairs: Sequence[str], *, buckets: Sequence[str] = (), filters: Sequence[str] = ()
 ) -> Context:
-    """Return the run's citegraph.settings from `key=value` texts and the repeated options.
+    """Return the run's settings from `key=value` texts and the repeated options.
 
     Raises:
         BadInput: a key is unknown or a value does not fit; the message names the field and what it takes.
@@ -47,31 +44,14 @@ def make_context(
         name = name.strip()
         if not equals or not name:
             raise BadInput(f"--context {pair[:60]!r}: write key=value, e.g. max_rounds=2.")
-        if name not in Context.model_fields:
-            raise BadInput(
-                f"--context {name[:60]!r} is no setting of a run; there are {', '.join(Context.model_fields)}."
-            )
-        given[name] = _parsed(name, text.strip())
+        given[name] = _parsed(name, text.strip()) if name in Context.model_fields else text
     for name, values in (("buckets", buckets), ("filters", filters)):
         if values:
             given[name] = [*given.get(name, []), *values]
     try:
-        return Context.model_validate(given)
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = str(first["loc"][0])
-        raise BadInput(
-            f"--context {name}={str(given.get(name))[:60]}: {first['msg']} ({accepts(name)})."
-        ) from error
-
-
-def accepts(name: str) -> str:
-    """Return what a setting takes, "integer, >= 1, <= 20"."""
-    schema = Context.model_json_schema()["properties"][name]
-    kinds = [schema, *schema.get("anyOf", [])]
-    kind = next((item["type"] for item in kinds if item.get("type", "null") != "null"), "text")
-    bounds = [text.format(schema[key]) for key, text in BOUNDS.items() if key in schema]
-    return ", ".join([kind, *bounds])
+        return read_context(given)
+    except BadInput as error:
+        raise BadInput(f"--context {error}") from error
 
 
 def _parsed(name: str, text: str) -> Any:

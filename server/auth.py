@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from citegraph.corpus.records.access import OWNER, Principal
 from citegraph.errors import BadInput
-from citegraph.run.context import user_of
+from citegraph.run.context import read_context, user_of
 from citegraph.settings import Settings, load_settings
 
 SHORTEST_SECRET = 32
@@ -165,6 +165,11 @@ async def refuse(ctx: Auth.types.AuthContext, value: Any) -> bool:
 @auth.on.threads
 async def own_threads(ctx: Auth.types.AuthContext, value: Any) -> Any:
     """Stamp a thread or a run with its owner, and show only the owner's."""
+    if ctx.action == "create_run":
+        kwargs = value.get("kwargs") or {}
+        # What came in as `configurable` holds more than settings; the server marks what came in as `context`.
+        if ((kwargs.get("config") or {}).get("configurable") or {}).get("__context_provided__"):
+            refuse_settings(kwargs.get("context"))
     return owned(ctx, value)
 
 
@@ -173,12 +178,16 @@ async def own_crons(ctx: Auth.types.AuthContext, value: Any) -> Any:
     """Stamp a cron job with its owner, and show only the owner's; who may only read starts nothing that goes on."""
     if ctx.action in ("create", "update") and not unrestricted(ctx) and "write" not in ctx.permissions:
         return False
+    if ctx.action in ("create", "update"):
+        refuse_settings((value.get("payload") or {}).get("context"))
     return owned(ctx, value)
 
 
 @auth.on.assistants
 async def own_assistants(ctx: Auth.types.AuthContext, value: Any) -> Any:
     """Show the served graphs to everyone, other assistants to their owner alone."""
+    if ctx.action in ("create", "update"):
+        refuse_settings(value.get("context"))
     rule = owned(ctx, value)
     if rule is None or ctx.action not in ("read", "search"):
         return rule
@@ -192,6 +201,14 @@ async def own_store(ctx: Auth.types.AuthContext, value: Any) -> Any:
         key = "namespace" if "namespace" in value else "namespace_prefix"
         value[key] = (ctx.user.identity, *(value.get(key) or ()))
     return True
+
+
+def refuse_settings(given: Any) -> None:
+    """Refuse, with 422, settings of a run that do not fit: the server itself drops those that it does not know."""
+    try:
+        read_context(given or {})
+    except BadInput as error:
+        raise Auth.exceptions.HTTPException(status_code=422, detail=f"context: {error}") from error
 
 
 def unrestricted(ctx: Auth.types.AuthContext) -> bool:

@@ -5,9 +5,10 @@ from datetime import date
 from typing import Annotated, Any, Literal
 
 from langchain_core.runnables.config import ensure_config
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from citegraph.corpus.records.access import Principal
+from citegraph.errors import BadInput
 
 StepSettings = dict[str, str | int | float]
 
@@ -182,6 +183,36 @@ class Context(BaseModel):
     def now(self) -> date:
         """Return the date that relative dates refer to."""
         return date.fromisoformat(self.today) if self.today else date.today()
+
+
+BOUNDS = {"minimum": ">= {}", "exclusiveMinimum": "> {}", "maximum": "<= {}", "exclusiveMaximum": "< {}"}
+
+
+def read_context(given: Mapping[str, Any]) -> Context:
+    """Return the settings that somebody wrote, by name; those that are left out have their defaults.
+
+    Raises:
+        BadInput: a name is unknown or a value does not fit; the message names the setting and what it takes.
+    """
+    for name in given:
+        if name not in Context.model_fields:
+            there = ", ".join(Context.model_fields)
+            raise BadInput(f"{str(name)[:60]!r} is no setting of a run; there are {there}.")
+    try:
+        return Context.model_validate(given)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0])
+        raise BadInput(f"{name}={str(given.get(name))[:60]}: {first['msg']} ({accepts(name)}).") from error
+
+
+def accepts(name: str) -> str:
+    """Return what a setting takes, "integer, >= 1, <= 20"."""
+    schema = Context.model_json_schema()["properties"][name]
+    kinds = [schema, *schema.get("anyOf", [])]
+    kind = next((item["type"] for item in kinds if item.get("type", "null") != "null"), "text")
+    bounds = [text.format(schema[key]) for key, text in BOUNDS.items() if key in schema]
+    return ", ".join([kind, *bounds])
 
 
 USER_KEY = "langgraph_auth_user"

@@ -1,6 +1,5 @@
 """`langgraph dev` for real, driven with langgraph_sdk as Studio drives it. It raises on blocking calls in nodes."""
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -221,16 +220,26 @@ def test_a_changed_context_changes_the_run(client: SyncLangGraphClient) -> None:
 
 
 @pytest.mark.parametrize(
-    "context", [{"max_rounds": 0}, {"buckets": "contracts"}, {"bucket": ["contracts"]}], ids=json.dumps
+    ("context", "said"),
+    [
+        ({"max_rounds": 0}, "context: max_rounds=0: "),
+        ({"buckets": "contracts"}, "context: buckets=contracts: "),
+        ({"bucket": ["contracts"]}, "context: 'bucket' is no setting of a run; there are mode, buckets,"),
+    ],
 )
-def test_a_context_out_of_bounds_is_refused(context: dict[str, Any], address: str) -> None:
+def test_a_context_out_of_bounds_is_refused(context: dict[str, Any], said: str, address: str) -> None:
     with get_sync_client(url=address) as client:
-        parts = client.runs.stream(
-            None, "agent", input={"query": LOOKUP}, context=context, stream_mode="updates"
-        )
-        events = [(part.event, part.data) for part in parts]
-    assert [event for event, _ in events if event == "error"] == ["error"]
-    assert not [data for event, data in events if event == "updates"]
+        for call in (
+            lambda: list(client.runs.stream(None, "agent", input={"query": LOOKUP}, context=context)),
+            lambda: client.runs.wait(None, "agent", input={"query": LOOKUP}, context=context),
+            lambda: client.assistants.create("agent", context=context),
+            lambda: client.crons.create("agent", schedule="0 0 1 1 *", input={}, context=context),
+        ):
+            with pytest.raises(httpx.HTTPStatusError) as refused:
+                call()
+            assert refused.value.response.status_code == 422
+            assert said in refused.value.response.text
+        assert client.crons.search() == []
 
 
 def test_a_mistake_in_the_context_ends_in_an_answer(client: SyncLangGraphClient) -> None:
