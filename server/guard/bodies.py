@@ -10,6 +10,8 @@ from server.problems import problem
 
 JSON_BYTES = 256 * 1024
 """Bytes of a request that is no upload; a question has at most 4,000 characters."""
+TABLE_BYTES = 4 * 1024 * 1024
+"""Bytes of a table that is to be a file: some 10,000 rows as an answer prints them."""
 FORM_BYTES = 64 * 1024
 """Bytes of an upload beside the file itself."""
 QUIET_SECONDS = 30.0
@@ -17,6 +19,7 @@ QUIET_SECONDS = 30.0
 BODY_SECONDS = 900.0
 """Seconds in which a body must have come in whole."""
 UPLOAD = "/documents"
+TABLES = "/tables"
 TOO_SLOW = (408, "The request came in too slowly; send it again.")
 
 
@@ -68,7 +71,7 @@ def _limit(scope: Scope) -> int:
     held = getattr(scope["app"].state, "running", None) if "app" in scope else None
     if held is not None and is_upload(scope):
         return int(held.settings.max_upload_mb) * 1024 * 1024 + FORM_BYTES
-    return JSON_BYTES
+    return TABLE_BYTES if scope["path"].rstrip("/").endswith(TABLES) else JSON_BYTES
 
 
 def _too_large(limit: int) -> tuple[int, str]:
