@@ -7,6 +7,7 @@ import pytest
 from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import TypeAdapter
 
+from citegraph.answer.chat_text import chat_text
 from citegraph.errors import Rejected, Unavailable
 from citegraph.llm.scripted import ScriptedChatModel, scripted
 from citegraph.run.answer_types import Answer, Clarification
@@ -18,6 +19,7 @@ from tests.graph.test_citation_flow import QUESTION, RIGHT, WRONG, writing
 
 AMBIGUOUS = "What was the total of the Larut catering receipt?"
 UNBACKED = "The NV2N517 weighs 77 grams [nv2n517]."
+UNMARKED = RIGHT.removesuffix(" [nv2n517].")
 EVENTS: TypeAdapter[Event] = TypeAdapter(Event)
 
 
@@ -193,7 +195,9 @@ async def test_the_message_stream_holds_the_answer_and_nothing_else(open_session
     (message_id,) = {message.id for message in seen}
     kept = state.values["messages"][-1]
     assert isinstance(kept, AIMessage)
-    assert (kept.id, kept.text) == (message_id, RIGHT), "chat clients show the streamed message once"
+    assert kept.id == message_id, "chat clients show the streamed message once"
+    assert kept.text == chat_text(Answer.model_validate(state.values["answer"]))
+    assert kept.text.startswith(f"{UNMARKED} [[1]](/cited/nv2n517?"), "with links in the markers' stead"
 
 
 async def test_the_message_stream_gets_a_corrected_answer_as_a_message_of_its_own(
@@ -206,8 +210,11 @@ async def test_the_message_stream_gets_a_corrected_answer_as_a_message_of_its_ow
     by_id: dict[str, str] = {}
     for message in seen:
         by_id[message.id] = by_id.get(message.id, "") + message.text
-    assert list(by_id.values()) == [f"{RIGHT} {UNBACKED}", RIGHT]
-    assert [message.text for message in state.values["messages"]] == [QUESTION, RIGHT]
+    kept = chat_text(Answer.model_validate(state.values["answer"]))
+    assert kept.startswith(f"{UNMARKED} [[1]](/cited/nv2n517?")
+    assert "77 grams" not in kept
+    assert list(by_id.values()) == [f"{RIGHT} {UNBACKED}", kept]
+    assert [message.text for message in state.values["messages"]] == [QUESTION, kept]
     assert state.values["messages"][-1].id == list(by_id)[-1]
 
 

@@ -1,6 +1,7 @@
 """The gate: names that the server is called by, pages of other sites, keys before bodies, places for uploads."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -151,7 +152,10 @@ async def test_everything_but_the_page_and_the_signs_of_life_needs_a_key(
             "/docs/oauth2-redirect",
         ):
             assert problem_of(await api.get(path))[0] == 401, path
-        for path in ("/", "/app.js", "/style.css", "/healthz", "/readyz"):
+        page = (await api.get("/")).text
+        named = re.findall(r"(?:src|href)=\"(?:\./)?([^\"]+)\"", page)
+        assert {Path(name).suffix for name in named} >= {".js", ".css", ".svg"}, page
+        for path in ("/", *(f"/{name}" for name in named), "/healthz", "/readyz"):
             assert (await api.get(path)).status_code == 200, path
         assert (await api.get("/docs", headers={"x-api-key": "ana-key"})).status_code == 200
 

@@ -1,5 +1,6 @@
 """Documents belong to those who may see them: an upload neither takes, nor changes, nor tells of another's."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +42,20 @@ async def test_an_upload_that_names_a_hidden_document_takes_nothing_of_it(tmp_pa
         assert stored["documents"] == ["merger-7"]
         before = await seen(api, "board", "merger-7")
         assert before is not None
-        taken = await api.lines("staff", [{"doc_id": "merger-7", "text": "mine now"}], "invoices", ["staff"])
-        absent = await api.lines("staff", [{"doc_id": "merger-8", "text": "mine now"}], "invoices", ["staff"])
+        # Each under a name of its own: an answer holds the documents of all uploads of one file name.
+        taken, absent = [
+            await api.upload(
+                "staff",
+                json.dumps({"doc_id": named, "text": "mine now"}),
+                "invoices",
+                ["staff"],
+                f"{named}.jsonl",
+            )
+            for named in ("merger-7", "merger-8")
+        ]
         assert await seen(api, "board", "merger-7") == before, "its owners lost it, or it was changed"
         for named, answer in (("merger-7", taken), ("merger-8", absent)):
-            *_, own = answer.json()["documents"]
+            (own,) = answer.json()["documents"]
             assert own.startswith(f"{named}-")
             shown = (await api.call("staff", "GET", f"/documents/{own}")).text
             assert "Halvorsen" not in shown

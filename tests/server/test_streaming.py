@@ -33,7 +33,11 @@ class Client:
             "path": path,
             "raw_path": path.encode(),
             "query_string": b"",
-            "headers": [(b"accept", accept.encode()), (b"content-type", b"application/json")],
+            "headers": [
+                (b"host", b"localhost"),
+                (b"accept", accept.encode()),
+                (b"content-type", b"application/json"),
+            ],
             "http_version": "1.1",
             "scheme": "http",
             "server": ("api", 80),

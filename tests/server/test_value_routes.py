@@ -13,8 +13,10 @@ from tests.server.test_auth import bearer, new_key
 NOTE = b"# Delivery of the crates\n\nAuthor: Ada Elm\n\nThe crates came on 3 May 2024.\n"
 
 
-async def uploaded(api: httpx.AsyncClient, text: bytes, headers: Any = None, **form: Any) -> str:
-    file = {"file": ("note.md", text, "text/markdown")}
+async def uploaded(
+    api: httpx.AsyncClient, text: bytes, headers: Any = None, name: str = "note.md", **form: Any
+) -> str:
+    file = {"file": (name, text, "text/markdown")}
     stored = await api.post("/documents", data={"bucket": "generic", **form}, files=file, headers=headers)
     assert stored.status_code == 201, stored.text
     (doc_id,) = stored.json()["documents"]
@@ -123,8 +125,13 @@ async def test_review_corrections_and_versions_keep_to_what_one_may_see(
 
 async def test_a_new_version_names_what_it_replaces(own: httpx.AsyncClient) -> None:
     text = " ".join(f"Clause {number} binds the lessee to the terms of the lease." for number in range(60))
-    old = await uploaded(own, f"# Lease terms, Rev. A\n\nDate: 2023-01-05\n\n{text}\n".encode())
-    new = await uploaded(own, f"# Lease terms, Rev. B\n\nDate: 2024-01-05\n\n{text} New rent.\n".encode())
+    first, second = (
+        f"# Lease terms, Rev. {mark}\n\nDate: {year}-01-05\n\n{text}{more}\n".encode()
+        for mark, year, more in (("A", 2023, ""), ("B", 2024, " New rent."))
+    )
+    # A file of the same name would be the same document, changed.
+    old = await uploaded(own, first, name="lease-a.md")
+    new = await uploaded(own, second, name="lease-b.md")
     newer = (await own.get(f"/documents/{old}/versions")).json()
     older = (await own.get(f"/documents/{new}/versions")).json()
     assert [item["doc_id"] for item in newer["newer"]] == [new]
