@@ -11,11 +11,13 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from citegraph.corpus.filters.clause import Operator
 from citegraph.evidence.shown import turns_shown
 from citegraph.language import terms
-from citegraph.language.question_words import pattern
 from citegraph.llm.prompts import Material, Prompt
 from citegraph.question import cues
+from citegraph.question.asking_part import asking
+from citegraph.question.asking_part import plain as plain_question
+from citegraph.question.cues import GREETED
+from citegraph.question.functions import function_of
 from citegraph.question.phrases import clean, named
-from citegraph.question.small_talk import GREETED
 from citegraph.run.asking_parts import ask_part, own_part
 from citegraph.run.context import Context
 from citegraph.run.model_calls import ask_model, note, wants_model
@@ -267,9 +269,11 @@ def decompose(question: str) -> Decomposed:
 
 def classify(question: str) -> tuple[Intent, str]:
     """Return the intent and the aggregate ("none" unless the question computes one)."""
+    question = plain_question(asking(question))
     if cues.SUMMARIZE.search(question):
         return "summarize", "none"
-    aggregate = aggregate_of(question)
+    aggregate = function_of(question)
+    aggregate = "none" if aggregate == "share" else aggregate  # the schema says of what
     chooses = cues.CHOICE.search(question) and cues.COMPARATIVE.search(question)
     if chooses or (cues.COMPARE.search(question) and aggregate in {"none", "max", "min"}):
         return "compare", "none"
@@ -278,23 +282,6 @@ def classify(question: str) -> tuple[Intent, str]:
     if cues.LIST.search(question):
         return "list", "none"
     return "qa", "none"
-
-
-def aggregate_of(question: str) -> str:
-    """Return the aggregate that the question's words ask for; `schema_plan` checks it against the schema."""
-    if pattern("median").search(question):
-        return "median"
-    if cues.AVERAGE.search(question):
-        return "average"
-    if cues.COUNT.search(question):
-        return "count"
-    if cues.MAXIMUM.search(question):
-        return "max"
-    if cues.MINIMUM.search(question):
-        return "min"
-    if cues.SUM.search(question):
-        return "sum"
-    return "none"
 
 
 NAME = re.compile(

@@ -19,7 +19,7 @@ from citegraph.language import terms
 from citegraph.language.bounded import bounded
 from citegraph.language.numbers import parse_number
 from citegraph.question import cues
-from citegraph.question.small_talk import GREETED
+from citegraph.question.cues import GREETED
 from citegraph.run.context import Context
 from citegraph.run.node_cache import run_key
 from citegraph.run.pieces import AskedBack, GateVerdict, Turn

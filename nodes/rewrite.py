@@ -12,9 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapte
 from citegraph.evidence.shown import turns_shown
 from citegraph.language import terms
 from citegraph.language.periods import find_periods
+from citegraph.language.question_words import pattern
 from citegraph.llm.prompts import Material, Prompt
-from citegraph.plan.numbers_asked import function_of
 from citegraph.question import cues
+from citegraph.question.functions import function_of
 from citegraph.question.phrases import clean
 from citegraph.run.asking_parts import ask_part, own_part
 from citegraph.run.context import Context
@@ -154,7 +155,7 @@ def merge(corpus: Corpus, turn: Turn, question: str, today: date) -> str:
     if not left:
         return str(merged)
     if AGGREGATE.search(rest):
-        return f"{rest} {cues.COUNT.sub(' ', previous)}"
+        return f"{rest} {pattern('count').sub(' ', previous)}"
     linked = [
         link for bucket in turn.get("buckets", []) for link in corpus.linker.find_mentions(bucket, rest)
     ]

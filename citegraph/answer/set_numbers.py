@@ -153,6 +153,7 @@ def computed_number(
     if covered and covered < result.matched:
         lines.append(f"{result.matched - covered} of {result.matched} documents have no {what}.")
     lines += [f"{said[0].upper()}{said[1:]}." for said in result.notes if "negative" in said]
+    lines += holders(corpus, plan, values)
     shown = list(values)[:limit]
     return {
         **draft,
@@ -166,6 +167,25 @@ def computed_number(
         ),
         "unanswerable": not draft["text"],
     }
+
+
+def holders(corpus: Corpus, plan: Plan, values: Mapping[str, Any]) -> list[str]:
+    """Return a line on each document that holds a smallest or largest value: which one, and of what day; blocking."""
+    name, function = plan["buckets"][0], plan["aggregate"]["function"]
+    best = extreme_of(values, list(values), function) if function in {"min", "max"} else []
+    if not best or len(best) > NAMED:
+        return []
+    bucket = corpus.buckets[name]
+    lines = []
+    for doc_id, held in corpus.annotations.values_of(name, best).items():
+        day = held.get(bucket.main_date or "")
+        said = [bucket.title(held), cell(day) if day is not None else ""]
+        lines.append(f"{', '.join(filter(None, said)) or doc_id} [{doc_id}].")
+    return lines
+
+
+NAMED = 3
+"""Documents with the same smallest or largest value that are named."""
 
 
 def share_of(corpus: Corpus, plan: Plan, ids: Sequence[str]) -> Draft:

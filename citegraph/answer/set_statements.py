@@ -4,9 +4,10 @@ import re
 import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from typing import Any, cast
 
-from citegraph.answer.cells import cited_values, json_cell, sortable, table_of
+from citegraph.answer.cells import cited_values, json_cell, made_number, sortable, table_of
 from citegraph.answer.cited_spans import CITED_INPUTS, cell
 from citegraph.answer.set_numbers import computed_number, share_of, side_by_side, top_groups
 from citegraph.corpus.filters.clause import Clause
@@ -14,9 +15,10 @@ from citegraph.corpus.records.likeness import identifier_fields
 from citegraph.corpus.records.querying.aggregates import Aggregate, Having
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.corpus.schema.bucket import Bucket, show
+from citegraph.language.numbers import number_of
 from citegraph.language.question_words import pattern
 from citegraph.plan.stored_filters import bucket_filters, flat
-from citegraph.question import cues
+from citegraph.question.functions import KINDS
 from citegraph.question.groups import TOP_WORDS, UNITS
 from citegraph.question.ordering import RANKS
 from citegraph.run.context import Context
@@ -26,6 +28,7 @@ from citegraph.run.pieces import (
     Decision,
     Draft,
     NumberMade,
+    Operation,
     OrderBy,
     Plan,
     StoredClause,
@@ -51,6 +54,7 @@ def unknown_notes(corpus: Corpus, plan: Plan, decision: Decision) -> list[Stored
     checked = set(decision.get("described", []))
     used = {word for field in fields_used(part) for word in field.split("_") if len(word) > 4}
     computing = computing_words(plan)
+    ordered = plan.get("order_by") or (plan.get("aggregate") or {}).get("top")
     unused = [
         word
         for word in part["terms"]
@@ -58,6 +62,7 @@ def unknown_notes(corpus: Corpus, plan: Plan, decision: Decision) -> list[Stored
         and word not in checked
         and not any(word[:5] == other[:5] for other in used)
         and not any(pattern.search(word) for pattern in computing)
+        and not (ordered and number_of(word) is not None)
     ]
     if unused:
         message = f"Not used as a condition, since no field holds it: {', '.join(unused)}."
@@ -73,8 +78,9 @@ def fields_used(part: BucketPlan) -> list[str]:
 def computing_words(plan: Plan) -> list[re.Pattern[str]]:
     """Return what matches the words that say how a plan's number is made, or its list ordered: "largest", "per month"."""
     made = plan.get("aggregate") or {}
-    words = [said for function, said in cues.COMPUTES.items() if function == made.get("function")]
-    words += cues.ORDERS if plan.get("order_by") else ()
+    function = str(made.get("function"))
+    words = [pattern(*KINDS[function])] if function in KINDS else []
+    words += [pattern("count", "count_noun", "how_much")] if function == "count" else []
     words += (
         [pattern(*RANKS, "sorted", "falling", "along")] if plan.get("order_by") or made.get("top") else []
     )
@@ -178,6 +184,8 @@ def _replaced(
 
 
 MAX_COLUMNS = 6
+SAID_GROUPS = 12
+"""Groups up to which each is said in a line; more stand in the table only."""
 
 
 def compose_set(corpus: Corpus, plan: Plan, decision: Decision, context: Context) -> Draft:
@@ -378,15 +386,72 @@ def grouped(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, ...
     groups_found = f"{len(rows)} {'group' if len(rows) == 1 else 'groups'}"
     lines = [f"{groups_found}: {covered} of {result.matched} documents were included."]
     whole = f" {result.matched} of {result.matched}"
+    said = rows if len(rows) <= SAID_GROUPS else []
+    members = members_of(corpus, query) if said else {}
+    lines += [
+        f"- {group_line(result.columns, row, groups)} {marks(members.get(tuple(row[: len(groups)]), []))}".rstrip()
+        for row in said
+    ]
+    operation = cast(Operation, function if function != "distinct" else "count")
+    numbers = [str(json_cell(value)).partition(" ") for row in said for value in row[len(groups) :]]
+    made = [
+        made_number(text, operation, f"{function} of a group", [], ids, unit)
+        for text, _, unit in numbers
+        if text
+    ]
     lines += [f"Note: {note}." for note in result.notes if not note.endswith(whole)]
     return {
         "text": "\n".join(lines),
         "documents": list(ids),
         "matched": result.matched,
         "table": table_of(result.columns, rows, [], json_cell),
-        "cited": [],
+        "cited": cited_values(
+            corpus,
+            corpus.buckets[name],
+            [{"doc_id": one} for held in members.values() for one in held][:CITED_INPUTS],
+            [],
+        ),
         "computed": True,
+        "derivations": made,
     }
+
+
+def members_of(corpus: Corpus, query: DocumentQuery) -> dict[tuple[Any, ...], list[str]]:
+    """Return the documents of each group by its values, as the query's rows give them; a quarter's are not told; blocking."""
+    fields = [name.partition(".")[0] for name in query.group_by]
+    found: dict[tuple[Any, ...], list[str]] = {}
+    for row in corpus.annotations.rows(query.bucket, query.filters, list(dict.fromkeys(fields)), [], 5000):
+        if query.only is not None and row["doc_id"] not in query.only:
+            continue
+        keys = [
+            _key(row.get(field), name.partition(".")[2])
+            for field, name in zip(fields, query.group_by, strict=True)
+        ]
+        found.setdefault(tuple(keys), []).append(str(row["doc_id"]))
+    return found
+
+
+def _key(value: Any, unit: str) -> Any:
+    """Return the value of a group, of a date its year, month or day as the database writes it."""
+    size = {"year": 4, "month": 7, "day": 10}.get(unit)
+    return value.isoformat()[:size] if size and isinstance(value, date) else value
+
+
+def marks(doc_ids: Sequence[str]) -> str:
+    """Return the markers of documents, as many as an answer cites."""
+    return " ".join(f"[{doc_id}]" for doc_id in doc_ids[:CITED_INPUTS])
+
+
+def group_line(columns: Sequence[str], row: Sequence[Any], groups: Sequence[str]) -> str:
+    """Return a group as a line: its values, then its numbers with what they are ("2024, Aster: sum of total amount 12.50 EUR")."""
+    shown = [str(json_cell(value)) for value in row]
+    keys = [text for column, text in zip(columns, shown, strict=True) if column in groups]
+    numbers = [
+        f"{column.replace('_', ' ')} {text}".strip()
+        for column, text in zip(columns, shown, strict=True)
+        if column not in groups and text
+    ]
+    return f"{', '.join(keys)}: {', '.join(numbers)}"
 
 
 def counted(corpus: Corpus, plan: Plan, ids: Sequence[str]) -> Draft:

@@ -12,6 +12,7 @@ from citegraph.corpus.index.searcher import TermWeights, holds, term_weights
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Chunk
 from citegraph.evidence.questions_back import facets_question
+from citegraph.evidence.review_passages import identifies
 from citegraph.evidence.reviewed_by_model import (
     may_ask,
 )
@@ -20,6 +21,7 @@ from citegraph.language import terms
 from citegraph.language.terms import bare, words
 from citegraph.plan.stored_filters import bucket_filters, flat
 from citegraph.question import cues
+from citegraph.question.phrases import find_phrase
 from citegraph.question.wordings import Wording, wordings
 from citegraph.run.context import Context
 from citegraph.run.pieces import BucketPlan, Decision, Plan
@@ -194,7 +196,7 @@ async def review_set(corpus: Corpus, state: State, context: Context) -> Decision
     plan = state["plan"]
     counted = state.get("decision", {}).get("matched", {})
     matched = sum(counted.get(name, 0) for name in plan["buckets"])
-    unknown = await unknown_names(corpus, plan, context)
+    unknown = unknown_names(corpus, plan, state["question"])
     if unknown and matched:
         found = await evidence_set(corpus, plan, unknown)
         if not found:
@@ -257,11 +259,30 @@ async def listed_by_evidence(corpus: Corpus, plan: Plan, told: str, matched: int
     )
 
 
-async def unknown_names(corpus: Corpus, plan: Plan, context: Context) -> list[str]:
-    """Return the names of the question that no clause holds; in a set question each must be held by the documents."""
-    part = plan["per_bucket"][plan["buckets"][0]]
+def unknown_names(corpus: Corpus, plan: Plan, question: str) -> list[str]:
+    """Return the names of the question that no clause holds and that say whose documents are meant.
+
+    Each must be held by the documents. Other words in capitals ("TTC", "VAT") are said to be unused and end nothing.
+    """
+    name = plan["buckets"][0]
+    part, nouns = plan["per_bucket"][name], corpus.buckets[name].nouns
     taken = {word for clause in part["filters"] for word in str(clause.get("raw", "")).casefold().split()}
-    return [name for name in part["names"] if name not in taken]
+    return [
+        word
+        for word in part["names"]
+        if word not in taken and (identifies(question, [word]) or qualifies(question, word, nouns))
+    ]
+
+
+def qualifies(question: str, name: str, nouns: Sequence[str]) -> bool:
+    """Tell whether a name stands before the documents' own word, as in "Arnwick invoices"."""
+    for match in re.finditer(r"[^\W_]+", question):
+        rest = question[match.end() :]
+        if terms.bare(match.group()) == name and rest[:1] in (" ", "-", "'", "’"):
+            rest = re.sub(r"^(?:['’]s)?[\s-]+", "", rest)
+            if any(start == 0 for noun in nouns for start, _ in find_phrase(rest, noun)[:1]):
+                return True
+    return False
 
 
 async def evidence_set(corpus: Corpus, plan: Plan, names: Sequence[str]) -> list[str]:

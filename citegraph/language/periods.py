@@ -17,17 +17,8 @@ from citegraph.language.calendar_periods import (
 from citegraph.language.date_order import DateOrder
 from citegraph.language.dates import month_number, month_pattern
 from citegraph.language.period_rules import ReadAs, period_rules
+from citegraph.language.word_tables import words_to_keys
 
-_BEFORE = r"before|earlier than|prior to|older than|vor(?: dem)?|avant(?: le)?"
-_AFTER = r"after|later than|newer than|beyond|nach(?: dem)?|après(?: le)?"
-_SINCE = (
-    r"since|from|as of|starting(?: in| from)?|on or after|not before|ab(?: dem)?|seit(?: dem)?"
-    r"|depuis(?: le)?|à partir (?:de|du)"
-)
-_UNTIL = (
-    r"until|till|up to|through|by(?: the end of)?|no later than|not later than|not after|on or before"
-    r"|bis(?: zum| ende)?|spätestens|jusqu['’](?:à|au|en)|au plus tard"
-)
 _LINK = re.compile(r"\s*(?:and|to|until|till|through|und|bis|et|à|au|-|–|—)\s*(?:the\s+)?", re.IGNORECASE)
 _ONWARDS = re.compile(
     r"\s*(?:or later|onwards?|on(?=\W*$|\s*[,.;?!])|and later|and after|or newer|oder später|et après)\b",
@@ -35,10 +26,21 @@ _ONWARDS = re.compile(
 )
 
 
+_KINDS = ("until", "since", "before", "after")
+
+
 @cache
-def _lead(pattern: str) -> re.Pattern[str]:
+def _bounds(kind: str) -> str:
+    """Return the source of a pattern of the words that bound a period in one way, the longest first."""
+    words = [word for word, key in words_to_keys("dates", "bounds").items() if key == kind]
+    forms = [re.escape(word).replace(r"\ ", r"\s+").replace("'", "['’]") for word in words]
+    return "|".join(sorted(forms, key=len, reverse=True))
+
+
+@cache
+def _lead(kind: str) -> re.Pattern[str]:
     return re.compile(
-        rf"(?<!\w)(?:{pattern})\s+(?:the\s+|end\s+of\s+|am\s+|im\s+|en\s+|le\s+)*$", re.IGNORECASE
+        rf"(?<!\w)(?:{_bounds(kind)})\s+(?:the\s+|end\s+of\s+|am\s+|im\s+|en\s+|le\s+|el\s+)*$", re.IGNORECASE
     )
 
 
@@ -184,20 +186,24 @@ def _bounded(text: str, periods: list[Period]) -> list[Period]:
     result = []
     for period in periods:
         head = text[: period.span[0]]
-        inner = re.match(
-            rf"(?:{_BEFORE}|{_AFTER}|since|until|till|by|seit|bis|depuis)\s+", period.text, re.IGNORECASE
-        )
+        inner = _inner().match(period.text)
         if inner:
             head += inner[0]
         result.append(period if period.bounded else _open(head, text, period))
     return result
 
 
+@cache
+def _inner() -> re.Pattern[str]:
+    """Return what may begin a period that a rule read with its bound ("since June"); "from June" bounds nothing."""
+    kinds = "|".join(_bounds(kind) for kind in _KINDS)
+    return re.compile(rf"(?!from\s)(?:{kinds})\s+", re.IGNORECASE)
+
+
 def _open(head: str, text: str, period: Period) -> Period:
     one = timedelta(days=1)
-    kinds = ((_UNTIL, "until"), (_SINCE, "since"), (_BEFORE, "before"), (_AFTER, "after"))
-    for pattern, kind in kinds:
-        lead = _lead(pattern).search(head)
+    for kind in _KINDS:
+        lead = _lead(kind).search(head)
         if not lead:
             continue
         if (

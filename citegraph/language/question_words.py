@@ -37,7 +37,10 @@ def pattern(*kinds: str, before: str = "", after: str = "") -> re.Pattern[str]:
 
 def _phrase(phrase: str) -> str:
     words = r"\s+".join(
-        re.escape(word).replace(r"\*", r"\w*").replace("'", "['’]") for word in phrase.split()
+        "th[ae]n"  # as often misspelt as not
+        if word == "than"
+        else re.escape(word).replace(r"\*", r"\w*").replace("'", "['’]")
+        for word in phrase.split()
     )
     first, last = phrase[0], phrase[-1]
     begins = r"(?<![\w])" if first.isalnum() else ""

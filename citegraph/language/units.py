@@ -91,6 +91,15 @@ def conversion(written: str, target: str) -> tuple[float, float]:
     return _by_pint(written, target)
 
 
+@cache
+def is_measure(name: str) -> bool:
+    """Tell whether a declared unit measures ("year", "V"); "pages" counts things."""
+    try:
+        return bool(conversion(name, name))
+    except BadInput:
+        return False
+
+
 def _by_pint(written: str, target: str) -> tuple[float, float]:
     from pint.errors import PintError
 

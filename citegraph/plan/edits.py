@@ -8,10 +8,10 @@ from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
-from citegraph.plan.numbers_asked import function_of
 from citegraph.plan.stored_filters import fields_of, inferred, stored
 from citegraph.question import cues
 from citegraph.question.clauses import read_question, wanted
+from citegraph.question.functions import function_of
 from citegraph.question.reading import Reading
 from citegraph.run.context import Context
 from citegraph.run.pieces import (

@@ -5,6 +5,7 @@ from dataclasses import replace
 from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import Clause, Filters, Group, parse_clause
 from citegraph.errors import BadInput, Unavailable
+from citegraph.language.question_words import pattern
 from citegraph.plan.chains import leads_on, part_of, parts_apart
 from citegraph.plan.edits import apply_reply, as_left, edit_plan
 from citegraph.plan.narrowing import named_documents, narrow
@@ -13,6 +14,8 @@ from citegraph.plan.planned_by_model import SETS
 from citegraph.plan.shape import nothing, shape_of
 from citegraph.question import cues
 from citegraph.question.clauses import read_question
+from citegraph.question.functions import asks
+from citegraph.question.ordering import RANKS
 from citegraph.question.sides import beside
 from citegraph.run.budgets import tool_calls_left
 from citegraph.run.context import Context
@@ -49,9 +52,9 @@ def asks_for_a_set(corpus: Corpus, plan: Plan, state: State) -> bool:
     """
     intent, question = state["decomposition"]["intent"], state["question"]
     amounts = any(corpus.buckets[name].main_amount for name in plan["buckets"])
-    words = [cues.COUNT, cues.SUM, cues.AVERAGE]
-    words += [cues.MAXIMUM, cues.MINIMUM, cues.LATEST, cues.OLDEST] if amounts else []
-    computes = intent == "compute" and any(pattern.search(question) for pattern in words)
+    functions = ["count", "sum", "average", *(("max", "min") if amounts else ())]
+    ordered = amounts and pattern(*RANKS).search(question)
+    computes = intent == "compute" and (bool(ordered) or any(asks(question, one) for one in functions))
     return computes or (intent == "list" and bool(cues.LIST.search(question)))
 
 

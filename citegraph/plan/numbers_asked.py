@@ -9,9 +9,12 @@ from citegraph.language.amounts import find_amounts
 from citegraph.language.question_words import pattern
 from citegraph.plan.stored_filters import flat
 from citegraph.question import cues
+from citegraph.question.asking_part import plain
+from citegraph.question.functions import asks, counted_at, counting
 from citegraph.question.measures import said_before
 from citegraph.question.ordering import field_at_start
 from citegraph.question.phrases import find_phrase
+from citegraph.question.plain_numbers import counts
 from citegraph.run.pieces import BucketPlan, GroupCondition, StoredClause, WantedNumber
 
 COMPUTED = frozenset({"money", "quantity", "integer", "decimal"})
@@ -24,23 +27,6 @@ COPULA = re.compile(
     r"\b(?:is|are|was|were|has|have|had|go|goes|went|come|comes|came|ist|sind|war|waren|hat|haben|est|sont|ont|es|son|tienen)\b",
     re.IGNORECASE,
 )
-
-
-def function_of(question: str) -> str:
-    """Return the function that a question's words ask for, "none" for none; the schema settles whether it is one."""
-    if pattern("share").search(question):
-        return "share"
-    if pattern("median").search(question):
-        return "median"
-    if cues.AVERAGE.search(question):
-        return "average"
-    if cues.COUNT.search(question):
-        return "count"
-    if cues.MAXIMUM.search(question):
-        return "max"
-    if cues.MINIMUM.search(question):
-        return "min"
-    return "sum" if cues.SUM.search(question) else "none"
 
 
 def days_asked(bucket: Bucket, question: str) -> str | None:
@@ -77,12 +63,20 @@ def field_asked(bucket: Bucket, function: str, lead: BucketPlan) -> Field | None
     return named[0] if named else None
 
 
+def groups_counted(question: str, lead: BucketPlan) -> str | None:
+    """Return the field whose values are counted one by one: "how many are A and how many are B"."""
+    if len(list(counting(question))) < 2:
+        return None
+    several = [clause for clause in lead["filters"] if clause.get("operator") == "in"]
+    return str(several[0]["field"]) if several else None
+
+
 def values_counted(bucket: Bucket, question: str) -> str | None:
     """Return the keyword field whose different values "how many vendors" counts, None when something else is counted."""
-    match = cues.COUNT.search(question)
-    if match is None:
+    place = counted_at(question)
+    if place is None:
         return None
-    rest = pattern("different", before=r"\s*").sub(" ", question[match.end() :], count=1).lstrip()
+    rest = pattern("different", before=r"\s*").sub(" ", question[place:], count=1).lstrip()
     rest = re.sub(r"^(?:of\s+)?(?:the\s+|our\s+)?", "", rest, flags=re.IGNORECASE)
     if any(start == 0 for noun in bucket.nouns for start, _ in find_phrase(rest, noun)[:1]):
         return None
@@ -98,11 +92,15 @@ def values_counted(bucket: Bucket, question: str) -> str | None:
 
 
 def amount_counted(bucket: Bucket, question: str) -> str | None:
-    """Return the money field that stands behind "combien de" and its like: an amount is summed, not counted."""
-    match = cues.COUNT.search(question)
-    rest = question[match.end() :].lstrip() if match else ""
+    """Return the field that is added up though "how many" asks for it: pages, or an amount ("combien de TVA").
+
+    Not one with a unit: years of several documents add up to nothing.
+    """
+    place = counted_at(question)
+    rest = question[place:].lstrip() if place is not None else ""
     found = field_at_start(bucket, rest) if rest else None
-    return found.name if found is not None and found.type == "money" else None
+    adds_up = found is not None and (found.type == "money" or (found.type == "integer" and counts(found)))
+    return found.name if found is not None and adds_up else None
 
 
 def share_asked(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumber | None:
@@ -128,7 +126,7 @@ def share_asked(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumber
         whole = [*whole, *before]
     of = question[match.end() : match.end() + 40]
     named = any(find_phrase(of, noun) for noun in bucket.nouns)
-    money = bucket.main_amount and cues.SUM.search(of) and not named
+    money = bucket.main_amount and asks(of, "sum") and not named
     return {"function": "share", "field": bucket.main_amount if money else None, "whole": whole}
 
 
@@ -136,11 +134,8 @@ def sides_asked(question: str, lead: BucketPlan, function: str) -> list[list[Sto
     """Return the conditions of the two sides of a difference or change: two periods, or two names; [] for none."""
     if function not in {"sum", "count", "average", "median", "distinct"}:
         return []
-    compares = (
-        pattern("change").search(question)
-        or cues.COMPARE.search(question)
-        or cues.COMPARATIVE.search(question)
-    )
+    said = plain(question)
+    compares = pattern("change").search(said) or cues.COMPARE.search(said) or cues.COMPARATIVE.search(said)
     if not compares:
         return []
     for clause in lead["filters"]:

@@ -8,14 +8,14 @@ from citegraph.plan.numbers_asked import (
     amount_counted,
     days_asked,
     field_asked,
-    function_of,
     group_listed,
+    groups_counted,
     groups_kept,
     share_asked,
     sides_asked,
     values_counted,
 )
-from citegraph.question import cues
+from citegraph.question.functions import asks, function_of
 from citegraph.question.groups import MONEY, read_groups, top_group
 from citegraph.question.intent import compared_names, settle_intent
 from citegraph.question.missing import lacks
@@ -59,7 +59,7 @@ def shape_of(bucket: Bucket, question: str, decomposition: Decomposed, lead: Buc
     groups = read_groups(bucket, question) or compared_names(bucket, question, intent, lead)
     groups = [name for name in groups if aggregate["function"] not in {"share"}]
     if groups and not (made and made.get("group_by")):
-        asked = intent == "compute" or cues.SUM.search(question) or cues.COUNT.search(question)
+        asked = intent == "compute" or asks(question, "sum") or asks(question, "count")
         wanted = aggregate if aggregate["function"] != "none" else _usual(bucket)
         intent, aggregate = ("compute", wanted | {"group_by": groups}) if asked else (intent, aggregate)
     top = None if intent == "compare" or made else top_group(bucket, question)
@@ -105,7 +105,7 @@ def _usual(bucket: Bucket) -> WantedNumber:
 
 def _compared_by(bucket: Bucket, question: str) -> WantedNumber:
     """Return the number by which sets of documents are compared: "who has more advisories" counts them."""
-    if bucket.main_amount and (MONEY.search(question) or cues.SUM.search(question)):
+    if bucket.main_amount and (MONEY.search(question) or asks(question, "sum")):
         return {"function": "sum", "field": bucket.main_amount}
     return {"function": "count", "field": None}
 
@@ -126,6 +126,8 @@ def _number(
         return {"function": function if function not in {"none", "count"} else "average", "field": days}
     if function == "count" and (amount := amount_counted(bucket, question)) and not one:
         return {"function": "sum", "field": amount}
+    if function == "count" and (each := groups_counted(question, lead)):
+        return {"function": "count", "field": None, "group_by": [each]}
     if function == "count" and not lead["identifiers"] and (counted := values_counted(bucket, question)):
         return {"function": "distinct", "field": counted}
     group = group_listed(bucket, question)

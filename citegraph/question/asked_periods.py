@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from citegraph.corpus.filters.clause import Operator
 from citegraph.corpus.linking.links import Link
 from citegraph.corpus.schema.field import Field
+from citegraph.language import terms
 from citegraph.language.calendar_periods import Period
 from citegraph.language.periods import find_periods
+from citegraph.language.question_words import pattern
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Reader
 
@@ -25,7 +27,7 @@ def read_periods(reader: Reader, *, whole_dates: bool, names: Sequence[Link] = (
         if bool(BARE_YEAR.fullmatch(period.text.strip())) is whole_dates:
             continue
         start, end = period.span
-        declared = date_field(reader, start, end)
+        declared = date_field(reader, period)
         if declared is None or not reader.free(start, end) or within_code(reader, start, end):
             continue
         if any(within_name(link, start, end) for link in names):
@@ -63,17 +65,53 @@ def period_clause(period: Period) -> tuple[Operator, object]:
     return ("=", first) if first == last else ("between", [first, last])
 
 
-def date_field(reader: Reader, start: int, end: int) -> Field | None:
-    """Return the date field whose words stand nearest to the period, else the main date of the bucket."""
-    best: tuple[int, Field] | None = None
-    for declared in reader.bucket.fields:
-        if declared.type != "date":
-            continue
-        for word in declared.words:
-            for begin, stop in find_phrase(reader.question, word):
-                distance = start - stop if stop <= start else begin - end + 5
-                if 0 <= distance <= 60 and (best is None or distance < best[0]):
-                    best = (distance, declared)
-    if best:
-        return best[1]
-    return reader.bucket.field(reader.bucket.main_date) if reader.bucket.main_date else None
+def date_field(reader: Reader, period: Period) -> Field | None:
+    """Return the date field whose words stand nearest to a period, else the main date of the bucket.
+
+    Where no document has a main date like that, and of
+    only one other field some have, that one is meant: nothing was issued in 2046, but some runs out then.
+    """
+    dates = [declared for declared in reader.bucket.fields if declared.type == "date"]
+    near = [
+        (rank, distance, place)
+        for place, declared in enumerate(dates)
+        for word in declared.words
+        for spot in find_phrase(reader.question, word)
+        if (distance := _distance(spot, period.span)) is not None
+        for rank in [_rank(word, behind=spot[0] >= period.span[1])]
+    ]
+    if near:
+        return dates[min(near)[2]]
+    main = reader.bucket.field(reader.bucket.main_date) if reader.bucket.main_date else None
+    if main is not None and not _may_hold(reader, main, period):
+        others = [declared for declared in dates if _may_hold(reader, declared, period)]
+        return others[0] if len(others) == 1 else main
+    return main
+
+
+def _rank(word: str, *, behind: bool) -> int:
+    """Return how little a word near a period says of which date is meant: "signed" before it most, "in" least."""
+    small = terms.bare(word) in terms.stop_words()
+    if small:
+        return 3 if pattern("locative").fullmatch(word) else 1
+    return 2 if behind else 0
+
+
+def _distance(word: tuple[int, int], period: tuple[int, int]) -> int | None:
+    """Return how far a word stands from a period, None for too far: behind it only the next words count."""
+    if word[1] <= period[0]:
+        return period[0] - word[1] if period[0] - word[1] <= BEFORE else None
+    behind = word[0] - period[1]
+    return behind + 5 if 0 <= behind <= BEHIND else None
+
+
+BEFORE, BEHIND = 60, 25
+"""Characters between a field's word and a period that it is about."""
+
+
+def _may_hold(reader: Reader, declared: Field, period: Period) -> bool:
+    """Tell whether some document's date may lie in a period; where no document states it, that is not known."""
+    held = reader.dates.get(declared.name)
+    if held is None:
+        return declared.name == reader.bucket.main_date
+    return (period.end is None or held[0] <= period.end) and (period.start is None or held[1] >= period.start)

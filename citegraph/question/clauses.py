@@ -15,6 +15,7 @@ from citegraph.language.question_words import pattern
 from citegraph.question import cues
 from citegraph.question.alternatives import arrange
 from citegraph.question.asked_periods import read_periods
+from citegraph.question.functions import FUNCTIONS, spans
 from citegraph.question.measures import comparisons, read_amounts, read_currencies, read_sizes
 from citegraph.question.missing import read_presence
 from citegraph.question.named_values import read_mentions
@@ -28,7 +29,7 @@ from citegraph.run.context import Context
 def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: date) -> Reading:
     """Return how `bucket` understands `question`; blocking (value linking asks the store)."""
     question, today = told_today(question, today)
-    reader = Reader(bucket, question, today, linker.currencies(bucket.name))
+    reader = Reader(bucket, question, today, linker.currencies(bucket.name), linker.dates(bucket.name))
     identifiers = read_identifiers(reader)
     names = linker.find_mentions(bucket.name, question)
     periods = read_periods(reader, whole_dates=True, names=names)
@@ -164,23 +165,22 @@ def remaining(reader: Reader, filters: Sequence[Clause | Group]) -> list[str]:
         for start, end in find_phrase(rest, noun)
         for form in terms.words(rest[start:end])
     }
-    cues = set(terms.words(" ".join(match.group() for pattern in CUES for match in pattern.finditer(rest))))
+    said = [match.group() for pattern in CUES for match in pattern.finditer(rest)]
+    said += [rest[start:end] for function in FUNCTIONS for start, end in spans(rest, function)]
+    cues = set(terms.words(" ".join(said)))
     fields = {field for item in filters for field in filtered_fields(item)}
-    said = {
+    own = {
         form
         for name in fields
         for word in (reader.bucket.field(name) or _NO_FIELD).words
         for form in terms.words(word)
     }
-    return [word for word in terms.content_words(rest) if word not in nouns | cues | said and len(word) > 1]
+    return [word for word in terms.content_words(rest) if word not in nouns | cues | own and len(word) > 1]
 
 
 _NO_FIELD = Field(name="none", type="text", description="no such field")
 CUES = (
     cues.LIST,
-    cues.COUNT,
-    cues.SUM,
-    cues.AVERAGE,
     cues.SUMMARIZE,
     cues.EXISTENCE,
     cues.NEGATION,

@@ -2,6 +2,8 @@
 
 import re
 
+GREETED = "Hello. Ask me about your documents: a fact, a list, a sum, a comparison or a summary."
+
 GREETING = re.compile(
     r"""^(?:\s*(?:hi|hey|hello|dear\s+\w+|good\s+(?:morning|afternoon|evening|day)|morning|hallo|guten\s+(?:tag|morgen|abend)
     |moin|servus|bonjour|bonsoir|salut|hope\s+you(?:'|’)?(?:re|\s+are)\s+(?:well|fine|doing\s+well)|how\s+are\s+you)
@@ -54,48 +56,6 @@ COMPARATIVE = re.compile(
     r"|älter\w*|neuer\w*|mehr|weniger|zuerst|plus|moins|premier)\b",
     re.IGNORECASE,
 )
-COUNT = re.compile(
-    r"\b(?:how\s+many|number\s+of|count(?:\s+of)?|head\s?count(?:\s+of)?|(?:receipt|invoice|document|contract)s?\s+count"
-    r"|wie\s?viele|anzahl(?:\s+der)?|combien\s+de|nombre\s+de|cu[aá]nt[oa]s|n[uú]mero\s+de|cantidad\s+de)\b",
-    re.IGNORECASE,
-)
-SUM = re.compile(
-    r"\b(?:how\s+much|what)\s+(?:did|has|have|had)\b[^?.]{0,60}\b(?:invoiced?|billed?|charged?)\b"
-    r"|\b(?:sum(?:\s+of)?|add\s+up|adds?\s+up\s+to|combined|altogether|in\s+total|totals?|totalled|totaled|grand\s+total|spen[dt]|spending|expenditure"
-    r"|(?:have|did)\s+we\s+pa(?:y|id)|paid|summe|gesamt\w*|insgesamt|addiere|zusammen(?:gerechnet)?|ausgegeben|bezahlt"
-    r"|somme|montant\s+total|au\s+total|dépens\w+|suma|en\s+total|gastad\w+|gastamos|gasto)\b",
-    re.IGNORECASE,
-)
-AVERAGE = re.compile(
-    r"\b(?:average|mean|avg|typical\s+bill|durchschnitt\w*|im\s+schnitt|mittelwert|moyenne?|promedio|media)\b",
-    re.IGNORECASE,
-)
-LARGEST = (
-    r"biggest|largest|highest|most\s+expensive|dearest|greatest|priciest|höchste[mnrs]?|größte[mnrs]?|teuerste[mnrs]?"
-    r"|plus\s+(?:grande?s?|élevée?s?|chère?s?)"
-)
-SMALLEST = (
-    r"cheapest|smallest|lowest|least\s+expensive|niedrigste[mnrs]?|kleinste[mnrs]?|billigste[mnrs]?|günstigste[mnrs]?"
-    r"|moins\s+chère?s?|plus\s+(?:petite?s?|basse?s?)"
-)
-NEWEST = r"latest|newest|most\s+recent|neueste[mnrs]?|jüngste[mnrs]?|plus\s+récente?s?"
-EARLIEST = r"oldest|earliest|älteste[mnrs]?|früheste[mnrs]?|plus\s+ancienne?s?"
-"""Words that order documents; "first" and "last" do so only beside what they are the first or last of."""
-
-MAXIMUM = re.compile(rf"\b(?:{LARGEST}|maximum)\b", re.IGNORECASE)
-MINIMUM = re.compile(rf"\b(?:{SMALLEST}|minimum)\b", re.IGNORECASE)
-LATEST = re.compile(rf"\b(?:{NEWEST}|last|letzte[nrs]?|dernière?)\b", re.IGNORECASE)
-OLDEST = re.compile(rf"\b(?:{EARLIEST}|first|erste[nrs]?|première?)\b", re.IGNORECASE)
-COMPUTES = {"max": MAXIMUM, "min": MINIMUM, "average": AVERAGE, "count": COUNT, "sum": SUM}
-"""Words by the aggregate that they ask for."""
-NUMBERS = {
-    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-    "zwei": 2, "drei": 3, "vier": 4, "fünf": 5, "sechs": 6, "sieben": 7, "acht": 8, "neun": 9, "zehn": 10,
-    "dos": 2, "tres": 3, "cuatro": 4, "cinco": 5, "seis": 6, "siete": 7, "ocho": 8, "nueve": 9, "diez": 10,
-    "deux": 2, "trois": 3, "quatre": 4, "cinq": 5, "dix": 10,
-}  # fmt: skip
-ORDERS = (MAXIMUM, MINIMUM, LATEST, OLDEST, re.compile(rf"\b(?:{'|'.join(NUMBERS)})\b", re.IGNORECASE))
-"""What an ordered list says of its order: "the three largest"."""
 ENDMOST = re.compile(
     r"\s+(?:(?P<late>last|latest|zuletzt|en\s+dernier)|first|earliest|soonest|next|zuerst|en\s+premier)\b",
     re.IGNORECASE,

@@ -1,10 +1,14 @@
 """Settle with a bucket's schema what a question wants: a value, a list, or a number over many documents."""
 
+import itertools
 import re
 
 from citegraph.corpus.schema.bucket import Bucket
+from citegraph.language import terms
+from citegraph.language.question_words import pattern
 from citegraph.question import cues
 from citegraph.question.answer_form import choice_in
+from citegraph.question.functions import asks, counted_at, counting
 from citegraph.question.phrases import find_phrase
 from citegraph.run.pieces import BucketPlan, Decomposed, WantedNumber
 
@@ -51,23 +55,30 @@ def settle_intent(
 
 def counts_documents(bucket: Bucket, question: str) -> bool:
     """Tell whether "how many" counts the bucket's documents: one of their names follows, or nothing else does."""
-    match = cues.COUNT.search(question)
-    if not match:
+    place = counted_at(question)
+    if place is None:
         return False
-    after = question[match.end() : match.end() + 60]
-    head = re.split(r"[?,.;:]|\b(?:did|does|do|will|must|is|was|has|have|sind|ist|hat|laut)\b", after)[0]
-    named = any(find_phrase(head, noun) for noun in bucket.nouns)
-    open_end = not re.sub(
-        r"\b(?:in\s+total|altogether|overall|insgesamt|au\s+total)\b", "", head, flags=re.IGNORECASE
-    ).strip() or bool(re.match(r"\s*(?:are|sind|y)\b", after))
-    before = any(find_phrase(question[: match.end()], noun) for noun in bucket.nouns)
-    return named or (open_end and (before or not head.strip()))
+    after = question[place : place + 60]
+    cut = pattern("helping", "be", "states", before=r"[?,.;:]|").search(after)
+    head = after[: cut.start()] if cut else after
+    if any(is_head(head, start) for noun in bucket.nouns for start, _ in find_phrase(head, noun)):
+        return True
+    left = pattern("sum").sub("", head).strip()
+    before = any(find_phrase(question[:place], noun) for noun in bucket.nouns)
+    return not left and (before or not head.strip())
+
+
+def is_head(phrase: str, place: int) -> bool:
+    """Tell whether the word at a place is what a phrase is about: "of the late invoices", not "days before the invoice"."""
+    before = terms.words(phrase[:place])
+    telling = list(itertools.dropwhile(lambda word: word in terms.stop_words("grammar"), before))
+    return not any(word in terms.stop_words("grammar") for word in telling)
 
 
 def said_count(question: str) -> bool:
     """Tell whether a count is asked for by that very word, which a kind of document may stand beside ("count the slips")."""
-    match = cues.COUNT.search(question)
-    return bool(match and re.search(r"\bcount\b", match.group(), re.IGNORECASE))
+    said = [question[start:end] for start, end in counting(question)]
+    return any(re.search(r"\bcount\b", words, re.IGNORECASE) for words in said)
 
 
 def sums_amounts(bucket: Bucket, question: str, wanted: str, lead: BucketPlan) -> bool:
@@ -100,11 +111,7 @@ def sums_amounts(bucket: Bucket, question: str, wanted: str, lead: BucketPlan) -
 
 def asks_value(bucket: Bucket, question: str, lead: BucketPlan) -> bool:
     """Tell whether the question wants a value out of a document rather than the documents."""
-    if re.search(
-        r"\b(?:who|whose|when|where|why|how|wer|wann|wo|wie|warum|qui|quand|où|comment|combien)\b",
-        question,
-        re.IGNORECASE,
-    ):
+    if any(interrogative(question, match) for match in pattern("asks_how", "asks_whom").finditer(question)):
         return True
     match = cues.WHICH.search(question)
     if not match:
@@ -129,6 +136,13 @@ ATTRIBUTE = re.compile(
 )
 
 
+def interrogative(question: str, match: re.Match[str]) -> bool:
+    """Tell whether a word asks; behind a noun it only relates ("agreements where Arnwick is no party")."""
+    before = re.search(r"([^\W_]+)\s+$", question[: match.start()])
+    relates = before is not None and terms.bare(before[1]) not in terms.stop_words()
+    return not relates or pattern("asks_how").fullmatch(match.group()) is not None
+
+
 def names_documents(bucket: Bucket, head: str) -> bool:
     """Tell whether the words after "which" name the bucket's documents, and not an attribute of one ("certificate id")."""
     return any(
@@ -147,7 +161,7 @@ def compared_names(bucket: Bucket, question: str, intent: str, lead: BucketPlan)
     if (
         not cues.COMPARE.search(question)
         or lead["noun"] != "plural"
-        or not (cues.SUM.search(question) or cues.COUNT.search(question))
+        or not (asks(question, "sum") or asks(question, "count"))
     ):
         return []
     several = [

@@ -8,7 +8,7 @@ from citegraph.corpus.linking.links import Link
 from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
 from citegraph.language.question_words import pattern, source
-from citegraph.question import cues
+from citegraph.question.functions import function_of
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Reader
 from citegraph.run.pieces import StoredClause
@@ -92,8 +92,7 @@ def _is_valued(reader: Reader, declared: Field, end: int, names: Sequence[Link])
 def _is_sum(reader: Reader, declared: Field, span: tuple[int, int]) -> bool:
     """Tell whether "the total without tax" names another amount."""
     outside = f"{reader.question[: span[0]]} . {reader.question[span[1] :]}"
-    computes = (cues.SUM, cues.AVERAGE, cues.MAXIMUM, cues.MINIMUM)
-    return declared.type == "money" and any(found.search(outside) for found in computes)
+    return declared.type == "money" and function_of(outside) in {"sum", "average", "max", "min"}
 
 
 def _read_predicates(reader: Reader) -> None:

@@ -2,11 +2,16 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
 
 from citegraph.corpus.filters.clause import Clause, Operator
 from citegraph.corpus.linking.linker import Link
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
+from citegraph.language import terms
+from citegraph.language.names import LEGAL_FORMS, tokens
+from citegraph.language.question_words import pattern
 from citegraph.question.reading import Mentioned, Reader
 
 
@@ -25,6 +30,45 @@ def read_mentions(reader: Reader, links: Sequence[Link]) -> None:
         if is_additive(reader, declared, link) or is_common_word(reader, declared, link):
             continue
         add_mention(reader, declared, link)
+    narrow_names(reader)
+
+
+def narrow_names(reader: Reader) -> None:
+    """Keep of a name's several values those that another word of the question tells apart, or all but those.
+
+    "The Arnwick receipts, but leave out the harbour branch" names Arnwick (Harbour) Ltd and does not want it.
+    """
+    for place, atom in enumerate(reader.atoms):
+        if atom.mention is None or len(atom.mention.values) < 2:
+            continue
+        values = list(atom.mention.values)
+        for word in tokens(reader.question):
+            held = [value for value in values if word.text in {token.text for token in tokens(value)}]
+            small = word.text in terms.stop_words() or word.text in LEGAL_FORMS or len(word.text) < 3
+            if small or not held or len(held) == len(values) or not reader.free(word.start, word.end):
+                continue
+            gone = _leaves_out().search(reader.question[: word.start])
+            values = [value for value in values if (value in held) is (gone is None)]
+            reader.use(gone.start() if gone else word.start, word.end)
+        if len(values) < len(atom.mention.values):
+            clause = atom.clause.model_copy(
+                update={
+                    "operator": "in" if len(values) > 1 else "=",
+                    "value": values if len(values) > 1 else values[0],
+                }
+            )
+            reader.atoms[place] = replace(atom, clause=clause)
+
+
+@cache
+def _leaves_out() -> re.Pattern[str]:
+    """Return what must stand before a word that tells those values apart that are not wanted."""
+    return pattern(
+        "deny",
+        "deny_noun",
+        "except",
+        after=r"\s+(?:(?:the|of|from|at|der|die|das|von|bei|le|la|les|de|du)\s+){0,3}$",
+    )
 
 
 ADDED = re.compile(

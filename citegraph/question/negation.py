@@ -58,6 +58,14 @@ def find_denials(reader: Reader, atoms: Sequence[Atom]) -> Denials:
     found = Denials()
     for kind, match in _denying(reader, atoms):
         target = _target(reader, atoms, kind, match)
+        if target is None and kind == "deny" and (subject := _subject(reader, atoms, match)) is not None:
+            found.used.append(match.span())
+            found.atoms |= {subject, *_listed(reader, atoms, subject, -1)}
+            continue
+        if target is None and kind in ("deny", "except") and (behind := _before_end(reader, atoms, match)):
+            found.used.append(match.span())
+            found.atoms |= behind
+            continue
         if target is None:
             if kind != "but":
                 found.idle.append(match.span())
@@ -75,7 +83,7 @@ def _denying(reader: Reader, atoms: Sequence[Atom]) -> Iterator[tuple[str, re.Ma
     taken += [(start, end) for _, _, start, end in reader.bucket.find_identifiers(question)]
     for kind in ("except", "except_after", "deny", "deny_noun", "but"):
         for match in _pattern(kind).finditer(question):
-            if any(start <= match.start() < end for start, end in taken):
+            if any(start <= match.start() < end for start, end in taken) or not reader.free(*match.span()):
                 continue
             yield kind, match
             # "without" both excepts and denies; the longest reading of the same words counts.
@@ -126,6 +134,33 @@ def _target(reader: Reader, atoms: Sequence[Atom], kind: str, match: re.Match[st
     return place if led and len(odd) <= (1 if kind == "except" else ODD) else None
 
 
+def _subject(reader: Reader, atoms: Sequence[Atom], match: re.Match[str]) -> int | None:
+    """Return the place of the name that is denied to be something: "where Arnwick is not a party"."""
+    before = [place for place, atom in enumerate(atoms) if atom.end <= match.start()]
+    if not before or atoms[before[-1]].mention is None:
+        return None
+    gap = reader.question[atoms[before[-1]].end : match.start()].strip()
+    return (
+        before[-1] if pattern("be").fullmatch(gap) or (not gap and match.group().lower()[-1] == "t") else None
+    )
+
+
+def _before_end(reader: Reader, atoms: Sequence[Atom], match: re.Match[str]) -> set[int]:
+    """Return the conditions of a sentence that ends in its denial: "... from 2017. Those of 2020 I do not need."
+
+    Only of a sentence that follows another one: the first one says which documents are meant.
+    """
+    question = reader.question
+    begin = max((end.end() for end in _ENDS.finditer(question, 0, match.start())), default=0)
+    after = re.match(r"\s*(?:[^\W\d_]+\s*)?(?:$|[.!;])", question[match.end() :])
+    if not begin or not after:
+        return set()
+    inside = {place for place, atom in enumerate(atoms) if begin <= atom.start and atom.end <= match.start()}
+    gap = question[atoms[max(inside)].end : match.start()] if inside else ""
+    return inside if len(odd_words(reader, gap)) <= ODD else set()
+
+
+_ENDS = re.compile(r"[.!?;]\s+")
 _HELPED = re.compile(r"(?:do|did|does|can|could|would|should|will|won|must|may|might)", re.IGNORECASE)
 
 

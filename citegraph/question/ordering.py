@@ -6,6 +6,7 @@ from functools import cache
 
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
+from citegraph.language.numbers import find_spelled
 from citegraph.language.question_words import pattern, source
 from citegraph.question import cues
 from citegraph.question.groups import UNITS
@@ -14,7 +15,7 @@ from citegraph.question.phrases import find_phrase
 RANKS = ("largest", "smallest", "newest", "oldest", "longest", "shortest", "top", "first", "last")
 FALLING = frozenset({"largest", "newest", "longest", "top", "last"})
 ORDERED = frozenset({"money", "date", "quantity", "integer", "decimal"})
-NUMBER = rf"(?P<number>\d{{1,4}}|{'|'.join(cues.NUMBERS)})"
+NUMBER = r"(?P<number>\d{1,4})"
 TIMES = frozenset({"day", "days", "week", "month", "months", "year", "years"})
 
 
@@ -54,19 +55,28 @@ def read_rank(bucket: Bucket, question: str) -> Rank | None:
     """Return the order that a question asks for, None for none."""
     if in_order := _sorted(bucket, question):
         return in_order
+    said_in_digits = in_digits(question)
     for form in _forms():
-        match = form.search(question)
+        match = form.search(said_in_digits)
         if match is None:
             continue
         kind = next(name for name in RANKS if match.groupdict().get(name))
-        said = (match.groupdict().get("number") or "one").lower()
-        limit = cues.NUMBERS.get(said) or int(said)
+        limit = int(match.groupdict().get("number") or 1)
         field = _named_field(bucket, question, match) or _usual_field(bucket, kind)
         group = _group(bucket, question, match)
         if field is None and group is None:
             return None
-        return Rank(field, kind in FALLING, limit, group, match.group())
+        return Rank(field, kind in FALLING, limit, group, question[match.start() : match.end()])
     return _extreme_date(bucket, question)
+
+
+def in_digits(question: str) -> str:
+    """Return the question with its number words in digits, blanks behind them, so that every place stays where it was."""
+    for number in find_spelled(question):
+        size = number.end - number.start
+        if not number.weak and len(str(number.value)) <= size:
+            question = f"{question[: number.start]}{number.value:<{size}}{question[number.end :]}"
+    return question
 
 
 def _named_field(bucket: Bucket, question: str, match: re.Match[str]) -> str | None:
@@ -103,7 +113,7 @@ def _group(bucket: Bucket, question: str, match: re.Match[str]) -> str | None:
     """Return the keyword field that is ranked: "top 5 vendors", "the 3 vendors with the highest total"."""
     places = [match.end()]
     if number := match.groupdict().get("number"):
-        places.append(match.start() + question[match.start() :].index(number) + len(number))
+        places.append(match.start("number") + len(number))
     for place in places:
         rest = question[place:].lstrip()
         if any(start == 0 for noun in bucket.nouns for start, _ in find_phrase(rest, noun)[:1]):

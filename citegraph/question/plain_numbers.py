@@ -5,6 +5,7 @@ import re
 from citegraph.corpus.filters.clause import Operator
 from citegraph.corpus.schema.field import Field
 from citegraph.language.amounts import Amount, find_amounts
+from citegraph.language.units import is_measure
 from citegraph.question.measures import RANGE, compared, range_of
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Reader
@@ -24,12 +25,17 @@ _SMALL_WORDS = re.compile(
 
 def read_numbers(reader: Reader) -> None:
     """Add the clauses of integer and decimal fields that have no unit; a number without their word is none of theirs."""
-    fields = [item for item in reader.bucket.fields if item.type in {"integer", "decimal"} and not item.unit]
+    fields = [item for item in reader.bucket.fields if item.type in {"integer", "decimal"} and counts(item)]
     for declared in fields:
         for word in sorted((*declared.words, declared.name.replace("_", " ")), key=len, reverse=True):
             for begin, end in find_phrase(reader.question, word):
                 if reader.free(begin, end):
                     _read_beside(reader, declared, begin, end)
+
+
+def counts(declared: Field) -> bool:
+    """Tell whether a number is one of things (items, pages), without a unit that measures."""
+    return not declared.unit or not is_measure(declared.unit)
 
 
 def _read_beside(reader: Reader, declared: Field, begin: int, end: int) -> None:

@@ -1,5 +1,6 @@
 """What a question says to one bucket: its spans, mentions and conditions, while it is read and afterwards."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -74,12 +75,18 @@ class Reading:
 
 @dataclass
 class Reader:
-    """A question being read: what was used up so far, and the conditions and notes found."""
+    """A question being read: what was used up so far, and the conditions and notes found.
+
+    Attributes:
+        currencies: those in which the bucket's main amounts are stored.
+        dates: the first and the last stored value of each date field that any document states.
+    """
 
     bucket: Bucket
     question: str
     today: date
     currencies: frozenset[str] = frozenset()
+    dates: Mapping[str, tuple[date, date]] = field(default_factory=dict)
     used: list[Span] = field(default_factory=list)
     atoms: list[Atom] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from citegraph.language.question_words import pattern
 from citegraph.question import cues
-from citegraph.question.small_talk import GREETED
+from citegraph.question.cues import GREETED
 from citegraph.run.services import Services
 from nodes.decompose import Decompose, classify, decompose, entities, output_format, tidy
 from tests.node_runtime import runtime, with_models
@@ -49,7 +50,7 @@ def test_intent_and_aggregate(question: str, expected: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "hits", "misses"),
+    ("signals", "hits", "misses"),
     [
         (
             cues.NEGATION,
@@ -61,14 +62,18 @@ def test_intent_and_aggregate(question: str, expected: tuple[str, str]) -> None:
             ["are there leases", "gibt es Belege", "existe un avenant"],
             ["germany", "existing lease"],
         ),
-        (cues.LATEST, ["most recent", "neueste Fassung", "dernière facture"], ["lasting", "plaster"]),
-        (cues.OLDEST, ["earliest", "älteste Rechnung", "première"], ["firstly", "golden"]),
+        (
+            pattern("newest", "last"),
+            ["most recent", "neueste Fassung", "dernière facture"],
+            ["lasting", "plaster"],
+        ),
+        (pattern("oldest", "first"), ["earliest", "älteste Rechnung", "première"], ["firstly", "golden"]),
         (cues.WHICH, ["which one", "Welchem", "quelle"], ["sandwich", "somewhat"]),
     ],
 )
-def test_signal_words_are_whole_words(pattern: Any, hits: list[str], misses: list[str]) -> None:
-    assert [text for text in hits if not pattern.search(text)] == []
-    assert [text for text in misses if pattern.search(text)] == []
+def test_signal_words_are_whole_words(signals: Any, hits: list[str], misses: list[str]) -> None:
+    assert [text for text in hits if not signals.search(text)] == []
+    assert [text for text in misses if signals.search(text)] == []
 
 
 def test_entities_are_capitalised_runs_and_identifiers() -> None:

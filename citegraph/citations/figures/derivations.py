@@ -52,7 +52,9 @@ def _results(operation: str, inputs: list[Decimal]) -> Iterator[Decimal]:
 
 
 def from_code(fact: Fact, derivations: Sequence[Derivation]) -> Derivation | None:
-    """Return the computation of code that gives a claimed number, None when none does."""
+    """Return the computation of code that gives a claimed number, None when none does; a date is computed by none."""
+    if not (fact.amounts or fact.raw):
+        return None
     for derivation in derivations:
         printed = hard_facts(f"{derivation.value} {derivation.unit}".strip())
         for value in (f for f in printed if f.amounts):

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import date
 from threading import Lock
 from typing import Any
 
@@ -129,7 +130,7 @@ class Search(NameSearch):
         score = link.score
         if link.how != "alias" and not cued and not self._quoted(link):
             if not telling:
-                score *= 0.3
+                score *= 0.6 if link.complete and self._is_written_as_name(named) else 0.3
             elif (
                 len(telling) == 1 and self._is_ordinary(telling[0]) and not (link.complete and len(named) > 1)
             ):
@@ -153,6 +154,15 @@ class Search(NameSearch):
     def _quoted(self, link: Link) -> bool:
         around = self.text[max(0, link.start - 1) : link.start], self.text[link.end : link.end + 1]
         return all(mark and mark in "`'\"“”„«»‘’()" for mark in around)
+
+    def _is_written_as_name(self, words: Sequence[Token]) -> bool:
+        """Tell whether words that are each ordinary here are together written as a name is ("D-Trust") and no phrase of the bucket."""
+        if len(words) < 2:
+            return False
+        said = self.text[words[0].start : words[-1].end]
+        own = {fold(phrase) for phrase in (*self.bucket.nouns, *self.bucket.topics)}
+        own |= {fold(word) for declared in self.bucket.fields for word in declared.words}
+        return fold(said) not in own and ("-" in said or (said != said.lower() and said != said.title()))
 
     def _is_ordinary(self, word: Token) -> bool:
         """Return whether a word is written as ordinary words are: lower case, letters only."""
@@ -179,7 +189,7 @@ class ValueLinker:
         self.store = store
         self._lexicons: dict[str, tuple[int, Lexicon]] = {}
         self._currencies: dict[str, tuple[int, frozenset[str]]] = {}
-        self._coverage: dict[str, tuple[int, dict[str, float]]] = {}
+        self._coverage: dict[str, tuple[int, dict[str, tuple[float, date | None, date | None]]]] = {}
         self._lock = Lock()
 
     def link(
@@ -233,17 +243,33 @@ class ValueLinker:
 
     def coverage(self, bucket: str) -> dict[str, float]:
         """Return the share of a bucket's documents that state each of its dates."""
+        return {name: share for name, (share, _, _) in self._dated(bucket).items()}
+
+    def dates(self, bucket: str) -> dict[str, tuple[date, date]]:
+        """Return the first and the last value of each date of a bucket that any document states."""
+        return {
+            name: (first, last)
+            for name, (_, first, last) in self._dated(bucket).items()
+            if first is not None and last is not None
+        }
+
+    def _dated(self, bucket: str) -> dict[str, tuple[float, date | None, date | None]]:
         version = self.store.version(bucket)
         held = self._coverage.get(bucket)
         if not held or held[0] != version:
             rows = self.store.tables[bucket].rows
             names = [item.name for item in self.store.buckets[bucket].fields if item.type == "date"]
-            counts = [func.count(rows.c[name]) for name in names]
+            read = (func.count, func.min, func.max)
+            numbers = [function(rows.c[name]) for name in names for function in read]
             statement = (
-                select(func.count(), *counts).select_from(rows).where(self.store.condition(bucket, ()))
+                select(func.count(), *numbers).select_from(rows).where(self.store.condition(bucket, ()))
             )
-            total, *stated = self.store.run(statement).one()
-            held = (version, {name: n / (total or 1) for name, n in zip(names, stated, strict=True)})
+            total, *found = self.store.run(statement).one()
+            dated = {
+                name: (found[3 * n] / (total or 1), found[3 * n + 1], found[3 * n + 2])
+                for n, name in enumerate(names)
+            }
+            held = (version, dated)
             self._coverage[bucket] = held
         return held[1]
 

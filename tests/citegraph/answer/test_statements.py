@@ -9,13 +9,14 @@ from citegraph.answer.cells import number_text
 from citegraph.answer.cited_spans import cell, every_place, line_around, written_forms
 from citegraph.answer.set_statements import compose_set
 from citegraph.answer.statements import compose_passages, derivations_of, joined, nothing_text, tidy
-from citegraph.citations.claims import split_claims
+from citegraph.citations.verifier import verify
 from citegraph.language.amounts import Money
 from citegraph.plan.make import make_plan
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
 from nodes.decompose import decompose
+from nodes.verify_citations import gather_evidence
 from tests.node_runtime import TODAY
 
 NOW = Context(today=TODAY.isoformat())
@@ -108,13 +109,13 @@ def test_the_limit_of_a_list(corpus: Corpus) -> None:
         ),
         (
             "What is the largest invoice from Oudenveld?",
-            "Highest total amount: 1,355.20 EUR [oudenveld-of-24-02].\n2 of 2 documents were included.",
+            "Highest total amount: 1,355.20 EUR [oudenveld-of-24-02].\n2 of 2 documents were included.\nOudenveld Facility B.V., 2024-02-29 [oudenveld-of-24-02].",
             "max",
             "1,355.20",
         ),
         (
             "What is the cheapest invoice from Oudenveld?",
-            "Lowest total amount: 1,185.80 EUR [oudenveld-of-24-01].\n2 of 2 documents were included.",
+            "Lowest total amount: 1,185.80 EUR [oudenveld-of-24-01].\n2 of 2 documents were included.\nOudenveld Facility B.V., 2024-01-31 [oudenveld-of-24-01].",
             "min",
             "1,185.80",
         ),
@@ -157,10 +158,16 @@ def test_groups(corpus: Corpus) -> None:
     ]
     assert (draft["matched"], draft["computed"]) == (3, True)
     assert draft["text"] == (
-        "2 groups: 3 of 3 documents were included.\nNote: amounts in EUR, USD are not added up."
+        "2 groups: 3 of 3 documents were included.\n"
+        "- Oudenveld Facility B.V.: sum total amount 2,541.00 EUR [oudenveld-of-24-01] [oudenveld-of-24-02]\n"
+        "- Perrisoke Staffing Inc.: sum total amount 10,584.00 USD [perrisoke-ps-88104]\n"
+        "Note: amounts in EUR, USD are not added up."
     )
     # What the database computed is not called unsupported for want of a passage.
-    assert split_claims(draft["text"]) == []
+    report = verify(
+        draft["text"], gather_evidence(corpus, {"draft": draft}, {})[0], derivations=derivations_of(draft)
+    )
+    assert {claim.verdict for claim in report.claims} == {"derived"}
     plan["aggregate"] = {"function": "sum", "field": "amount_due", "group_by": ["vendor_name"]}
     draft = compose_set(corpus, plan, {}, NOW)
     assert draft["text"].splitlines()[0] == "0 groups: 0 of 3 documents were included."

@@ -1,0 +1,29 @@
+"""The part of a message that asks: without the sentences around it, code, and numbers that are only compared."""
+
+import re
+
+from citegraph.language.amounts import find_amounts
+from citegraph.question.measures import compared
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=\S)")
+_LED = re.compile(r"^(?:\S+\s+){4,}\S+:\s+")
+"""A sentence that leads up to the question ("I am preparing an overview for a client: ..."); a short one is its topic."""
+_CODE = re.compile(r"`[^`]*`|\S*(?:::|\w\(\))\S*")
+
+
+def asking(message: str) -> str:
+    """Return the sentences of a message that end as questions do, the whole message where none does."""
+    sentences = _SENTENCE.split(message)
+    asked = [_LED.sub("", one) for one in sentences if one.rstrip(' "”»)').endswith("?")]
+    return " ".join(asked) or message
+
+
+def plain(question: str) -> str:
+    """Return a question with blanks for code (`Remote::list()`) and for compared numbers ("more than 10")."""
+    spans = [match.span() for match in _CODE.finditer(question)]
+    for amount in find_amounts(question):
+        operator, start, end = compared(question, *amount.span)
+        spans += [(start, end)] if operator != "=" else []
+    for start, end in spans:
+        question = question[:start] + " " * (end - start) + question[end:]
+    return question

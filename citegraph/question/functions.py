@@ -1,0 +1,73 @@
+"""Which number over documents a question's words ask for: a count, sum, average, median, extreme or share."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from citegraph.language import terms
+from citegraph.language.question_words import pattern
+
+FUNCTIONS = ("share", "median", "average", "count", "max", "min", "sum")
+"""In the order in which they are looked for: the average of sums is an average, "how many ... in total" a count."""
+KINDS = {
+    "share": ("share",),
+    "median": ("median",),
+    "average": ("average",),
+    "max": ("maximum", "largest"),
+    "min": ("minimum", "smallest"),
+    "sum": ("sum",),
+}
+"""The kinds of words (`language/words/questions.yaml`) that ask for each."""
+
+
+def function_of(question: str) -> str:
+    """Return the function that a question's words ask for, "none" for none; the schema settles whether it is one."""
+    return next((function for function in FUNCTIONS if asks(question, function)), "none")
+
+
+def asks(question: str, function: str) -> bool:
+    """Tell whether a question has words for a function."""
+    return next(spans(question, function), None) is not None
+
+
+def spans(question: str, function: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of the words that ask for a function."""
+    if function == "count":
+        yield from counting(question)
+        return
+    for match in pattern(*KINDS[function]).finditer(question):
+        yield match.span()
+    if function == "sum":
+        for match in _billed().finditer(question):
+            yield match.span()
+
+
+def counting(question: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of the words behind which stands what is counted.
+
+    "Number of" counts only where no noun stands before it ("serial number of"), "hoeveel" only before what is counted.
+    """
+    for match in pattern("count").finditer(question):
+        yield match.span()
+    for match in pattern("count_noun").finditer(question):
+        before = re.search(r"([^\W\d_][\w-]*)\s+$", question[: match.start()])
+        noun = before is not None and terms.bare(before[1]) not in terms.stop_words()
+        if not noun or (before and pattern("sum", "different").fullmatch(before[1])):
+            yield match.span()
+    for match in pattern("how_much").finditer(question):
+        if not pattern("helping", "be", "states", before=r"\s+").match(question, match.end()):
+            yield match.span()
+
+
+def counted_at(question: str) -> int | None:
+    """Return where what is counted begins, None where nothing is."""
+    places = sorted(counting(question))
+    return places[0][1] if places else None
+
+
+@cache
+def _billed() -> re.Pattern[str]:
+    """Return what matches "how much has A invoiced": a question for an amount, and a verb of billing."""
+    return re.compile(
+        rf"{pattern('amount_asked').pattern}[^?.]{{0,60}}{pattern('billed').pattern}", re.IGNORECASE
+    )
