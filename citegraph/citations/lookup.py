@@ -10,6 +10,7 @@ from citegraph.citations.facts import Fact, hard_facts
 from citegraph.citations.figures.arithmetic import Operand, Result, compute
 from citegraph.citations.figures.tables import BAR
 from citegraph.citations.matching import View, facts_agree, view
+from citegraph.language.terms import language_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class Stated:
         besides: facts known of the documents besides: their fields, and the codes in their names.
         asked: facts of the question: operands, and names of what is spoken of.
         said: facts of the answer's claims that stood: operands.
+        lines: the content words of each sentence and row that has operands, by its number.
     """
 
     operands: Sequence[Operand]
@@ -30,6 +32,7 @@ class Stated:
     besides: Sequence[Fact] = ()
     asked: Sequence[Fact] = ()
     said: Sequence[Fact] = ()
+    lines: Mapping[int, frozenset[str]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -76,7 +79,10 @@ def look_up(
         else:
             open_.append(fact)
     known = [o for _, hits in looked.found for o in hits]
-    for fact in open_:
+    for fact in (*open_, *open_):  # once more: it may follow from what is computed behind it
+        if any(fact is f for f, _ in looked.computed):
+            continue
+        looked.missing = [f for f in looked.missing if f is not fact]
         if by_code and fact in by_code:
             looked.computed.append((fact, Result(by_code[fact], ())))
             continue
@@ -112,10 +118,35 @@ def _computed(
     claim: View, fact: Fact, sure: Sequence[Fact], known: Sequence[Operand], stated: Stated
 ) -> Result | None:
     shown = {id(o) for o in known}
-    operands = [Operand(o.fact, o.place, o.column, id(o) in shown) for o in stated.operands]
+    speaking = {place for place, stems in stated.lines.items() if stems & claim.stem_set}
+    anywhere = not speaking or language_of(claim.text) != language_of(stated.text)
+    operands = [
+        Operand(o.fact, o.place, o.column, id(o) in shown, anywhere or o.column >= 0 or o.place in speaking)
+        for o in stated.operands
+    ]
     operands += [Operand(f, -1, named=True) for f in (*stated.asked, *stated.said)]
     operands += [Operand(f, -2, named=True) for f in sure]
+    beside = _shown_beside(claim, fact)
+    if beside and (result := compute(fact, [Operand(f, -2, named=True) for f in beside])) is not None:
+        return result
+    if len(beside) in (2, 3):
+        return None
     return compute(fact, operands, claim.bound(fact) not in ("", "~"))
+
+
+_IN_BRACKETS = re.compile(r"\(([^()]*)\)")
+
+
+def _shown_beside(claim: View, fact: Fact) -> list[Fact]:
+    """Return the values in the brackets behind a value, of which it is then computed: "24 % (37.00 of 154.00)"."""
+    for match in _IN_BRACKETS.finditer(claim.text, fact.end):
+        inside = [f for f in claim.facts if match.start() < f.start < match.end()]
+        between = [f for f in claim.facts if fact.end <= f.start < match.start()]
+        if between:
+            return []
+        if len(inside) > 1:
+            return inside
+    return []
 
 
 def shown_as_computed(claim: View, fact: Fact, stated: Stated) -> bool:
@@ -144,6 +175,7 @@ def as_token(fact: Fact, text: str) -> bool:
 def stated_in(pool: Pool, evidence: Sequence[int], asked: Sequence[Fact] = ()) -> Stated:
     """Return what some evidence spans state, sentence by sentence and row by row."""
     operands: list[Operand] = []
+    lines: dict[int, frozenset[str]] = {}
     documents = [pool.document(d) for d in dict.fromkeys(pool.evidence[e].doc_id for e in evidence)]
     place = 0
     for e in evidence:
@@ -152,12 +184,13 @@ def stated_in(pool: Pool, evidence: Sequence[int], asked: Sequence[Fact] = ()) -
         for start, end in units_of(text):
             place += 1
             line = text[start:end]
+            lines[place] = view(line, comma).stem_set
             for fact in view(line, comma).facts:
                 column = len(BAR.findall(line, 0, fact.start)) if "|" in line else -1
                 operands.append(Operand(fact, place, column))
     text = "\n".join(pool.evidence[e].text for e in evidence)
     besides = [f for d in documents for f in (*d.annotations, *hard_facts(d.name))]
-    return Stated(operands, text, "\n".join(d.text for d in documents), besides, asked)
+    return Stated(operands, text, "\n".join(d.text for d in documents), besides, asked, lines=lines)
 
 
 def show(fact: Fact) -> str:

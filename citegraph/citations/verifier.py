@@ -26,6 +26,7 @@ from citegraph.citations.field_values import exchanged, says_only_values
 from citegraph.citations.figures.cell_labels import Place, misplaced, places_of, said_in_row, said_of
 from citegraph.citations.figures.derivations import count_of, from_code, recompute
 from citegraph.citations.findings import (
+    ENOUGH,
     Finding,
     Query,
     closeness,
@@ -45,6 +46,8 @@ from citegraph.language.terms import bare, language_of
 
 FLOOR = 0.2
 """Share of a claim's weighted words below which its spans do not speak of it."""
+OWN = 5
+"""Content words beside those of the question, of which a source that speaks of the claim has one."""
 REPEATED = 0.6
 """How far a claim runs along its source to be a repetition, which computes nothing."""
 
@@ -130,7 +133,7 @@ class _Run:
             return self._claim(statement, held.verdict, held.finding, held.reason, held.formula)
         for spans in self._others(cited):
             again = self._try(statement, query, spans, least=0.5)
-            if again.verdict == "supported" and again.finding is not None:
+            if again.verdict == "supported" and again.finding is not None and self._says(again.finding):
                 place = self.pool.evidence[again.finding.window.evidence].doc_id
                 said = (
                     "not cited, but {} says it" if not statement.markers else "{} says it, not what is cited"
@@ -143,12 +146,19 @@ class _Run:
             held = replace(held, reason=f"[{unknown[0]}] names no evidence")
         return self._claim(statement, held.verdict, held.finding, held.reason)
 
+    def _says(self, finding: Finding) -> bool:
+        """Tell whether a passage that is not cited says a claim, in its own words and not in those of the question."""
+        exact = finding.assessment.coverage == finding.assessment.tight == 1.0
+        return (
+            exact
+            or finding.clean
+            or (finding.assessment.coverage >= ENOUGH and not finding.assessment.conflict)
+        )
+
     def _said_elsewhere(self, query: Query, held: "_Held", cited: Sequence[int]) -> bool:
         """Tell whether a claim that would be computed from its spans stands word for word in another document."""
-        return (
-            held.verdict == "derived"
-            and not held.by_code
-            and any(stands_exactly(self.pool, query.view.text, spans) for spans in self._others(cited))
+        return held.verdict == "derived" and any(
+            stands_exactly(self.pool, query.view.text, spans) for spans in self._others(cited)
         )
 
     def _others(self, cited: Sequence[int]) -> list[list[int]]:
@@ -281,6 +291,10 @@ class _Run:
             return self._ask(query, _Held("unsupported", finding, f'"{name}" is not in the source'))
         speaks = bool(looked.found) or share >= FLOOR if foreign else share >= max(least, FLOOR)
         words_of = f"{share:.0%} of the words are in the source"
+        if speaks and not foreign and not least and self._only_asked(query, evidence, looked):
+            return self._ask(
+                query, _Held("unsupported", finding, "only words of the question are in the source")
+            )
         if not speaks:
             reason = f"only {words_of}" if share else "nothing in the evidence speaks of this"
             return self._ask(query, _Held("unsupported", finding, reason))
@@ -364,9 +378,10 @@ class _Run:
             return ""
         span = self.pool.evidence[sentence.evidence]
         comma = self.pool.document(span.doc_id).comma
-        own = [f for f in view(sentence.text, comma).facts if not f.label]
+        facts = view(sentence.text, comma).facts
+        own = [f for f in facts if not f.label]
         for fact in query.view.facts:
-            if fact.label or fact.kind == "identifier" or any(facts_agree(fact, f, span.text) for f in own):
+            if fact.label or fact.kind == "identifier" or any(facts_agree(fact, f, span.text) for f in facts):
                 continue
             left = [r for r in own if not any(facts_agree(f, r, span.text) for f in query.view.facts)]
             rival = next((r for r in left if family(r) == family(fact)), left[0] if left else None)
@@ -389,6 +404,17 @@ class _Run:
         each = total / len(weights) if weights else 1.0
         values = each * (len(looked.found) + len(looked.computed))
         return (sum(w for s, w in weights.items() if s in have) + values) / ((total + values) or 1.0)
+
+    def _only_asked(self, query: Query, evidence: Sequence[int], looked: Looked) -> bool:
+        """Tell whether a claim shares with its spans only what the question asked: no value, and no word beside its words."""
+        if looked.found or looked.computed:
+            return False
+        there = {
+            s for e in evidence for m in self.pool.by_evidence.get(e, []) for s in self.pool.units[m].stems
+        }
+        mine = query.view.stem_set
+        own = mine - self.asked_stems
+        return bool(self.asked_stems & mine) and len(own) >= OWN and not own & there
 
     def _unknown_name(self, query: Query) -> str:
         """Return a name of the claim that neither the evidence nor the question has, "" for none; a German noun is none."""

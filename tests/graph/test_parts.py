@@ -319,9 +319,8 @@ async def test_a_verifier_lifts_no_claim_of_which_a_fact_fails(open_with: OpenWi
 
 
 async def test_a_verifier_supports_what_words_leave_undecided(open_with: OpenWith) -> None:
-    from tests.nodes.test_model_prompts import VAGUE
-
-    said = f"{RIGHT} {VAGUE}"
+    vague = "At such voltage nobody promises unharmed survival through longer exposures, so designers keep away [nv2n517]."
+    said = f"{RIGHT} {vague}"
     without = await open_with(composer=lambda: said).ask(QUESTION)
     assert without.text == RIGHT
     answer = await open_with(composer=lambda: said, verifier=lambda: "supported").ask(QUESTION)

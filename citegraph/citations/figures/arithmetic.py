@@ -1,6 +1,7 @@
 """Numbers and dates that a claim computes from stated ones: sums, differences, products, shares, growth, spans of time."""
 
 import calendar
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -9,6 +10,8 @@ from itertools import combinations
 
 from citegraph.citations.facts import Fact
 from citegraph.citations.matching import family
+from citegraph.language.amounts import same_currency
+from citegraph.language.numbers import readings
 
 MOST = 40
 """Operands that are tried in pairs; a longer table is computed over its columns only."""
@@ -23,13 +26,15 @@ class Operand:
     Attributes:
         place: the sentence or row that states it; what stands in one place was put together by the source.
         column: its column among the cells of a table's rows, -1 in prose.
-        named: the claim itself says it: what a claim shows of its computation.
+        named: the claim, the question or an earlier claim says it: what is shown of the computation.
+        near: the sentence or row that states it shares words with the claim.
     """
 
     fact: Fact
     place: int
     column: int = -1
     named: bool = False
+    near: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +48,9 @@ class Result:
 def compute(wanted: Fact, operands: Sequence[Operand], bounded: bool = False) -> Result | None:
     """Return how a value comes about from stated ones, None when it does not.
 
-    A result of two significant digits or fewer is hit by chance among many operands: there the operands must be named
-    by the claim or stand in one place of the source, and a bound ("at least six weeks") is nobody's result.
+    Units are kept: a length is no price less a length, and a count of things adds to no amount. Values that the claim
+    does not show must stand in sentences that speak of it; a result of two significant digits or fewer is hit by chance,
+    so most of its operands are shown or they stand in one place, and a bound ("at least six weeks") is nobody's result.
 
     Args:
         wanted: the number or date of the claim.
@@ -57,31 +63,48 @@ def compute(wanted: Fact, operands: Sequence[Operand], bounded: bool = False) ->
         return _clock(wanted, operands)
     if wanted.kind != "number" or not wanted.amounts:
         return None
-    if family(wanted) not in ("number", "money", "percent"):
-        # a bare number has a unit by the head or the column of its table, in prose it has none
-        operands = [o for o in operands if family(o.fact) != "number" or o.column >= 0 or o.named]
     few = len(_significant(wanted)) <= 2
     for result in _results(wanted, _without_repeats(operands)):
-        if not few:
-            return result
-        stated = [o for o in result.operands if not o.named]
-        close = len({o.place for o in result.operands}) == 1 and bool(wanted.dimension) and not bounded
-        product = "×" in result.formula
-        if not stated or (not product and (len(stated) <= len(result.operands) // 2 or close)):
+        if _follows(wanted, result, few, bounded):
             return result
     return None
 
 
-def _significant(fact: Fact) -> str:
+def _follows(wanted: Fact, result: Result, few: bool, bounded: bool) -> bool:
+    """Tell whether a result is more than a coincidence of numbers."""
+    stated = [o for o in result.operands if not o.named]
+    if not stated:
+        return True
+    if not all(o.near for o in stated):
+        return False
+    close = len({o.place for o in result.operands}) == 1
+    if few:
+        added = not re.search(r" [×/] ", result.formula)
+        if added and len(stated) * 2 <= len(result.operands):
+            return True
+        return (
+            close
+            and bool(wanted.dimension)
+            and not bounded
+            and len(result.operands) == 2
+            and "×" not in result.formula
+        )
+    columns = {o.column for o in result.operands}
+    return len(result.operands) != 3 or close or len(stated) == 1 or (len(columns) == 1 and columns != {-1})
+
+
+def _significant(wanted: Fact) -> str:
     return (
-        fact.printed.strip("-−+ ").replace(".", "").replace(",", "").strip("0") if not fact.spelled else "1"
+        wanted.printed.strip("-−+ ").replace(".", "").replace(",", "").strip("0")
+        if not wanted.spelled
+        else "1"
     )
 
 
 def _without_repeats(operands: Sequence[Operand]) -> list[Operand]:
     """Return the operands, of equal values the one that the claim names, those first, at most `MOST`."""
     found: dict[tuple[str, tuple[Decimal, ...], str, int], Operand] = {}
-    for item in sorted(operands, key=lambda o: (not o.named, o.fact.spelled)):
+    for item in sorted(operands, key=lambda o: (not o.named, not o.near, o.fact.spelled)):
         fact = item.fact
         if fact.label or (fact.kind == "number" and not fact.amounts):
             continue
@@ -96,16 +119,151 @@ def _results(wanted: Fact, operands: Sequence[Operand]) -> Iterator[Result]:
     yield from _between_clocks(wanted, [o for o in operands if o.fact.kind == "identifier"])
     yield from _of_pairs(wanted, numbers)
     yield from _of_columns(wanted, numbers)
-    if len(_significant(wanted)) > 2 or wanted.dimension:
-        yield from _of_chains(wanted, numbers)
+    yield from _of_chains(wanted, numbers)
 
 
 # ---------------------------------------------------------------- numbers
 
 
-def _values(fact: Fact) -> tuple[Decimal, ...]:
-    """Return what a number counts for: in its base unit, and as it is printed."""
-    return tuple(dict.fromkeys((fact.amounts[0], *(fact.raw[:1]))))
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A value under way.
+
+    Attributes:
+        raw: as it is printed, without the factor of its unit.
+        factor: what makes of it the base unit.
+        unit: its dimension, "" for a bare number.
+        firm: printed in three digits or more, in a table, or shown by the claim: a bare one may have any unit.
+        text: how it came about.
+    """
+
+    raw: Decimal
+    factor: Decimal
+    unit: str
+    firm: bool
+    text: str
+
+    @property
+    def amount(self) -> Decimal:
+        """Return it in the base unit."""
+        return self.raw * self.factor
+
+    @property
+    def share(self) -> bool:
+        """Tell whether it is a percentage."""
+        return self.unit.startswith("percent")
+
+    @property
+    def time(self) -> bool:
+        """Tell whether it is a span of time."""
+        return self.unit in _TIMES
+
+
+_TIMES = ("time", "calendar months", "business days")
+
+
+def _value(item: Operand, beside: Operand | None = None) -> _Value:
+    """Return what an operand counts for; one with a scale word beside a bare one as it is printed ("1.1 of 1.8 million")."""
+    fact = item.fact
+    raw = fact.raw[0] if fact.raw else fact.amounts[0]
+    factor = fact.amounts[0] / raw if raw else Decimal(1)
+    if fact.scaled and beside is not None and not beside.fact.dimension and not beside.fact.scaled:
+        raw = next(
+            (r for r in readings(fact.printed) if r and raw / r == Decimal(10) ** (raw / r).adjusted()), raw
+        )
+    firm = not fact.spelled and (item.column >= 0 or item.named or len(_significant(fact)) > 2)
+    return _Value(raw, factor, fact.dimension, firm, _shown(item))
+
+
+def _on_one_scale(one: _Value, other: _Value) -> tuple[Decimal, Decimal, Decimal, str] | None:
+    """Return two values that can be added as numbers on one scale with its factor and unit, None when they cannot."""
+    if one.unit and other.unit:
+        if not _same_unit(one.unit, other.unit):
+            return None
+        if one.factor == other.factor:
+            return one.raw, other.raw, one.factor, one.unit
+        return one.amount, other.amount, Decimal(1), one.unit
+    bare = [v for v in (one, other) if not v.unit]
+    unit = one.unit or other.unit
+    if unit and not all(v.firm for v in bare):
+        return None
+    return one.raw, other.raw, max(one.factor, other.factor), unit
+
+
+def _same_unit(one: str, other: str) -> bool:
+    if one.startswith("money:") and other.startswith("money:"):
+        return same_currency(one[6:], other[6:])
+    return one == other or (one.startswith("percent") and other.startswith("percent"))
+
+
+def _together(one: _Value, other: _Value, share: bool) -> Iterator[_Value]:
+    """Yield what two values give: sum, difference, product, quotient; shares and growth when a `share` is wanted."""
+    firm = one.firm or other.firm
+    scale = _on_one_scale(one, other)
+    if scale is not None:
+        x, y, factor, unit = scale
+        big, small = (one, other) if abs(x) >= abs(y) else (other, one)
+        yield _Value(abs(x - y), factor, unit, firm, f"{_inner(big)} - {_inner(small)}")
+        yield _Value(x + y, factor, unit, firm, f"{_inner(one)} + {_inner(other)}")
+        for a, b, first, second in ((x, y, one, other), (y, x, other, one)):
+            if b and a != b:
+                if share and not one.share:
+                    text = f"({_inner(first)} - {_inner(second)}) / {_inner(second)}"
+                    yield _Value(
+                        a / b * 100, Decimal(1), "percent", True, f"{_inner(first)} / {_inner(second)}"
+                    )
+                    yield _Value((a - b) / b * 100, Decimal(1), "percent", True, text)
+                yield _Value(a / b, Decimal(1), "", False, f"{_inner(first)} / {_inner(second)}")
+    for first, second in ((one, other), (other, one)):
+        yield from _multiplied(first, second)
+
+
+def _multiplied(base: _Value, times: _Value) -> Iterator[_Value]:
+    """Yield a percentage of a value, taken, added and taken off, and a price or measure times or by a number."""
+    if times.share:
+        if not base.time and not (base.share and not (base.firm and times.firm)):
+            part = base.raw * times.raw / 100
+            for sign, result in (("×", part), ("+", base.raw + part), ("-", base.raw - part)):
+                yield _Value(
+                    result, base.factor, base.unit, base.firm, f"{_inner(base)} {sign} {_inner(times)}"
+                )
+    elif (not times.unit or base.unit.startswith("money")) and not base.share:
+        if abs(times.raw) > 1 and base.raw != 1:
+            product = base.raw * times.raw
+            yield _Value(product, base.factor, base.unit, True, f"{_inner(base)} × {_inner(times)}")
+        if times.raw and abs(times.raw) != 1 and not _same_unit(base.unit, times.unit or "-"):
+            yield _Value(
+                base.raw / times.raw, base.factor, base.unit, True, f"{_inner(base)} / {_inner(times)}"
+            )
+
+
+def _inner(value: _Value) -> str:
+    return f"({value.text})" if " " in value.text and re.search(r" [-+×/] ", value.text) else value.text
+
+
+def _hits(wanted: Fact, result: _Value) -> bool:
+    """Tell whether a result is the wanted number within half of its last digit: in its unit, or bare and with none."""
+    raw = abs(wanted.raw[0]) if wanted.raw else abs(wanted.amounts[0])
+    half = Decimal(10) ** wanted.decimals / 2
+    if wanted.dimension and result.unit:
+        if not _same_unit(wanted.dimension, result.unit):
+            return False
+        if abs(abs(wanted.amounts[0]) - abs(result.amount)) <= _step(wanted):
+            return True
+        if wanted.dimension in _TIMES:
+            return False  # the same unit and another amount: two weeks are no two days
+    elif wanted.dimension:
+        if not result.firm and not (wanted.dimension in _TIMES and "/" in result.text):
+            return False
+    elif result.share or result.unit in _TIMES:
+        return False
+    if abs(raw - abs(result.raw)) <= half:
+        return True
+    exponent = raw.as_tuple().exponent
+    if not wanted.scaled or not isinstance(exponent, int):
+        return False
+    least = Decimal(10) ** min(exponent, 0) / 2  # "57.6 million" out of a table "in millions"
+    return abs(raw / Decimal(10) ** (wanted.decimals - exponent) - abs(result.raw)) <= least
 
 
 def _step(wanted: Fact) -> Decimal:
@@ -114,92 +272,14 @@ def _step(wanted: Fact) -> Decimal:
     return abs(Decimal(10) ** wanted.decimals * factor) / 2
 
 
-def _hits(wanted: Fact, result: Decimal) -> bool:
-    """Tell whether a result is the wanted number within half of its last digit, with its scale or without."""
-    if abs(abs(wanted.amounts[0]) - abs(result)) <= _step(wanted):
-        return True
-    if not wanted.raw:
-        return False
-    raw = abs(wanted.raw[0])
-    if abs(raw - abs(result)) <= Decimal(10) ** wanted.decimals / 2:
-        return True
-    exponent = raw.as_tuple().exponent
-    if not wanted.scaled or not isinstance(exponent, int):
-        return False
-    half = Decimal(10) ** min(exponent, 0) / 2  # "57.6 million" out of a table "in millions"
-    return abs(raw / Decimal(10) ** (wanted.decimals - exponent) - abs(result)) <= half
-
-
-def _alike(wanted: Fact, *facts: Fact) -> bool:
-    """Tell whether values can be added up to the wanted one: all of its family, or bare ones of a table for a unit."""
-    families = {family(f) for f in facts}
-    mine = family(wanted)
-    if families == {"number"}:
-        return mine in ("number", "money") or all("." in f.printed or len(f.printed) > 2 for f in facts)
-    return len(families - {"number"}) == 1 and mine in (*families, "number")
-
-
 def _of_pairs(wanted: Fact, numbers: Sequence[Operand]) -> Iterator[Result]:
     share = family(wanted) == "percent"
-    times = not wanted.dimension or family(wanted) == "duration"
     for one, other in combinations(numbers, 2):
-        a, b = one.fact, other.fact
-        if a.amounts == b.amounts and len(_significant(wanted)) <= 2:
+        if one.fact.amounts == other.fact.amounts and len(_significant(wanted)) <= 2:
             continue  # of "twelve (12) months" and twelve months elsewhere nothing is the sum
-        if _alike(wanted, a, b):
-            for x, y in _readings(a, b):
-                if _hits(wanted, x - y):
-                    first, second = (one, other) if abs(x) >= abs(y) else (other, one)
-                    yield _made("-", first, second)
-                if _hits(wanted, x + y):
-                    yield _made("+", one, other)
-        if share or times:
-            yield from _shares(wanted, one, other)
-        for left, right in ((one, other), (other, one)):
-            yield from _products(wanted, left, right)
-
-
-def _readings(a: Fact, b: Fact) -> Iterator[tuple[Decimal, Decimal]]:
-    """Yield the values of two numbers on one scale: both in their base unit, or both as printed."""
-    yield a.amounts[0], b.amounts[0]
-    if a.raw and b.raw and (a.raw[0] != a.amounts[0] or b.raw[0] != b.amounts[0]):
-        yield a.raw[0], b.raw[0]
-
-
-def _shares(wanted: Fact, one: Operand, other: Operand) -> Iterator[Result]:
-    """Yield what part one number is of another, how far it lies above or below it, and how many times it is it."""
-    if family(one.fact) != family(other.fact):
-        return
-    for x, y in _readings(one.fact, other.fact):
-        for a, b, first, second in ((x, y, one, other), (y, x, other, one)):
-            if not b:
-                continue
-            if family(wanted) == "percent":
-                if _hits(wanted, a / b * 100):
-                    yield _made("/", first, second)
-                if _hits(wanted, (a - b) / b * 100):
-                    yield Result(f"({_shown(first)} - {_shown(second)}) / {_shown(second)}", (first, second))
-            elif _hits(wanted, a / b):
-                yield _made("/", first, second)
-
-
-def _products(wanted: Fact, left: Operand, right: Operand) -> Iterator[Result]:
-    """Yield a price times a number of things, and a percentage of an amount, taken, added and taken off."""
-    a, b = left.fact, right.fact
-    if family(b) == "percent":
-        if not _alike(wanted, a):
-            return
-        for x in _values(a):
-            part = x * b.amounts[0] / 100
-            for sign, result in (("×", part), ("+", x + part), ("-", x - part)):
-                if _hits(wanted, result):
-                    yield _made(sign, left, right)
-    elif family(a) == family(wanted) and (not b.dimension or family(a) == "money"):
-        for x, y in ((_values(a)[0], _values(b)[-1]), (_values(a)[-1], _values(b)[-1])):
-            if abs(y) > 1 and abs(x) != 1 and _hits(wanted, x * y):
-                yield _made("×", left, right)
-            if y and y != 1 and _hits(wanted, x / y):
-                yield _made("/", left, right)
+        for made in _together(_value(one, other), _value(other, one), share):
+            if _hits(wanted, made):
+                yield Result(made.text, (one, other))
 
 
 _LONGEST = 12
@@ -207,81 +287,60 @@ _LONGEST = 12
 
 def _of_columns(wanted: Fact, numbers: Sequence[Operand]) -> Iterator[Result]:
     """Yield sums and averages of values that stand below each other, beside each other, or that the claim names."""
+    fitting = [o for o in numbers if _adds_to(wanted, o)]
     groups: dict[tuple[str, int], list[Operand]] = {}
-    for item in numbers:
-        if not _alike(wanted, item.fact):
-            continue
+    for item in fitting:
         if item.column >= 0:
             groups.setdefault(("column", item.column), []).append(item)
         groups.setdefault(("place", item.place), []).append(item)
-    shown = [o for o in numbers if o.named and _alike(wanted, o.fact)][:8]
+    shown = [o for o in fitting if o.named][:8]
     for count in range(3, len(shown) + 1):
         for chosen in combinations(shown, count):
-            if _hits(wanted, sum((o.fact.amounts[0] for o in chosen), Decimal(0))):
-                yield Result(" + ".join(map(_shown, chosen)), chosen)
+            yield from _summed(wanted, chosen)
     for group in groups.values():
         for first in range(len(group)):
-            total = Decimal(0)
-            for count, item in enumerate(group[first : first + _LONGEST], 1):
-                total += item.fact.amounts[0]
-                if count < 3:
-                    continue
-                chosen = tuple(group[first : first + count])
-                if _hits(wanted, total):
-                    yield Result(" + ".join(map(_shown, chosen)), chosen)
-                if _hits(wanted, total / count):
-                    yield Result(f"({' + '.join(map(_shown, chosen))}) / {count}", chosen)
+            for count in range(3, min(_LONGEST, len(group) - first) + 1):
+                yield from _summed(wanted, tuple(group[first : first + count]))
+
+
+def _adds_to(wanted: Fact, item: Operand) -> bool:
+    value = _value(item)
+    if not value.unit or not wanted.dimension:
+        return (value.firm or not wanted.dimension) and not value.share
+    return _same_unit(wanted.dimension, value.unit)
+
+
+def _summed(wanted: Fact, chosen: tuple[Operand, ...]) -> Iterator[Result]:
+    values = [_value(o) for o in chosen]
+    if len({v.factor for v in values if v.unit}) > 1 or len({v.unit for v in values if v.unit}) > 1:
+        return
+    unit = next((v.unit for v in values if v.unit), "")
+    factor = max(v.factor for v in values)
+    total = sum((v.raw for v in values), Decimal(0))
+    terms = " + ".join(v.text for v in values)
+    if _hits(wanted, _Value(total, factor, unit, True, terms)):
+        yield Result(terms, chosen)
+    if _hits(wanted, _Value(total / len(chosen), factor, unit, True, terms)):
+        yield Result(f"({terms}) / {len(chosen)}", chosen)
 
 
 def _of_chains(wanted: Fact, numbers: Sequence[Operand]) -> Iterator[Result]:
     """Yield what three values give in two steps; values that the claim names, or that one place states."""
     near = [o for o in numbers if o.named] + [o for o in numbers if not o.named][:12]
-    near = near[:14]
-    for one, other, third in combinations(near, 3):
-        if not any(o.named for o in (one, other, third)) and len({o.place for o in (one, other, third)}) > 1:
+    for items in combinations(near[:14], 3):
+        hidden = [o for o in items if not o.named]
+        if len(hidden) > 1 and len({o.place for o in items}) > 1:
             continue
-        if not _priced(wanted, one, other, third):
+        one, other, third = items
+        if wanted.dimension and not any(_same_unit(wanted.dimension, o.fact.dimension) for o in items):
             continue
         for a, b, c in ((one, other, third), (one, third, other), (other, third, one)):
-            for made, formula in _steps(a, b):
-                for value, how in _then(made, c):
-                    if _hits(wanted, value):
-                        yield Result(how.format(formula, _shown(c)), (a, b, c))
-
-
-def _priced(wanted: Fact, *items: Operand) -> bool:
-    """Tell whether three values make a price or the like: the wanted kind is among them, and one other kind at most."""
-    families = [family(o.fact) for o in items]
-    others = {f for f in families if f not in (family(wanted), "number", "percent")}
-    return family(wanted) in families and (not others or family(wanted) == "money")
-
-
-def _steps(one: Operand, other: Operand) -> Iterator[tuple[Decimal, str]]:
-    x, y = _values(one.fact)[-1], _values(other.fact)[-1]
-    shown = _shown(one), _shown(other)
-    if "percent" in (family(one.fact), family(other.fact)):
-        rate, base = (x, y) if family(one.fact) == "percent" else (y, x)
-        yield base * rate / 100, "{} × {}".format(*shown)
-        yield base * (1 + rate / 100), "({} + {})".format(*shown)
-        yield base * (1 - rate / 100), "({} - {})".format(*shown)
-        return
-    yield x * y, "{} × {}".format(*shown)
-    yield x + y, "({} + {})".format(*shown)
-    yield abs(x - y), "({} - {})".format(*shown)
-
-
-def _then(made: Decimal, third: Operand) -> Iterator[tuple[Decimal, str]]:
-    z = _values(third.fact)[-1]
-    if family(third.fact) == "percent":
-        yield made * z / 100, "{} × {}"
-        yield made * (1 + z / 100), "{} + {}"
-        yield made * (1 - z / 100), "{} - {}"
-        return
-    yield made + z, "{} + {}"
-    yield made - z, "{} - {}"
-    yield made * z, "{} × {}"
-    if z:
-        yield made / z, "{} / {}"
+            for made in _together(_value(a), _value(b), False):
+                if "/" in made.text:
+                    continue
+                for result in _together(made, _value(c), False):
+                    if _hits(wanted, result) and "/ (" not in result.text:
+                        yield Result(result.text, (a, b, c))
 
 
 # ---------------------------------------------------------------- dates
@@ -393,7 +452,3 @@ def _between_clocks(wanted: Fact, clocks: Sequence[Operand]) -> Iterator[Result]
 def _shown(item: Operand) -> str:
     """Return a value for a formula; of "eighteen (18) months" it is "18 months"."""
     return " ".join(item.fact.text.replace(")", " ").replace("(", " ").split()).rstrip(" .,;")
-
-
-def _made(sign: str, one: Operand, other: Operand) -> Result:
-    return Result(f"{_shown(one)} {sign} {_shown(other)}", (one, other))
