@@ -1,7 +1,7 @@
 """The ladder that judges each claim of an answer against the spans it cites, cheap steps first."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -86,7 +86,8 @@ class _Run:
     """One verification: the pool, the optional parts, and what the question and the rest of the answer say.
 
     Attributes:
-        asked: facts of the question; `said` those of the answer's claims that stood so far.
+        asked: facts of the question.
+        said: facts of the answer's claims that stood so far, each claim's with the documents that it cites.
         stated: what sets of spans state, read once.
     """
 
@@ -94,7 +95,7 @@ class _Run:
     derivations: Sequence[Derivation]
     judge: Judge | None
     asked: tuple[Fact, ...] = ()
-    said: tuple[Fact, ...] = ()
+    said: tuple[tuple[frozenset[str], tuple[Fact, ...]], ...] = ()
     asked_stems: frozenset[str] = frozenset()
     stated: dict[tuple[int, ...], Stated] = field(default_factory=dict)
 
@@ -110,7 +111,8 @@ class _Run:
         """Return the claim with its verdict; what it says may go into what later claims compute."""
         claim = self.judge_statement(statement)
         if claim.verdict in _BACKED:
-            self.said = (*self.said, *hard_facts(statement.text))
+            documents = self._documents(i for m in claim.markers for i in self.spans_of(m))
+            self.said = (*self.said, (documents, hard_facts(statement.text)))
         return claim
 
     def judge_statement(self, statement: Statement) -> Claim:
@@ -160,6 +162,9 @@ class _Run:
         return held.verdict == "derived" and any(
             stands_exactly(self.pool, query.view.text, spans) for spans in self._others(cited)
         )
+
+    def _documents(self, evidence: Iterable[int]) -> frozenset[str]:
+        return frozenset(self.pool.evidence[e].doc_id for e in evidence)
 
     def _others(self, cited: Sequence[int]) -> list[list[int]]:
         """Return the spans of each document that are not cited."""
@@ -245,7 +250,9 @@ class _Run:
                 "supported", Finding(window, Assessment(1.0, 0, 0, 0, 0, 1.0)), "word for word in the source"
             )
         findings = examine(self.pool, query, evidence)
-        stated = replace(self._stated(evidence), said=self.said)
+        documents = self._documents(evidence)
+        earlier = tuple(f for cited, facts in self.said if cited & documents for f in facts)
+        stated = replace(self._stated(evidence), said=earlier)
         repeats = self._repeated(query, findings)
         by_code = {f: code for f in query.view.facts if (code := self._from_code(f, statement.markers))}
         looked = look_up(query.view, stated, repeats is None, by_code)

@@ -133,7 +133,7 @@ class _Value:
         raw: as it is printed, without the factor of its unit.
         factor: what makes of it the base unit.
         unit: its dimension, "" for a bare number.
-        firm: printed in three digits or more, in a table, or shown by the claim: a bare one may have any unit.
+        firm: printed in three digits or more, in two and shown by the claim, or in a table: a bare one may have any unit.
         text: how it came about.
     """
 
@@ -171,7 +171,8 @@ def _value(item: Operand, beside: Operand | None = None) -> _Value:
         raw = next(
             (r for r in readings(fact.printed) if r and raw / r == Decimal(10) ** (raw / r).adjusted()), raw
         )
-    firm = not fact.spelled and (item.column >= 0 or item.named or len(_significant(fact)) > 2)
+    digits = len(_significant(fact)) + (item.named and not fact.printed.isdigit())
+    firm = not fact.spelled and (item.column >= 0 or digits > (1 if item.named else 2))
     return _Value(raw, factor, fact.dimension, firm, _shown(item))
 
 
