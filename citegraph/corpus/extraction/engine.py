@@ -10,6 +10,7 @@ from math import prod
 from typing import Any
 
 from citegraph.corpus.extraction.einvoice import read_einvoice
+from citegraph.corpus.extraction.first_lines import find_day, find_holder, find_writer
 from citegraph.corpus.extraction.headings import find_heading, find_part
 from citegraph.corpus.extraction.heads import find_organization, find_title
 from citegraph.corpus.extraction.in_text import Typed, find_typed
@@ -30,7 +31,7 @@ from citegraph.corpus.schema.values import coerce, derive_values, is_missing, sa
 from citegraph.errors import BadInput
 from citegraph.language.amounts import Money, Quantity
 from citegraph.language.date_order import DateOrder, written_order
-from citegraph.language.terms import fold
+from citegraph.language.terms import fold, language_of
 
 _LONGEST_MATCH = 4_000
 """Characters that a match which begins within reach may have."""
@@ -55,7 +56,9 @@ class Source:
 
     @cached_property
     def heading(self) -> tuple[int, int, float] | None:
-        """Return where the text prints the title of the document, and how sure that is."""
+        """Return where the text prints the title of the document, and how sure that is; a mail has its subject."""
+        if self.matter is not None and "mail_subject" in self.matter.properties:
+            return None
         return find_heading(self.text, self.layouts, self.title)
 
     @cached_property
@@ -283,7 +286,8 @@ class _FieldRun:
             yield from self._read(rule, raw, match.group(group), 0, look.span(*match.span(group)))
 
     def _head(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
-        look = self._plain if rule.head == "title" else self.source.look
+        plain = ("title", "heading", "part", "day", "writer", "holder")
+        look = self._plain if rule.head in plain else self.source.look
         found: Named | tuple[int, int, float] | None
         match rule.head:
             case "seller":
@@ -293,11 +297,20 @@ class _FieldRun:
             case "organization":
                 found = find_organization(look.text)
             case "heading":
-                found, look = self.source.heading, self._plain
+                found = self.source.heading
             case "part":
                 at = self.source.heading
                 found = find_part(self.source.text, at[:2] if at else None, self.source.name)
-                look = self._plain
+            case "day":
+                found = find_day(look.text, order=self._order, today=self.source.today)
+            case "writer":
+                found = find_writer(look.text, order=self._order, today=self.source.today)
+            case "holder":
+                found = find_holder(look.text)
+            case "language":
+                if said := language_of(self.source.text):
+                    yield from self._read(rule, said, said, 0)
+                return
             case _:
                 found = find_title(look.text)
         if isinstance(found, Named):

@@ -11,7 +11,9 @@ from citegraph.corpus.extraction.heads import find_title
 from citegraph.corpus.schema.document import Layout, Line
 
 _LONGEST = 200
-_LARGE, _ALIKE = 1.2, 0.12
+_LARGE, _CLEAR, _ALIKE = 1.2, 1.4, 0.25
+_FIRST = 4
+"""Lines at the top of a page."""
 _TOP = 0.6
 """Share of the first page, from its top, in which a title stands."""
 # A name of a part: letters and digits together, as no word and no number has them.
@@ -61,13 +63,17 @@ def _largest(text: str, layout: Layout) -> tuple[int, int, float] | None:
     lines = [line for line in layout.lines if re.search(r"[^\W\d_]{2}", text[line.start : line.end])]
     if len(lines) < 3 or layout.recognised:
         return None
-    usual = median(_height(line) for line in lines)
-    top = [line for line in lines if line.box.top <= _TOP * layout.height and _height(line) >= _LARGE * usual]
+    usual = median(sizes := [_size(text, line) for line in lines])
+    size = dict(zip(lines, sizes, strict=True))
+    top = [line for line in lines if line.box.top <= _TOP * layout.height and size[line] >= _LARGE * usual]
     top = [line for line in top if 3 <= line.end - line.start <= _LONGEST]
+    # A box is higher by a sign of another font too: what is hardly larger than the rest is a title at the top alone.
+    first_lines = sorted(lines, key=lambda line: line.box.top)[:_FIRST]
+    top = [line for line in top if size[line] >= _CLEAR * usual or line in first_lines]
     if not top:
         return None
-    tallest = max(top, key=_height)
-    alike = [line for line in top if abs(_height(line) - _height(tallest)) <= _ALIKE * _height(tallest)]
+    tallest = max(top, key=size.__getitem__)
+    alike = [line for line in top if abs(size[line] - size[tallest]) <= _ALIKE * size[tallest]]
     place = alike.index(tallest)
     first = last = place
     while last + 1 < len(alike) and _follows(alike[last], alike[last + 1]):
@@ -79,16 +85,22 @@ def _largest(text: str, layout: Layout) -> tuple[int, int, float] | None:
         start, end = tallest.start, tallest.end
     kept = text[start:end]
     start += len(kept) - len(kept.lstrip())
-    trust = 0.75 if _height(tallest) >= 1.4 * usual else 0.6
+    trust = 0.75 if size[tallest] >= _CLEAR * usual else 0.6
     return start, start + len(kept.strip()), trust
 
 
-def _height(line: Line) -> float:
-    return line.box.bottom - line.box.top
+def _size(text: str, line: Line) -> float:
+    """Return about the size of a line's font: its box is as high as its letters reach up and down."""
+    said = text[line.start : line.end]
+    up = 0.72 if re.search(r"[^\W_a-zà-öø-ÿ]|[bdfhklt]", said) else 0.52
+    down = 0.21 if re.search(r"[gjpqyç,;()\[\]{}|Q@§]", said) else 0.0
+    return (line.box.bottom - line.box.top) / (up + down)
 
 
 def _follows(one: Line, other: Line) -> bool:
-    return 0 <= other.start - one.end <= 3 and other.box.top - one.box.bottom < 1.2 * _height(one)
+    return 0 <= other.start - one.end <= 3 and other.box.top - one.box.bottom < 1.2 * (
+        one.box.bottom - one.box.top
+    )
 
 
 def find_part(text: str, heading: tuple[int, int] | None, name: str) -> tuple[int, int, float] | None:

@@ -198,7 +198,8 @@ def find_title(text: str) -> tuple[int, int, float] | None:
         if (
             _TITLE_NOISE.search(line)
             or not re.search(r"[^\W\d_]{3}", line)
-            or re.search(r"[:;@]|\d{3}", line)
+            or re.search(r"[:;@]|\d{5}", line)
+            or 3 * sum(map(str.isdigit, line)) > sum(map(str.isalpha, line))
         ):
             continue
         letters = [character for character in line if character.isalpha()]

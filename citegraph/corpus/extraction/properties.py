@@ -1,4 +1,4 @@
-"""Front matter: what a text says of itself at its head, in YAML or TOML."""
+"""Front matter: what a text says of itself at its head, in YAML or TOML, or as the heads of a mail."""
 
 import re
 import tomllib
@@ -12,6 +12,10 @@ _BLOCKS = (
     ("toml", re.compile(r"\A\ufeff?```toml[ \t]*\n(?P<body>.*?)\n```[ \t]*(?:\n|\Z)", re.DOTALL)),
 )
 
+_MAIL = re.compile(
+    r"\A(?=(?:[^\n]*\n){0,4}(?:From|Date): )(?:(?:From|To|Cc|Date|Subject): [^\n]*\n){2,5}(?=\n)"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
@@ -23,7 +27,14 @@ class FrontMatter:
 
 
 def front_matter(text: str) -> FrontMatter | None:
-    """Return the front matter of a text, None when it has none or it cannot be read."""
+    """Return the front matter of a text, None when it has none or it cannot be read.
+
+    The heads of a mail are the properties `mail_from`, `mail_to`, `mail_cc`, `mail_date` and `mail_subject`: a column
+    "date" of other documents does not mean them.
+    """
+    if heads := _MAIL.match(text):
+        said = (line.partition(":") for line in heads[0].splitlines())
+        return FrontMatter({f"mail_{name.lower()}": value.strip() for name, _, value in said}, 0, heads.end())
     for syntax, pattern in _BLOCKS:
         if found := pattern.match(text):
             try:

@@ -16,6 +16,10 @@ METHODS: tuple[Method, ...] = (
     "years_between",
 )
 
+Head = Literal[
+    "organization", "title", "heading", "part", "seller", "buyer", "day", "writer", "holder", "language"
+]
+
 CONFIDENCE: dict[str, float] = {
     "embedded": 0.99,
     "keys": 0.97,
@@ -54,7 +58,8 @@ class ExtractRule(BaseModel):
         pattern: regular expression; group 1 is the value when there is one.
         head: what the first lines name: the issuing `organization`, or the `title`; the `heading` that is printed largest
             there, or the `part` number that it is about; the `seller` or the `buyer` of
-            an invoice, wherever it names them.
+            an invoice, wherever it names them; the `day` that the head bears and the `writer` beside it; the `holder`
+            of a certificate; the `language` that the text is written in.
         parties: the names in an opening like "between A and B", after one of these phrases.
         years_between: two date fields of the bucket; the value is the years from one to the other.
         value: the value when a pattern is found, instead of its group.
@@ -75,7 +80,7 @@ class ExtractRule(BaseModel):
     keys: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     pattern: Pattern | None = None
-    head: Literal["organization", "title", "heading", "part", "seller", "buyer"] | None = None
+    head: Head | None = None
     parties: tuple[str, ...] = ()
     years_between: tuple[str, ...] = ()
     value: str = ""

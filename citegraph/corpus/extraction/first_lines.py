@@ -1,0 +1,105 @@
+"""What the first lines of any document say beside its title: its day, who wrote it, whom a certificate is for."""
+
+import re
+from datetime import date
+
+from citegraph.corpus.extraction.heads import head_lines, is_name
+from citegraph.corpus.extraction.in_text import Typed, find_dates
+from citegraph.language.names import CLEAR_FORMS, LEGAL_FORMS, tokens
+
+LINES = 14
+"""Lines of a head that are looked at for a day and a writer."""
+SENTENCES = 4
+"""Lines at the top in which a day may stand within a sentence."""
+ALONE, AMONG, IN_SENTENCE, LABELLED = 0.8, 0.7, 0.55, 0.55
+"""Confidence of a day that has its line to itself, that few words stand beside, within a sentence, and beside a
+label of one word that nobody declared."""
+BYLINE = 0.65
+HOLDER = 0.75
+_LABEL = re.compile(r"[^\d:]{1,30}:\W*$")
+_PERSON = re.compile(
+    r"(?:(?:Dr|Prof|Mr|Mrs|Ms|Dipl|Ing|M\.Sc|PhD)\.?\s+)*"
+    r"(?:[^\W\d_a-zß-öø-ÿ][\w'’-]+|[^\W\d_a-zß-öø-ÿ]\.)(?:\s(?:von|van|de|der|den|del|di|da|la|le|zu|bin|al)){0,2}"
+    r"(?:\s(?:[^\W\d_a-zß-öø-ÿ][\w'’-]+|[^\W\d_a-zß-öø-ÿ]\.)){1,3}"
+)
+"""A person's name as a line of its own prints it: two to four words that begin large."""
+
+
+def find_day(text: str, *, order: str, today: date) -> tuple[int, int, float] | None:
+    """Return (start, end, confidence) of the day that a document's head bears, None when it bears none.
+
+    A line with two days is a period, or a list, and says nothing of the document itself.
+    """
+    best: tuple[int, int, float] | None = None
+    for number, (start, end) in enumerate(head_lines(text, LINES)):
+        days = list(find_dates(text[start:end], order, today))
+        if len(days) != 1 or days[0].value > today:  # type: ignore[operator]
+            continue
+        trust = _trust(text[start:end], days[0], number)
+        if trust and (best is None or trust > best[2]):
+            best = start + days[0].start, start + days[0].end, trust
+    return best
+
+
+def _trust(line: str, day: Typed, number: int) -> float:
+    before, rest = line[: day.start], line[: day.start] + " " + line[day.end :]
+    words = len(re.findall(r"[^\W\d_]{2,}", rest))
+    if _LABEL.search(before):
+        return LABELLED if len(before.split()) == 1 and words < 2 else 0.0
+    if words <= 2:
+        return ALONE
+    if words <= 8:
+        return AMONG
+    return IN_SENTENCE if number < SENTENCES else 0.0
+
+
+def find_writer(text: str, *, order: str, today: date) -> tuple[int, int, float] | None:
+    """Return (start, end, confidence) of the person that a line beside the day or a mail address names, as papers do."""
+    lines = list(head_lines(text, LINES))
+    for number, (start, end) in enumerate(lines):
+        line = text[start:end]
+        if number and _PERSON.fullmatch(line) and not line.isupper() and is_name(line):
+            around = [text[slice(*lines[place])] for place in (number - 1, number + 1) if place < len(lines)]
+            if any("@" in other or _is_day(other, order, today) for other in around):
+                return start, end, BYLINE
+    return None
+
+
+def _is_day(line: str, order: str, today: date) -> bool:
+    return any(_trust(line, day, LINES) >= AMONG or "/" in line for day in find_dates(line, order, today))
+
+
+def find_holder(text: str) -> tuple[int, int, float] | None:
+    """Return (start, end, confidence) of the first line with a legal form after a certificate's opening words.
+
+    What stands above them is who issued it.
+    """
+    lines = list(head_lines(text, 3 * LINES))
+    opened = next((place for place, span in enumerate(lines) if _certifies(text[slice(*span)])), None)
+    for start, end in lines[opened + 1 : opened + 12] if opened is not None else ():
+        if (name := _named(text, start, end)) is not None:
+            return *name, HOLDER
+    return None
+
+
+def _certifies(line: str) -> bool:
+    return (
+        re.search(r"\b(?:certif\w+|zertifi\w+|bescheinig\w+|attest\w*)\b.*[^\W\d_]", line, re.IGNORECASE)
+        is not None
+    )
+
+
+def _named(text: str, start: int, end: int) -> tuple[int, int] | None:
+    line = text[start:end]
+    if not is_name(line):
+        return None
+    found = list(tokens(line))
+    for place, token in enumerate(found):
+        if place and not token.bracketed and token.text in CLEAR_FORMS:
+            last = token
+            for other in found[place + 1 :]:
+                if other.text not in LEGAL_FORMS and not other.text.isupper():
+                    break
+                last = other
+            return start, start + last.end + (text[start + last.end : start + last.end + 1] == ".")
+    return None

@@ -1,0 +1,91 @@
+"""The day, the writer, the holder of a certificate and the heads of mails and minutes, as documents of any kind bear them."""
+
+from datetime import date
+
+import pytest
+
+from citegraph.corpus.extraction.engine import Source, extract
+from citegraph.corpus.extraction.first_lines import find_day, find_holder, find_writer
+from citegraph.corpus.schema.bucket import load_buckets, show
+
+BUCKETS = load_buckets()
+TODAY = date(2026, 1, 1)
+
+
+def found(bucket: str, text: str) -> dict[str, str]:
+    fields = extract(BUCKETS[bucket], Source(text, today=TODAY)).fields
+    return {name: show(item.best.value) for name, item in fields.items()}
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("Harbour rules\nTuesday 15th March, 2016\nAll ships", "15th March, 2016"),
+        ("Protokoll från årsmötet, 13 maj 2023, i Lund\nVal", "13 maj 2023"),
+        ("Crew meeting 10-17-18\nWho came", "10-17-18"),
+        ("Title\nDatum: 15 Nov 2021\n", "15 Nov 2021"),
+        ("Title\nFälligkeit: 15.11.2021 oder später, wenn vereinbart\n", None),
+        ("Plan\nJanuary 1, 2024 through December 31, 2026\n", None),
+        ("Title\n" + "words and words\n" * 20 + "4 May 2020\n", None),
+        ("Forecast\n4 May 2031\n", None),
+    ],
+)
+def test_the_day_of_a_document(text: str, day: str | None) -> None:
+    at = find_day(text, order="MDY", today=TODAY)
+    assert (text[at[0] : at[1]] if at else None) == day
+
+
+def test_the_writer_stands_beside_the_day_or_an_address() -> None:
+    paper = "Notes of the dredging group\nInge van der Aa\n11th March 2016\n1 Report\n"
+    at = find_writer(paper, order="DMY", today=TODAY)
+    assert at is not None
+    assert paper[at[0] : at[1]] == "Inge van der Aa"
+    assert find_writer("Rules\nTable Of Contents\n1 Report\n", order="DMY", today=TODAY) is None
+
+
+def test_a_certificate_of_a_management_system() -> None:
+    text = (
+        "Certificate\nWe certify that the quality system of\nORLA BAU AG DOOEL\nharbour street 4\n"
+        "has been assessed in accordance with\nISO 9001 :2015 and EN 1090-2:2018\n"
+        "Certificate No.: 40 QX77 E\nValid from: 16.01.2024\nValid until: 20.01.2027\n"
+        "KESTREL Certification Body\n"
+    )
+    at = find_holder(text)
+    assert at is not None
+    assert text[at[0] : at[1]] == "ORLA BAU AG DOOEL"
+    values = found("certificates", text)
+    assert {name: values[name] for name in ("organization", "issuer", "certificate_id", "standards")} == {
+        "organization": "ORLA BAU AG DOOEL",
+        "issuer": "KESTREL",
+        "certificate_id": "40 QX77 E",
+        "standards": "ISO 9001:2015; EN 1090-2:2018",
+    }
+    assert (values["valid_from"], values["valid_until"]) == ("2024-01-16", "2027-01-20")
+
+
+def test_the_heads_of_a_mail_are_no_columns_of_other_documents() -> None:
+    text = (
+        "From: Ada Korn <ada@korn.example>\nTo: Bo Lind <bo@lind.example>, crew@quay.example\nCc: Di Eis <d@e.example>\n"
+        "Date: Mon, 3 Mar 2025 10:00:00 +0100\nSubject: Crane 7\n\nHello Bo,\nInvoice number: K-77\n"
+    )
+    values = found("generic", text)
+    assert values["title"] == "Crane 7"
+    assert values["author"] == "Ada Korn"
+    assert values["published_date"] == "2025-03-03"
+    assert values["recipients"] == "Bo Lind; crew@quay.example"
+    assert values["copied_to"] == "Di Eis"
+    said = extract(BUCKETS["generic"], Source(text, today=TODAY)).fields
+    assert all(said[name].confidence >= 0.95 for name in ("title", "author", "published_date"))
+
+
+def test_minutes_name_who_was_there_and_what_was_decided() -> None:
+    text = (
+        "Quay committee: minutes\nDate: 4 May 2020\nReference: QC-2020/5\nPresent: Ann Bell, Carl Dorn and Eve Fox\n\n"
+        "1. Lamps\nThe committee decided to buy six lamps.\nResolution 2: The gate stays shut at night.\n"
+    )
+    values = found("generic", text)
+    assert values["attendees"] == "Ann Bell; Carl Dorn; Eve Fox"
+    assert values["published_date"] == "2020-05-04"
+    assert values["reference_number"] == "QC-2020/5"
+    assert values["decisions"] == ("The committee decided to buy six lamps.; The gate stays shut at night.")
+    assert values["document_language"] == "en"
