@@ -133,9 +133,7 @@ def told_turns(messages: Sequence[AnyMessage], asked_id: str) -> list[Turn]:
         if message.type == "human":
             asked = text
         elif message.type == "ai" and asked and text:
-            turns.append(
-                {"asked": asked, "question": asked, "answer": text[:TOLD], "buckets": [], "mentions": []}
-            )
+            turns.append({"asked": asked, "question": asked, "answer": text[:TOLD], "buckets": []})
             asked = ""
     return turns[-TURNS:]
 

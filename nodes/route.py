@@ -14,6 +14,7 @@ from citegraph.corpus.schema.bucket import Bucket
 from citegraph.errors import Unavailable
 from citegraph.language import terms
 from citegraph.llm.prompts import Material, Prompt
+from citegraph.plan.follow_ups import last_turn
 from citegraph.plan.probe import Probe, probe_buckets
 from citegraph.question.phrases import named
 from citegraph.run.asking_parts import ask_part, own_part
@@ -82,6 +83,8 @@ class Route:
         part = None if context.buckets else own_part(self.services, "router", state)
         if part is not None:
             return await self.by_part(part, state, context)
+        if state.get("edit") and not context.buckets:
+            return {"routes": await self.as_before(state)}
         update = await self.rank(state, context)
         routes = update["routes"]
         if context.buckets:
@@ -107,6 +110,13 @@ class Route:
             if choice.bucket in corpus.buckets
         ]
         return {**reply.update, "routes": chosen or routes}
+
+    async def as_before(self, state: State) -> list[Routed]:
+        """Return the buckets of the turn that a message edits."""
+        turn = last_turn(state.get("turns") or [])
+        known = self.services.bucket_names()
+        names = [name for name in (turn or {}).get("buckets", []) if name in known]
+        return [{"bucket": name, "score": 1.0, "reason": "the conversation goes on"} for name in names]
 
     async def by_part(self, part: "Part", state: State, context: Context) -> Update:
         """Return the buckets of the user's own router.

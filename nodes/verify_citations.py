@@ -38,7 +38,7 @@ from citegraph.evidence.passages import hydrate
 from citegraph.evidence.shown import search_quality
 from citegraph.language.claim_cues import compares
 from citegraph.language.terms import content_words
-from citegraph.plan.edits import APPLIED
+from citegraph.plan.follow_ups import APPLIED, left_of
 from citegraph.plan.stored_filters import bucket_filters, flat, printed
 from citegraph.run.answer_types import Answer, AnswerClaim, AppliedFilter, Citation, Note, Table, Usage
 from citegraph.run.asking_parts import own_part
@@ -486,14 +486,11 @@ def finish(state: State, text: str, *, status: Any, watch: Stopwatch, **parts: A
         "question": answer.question,
         "answer": text[:400],
         "buckets": answer.buckets,
-        "mentions": [
-            item for name in plan.get("buckets", [])[:1] for item in plan["per_bucket"][name]["mentions"]
-        ],
         "applied": {
             name: cast(Applied, {key: value for key, value in part.items() if key in APPLIED})
             for name, part in plan.get("per_bucket", {}).items()
         },
-        "edited": bool(state.get("edit") or state.get("clarifications")),
+        "left": left_of(plan, draft),
     }
     update: Update = {
         "answer": answer.model_dump(mode="json"),

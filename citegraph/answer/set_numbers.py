@@ -1,6 +1,7 @@
 """The statements of computed numbers: one over a set, a share of it, two sets against each other."""
 
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from typing import Any, cast
@@ -154,10 +155,13 @@ def computed_number(
         lines.append(f"{result.matched - covered} of {result.matched} documents have no {what}.")
     lines += [f"{said[0].upper()}{said[1:]}." for said in result.notes if "negative" in said]
     lines += holders(corpus, plan, values)
+    told, made = held_against(plan["aggregate"].get("against"), result.rows)
+    lines += told
     shown = list(values)[:limit]
     return {
         **draft,
         "text": "\n".join(lines),
+        "derivations": [*draft.get("derivations", []), *made],
         "documents": ids,
         "table": table_of(
             ["document", what],
@@ -167,6 +171,49 @@ def computed_number(
         ),
         "unanswerable": not draft["text"],
     }
+
+
+HOLDS: dict[str, tuple[Callable[[Decimal, Decimal], bool], str]] = {
+    ">": (operator.gt, "more than"),
+    "<": (operator.lt, "less than"),
+    ">=": (operator.ge, "at least"),
+    "<=": (operator.le, "at most"),
+}
+"""What a yes-or-no question holds a number against another by, and how it is said."""
+
+
+def held_against(
+    against: StoredClause | None, rows: Sequence[Mapping[str, Any]]
+) -> tuple[list[str], list[NumberMade]]:
+    """Return whether each number of a result is what a question holds it against, with the numbers that this takes.
+
+    Another currency than the one that was asked for is not compared.
+    """
+    if against is None:
+        return [], []
+    value: Any = against.get("value")
+    text = value if isinstance(value, str | int | float) else value.get("amount")
+    asked, _, code = str(text).partition(" ")
+    code = code or (value.get("currency") or "" if isinstance(value, dict) else "")
+    holds, said = HOLDS[against["operator"]]
+    lines: list[str] = []
+    made: list[NumberMade] = []
+    for row in rows:
+        for number in row.values():
+            one, unit = (
+                (number["amount"], number.get("currency") or "") if isinstance(number, dict) else (number, "")
+            )
+            if number is None or (code and unit and code != unit):
+                continue
+            yes = holds(Decimal(str(one)), Decimal(asked))
+            bound = f"{number_text(asked)} {code or unit}".strip()
+            lines.append(
+                f"{'Yes' if yes else 'No'}: {number_text(one)} {unit} is {'' if yes else 'not '}{said} {bound}.".replace(
+                    "  ", " "
+                )
+            )
+            made.append(made_number(number_text(asked), "difference", "as asked", [], [], code or unit))
+    return lines, made
 
 
 def holders(corpus: Corpus, plan: Plan, values: Mapping[str, Any]) -> list[str]:
@@ -281,7 +328,11 @@ def _label(sides: Sequence[Sequence[StoredClause]], side: Sequence[StoredClause]
     others = [clause for other in sides if other is not side for clause in other]
     (own,) = [clause for clause in side if clause not in others][:1] or [{}]
     value = own.get("value")
-    return " to ".join(map(str, value)) if isinstance(value, list) else str(value)
+    if not isinstance(value, list):
+        return str(value)
+    first, last = str(value[0]), str(value[-1])
+    whole = first[:4] == last[:4] and (first[4:], last[4:]) == ("-01-01", "-12-31")
+    return first[:4] if whole else " to ".join(map(str, value))
 
 
 def extreme_of(values: Mapping[str, Any], members: Sequence[str], function: str) -> list[str]:

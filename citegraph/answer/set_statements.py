@@ -87,7 +87,8 @@ def computing_words(plan: Plan) -> list[re.Pattern[str]]:
     words += [pattern("median", "different", "share", "change")] if made.get("function") != "none" else []
     words += TOP_WORDS if made.get("top") else ()
     units = [name.partition(".")[2] for name in made.get("group_by") or ()]
-    return words + [re.compile(rf"{UNITS[unit]}(?!\w)", re.IGNORECASE) for unit in units if unit in UNITS]
+    words += [pattern("each")] if units else []
+    return words + [pattern(f"unit_{unit}") for unit in units if unit in UNITS]
 
 
 def export_notes(plan: Plan) -> list[StoredNote]:

@@ -130,7 +130,9 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Plan
     part = plan["per_bucket"].get(bucket.name, {})
     lines: list[str] = []
     cited: list[CitedSpan] = []
-    stated = {} if plan["intent"] == "summarize" else stated_values(bucket, document, values, part, question)
+    # Of a document that is chosen already a field may be asked by which another one was found.
+    read: BucketPlan = {**part, "filters": []} if plan.get("only") else part
+    stated = {} if plan["intent"] == "summarize" else stated_values(bucket, document, values, read, question)
     side = f"{plan['label'].strip(' ,.:')}: " if plan.get("label") else ""
     for name, value in stated.items():
         lines.append(f"{side}{name.replace('_', ' ').capitalize()}: {cell(value)} [{document.doc_id}].")

@@ -2,16 +2,17 @@
 
 import re
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
+from citegraph.language.question_words import pattern
 from citegraph.plan.stored_filters import fields_of, inferred, stored
 from citegraph.question import cues
 from citegraph.question.clauses import read_question, wanted
-from citegraph.question.functions import function_of
+from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Reading
 from citegraph.run.context import Context
 from citegraph.run.pieces import (
@@ -21,17 +22,11 @@ from citegraph.run.pieces import (
     OfferedOption,
     Plan,
     StoredClause,
-    Turn,
-    WantedNumber,
 )
 from citegraph.run.services import Corpus
 
 EVERY = re.compile(
     r"^\W*(?:all|both|each|every\s?one|alle|beide|jede[rs]?|tou(?:s|tes)|les\s+deux)\b[\w\s]{0,24}\W*$",
-    re.IGNORECASE,
-)
-DROP = re.compile(
-    r"\b(?:any|all|every|whatever|regardless|egal|beliebig\w*|alle|toutes?|tous|n['’]importe)\b",
     re.IGNORECASE,
 )
 LARGER = re.compile(
@@ -144,13 +139,13 @@ def describe(corpus: Corpus, doc_id: str) -> str:
 
 def pick_extreme(corpus: Corpus, doc_ids: list[str], reply: str) -> str | None:
     """Return the document with the largest or smallest amount, or the latest or earliest date, as the reply says."""
-    for pattern, role, descending in (
+    for said, role, descending in (
         (LARGER, "main_amount", True),
         (SMALLER, "main_amount", False),
         (LATER, "main_date", True),
         (EARLIER, "main_date", False),
     ):
-        if not pattern.search(reply):
+        if not said.search(reply):
             continue
         ranked: list[tuple[Any, str]] = []
         for doc_id in doc_ids:
@@ -168,30 +163,29 @@ def pick_extreme(corpus: Corpus, doc_ids: list[str], reply: str) -> str | None:
     return None
 
 
-APPLIED = ("filters", "names", "terms", "noun")
-"""What edits change in a bucket's part of a plan: kept with a turn, so that the next edit goes on from there."""
-
-
+EditMode = Literal["reply", "replace", "narrow", "add"]
 NEGATIVE = frozenset({"!=", "not in"})
 
 
-def as_left(plan: Plan, turn: Turn, context: Context) -> Plan:
-    """Return the plan of the last turn's question with what that turn applied in the end, after its own edits and replies.
-
-    Filters that the caller sets, and fields of which it wants none, are those of this run.
-    """
-    parts: dict[str, BucketPlan] = dict(plan["per_bucket"])
-    for name in parts.keys() & turn.get("applied", {}).keys():
-        left = turn["applied"][name]
-        hard = [clause for clause in parts[name]["filters"] if not inferred(clause)]
-        soft = [
-            clause
-            for clause in left.get("filters", [])
-            if inferred(clause) and not fields_of(clause) & set(context.without)
-        ]
-        merged: BucketPlan = {**parts[name], **left, "filters": [*hard, *soft]}
-        parts[name] = merged
-    return {**plan, "per_bucket": parts}
+def dropped_fields(bucket: Bucket, message: str, part: BucketPlan) -> list[str]:
+    """Return the filtered fields whose conditions a message takes back ("any year", "remove the amount condition")."""
+    about = pattern("condition").search(message)
+    if not (pattern("drops").search(message) or (about and pattern("except", "deny").search(message))):
+        return []
+    if re.search(r"\d", message) and not about:
+        return []
+    fields = dict.fromkeys(
+        field for item in part["filters"] if inferred(item) for field in sorted(fields_of(item))
+    )
+    gone = []
+    for name in fields:
+        declared = bucket.field(name)
+        words = (*declared.words, name.replace("_", " ")) if declared else ()
+        telling = [word for word in words if terms.bare(word) not in terms.stop_words() and len(word) > 2]
+        dated = declared is not None and declared.type == "date" and pattern("period").search(message)
+        if dated or any(find_phrase(message, word) for word in telling):
+            gone.append(name)
+    return gone
 
 
 def edit_plan(corpus: Corpus, plan: Plan, reply: str, context: Context) -> tuple[Plan, list[str]]:
@@ -214,15 +208,9 @@ def edit_plan(corpus: Corpus, plan: Plan, reply: str, context: Context) -> tuple
             terms=tuple(word for word in reading.terms if word not in out),
         )
         changed, said = edit_filters(corpus, name, part, reading, context)
-        if DROP.search(reply) and re.search(
-            r"\b(?:year|years|date|time|month|jahr|zeit|année|date)\b", reply, re.IGNORECASE
-        ):
-            changed = [
-                clause
-                for clause in changed
-                if clause.get("field") != bucket.main_date or clause.get("origin") != "inferred"
-            ]
-            said.append("The period was dropped.")
+        gone = dropped_fields(bucket, reply, part)
+        changed = [item for item in changed if not inferred(item) or not fields_of(item) & set(gone)]
+        said += [f"The condition on {field.replace('_', ' ')} was dropped." for field in gone]
         per_bucket[name] = part | {
             "filters": changed,
             "names": [word for word in part["names"] if word not in terms.words(reply)]
@@ -235,41 +223,12 @@ def edit_plan(corpus: Corpus, plan: Plan, reply: str, context: Context) -> tuple
         }
         lines += said + said_out
     intent = "list" if plan["intent"] == "list" or cues.LIST.search(reply) else plan["intent"]
-    number = number_wanted(corpus, plan, reply)
-    if number is not None:
-        counted: Plan = {
-            **plan,
-            "per_bucket": as_they_were(plan, per_bucket),
-            "intent": "compute",
-            "kind": "documents",
-            "aggregate": number,
-            "order_by": None,
-        }
-        return counted, lines
     first = plan["queries"][0]
     return plan | {
         "per_bucket": per_bucket,
         "intent": intent,
         "queries": [f"{first} {reply}", *plan["queries"][1:]],
     }, lines
-
-
-def number_wanted(corpus: Corpus, plan: Plan, reply: str) -> WantedNumber | None:
-    """Return the number that a follow-up asks for over the documents in view, None for none."""
-    bucket, function = corpus.buckets[plan["buckets"][0]], function_of(reply)
-    if function == "count":
-        return {"function": "count", "field": None}
-    if function in {"sum", "average", "median"} and bucket.main_amount:
-        return {"function": function, "field": bucket.main_amount}
-    return None
-
-
-def as_they_were(plan: Plan, changed: dict[str, BucketPlan]) -> dict[str, BucketPlan]:
-    """Return the edited parts without the words of a follow-up that only asks for a number: they name nothing."""
-    return {
-        name: {**part, "terms": plan["per_bucket"][name]["terms"], "names": plan["per_bucket"][name]["names"]}
-        for name, part in changed.items()
-    }
 
 
 def negated_names(reply: str, part: BucketPlan) -> bool:
@@ -321,9 +280,20 @@ def same_date_field(bucket: Bucket, part: BucketPlan, clause: Clause) -> Clause:
 
 
 def edit_filters(
-    corpus: Corpus, bucket: str, part: BucketPlan, reading: Reading, context: Context
+    corpus: Corpus,
+    bucket: str,
+    part: BucketPlan,
+    reading: Reading,
+    context: Context,
+    mode: EditMode = "reply",
 ) -> tuple[list[StoredClause], list[str]]:
-    """Return the filters with those of the reply in place of inferred ones on the same field."""
+    """Return the filters with those of the reply in place of inferred ones on the same field.
+
+    Args:
+        mode: whether another value of a field with several ("with B" after "with A") takes the place of the one that is
+            there, must hold too, or is an alternative. A reply's must hold too, and what it does not want is only taken
+            from what is there.
+    """
     fresh: list[StoredClause] = []
     said: list[str] = []
     for read in reading.clauses:
@@ -331,17 +301,19 @@ def edit_filters(
             fresh.append(stored(read))
             continue
         clause = same_date_field(corpus.buckets[bucket], part, read)
-        if clause.operator in NEGATIVE and not any(
-            clause.field == old.get("field") for old in part["filters"]
-        ):
+        filtered = any(clause.field == old.get("field") for old in part["filters"])
+        if clause.operator in NEGATIVE and not filtered and mode == "reply":
             continue
         checked = check_filters(corpus.buckets[bucket], [clause], today=context.now)
         fresh += [stored(one) for one in wanted(checked.filters, context)]
         said += [str(problem) for problem in checked.problems]
     kept = without_values(part["filters"], fresh)
+    if mode == "add":
+        return added(kept, fresh), said
     # What is taken out leaves the rest of the field's values standing.
     taken = {clause.get("field") for clause in fresh if clause.get("operator") not in NEGATIVE}
-    listed = {field.name for field in corpus.buckets[bucket].fields if field.type == "keywords"}
+    several = {field.name for field in corpus.buckets[bucket].fields if field.type == "keywords"}
+    listed = several if mode in ("reply", "narrow") else set()
     kept = [
         clause
         for clause in kept
@@ -358,3 +330,29 @@ def edit_filters(
         for clause in unique
     ]
     return kept + unique, said
+
+
+def added(kept: list[StoredClause], fresh: list[StoredClause]) -> list[StoredClause]:
+    """Return the filters with other documents as an alternative: "and those of 2023 too", "also those of A".
+
+    Values of a field that is filtered stand beside its own; conditions on other fields beside all that there are.
+    """
+    out = list(kept)
+    others: list[StoredClause] = []
+    for clause in fresh:
+        place = next(
+            (n for n, old in enumerate(out) if inferred(old) and fields_of(old) == fields_of(clause)), None
+        )
+        if place is None:
+            others.append(clause)
+        elif out[place] != clause:
+            out[place] = {"mode": "any", "clauses": [out[place], clause]}
+    soft = [item for item in out if inferred(item)]
+    if others and soft:
+        hard = [item for item in out if not inferred(item)]
+        out = [*hard, {"mode": "any", "clauses": [_all_of(soft), _all_of(others)]}]
+    return out
+
+
+def _all_of(items: list[StoredClause]) -> StoredClause:
+    return items[0] if len(items) == 1 else {"mode": "all", "clauses": items}

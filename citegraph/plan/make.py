@@ -7,7 +7,8 @@ from citegraph.corpus.filters.clause import Clause, Filters, Group, parse_clause
 from citegraph.errors import BadInput, Unavailable
 from citegraph.language.question_words import pattern
 from citegraph.plan.chains import leads_on, part_of, parts_apart
-from citegraph.plan.edits import apply_reply, as_left, edit_plan
+from citegraph.plan.edits import apply_reply
+from citegraph.plan.follow_ups import as_left, follow_up, last_turn
 from citegraph.plan.narrowing import named_documents, narrow
 from citegraph.plan.per_bucket import bucket_plan, plan_part, plan_sides, sides_read
 from citegraph.plan.planned_by_model import SETS
@@ -91,8 +92,10 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Plan, lis
         plan, said = narrow(corpus, plan, question)
         problems += [note("schema_plan", "relaxed", line) for line in said]
     if state.get("edit"):
-        turns = state.get("turns") or [{}]
-        plan, lines = edit_plan(corpus, as_left(plan, turns[-1], context), state["edit"], context)
+        turn = last_turn(state.get("turns") or [])
+        assert turn is not None, "an edit without a turn"
+        problems = []  # of the question before, which said them
+        plan, lines = follow_up(corpus, as_left(plan, turn, context), turn, state["edit"], context)
         problems += [note("schema_plan", "follow-up", line) for line in lines]
     for clarification in state.get("clarifications") or []:
         if "reply" in clarification:

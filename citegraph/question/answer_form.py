@@ -94,7 +94,7 @@ PERSON = re.compile(r"\b(?:who|whom|wer|wen|wem|qui)\b", re.IGNORECASE)
 NO_PERSON = frozenset({"date", "money", "integer", "decimal", "quantity", "boolean"})
 """Types of field that never answer "who"."""
 _POLAR = re.compile(
-    r"^\W*(?:did|do|does|was|were|is|are|has|have|had|can|will|wurde|wird|hat|haben|ist|sind)\b",
+    r"^\W*(?:did|do|does|was|were|is|are|has|have|had|can|will|wurde|wird|hat|haben|ist|sind|war|waren|liegt|est|sont|était|es|son|è|era|is|was)\b",
     re.IGNORECASE,
 )
 _WORD = r"[^\W\d_][\w-]+"
@@ -119,6 +119,11 @@ def choice_in(question: str) -> tuple[str, str] | None:
     """Return the two things that a yes-or-no question leaves a choice of ("by card or in cash?"), None without."""
     match = _CHOICE.search(question) if _POLAR.match(question) else None
     return (match["one"], match["other"]) if match else None
+
+
+def is_polar(question: str) -> bool:
+    """Tell whether a question is answered by yes or no: it begins with its verb."""
+    return _POLAR.match(question) is not None
 
 
 def says_neither(text: str, choice: Sequence[str], language: str) -> bool:

@@ -39,10 +39,6 @@ COMPARE = re.compile(
     r"|\b(?:and|und|et|or|oder|ou)\b.*\b(?:same|identical|gleiche[nrs]?|même)\b|\b(?:same|identical)\b.*\b(?:as|or)\b",
     re.IGNORECASE,
 )
-NOT = re.compile(
-    r"\b(?:not|never|aren(?:'|’)t|isn(?:'|’)t|weren(?:'|’)t|wasn(?:'|’)t|haven(?:'|’)t|nicht|kein\w*|pas|jamais)\b",
-    re.IGNORECASE,
-)
 CHOICE = re.compile(
     r"\b(?:or|oder|ou)\b(?!\s+(?:more|less|fewer|higher|lower|greater|larger|bigger|smaller|longer|shorter|above|below|over|under"
     r"|later|earlier|newer|older|better|mehr|weniger|höher|niedriger|größer|kleiner|länger|kürzer|früher|später|älter|neuer|darüber|darunter"
@@ -78,18 +74,8 @@ EXISTENCE = re.compile(
     r"\b(?:are\s+there|is\s+there|do\s+we\s+(?:have|hold|own)|have\s+we\s+got|any|gibt\s+es|haben\s+wir|existe(?:nt)?|y\s+a-t-il|avons-nous)\b",
     re.IGNORECASE,
 )
-WHICH = re.compile(r"\b(?:which|what|welche[mnrs]?|in\s+welchen|quel(?:le)?s?)\b", re.IGNORECASE)
-FOLLOW_UP = re.compile(
-    r"^\s*(?:and|und|et|what\s+about|how\s+about|was\s+ist\s+mit|wie\s+(?:ist|sieht)\s+es\s+mit|now|only|just|without|except|also|same|then|but"
-    r"|nur|ohne|auch|sans|seulement)\b",
-    re.IGNORECASE,
-)
-LEAD_IN = re.compile(
-    r"^\s*(?:(?:and|und|et|now|then|but|so|ok(?:ay)?|hm+|oh|sorry)\b[\s,]*)*(?:(?:what|how)\s+about\b|was\s+ist\s+mit\b)?[\s,]*(?:and\b|for\b|für\b|pour\b)?\s*",
-    re.IGNORECASE,
-)
-POSSESSIVE = re.compile(
-    r"\b(?:its|it|their|theirs|them|they|this|that|his|her|dessen|deren|seine?[nrsm]?|ihre?[nrsm]?|es|sie|davon|son|sa|ses|leur)\b",
+WHICH = re.compile(
+    r"\b(?:which|what|welche[mnrs]?|in\s+welchen|(?:les)?quel(?:le)?s?|cu[aá]les|qué|quali|welke)\b",
     re.IGNORECASE,
 )
 NEGATION = re.compile(

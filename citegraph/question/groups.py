@@ -3,17 +3,12 @@
 import re
 
 from citegraph.corpus.schema.bucket import Bucket
+from citegraph.language.question_words import pattern
 from citegraph.question import cues
 from citegraph.question.phrases import find_phrase
 from citegraph.run.pieces import WantedNumber
 
-LEAD = r"(?:per|by|for\s+each|for\s+every|grouped\s+by|broken\s+down\s+by|split\s+by|je|pro|nach|par|für\s+jede[nrs]?)"
-UNITS = {
-    "month": r"(?:month|months|monat|mois|monthly|monatlich)",
-    "quarter": r"(?:quarter|quarters|quartal|trimestre)",
-    "year": r"(?:year|years|jahr|année|an|yearly|annually|jährlich)",
-    "day": r"(?:day|days|tag|jour)",
-}
+UNITS = ("month", "quarter", "year", "day")
 
 
 def read_groups(bucket: Bucket, question: str) -> list[str]:
@@ -22,12 +17,9 @@ def read_groups(bucket: Bucket, question: str) -> list[str]:
     Only a field that can group (a keyword, a date by its unit) counts; anything else after "per" is left alone.
     """
     found: list[tuple[int, str]] = []
-    for match in re.finditer(rf"(?<!\w){LEAD}\s+(?:the\s+|and\s+)?", question, re.IGNORECASE):
+    for match in pattern("each", after=r"\s+(?:the\s+|and\s+)?").finditer(question):
         rest = question[match.end() :]
-        unit = next(
-            (name for name, pattern in UNITS.items() if re.match(rf"{pattern}(?!\w)", rest, re.IGNORECASE)),
-            None,
-        )
+        unit = next((name for name in UNITS if pattern(f"unit_{name}").match(rest)), None)
         if unit and bucket.main_date:
             found.append((match.start(), f"{bucket.main_date}.{unit}"))
             continue

@@ -39,7 +39,7 @@ class Rank:
 def _forms() -> tuple[re.Pattern[str], ...]:
     ranks = "|".join(f"(?P<{kind}>{source(kind)})" for kind in RANKS)
     bare = "|".join(f"(?P<{kind}>{source(kind)})" for kind in RANKS[:6])
-    units = "|".join(f"(?:{unit})" for unit in UNITS.values())
+    units = source(*(f"unit_{unit}" for unit in UNITS))
     between = r"(?:\w+\s+(?:(?:les|las|los|mit\s+de[mr]|with\s+the|con\s+(?:el|la))\s+)?)?"
     return (
         re.compile(rf"(?<![\w.]){NUMBER}\s+{between}(?:{ranks})", re.IGNORECASE),

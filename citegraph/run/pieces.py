@@ -81,7 +81,7 @@ class WantedNumber(TypedDict, total=False):
 
     `field` may be "due_date - invoice_date": the days between. `top` is "most" or "least", as in "the vendor with the
     most invoices", of which `limit` are wanted; `having` keeps groups; `whole` holds the conditions of what a share is
-    of; `sides` those of the two sets that are compared.
+    of; `sides` those of the two sets that are compared; `against` what the number is held against ("is it more than 500?").
     """
 
     function: str
@@ -92,6 +92,7 @@ class WantedNumber(TypedDict, total=False):
     having: GroupCondition
     whole: list[StoredClause]
     sides: list[list[StoredClause]]
+    against: StoredClause
 
 
 class OrderBy(TypedDict):
@@ -452,6 +453,17 @@ class Correction(TypedDict):
     claims: int
 
 
+class Left(TypedDict, total=False):
+    """The form of a turn's answer: an edit goes on from there. `documents` are those in view, the first of many."""
+
+    intent: str
+    kind: Literal["documents", "passages"]
+    aggregate: WantedNumber
+    order_by: OrderBy | None
+    only: list[str]
+    documents: list[str]
+
+
 class Turn(TypedDict, total=False):
     """A question that was answered, as far as a follow-up needs it."""
 
@@ -459,9 +471,8 @@ class Turn(TypedDict, total=False):
     question: str
     answer: str
     buckets: list[str]
-    mentions: list[Mention]
     applied: dict[str, Applied]
-    edited: bool
+    left: Left
 
 
 class Spent(TypedDict, total=False):

@@ -114,7 +114,7 @@ class Search(NameSearch):
         for form in forms_of(code):
             for token_start in self.lexicon.postings.get(tokens(form)[0].text, ()) if tokens(form) else ():
                 entry = self.lexicon.entries[token_start]
-                parts = re.split(r"\s*[,;]\s*", entry.value)
+                parts = re.split(r"\s*[,;]\s*|\s+and\s+", entry.value)
                 if entry.field == name and any(country_code(part) == code for part in parts):
                     found.append(entry.value)
         return tuple(dict.fromkeys(found))

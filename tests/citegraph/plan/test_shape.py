@@ -5,13 +5,11 @@ from typing import Any
 import pytest
 
 from citegraph.answer.set_statements import compose_set
-from citegraph.plan.edits import edit_plan
 from citegraph.plan.make import make_plan
 from citegraph.plan.stored_filters import printed
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from nodes.decompose import decompose
-from nodes.rewrite import number_of_them
 
 COBALTINE = "Cobaltine Cloud Inc."
 
@@ -86,7 +84,7 @@ def test_two_periods_are_set_against_each_other(corpus: Corpus) -> None:
         ["invoice date between 2023-01-01, 2023-12-31"],
     ]
     text = compose_set(corpus, plan, {}, Context(today="2025-03-01"))["text"]
-    assert "2024-01-01 to 2024-12-31: sum of total amount" in text
+    assert "2024: sum of total amount" in text
 
 
 def test_groups_are_kept_by_their_count_and_ranked(corpus: Corpus) -> None:
@@ -113,13 +111,3 @@ def test_what_became_no_condition_stands_in_the_first_line(corpus: Corpus) -> No
     draft = compose_set(corpus, plan, {}, Context(today="2025-03-01"))
     assert draft["text"].startswith("Not used as a condition: never.")
     assert "never" in draft["partial"]
-
-
-def test_a_number_over_the_documents_in_view_keeps_their_conditions(corpus: Corpus) -> None:
-    plan = planned(corpus, "invoices", "invoices from Cobaltine Cloud in 2024")
-    for reply, function in (("how many is that?", "count"), ("what do they add up to?", "sum")):
-        changed, _ = edit_plan(corpus, plan, reply, Context(today="2025-03-01"))
-        assert changed["per_bucket"]["invoices"]["filters"] == plan["per_bucket"]["invoices"]["filters"]
-        assert (changed["intent"], changed["aggregate"]["function"]) == ("compute", function)
-        assert number_of_them(reply)
-    assert not number_of_them("what is its due date?")

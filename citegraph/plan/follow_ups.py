@@ -1,0 +1,444 @@
+"""Follow-ups: what a message changes in the plan that the turn before left; it is never made by rewriting text."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+
+from citegraph.corpus.filters.clause import Clause, Group, clauses_in, typed_filters
+from citegraph.corpus.filters.conditions import matches
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.language import terms
+from citegraph.language.dates import month_pattern
+from citegraph.language.numbers import number_of
+from citegraph.language.question_words import pattern
+from citegraph.plan.edits import EditMode, dropped_fields, edit_filters
+from citegraph.plan.numbers_asked import COMPUTED, amount_counted, field_asked, values_counted
+from citegraph.plan.stored_filters import fields_of, flat, inferred, stored
+from citegraph.question import cues
+from citegraph.question.answer_form import is_polar
+from citegraph.question.asking_part import plain
+from citegraph.question.clauses import read_question
+from citegraph.question.functions import function_of
+from citegraph.question.groups import UNITS, read_groups
+from citegraph.question.ordering import RANKS, Rank, field_at_start, read_rank
+from citegraph.question.phrases import find_phrase, named
+from citegraph.question.reading import Reading
+from citegraph.run.context import Context
+from citegraph.run.pieces import BucketPlan, Draft, Left, OrderBy, Plan, StoredClause, Turn, WantedNumber
+from citegraph.run.services import Corpus
+
+APPLIED = ("filters", "names", "terms", "noun", "asked")
+"""What is kept with a turn of a bucket's part of its plan."""
+VIEW = 200
+"""Documents in view that are kept with a turn."""
+FEW = 5
+"""Content words up to which a message that points at something says nothing of its own."""
+
+
+def left_of(plan: Plan, draft: Draft) -> Left:
+    """Return what a turn leaves besides its conditions: the form of its answer and the documents in view."""
+    if "aggregate" not in plan:
+        return {}
+    shown = draft.get("documents") or [span["doc"] for span in draft.get("cited", [])]
+    if plan["aggregate"]["function"] in {"min", "max"}:
+        told = [doc_id for doc_id in shown if f"[{doc_id}]" in draft["text"]]
+        shown = told or shown
+    left: Left = {
+        "intent": plan["intent"],
+        "kind": plan["kind"],
+        "aggregate": lasting(plan["aggregate"]),
+        "order_by": plan.get("order_by"),
+        "only": plan.get("only", []),
+        "documents": list(dict.fromkeys(shown))[:VIEW],
+    }
+    return left
+
+
+def lasting(number: WantedNumber) -> WantedNumber:
+    """Return a wanted number without what one question alone held it against."""
+    made = number.copy()
+    for once in ("against", "sides"):
+        made.pop(once, None)  # type: ignore[misc]
+    return made
+
+
+def last_turn(turns: Sequence[Turn]) -> Turn | None:
+    """Return the last turn that looked into documents, None without one."""
+    return next((turn for turn in reversed(turns) if turn.get("buckets") and turn.get("left")), None)
+
+
+# ---------------------------------------------------------------- does a message lean on the turn before?
+
+
+def leaning(corpus: Corpus, turn: Turn, message: str, today: date) -> str | None:
+    """Return the words that are searched for a message that leans on a turn, None when it stands alone; blocking.
+
+    A question for a field of the one document in view is searched by its own words; other edits by those of the turn,
+    with the names and dates that the message replaces.
+    """
+    bucket = corpus.buckets.get(turn["buckets"][0])
+    if bucket is None or other_documents(corpus, bucket, message):
+        return None
+    reading = read_question(bucket, corpus.linker, dated_like(turn, bucket, message), today)
+    if not leans(bucket, reading, message):
+        return None
+    wanted = [name for name in reading.asked if name not in _fields(reading)]
+    function = function_of(plain(message))
+    alone = len(turn["left"].get("documents", [])) == 1
+    if (wanted and alone and function == "none") or (one_fact(turn) and function == "sum"):
+        return message
+    return (
+        turn["question"] if turn["left"]["kind"] == "documents" else swapped(turn, bucket, reading, message)
+    )
+
+
+def leans(bucket: Bucket, reading: Reading, message: str) -> bool:
+    """Tell whether a message goes on with the turn before: it says so, points at it, or is no question by itself."""
+    if goes_on(message):
+        return True
+    own = [item.start for item in reading.mentions if item.field in bucket.entity_fields]
+    own += [start for _, _, start, _ in bucket.find_identifiers(message)]
+    point = pattern("points").search(message)
+    few = len(terms.content_words(message)) <= FEW
+    if point and few and not any(start < point.start() for start in own):
+        return True
+    asks = bool(function_of(message) != "none" or reading.asked or read_groups(bucket, message))
+    asks = asks or cues.WHICH.search(message) is not None
+    if reading.noun or (own and asks) or left_words(bucket, reading, message):
+        return False
+    return bool(reading.clauses or asks or read_rank(bucket, message) or ordered_by(bucket, message))
+
+
+def goes_on(message: str) -> bool:
+    """Tell whether a message begins with a word that goes on with what was said."""
+    return pattern("goes_on").match(message.lstrip(" .,;:-")) is not None
+
+
+def other_documents(corpus: Corpus, bucket: Bucket, message: str) -> bool:
+    """Tell whether a message names the documents of another bucket and none of this one."""
+    words = terms.words(message)
+    if named(words, bucket.nouns):
+        return False
+    return any(named(words, other.nouns) for other in corpus.buckets.values() if other.name != bucket.name)
+
+
+def left_words(bucket: Bucket, reading: Reading, message: str) -> list[str]:
+    """Return the words of a message that no condition, field, order or pointing took up."""
+    said = pattern(
+        *RANKS,
+        "sorted",
+        "falling",
+        "along",
+        "goes_on",
+        "points",
+        "narrows",
+        "adds",
+        "drops",
+        "condition",
+        "than",
+        "each",
+        *(f"unit_{unit}" for unit in UNITS),
+    )
+    found = [match.group() for pattern_of in (said, cues.WHICH) for match in pattern_of.finditer(message)]
+    taken = set(terms.words(" ".join(found)))
+    for name in reading.asked:
+        declared = bucket.field(name)
+        for word in (*(declared.words if declared else ()), name.replace("_", " ")):
+            for start, end in find_phrase(message, word):
+                taken |= set(terms.words(message[start:end]))
+    return [word for word in reading.terms if word not in taken and number_of(word) is None]
+
+
+def dated_like(turn: Turn, bucket: Bucket, message: str) -> str:
+    """Return the message with the year of the last turn behind a month or quarter that has none ("and in May?")."""
+    years = {
+        str(value)[:4]
+        for clause in flat(turn.get("applied", {}).get(bucket.name, {}).get("filters", []))
+        if (declared := bucket.field(clause.get("field", ""))) and declared.type == "date"
+        for value in (clause["value"] if isinstance(clause.get("value"), list) else [clause.get("value")])
+        if value
+    }
+    if len(years) != 1 or re.search(r"\d{4}", message):
+        return message
+    named_part = re.compile(rf"(?<!\w)(?:{month_pattern(False)}|Q[1-4])(?!\w)", re.IGNORECASE)
+    return named_part.sub(lambda match: f"{match.group()} {min(years)}", message)
+
+
+def swapped(turn: Turn, bucket: Bucket, reading: Reading, message: str) -> str:
+    """Return the question of a turn with the words of the message's conditions in place of those on the same fields."""
+    text = turn["question"]
+    old = list(flat(turn.get("applied", {}).get(bucket.name, {}).get("filters", [])))
+    fresh = [clause for clause in reading.clauses if isinstance(clause, Clause)]
+    lost = False
+    for clause in fresh:
+        before = next((item for item in old if item.get("field") == clause.field and item.get("raw")), None)
+        if before and str(before["raw"]) in text:
+            text = text.replace(str(before["raw"]), clause.raw, 1)
+        else:
+            lost = True
+    return f"{text.rstrip(' ?.!')} {message}" if lost or not fresh else text
+
+
+# ---------------------------------------------------------------- what it changes
+
+
+def as_left(plan: Plan, turn: Turn, context: Context) -> Plan:
+    """Return the plan of the last turn's question with what that turn applied in the end, after its own edits and replies.
+
+    Filters that the caller sets, and fields of which it wants none, are those of this run.
+    """
+    parts: dict[str, BucketPlan] = dict(plan["per_bucket"])
+    for name in parts.keys() & turn.get("applied", {}).keys():
+        kept = turn["applied"][name]
+        hard = [clause for clause in parts[name]["filters"] if not inferred(clause)]
+        soft = [
+            clause
+            for clause in kept.get("filters", [])
+            if inferred(clause) and not fields_of(clause) & set(context.without)
+        ]
+        parts[name] = {**parts[name], **kept, "filters": [*hard, *soft]}
+    left = turn.get("left", {})
+    form = {key: left[key] for key in ("intent", "kind", "aggregate", "order_by", "only") if key in left}
+    made: Plan = {**plan, "per_bucket": parts, **form}  # type: ignore[typeddict-item]
+    made.pop("sides", None)
+    return made
+
+
+def follow_up(
+    corpus: Corpus, plan: Plan, turn: Turn, message: str, context: Context
+) -> tuple[Plan, list[str]]:
+    """Return the plan that the last turn left as a message changes it, and a line about each condition; blocking."""
+    name = plan["buckets"][0]
+    bucket, before = corpus.buckets[name], plan["per_bucket"][name]
+    text = dated_like(turn, bucket, message)
+    reading = read_question(bucket, corpus.linker, text, context.now)
+    said = plain(text)
+    function = function_of(said)
+    against = held_against(reading, bucket, text, turn)
+    gone = dropped_fields(bucket, text, before)
+    per_bucket: dict[str, BucketPlan] = {}
+    lines: list[str] = []
+    for other, part in plan["per_bucket"].items():
+        own = (
+            reading
+            if other == name
+            else read_question(corpus.buckets[other], corpus.linker, text, context.now)
+        )
+        own = without_fields(own, {*gone, *([against["field"]] if against else [])})
+        kept, told = edit_filters(corpus, other, part, own, context, mode_of(text))
+        kept = [item for item in kept if not inferred(item) or not fields_of(item) & set(gone)]
+        per_bucket[other] = {**part, "filters": kept, "unused": [*part.get("unused", []), *own.unused]}
+        lines += told
+    lines += [f"The condition on {field.replace('_', ' ')} was dropped." for field in gone]
+    changed: Plan = {**plan, "per_bucket": per_bucket}
+    part = per_bucket[name]
+    filters_changed = part["filters"] != before["filters"]
+    replaced = any(
+        item not in part["filters"] for item in before["filters"]
+    )  # another set is meant, not a part of the one in view
+    wanted = [item for item in reading.asked if item not in {*_fields(reading), *gone}]
+    number = number_asked(bucket, said, function, wanted, turn)
+    rank = read_rank(bucket, text) or ordered_by(bucket, text)
+    if number and number["function"] == "sum" and one_fact(turn):
+        wanted, number = [str(number["field"])], None
+    before_rank = plan.get("order_by")
+    one = one_fact(turn) or (before_rank is not None and before_rank["limit"] == 1)
+    # After one document, or the largest of a set, another number or order is of the whole set again.
+    whole = replaced or (one and (number is not None or rank is not None))
+    changed["only"] = [] if whole else only_of(corpus, turn, plan, part, bucket)
+    groups = read_groups(bucket, said)
+    lists = bool(cues.WHICH.search(text) or cues.LIST.search(text))
+    if against or compares(text, filters_changed, lists=lists):
+        made = compared_number(plan, before, part, against, turn, wanted, bucket)
+        if made:
+            kept_in_view = changed["only"] if against else []
+            return {**as_number(changed, made), "only": kept_in_view, "per_bucket": plan["per_bucket"]}, lines
+    extreme = function in {"max", "min"} and number is not None and not lists
+    if rank and rank.group is None and rank.field and (rank.limit != 1 or not extreme):
+        order: OrderBy = {"field": rank.field, "descending": rank.descending, "limit": rank.limit}
+        return {**as_list(changed), "order_by": order}, lines
+    if groups:
+        base = number or (plan["aggregate"] if plan["intent"] == "compute" else None)
+        usual: WantedNumber = {
+            "function": "sum" if bucket.main_amount else "count",
+            "field": bucket.main_amount,
+        }
+        chosen = base if base and base["function"] != "none" else usual
+        return as_number(
+            changed, {"function": chosen["function"], "field": chosen["field"], "group_by": groups}
+        ), lines
+    if number:
+        return as_number(changed, number), lines
+    if wanted and not gone:
+        return with_fields(changed, turn, name, wanted, reading), lines
+    if lists and (plan["kind"] == "documents" or pattern("points").search(text)):
+        return as_list(changed), lines
+    if not filters_changed and not lines:
+        lines = [f"“{message[:80]}” changed no condition."]
+    return with_words(changed, name, reading, left_words(bucket, reading, text)), lines
+
+
+def one_fact(turn: Turn) -> bool:
+    """Tell whether a turn answered a fact from one document."""
+    return turn["left"]["kind"] == "passages" and len(turn["left"].get("documents", [])) == 1
+
+
+def mode_of(message: str) -> EditMode:
+    """Return how the conditions of a message stand to those of the turn before."""
+    if pattern("adds").search(message):
+        return "add"
+    return "narrow" if pattern("narrows").search(message) else "replace"
+
+
+def without_fields(reading: Reading, fields: set[str]) -> Reading:
+    """Return a reading without the conditions on some fields."""
+    kept = tuple(item for item in reading.clauses if not _fields_in(item) & fields)
+    return replace(reading, clauses=kept)
+
+
+def _fields_in(item: Clause | Group) -> set[str]:
+    return {clause.field for clause in clauses_in(item)}
+
+
+def _fields(reading: Reading) -> set[str]:
+    return {field for item in reading.clauses for field in _fields_in(item)}
+
+
+def only_of(corpus: Corpus, turn: Turn, plan: Plan, part: BucketPlan, bucket: Bucket) -> list[str]:
+    """Return the documents that a set stays within: those chosen before, or the few of a ranking, that meet the filters."""
+    order = plan.get("order_by")
+    ranked = turn["left"].get("documents", []) if order and order["limit"] else []
+    held = plan.get("only") or ranked
+    if not held:
+        return []
+    typed = typed_filters(part["filters"])
+    values = corpus.annotations.values_of(bucket.name, held)
+    return [doc_id for doc_id in held if matches(bucket, typed, values.get(doc_id, {}))] or list(held)
+
+
+def ordered_by(bucket: Bucket, message: str) -> Rank | None:
+    """Return the order of "by amount, please": "by" and a field that can be ordered."""
+    led = pattern("along", after=r"\s+(?:the\s+|their\s+)?").search(message)
+    found = field_at_start(bucket, message[led.end() :]) if led else None
+    return Rank(found.name, bool(pattern("falling").search(message)), 0, text=message) if found else None
+
+
+def number_asked(
+    bucket: Bucket, message: str, function: str, wanted: Sequence[str], turn: Turn
+) -> WantedNumber | None:
+    """Return the number that a message asks for over the documents in view, None for none.
+
+    A number field alone ("and the tax?") takes the function that the turn before computed.
+    """
+    lead: BucketPlan = {"asked": list(wanted), "filters": []}
+    if function == "count":
+        if amount := amount_counted(bucket, message):
+            return {"function": "sum", "field": amount}
+        counted = values_counted(bucket, message)
+        return {"function": "distinct", "field": counted} if counted else {"function": "count", "field": None}
+    if function in {"sum", "average", "median", "min", "max"}:
+        declared = field_asked(bucket, function, lead)
+        field = declared.name if declared else bucket.main_amount
+        return {"function": function, "field": field} if field else None
+    left = turn["left"]
+    declared = field_asked(bucket, "sum", lead)
+    again = left["intent"] == "compute" and left["aggregate"]["function"] in {
+        "sum",
+        "average",
+        "median",
+        "min",
+        "max",
+    }
+    if again and declared is not None and declared.type in COMPUTED:
+        return {"function": left["aggregate"]["function"], "field": declared.name}
+    return None
+
+
+def held_against(reading: Reading, bucket: Bucket, message: str, turn: Turn) -> StoredClause | None:
+    """Return the amount that a yes-or-no question holds the last number against ("is it higher than 500 EUR?")."""
+    one = turn["left"]["intent"] == "compute" or len(turn["left"].get("documents", [])) == 1
+    rest = pattern("goes_on").sub("", message, count=1) if goes_on(message) else message
+    if not one or not is_polar(rest.lstrip(" ,")):
+        return None
+    for clause in reading.clauses:
+        declared = bucket.field(clause.field) if isinstance(clause, Clause) else None
+        if (
+            isinstance(clause, Clause)
+            and declared is not None
+            and declared.type in COMPUTED
+            and clause.operator in {">", "<", ">=", "<="}
+        ):
+            return stored(clause)
+    return None
+
+
+def compares(message: str, filters_changed: bool, *, lists: bool) -> bool:
+    """Tell whether a message holds the last number against the same of another period or name."""
+    if not filters_changed or lists:
+        return False
+    rest = pattern("goes_on").sub("", message, count=1) if goes_on(message) else message
+    polar = is_polar(rest.lstrip(" ,")) and pattern("than").search(message)
+    return bool(polar or pattern("change").search(message) or cues.COMPARE.search(message))
+
+
+def compared_number(
+    plan: Plan,
+    before: BucketPlan,
+    part: BucketPlan,
+    against: StoredClause | None,
+    turn: Turn,
+    wanted: Sequence[str],
+    bucket: Bucket,
+) -> WantedNumber | None:
+    """Return the number of the last turn beside what it is compared with; None where there is no number."""
+    left = turn["left"]
+    computed = left["intent"] == "compute" and not left["aggregate"].get("group_by")
+    function = left["aggregate"]["function"] if computed else "sum"
+    field = left["aggregate"].get("field") if computed else None
+    numbers = [
+        name
+        for name in (*wanted, *before.get("asked", []))
+        if (item := bucket.field(name)) and item.type in COMPUTED
+    ]
+    if not computed:
+        field = numbers[0] if numbers else bucket.main_amount
+    if function == "none" or (field is None and function != "count"):
+        return None
+    made: WantedNumber = {"function": function, "field": field}
+    if against:
+        return {**made, "against": against}
+    return {**made, "sides": [list(before["filters"]), list(part["filters"])]}
+
+
+def as_number(plan: Plan, number: WantedNumber) -> Plan:
+    """Return the plan of a number over the documents of a plan."""
+    return {**plan, "intent": "compute", "kind": "documents", "aggregate": number, "order_by": None}
+
+
+def as_list(plan: Plan) -> Plan:
+    """Return the plan of a list of the documents of a plan."""
+    return {**plan, "intent": "list", "kind": "documents", "aggregate": {"function": "none", "field": None}}
+
+
+def with_fields(plan: Plan, turn: Turn, name: str, wanted: Sequence[str], reading: Reading) -> Plan:
+    """Return the plan that shows fields: of the one document in view as a fact, of several as columns of their list."""
+    view = turn["left"].get("documents", [])
+    part = plan["per_bucket"][name]
+    asked: BucketPlan = {**part, "asked": list(wanted), "terms": list(reading.terms), "names": []}
+    if len(view) == 1 and not plan["only"] and part["filters"] == turn["applied"][name].get("filters"):
+        plan = {**plan, "only": list(view)}
+    per_bucket = {**plan["per_bucket"], name: asked}
+    one = len(plan["only"]) == 1
+    shown: Plan = {**plan, "per_bucket": per_bucket}
+    if one or plan["kind"] == "passages":
+        return {**shown, "intent": "qa", "kind": "passages", "aggregate": {"function": "none", "field": None}}
+    return as_list(shown)
+
+
+def with_words(plan: Plan, name: str, reading: Reading, words: Sequence[str]) -> Plan:
+    """Return the plan with the words of a message that no condition took up among those that a search looks for."""
+    part = plan["per_bucket"][name]
+    names = [] if reading.mentions else part["names"]
+    kept: BucketPlan = {**part, "terms": list(dict.fromkeys([*part["terms"], *words])), "names": names}
+    return {**plan, "per_bucket": {**plan["per_bucket"], name: kept}}

@@ -1,0 +1,101 @@
+"""Conversations without a model: a message edits what the turn before left, and every other condition stays."""
+
+import pytest
+
+from citegraph.run.answer_types import Answer
+from citegraph.run.context import Context
+from graph.session import Session
+
+KESTRELWICK = {
+    "kestrelwick-kw-240117",
+    "kestrelwick-cn-240031",
+    "kestrelwick-kw-240298",
+    "kestrelwick-kw-241106",
+}
+"""Invoices of 5,214.00, -309.60, 2,474.40 and 2,292.00 EUR, all of 2024."""
+TODAY = Context(today="2025-03-01")
+
+
+async def talk(session: Session, *messages: str) -> list[Answer]:
+    """Return the answers of one thread, a reply to a question back among them."""
+    answers: list[Answer] = []
+    for message in messages:
+        thread = answers[-1].thread_id if answers else None
+        answers.append(await session.ask(message, thread_id=thread, context=TODAY))
+    return answers
+
+
+@pytest.mark.parametrize(
+    ("messages", "documents"),
+    [
+        (("invoices from Kestrelwick in 2024", "only over 2300 EUR"), {"kestrelwick-kw-240117", "kestrelwick-kw-240298"}),
+        (("invoices from Kestrelwick", "by amount, please", "only the two largest"), {"kestrelwick-kw-240117", "kestrelwick-kw-240298"}),
+        (("invoices over 5000 EUR", "only 2024", "without Halbrecht"), {"kestrelwick-kw-240117"}),
+        (("How many invoices did Oudenveld send in 2024?", "which ones are over 1200 EUR?"), {"oudenveld-of-24-02"}),
+        (("Which receipts are from Warung Larut?", "without 0322"), {"larut-receipt-0314", "larut-receipt-0401"}),
+        (("invoices in MYR", "nur die vom März 2024", "und im Mai?"), {"sungai-teduh-st-5680"}),
+        (("Quelles factures de Halbrecht en 2024 ?", "lesquelles dépassent 6000 EUR ?"), {"halbrecht-re-2024-0911"}),
+        (("Facturas de Oudenveld en 2024", "¿y de Brisemarne?"), {"brisemarne-f-2024-087"}),
+        (("invoices from Mirabund", "also those of Brisemarne", "only 2024"), {"brisemarne-f-2024-087"}),
+        (("invoices from Oudenveld over 1200 EUR", "remove the amount condition"), {"oudenveld-of-24-01", "oudenveld-of-24-02"}),
+        (("datasheets by Norrvolt", "how many?", "which of them are newer than 2022?"), {"nvr7833", "nv2n518"}),
+        (("contracts with Kestrelwick", "only those of 2023"), {"kestrelwick-supply-2023"}),
+    ],
+)  # fmt: skip
+async def test_a_set_is_edited(session: Session, messages: tuple[str, ...], documents: set[str]) -> None:
+    assert set((await talk(session, *messages))[-1].documents) == documents
+
+
+@pytest.mark.parametrize(
+    ("messages", "said"),
+    [
+        (("invoices from Kestrelwick in 2024", "sum?"), "Sum of total amount: 9,670.80 EUR"),
+        (("invoices from Kestrelwick", "the two largest", "what do they add up to?"), "7,688.40 EUR"),
+        (("Rechnungen von Sungai Teduh", "nur die über 3000 MYR", "und was ist die Summe?"), "7,791.00 MYR"),
+        (("total of Halbrecht invoices in 2024", "and the tax?", "average?"), "Average total amount: 6,211.80 EUR"),
+        (("total of Halbrecht invoices in 2024", "and the tax?"), "Sum of tax amount: 1,983.60 EUR"),
+        (("What did we spend with Cobaltine Cloud in 2024?", "and in 2025?"), "2,280.00 USD"),
+        (("What did we spend with Cobaltine Cloud in 2024?", "and Oudenveld?"), "2,541.00 EUR"),
+        (("What did we spend with Cobaltine Cloud in 2024?", "is it higher than 8000 USD?"), "Yes: 8,010.00 USD is more than"),
+        (("What did we spend with Cobaltine Cloud in 2024?", "is it higher than in 2025?"), "Difference: 5,730.00 USD"),
+        (("What is the total of receipt 0314?", "and number 0322?"), "512.00 MYR"),
+        (("What is the total of receipt 0314?", "and its date?", "who is the customer?"), "Marrowfen Penang"),
+        (("What is the total of the Kestrelwick invoice?", "2", "and its due date?", "who is the vendor?"), "Kestrelwick Components Ltd"),
+        (("What is the notice period of the Oudenveld contract?", "and its governing law?", "and for Perrisoke?"), "New York"),
+        (("largest invoice of 2024 in EUR", "when is it due?"), "2024-11-20"),
+        (("largest invoice of 2024 in EUR", "when is it due?", "and the smallest one?"), "-309.60 EUR"),
+        (("invoices from Brisemarne", "thanks", "what is its total?"), "1,656.00 EUR"),
+        (("invoices from Oudenveld", "per month?"), "2024-02: sum total amount 1,355.20 EUR"),
+    ],
+)  # fmt: skip
+async def test_a_number_or_fact_is_of_what_is_in_view(
+    session: Session, messages: tuple[str, ...], said: str
+) -> None:
+    assert said in (await talk(session, *messages))[-1].text
+
+
+async def test_a_chat_of_four_turns_keeps_what_was_not_changed(session: Session) -> None:
+    last = (
+        await talk(
+            session, "invoices from Kestrelwick", "only 2024", "over 2300 EUR", "and how many are that?"
+        )
+    )[-1]
+    assert [(item.field, item.operator) for item in last.filters] == [
+        ("vendor_name", "in"),
+        ("invoice_date", "between"),
+        ("total_amount", ">"),
+    ]
+    assert "is 2 " in last.text
+
+
+@pytest.mark.parametrize(
+    ("before", "asked", "documents"),
+    [
+        ("invoices over 7000 EUR", "Which receipts did we get in June 2024?", {"larut-receipt-0314", "larut-receipt-0322"}),
+        ("invoices from Oudenveld", "and which contracts do we have with Tannick?", {"tannick-nda-2024"}),
+    ],
+)  # fmt: skip
+async def test_a_question_that_stands_alone_starts_anew(
+    session: Session, before: str, asked: str, documents: set[str]
+) -> None:
+    assert set((await talk(session, before, asked))[-1].documents) == documents
