@@ -286,7 +286,7 @@ class _FieldRun:
             yield from self._read(rule, raw, match.group(group), 0, look.span(*match.span(group)))
 
     def _head(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
-        plain = ("title", "heading", "part", "day", "writer", "holder")
+        plain = ("title", "heading", "part", "day", "writer", "holder", "kind")
         look = self._plain if rule.head in plain else self.source.look
         found: Named | tuple[int, int, float] | None
         match rule.head:
@@ -311,6 +311,8 @@ class _FieldRun:
                 if said := language_of(self.source.text):
                     yield from self._read(rule, said, said, 0)
                 return
+            case "kind":
+                found = self._kind()
             case _:
                 found = find_title(look.text)
         if isinstance(found, Named):
@@ -324,12 +326,24 @@ class _FieldRun:
         for rank, candidate in self._read(rule, raw, raw, 0, place):
             yield rank, replace(candidate, confidence=trust)
 
+    def _kind(self) -> tuple[int, int, float] | None:
+        """Return the longest declared value that the title names: a document is of one kind, and mentions others."""
+        titles = (self.source.heading, find_title(self.source.text))
+        for start, end, trust in filter(None, titles):
+            found = [value for value in self._find(self.source.text[start:end]) if self.declared.values]
+            if found:
+                longest = max(found, key=lambda value: value.end - value.start)
+                return start + longest.start, start + longest.end, min(0.9, trust + 0.1)
+        return None
+
     def _parties(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
-        for start, end in find_parties(self.source.text, rule.parties):
-            raw = self.source.text[start:end]
-            yield from self._read(
-                rule, [raw] if self.declared.type == "keywords" else raw, raw, 0, (start, end)
-            )
+        for party in find_parties(self.source.text, rule.parties):
+            raw = self.source.text[party.start : party.end]
+            if rule.roles and not party.role:
+                continue
+            named = f"{' '.join(raw.split())} ({party.role})" if rule.roles else raw
+            value = [named] if self.declared.type == "keywords" else named
+            yield from self._read(rule, value, named, 0, (party.start, party.end))
 
     def _read(
         self, rule: ExtractRule, raw: Any, shown: str, rank: int, span: tuple[int, int] | None = None

@@ -1,28 +1,35 @@
-"""The names in the opening of a contract: "between A, Inc. ("Supplier") and B Ltd."."""
+"""The parties of a contract and their roles: "between A, Inc. ("Supplier") and B Ltd.", "LANDLORD: A. Roe"."""
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
 
 from citegraph.language.names import CLEAR_FORMS, LEGAL_FORMS, tokens
+from citegraph.language.terms import fold
+from citegraph.language.word_tables import table
 
 OPENING = 6000
 """Characters from the start of a contract in which its parties are named."""
 REACH = 1500
 """Characters after "between" in which they are."""
+DEFINED_WITHIN = 3500
+"""The same when each name has its defined term, which tells where it ends."""
 
-_DEFINED = re.compile(r"\(\s*(?:[^()]{0,80}?)[\"“”'‘’„][^()]{1,60}[\"“”'‘’][^()]{0,60}\)")
-_TAIL = re.compile(
-    r"""
-      \s*,?\s*\b(?:a|an|the)\s+(?:[\w.'’-]+\s+){0,5}?(?:corporation|company|partnership|trust|bank|association|university
-          |institution|organi[sz]ation|individual|person|resident|citizen|subsidiary|division|entity|society|public|non-?profit
-          |limited|body|gmbh|business)\b.*
-    | \s*,?\s*\b(?:having|with|whose|located|organi[sz]ed|incorporated\ (?:in|under)|existing|established|registered|duly|on
-          \ behalf|acting|residing|of\ \d|at\ \d|and\ its|and\ their|together|its|hereinafter|herein|each|collectively|doing
-          \ business|d/b/a|for\ itself|as\ the|as\ of|dated|effective|individually|for\ and)\b.*
-    | \s*\(.*
-    """,
-    re.IGNORECASE | re.VERBOSE | re.DOTALL,
-)
+BENEATH = 60
+"""Characters after "between" in which the first block begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Party:
+    """Where a contract names a party, and the role or short name that it gives it, empty for none."""
+
+    start: int
+    end: int
+    role: str = ""
+
+
+_DEFINED = re.compile(r"\(\s*(?:[^()]{0,80}?)[\"“”'‘’„«]\s?(?P<term>[^()]{1,60}?)\s?[\"“”'‘’»][^()]{0,60}\)")
 _STOP = re.compile(
     r"\b(?:whereas|witnesseth|recitals?|background|now,?\s+therefore|in\s+consideration|each\s+a\s+[\"“]|collectively"
     r"|(?:are|is|may|shall|will|hereby|have|has)\s+(?:sometimes\s+|individually\s+|each\s+|be\s+|hereinafter\s+|collectively\s+"
@@ -37,25 +44,174 @@ _ROLE = re.compile(
 )
 
 
-def find_parties(text: str, phrases: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the spans of the parties' names after the first phrase ("by and between") that names two."""
-    head = text[:OPENING]
+def _any(part: str) -> str:
+    listed = (words.strip() for words in table("contracts")[part].split("|"))
+    forms = sorted(filter(None, listed), key=len, reverse=True)
+    return "|".join(re.escape(words).replace(r"\ ", r"\s+") for words in forms)
+
+
+@cache
+def _tail() -> re.Pattern[str]:
+    """Return what begins the description of a party behind its name."""
+    return re.compile(
+        rf"\s*,?\s*\b(?:a|an|the)\s+(?:[\w.'’-]+\s+){{0,5}}?(?:{_any('kinds')})\b.*"
+        rf"|\s*,?\s*\b(?:{_any('describes')}|of\s\d|at\s\d)\b.*|\s*\(.*",
+        re.IGNORECASE | re.DOTALL,
+    )
+
+
+@cache
+def _labels() -> re.Pattern[str]:
+    """Return a role that begins a line and has its party behind it or on the next line."""
+    return re.compile(
+        rf"^[ \t]*(?:the[ \t]+)?(?P<role>{_any('roles')})(?:\(s\))?(?:'s)?(?:[ \t]+name)?[ \t]*:[ \t]*(?:\n[ \t]*)?(?P<name>[^\n]{{2,160}})$",
+        re.IGNORECASE | re.MULTILINE,
+    )
+
+
+@cache
+def _roles() -> frozenset[str]:
+    return frozenset(fold(" ".join(words.split())) for words in table("contracts")["roles"].split("|"))
+
+
+@cache
+def _no_party() -> frozenset[str]:
+    return frozenset(fold(" ".join(words.split())) for words in table("contracts")["no_party"].split("|"))
+
+
+def find_parties(text: str, phrases: Sequence[str]) -> list[Party]:
+    """Return the parties that a contract names.
+
+    After the first phrase ("by and between") that names two; else in blocks beneath their roles; else what a defined
+    term that is a role closes, wherever it stands in the opening.
+    """
     words = "|".join(re.escape(phrase).replace(r"\ ", r"\s+") for phrase in phrases)
-    for found in re.finditer(rf"\b(?:{words})\b\s*:?", head, re.IGNORECASE):
-        spans = list(_names(text, found.end()))
-        if spans:
-            yield from spans
+    one: list[Party] = []
+    blocks = list(_blocks(text))
+    if len({fold(block.role) for block in blocks}) < 2:
+        blocks = []
+    for found in re.finditer(rf"\b(?:{words})\b\s*:?", text[:OPENING], re.IGNORECASE):
+        if blocks and 0 <= blocks[0].start - found.end() < BENEATH:
+            return blocks
+        parties = _opening(text, found.end(), words)
+        if len(parties) > 1:
+            return parties
+        one = one or parties
+    return blocks or one or list(_closed_by_roles(text))
+
+
+def _opening(text: str, start: int, words: str) -> list[Party]:
+    """Return the names between a phrase and the contract's first sentence of substance."""
+    defined = list(_defined(text, start, words))
+    terms = {fold(party.role) for party in defined}
+    listed = [party for party in _names(text, start) if fold(text[party.start : party.end]) not in terms]
+    if len(defined) > 1:
+        inside = {fold(text[one.start : one.end]) for one in listed if one.start <= defined[-1].end}
+        if len(defined) >= len(inside):
+            return defined
+    return listed
+
+
+def _defined(text: str, start: int, words: str) -> Iterator[Party]:
+    """Yield the names that have a defined term each: a name begins where the term before it ended.
+
+    Args:
+        words: the phrases, as a pattern: a title page has one too, and the opening's own is the last before a term.
+    """
+    end = min(len(text), start + DEFINED_WITHIN)
+    begin, found = start, 0
+    for term in _DEFINED.finditer(text, start, end):
+        if not found:
+            for phrase in re.finditer(rf"\b(?:{words})\b\s*:?", text[begin : term.start()], re.IGNORECASE):
+                start = begin + phrase.end()
+            begin = start
+        between = text[begin : term.start()]
+        stop = _STOP.search(between)
+        # What is said of two parties may stand between them; a recital may not, and no sentence behind the second.
+        if found and (len(between) > 700 or (stop and (found > 1 or _RECITES.match(stop[0])))):
             return
+        if found > 1 and _SENTENCE.search(between):
+            return
+        role = " ".join(
+            re.sub(r"^(?:the|le|la|der|die|das)\s+", "", term["term"], flags=re.IGNORECASE).split()
+        )
+        if fold(role) in _no_party():
+            continue
+        if (span := _name(text, _after_description(text, begin, term.start()), term.start())) is not None:
+            found += 1
+            yield Party(*span, role)
+        begin = term.end()
 
 
-def _names(text: str, start: int) -> Iterator[tuple[int, int]]:
+_RECITES = re.compile(r"whereas|witnesseth|recital|background|now|in\s+consid", re.IGNORECASE)
+_SENTENCE = re.compile(r"\A\s*\.\s+[A-Z]|[a-z)\d]{3}[.:]\s+[A-Z\d]")
+_DESCRIBED = re.compile(r"[\s,;:.]*(?:[a-z]|\d)")
+
+
+def _after_description(text: str, start: int, end: int) -> int:
+    """Return where a name begins behind the description of the party before it: after the last "and" in between."""
+    if not _DESCRIBED.match(text, start, end) or re.match(r"[\s,;:.]*(?:and|und|et)\b", text[start:end]):
+        return start
+    joints = list(re.finditer(r"\s(?:and|und|et)\b:?\s+(?=[\"“(]*[A-Z0-9])", text[start:end], re.IGNORECASE))
+    return start + joints[-1].end() if joints else start
+
+
+def _blocks(text: str) -> Iterator[Party]:
+    """Yield the names that stand behind or beneath their role ("TENANT:")."""
+    known: set[str] = set()
+    for found in _labels().finditer(text[: 2 * OPENING]):
+        at = found.start("name")
+        span = _name(text, at, found.end("name"), lower=True)
+        if span is None or fold(found["role"]) in known or re.search(r"_{3}|\[", found["name"]):
+            continue
+        name = re.split(r"\s{2,}|,\s", text[slice(*span)])[0]
+        if len(name.split()) <= 8 and not name.endswith(":"):
+            known.add(fold(found["role"]))
+            yield Party(span[0], span[0] + len(name), " ".join(found["role"].split()).capitalize())
+
+
+_BEFORE = re.compile(r"(?:[A-ZÀ-ÖØ-Þ0-9][\w&.'’-]*,?\s+(?:(?:of|and|&|de|du|von)\s+)?){1,8}$")
+
+
+def _closed_by_roles(text: str) -> Iterator[Party]:
+    """Yield the names that a bracket with a role follows: `disclosed by Elm Corp. ("Disclosing Party")`."""
+    known: set[str] = set()
+    for term in _DEFINED.finditer(text[:OPENING]):
+        role = re.sub(
+            r"^(?:the|le|la|der|die|das)\s+", "", " ".join(term["term"].split()), flags=re.IGNORECASE
+        )
+        before = text[max(0, term.start() - 120) : term.start()]
+        before = before.rstrip() + " "
+        found = _BEFORE.search(before)
+        if (
+            found is None
+            or fold(role) in known
+            or not (fold(role) in _roles() or _is_short_for(role, found[0]))
+        ):
+            continue
+        begin = max(0, term.start() - 120) + found.start()
+        span = _name(text, begin, term.start())
+        if span is not None and len(text[slice(*span)].split()) > 1:
+            known.add(fold(role))
+            yield Party(*span, role)
+
+
+def _is_short_for(term: str, name: str) -> bool:
+    """Return whether a defined term is how a company with a legal form is called for short."""
+    found = tokens(name)
+    return bool(found) and any(token.text in CLEAR_FORMS for token in found) and fold(term) in fold(name)
+
+
+def _names(text: str, start: int) -> Iterator[Party]:
     end = min(len(text), start + REACH)
     if stop := _STOP.search(text, start, end):
         end = stop.start()
     for first, last in _pieces(text, start, end):
         span = _name(text, first, last)
         if span:
-            yield span
+            term = _DEFINED.search(text, span[1], last)
+            role = term["term"] if term and fold(term["term"]) not in _no_party() else ""
+            yield Party(*span, " ".join(role.split()))
 
 
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -65,7 +221,7 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     stands alone, and what stands before it too.
     """
     begin = start
-    for joint in re.finditer(r"\s+(?:and|und|et)\s+(?=[^\s])|\s*;\s*", text[start:end], re.IGNORECASE):
+    for joint in re.finditer(r"\s+(?:and|und|et|y|e|en)\s+(?=[^\s])|\s*;\s*", text[start:end], re.IGNORECASE):
         at, after = start + joint.start(), start + joint.end()
         if text.count("(", begin, at) > text.count(")", begin, at):
             continue
@@ -78,23 +234,26 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def _complete(piece: str) -> bool:
     """Return whether a piece can be a whole party: it holds a definition, a description or a legal form."""
-    if _DEFINED.search(piece) or _TAIL.search(piece):
+    if _DEFINED.search(piece) or _tail().search(piece):
         return True
     found = tokens(piece)
     return bool(found) and (found[-1].text in CLEAR_FORMS | LEGAL_FORMS or 2 <= len(found) <= 4)
 
 
-def _name(text: str, start: int, end: int) -> tuple[int, int] | None:
+def _name(text: str, start: int, end: int, *, lower: bool = False) -> tuple[int, int] | None:
+    """Return where a piece names a party; what begins small is a description, unless a label stands before it."""
     piece = text[start:end]
     lead = re.match(
-        r"[\s,:;.\"“”'‘’()\[\]-]*(?:\(?\d\)|\(?[a-z]\)|\(i+\))?\s*(?:(?:and|by|between|among)\s+)?", piece
+        r"[\s,:;.\"“”'‘’()\[\]-]*(?:\(?\d\)|\(?[a-z]\)|\(i+\))?\s*(?:(?:and|by|between|among|et|und)\b:?\s+)?",
+        piece,
+        re.IGNORECASE,
     )
     start += lead.end() if lead else 0
     piece = text[start:end]
-    tail = _TAIL.search(piece)
+    tail = _tail().search(piece)
     if tail:
         piece = piece[: tail.start()]
-    piece = _after_form(piece)
+    piece = re.sub(r",?\s+as\s*$", "", _after_form(piece))
     piece = (
         piece.rstrip(" \n\t,.;:-–\"“”'‘’(")
         if not re.search(r"\b(?:Inc|Ltd|Co|Corp|L\.?P|L\.L\.C|S\.A|N\.V|B\.V)\.$", piece.rstrip(" ,"))
@@ -104,7 +263,8 @@ def _name(text: str, start: int, end: int) -> tuple[int, int] | None:
         not re.search(r"[^\W\d_]{2}", piece)
         or len(piece) > 120
         or _ROLE.search(piece)
-        or not re.search(r"[A-Z]", piece)
+        or not (lower or re.search(r"[A-Z]", piece))
+        or (not lower and re.match(r"[a-zà-öø-ÿ]+(?![\w.])|\d+\s", piece))
     ):
         return None
     return start, start + len(piece)

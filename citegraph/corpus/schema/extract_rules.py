@@ -17,7 +17,17 @@ METHODS: tuple[Method, ...] = (
 )
 
 Head = Literal[
-    "organization", "title", "heading", "part", "seller", "buyer", "day", "writer", "holder", "language"
+    "organization",
+    "title",
+    "heading",
+    "part",
+    "seller",
+    "buyer",
+    "day",
+    "writer",
+    "holder",
+    "language",
+    "kind",
 ]
 
 CONFIDENCE: dict[str, float] = {
@@ -59,8 +69,10 @@ class ExtractRule(BaseModel):
         head: what the first lines name: the issuing `organization`, or the `title`; the `heading` that is printed largest
             there, or the `part` number that it is about; the `seller` or the `buyer` of
             an invoice, wherever it names them; the `day` that the head bears and the `writer` beside it; the `holder`
-            of a certificate; the `language` that the text is written in.
+            of a certificate; the `language` that the text is written in; the `kind` of document, a declared value, that
+            the title says.
         parties: the names in an opening like "between A and B", after one of these phrases.
+        roles: give each of the parties with the role, or short name, that the contract gives it, and no party without one.
         years_between: two date fields of the bucket; the value is the years from one to the other.
         value: the value when a pattern is found, instead of its group.
         unless: a label or pattern does not count on a line, up to its end, where this is found.
@@ -82,6 +94,7 @@ class ExtractRule(BaseModel):
     pattern: Pattern | None = None
     head: Head | None = None
     parties: tuple[str, ...] = ()
+    roles: bool = False
     years_between: tuple[str, ...] = ()
     value: str = ""
     unless: Pattern | None = None

@@ -173,8 +173,8 @@ def test_a_title_is_short_and_no_exhibit() -> None:
     ],
 )
 def test_parties_of_an_opening(text: str, names: list[str]) -> None:
-    spans = find_parties(text, ["by and between", "between"])
-    assert [text[start:end] for start, end in spans] == names
+    parties = find_parties(text, ["by and between", "between"])
+    assert [text[party.start : party.end] for party in parties] == names
 
 
 CII = b"""<?xml version="1.0"?>
