@@ -88,6 +88,7 @@ class _Run:
     Attributes:
         asked: facts of the question.
         said: facts of the answer's claims that stood so far, each claim's with the documents that it cites.
+        language: of the whole answer, where a claim is too short to tell its own.
         stated: what sets of spans state, read once.
     """
 
@@ -97,6 +98,7 @@ class _Run:
     asked: tuple[Fact, ...] = ()
     said: tuple[tuple[frozenset[str], tuple[Fact, ...]], ...] = ()
     asked_stems: frozenset[str] = frozenset()
+    language: str | None = None
     stated: dict[tuple[int, ...], Stated] = field(default_factory=dict)
 
     def spans_of(self, marker: str) -> list[int]:
@@ -296,7 +298,11 @@ class _Run:
         foreign = self._in_another_language(query, evidence)
         if not foreign and (name := self._unknown_name(query)):
             return self._ask(query, _Held("unsupported", finding, f'"{name}" is not in the source'))
-        speaks = bool(looked.found) or share >= FLOOR if foreign else share >= max(least, FLOOR)
+        if foreign:  # words of two languages are never the same: what is cited is not refused for them
+            speaks = not least or bool(looked.found) or share >= FLOOR
+        else:
+            few = not least and 0 < len(self._lacking_words(query, evidence)) < OWN
+            speaks = share >= max(least, FLOOR) or (few and share > 0)
         words_of = f"{share:.0%} of the words are in the source"
         if speaks and not foreign and not least and self._only_asked(query, evidence, looked):
             return self._ask(
@@ -394,8 +400,6 @@ class _Run:
             rival = next((r for r in left if family(r) == family(fact)), left[0] if left else None)
             if rival is not None:
                 return f"the claim says {show(fact)}, the source says {show(rival)}"
-            if fact.kind == "number":
-                return f"{show(fact)} is not in the sentence that the claim repeats"
         return ""
 
     def _share(self, query: Query, evidence: Sequence[int], looked: Looked) -> float:
@@ -412,16 +416,19 @@ class _Run:
         values = each * (len(looked.found) + len(looked.computed))
         return (sum(w for s, w in weights.items() if s in have) + values) / ((total + values) or 1.0)
 
+    def _lacking_words(self, query: Query, evidence: Sequence[int]) -> frozenset[str]:
+        """Return the content words of a claim that its spans do not have."""
+        there = [self.pool.units[m].stems for e in evidence for m in self.pool.by_evidence.get(e, [])]
+        return query.view.stem_set.difference(*there)
+
     def _only_asked(self, query: Query, evidence: Sequence[int], looked: Looked) -> bool:
         """Tell whether a claim shares with its spans only what the question asked: no value, and no word beside its words."""
         if looked.found or looked.computed:
             return False
-        there = {
-            s for e in evidence for m in self.pool.by_evidence.get(e, []) for s in self.pool.units[m].stems
-        }
         mine = query.view.stem_set
         own = mine - self.asked_stems
-        return bool(self.asked_stems & mine) and len(own) >= OWN and not own & there
+        lacking = self._lacking_words(query, evidence)
+        return bool(self.asked_stems & mine) and len(own) >= OWN and own <= lacking
 
     def _unknown_name(self, query: Query) -> str:
         """Return a name of the claim that neither the evidence nor the question has, "" for none; a German noun is none."""
@@ -439,7 +446,7 @@ class _Run:
 
     def _in_another_language(self, query: Query, evidence: Sequence[int]) -> bool:
         """Tell whether a claim is in another language than its spans: their words cannot be the same, then."""
-        mine = language_of(query.view.text)
+        mine = language_of(query.view.text) or self.language
         theirs = {language_of(self.pool.evidence[e].text) for e in evidence} - {None}
         return bool(mine) and bool(theirs) and mine not in theirs
 
@@ -568,7 +575,8 @@ def verify(
     pool = build_pool(evidence)
     ids = [*pool.members, *(e.evidence_id for e in evidence)]
     statements = split_claims(answer_text, ids)
-    run = _Run(pool, derivations, judge, hard_facts(question), (), frozenset(content_stems(question)))
+    stems = frozenset(content_stems(question))
+    run = _Run(pool, derivations, judge, hard_facts(question), (), stems, language_of(answer_text))
     claims = tuple(_with_backing(run, run.judge_next(s)) for s in statements)
     unknown = tuple(dict.fromkeys(m for s in statements for m in s.markers if not run.spans_of(m)))
     return Report(claims, _precision(claims), _recall(claims), unknown)
