@@ -85,7 +85,7 @@ _HALF = r"(?:(?P<half>[ap])\.?[ ]?m\b\.?|Uhr\b)"
 _CLOCK = re.compile(
     rf"""(?<![\w:.,])(?P<hour>[01]?\d|2[0-4])(?:
     :(?P<colon>[0-5]\d)(?::[0-5]\d)?(?![\w:])(?:[ ]?{_HALF.replace("half", "half1")})?
-    | h[ ]?(?P<french>[0-5]\d)(?!\w)
+    | [ ]?h(?:eures?)?[ ]?(?P<french>[0-5]\d)(?!\w)
     | \.(?P<dot>[0-5]\d)[ ]?{_HALF.replace("half", "half2")}
     | [ ]?{_HALF.replace("half", "half3")})""",
     re.VERBOSE,
@@ -264,9 +264,7 @@ def _month_alone() -> re.Pattern[str]:
     longer = [
         name for name in month_names(beside_a_day=False) if len(name) > 4 and name not in ("march", "maerz")
     ]
-    return re.compile(
-        rf"(?<![\w-])(?:{'|'.join(sorted(longer, key=len, reverse=True))})(?!\w)", re.IGNORECASE
-    )
+    return re.compile(rf"(?<!\w)(?:{'|'.join(sorted(longer, key=len, reverse=True))})(?!\w)", re.IGNORECASE)
 
 
 def _read_months(rest: str, facts: list[Fact]) -> str:

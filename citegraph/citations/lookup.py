@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from citegraph.citations.cited_pool import Pool, units_of
-from citegraph.citations.facts import Fact, hard_facts
+from citegraph.citations.facts import Fact, hard_facts, uses_comma_decimals
 from citegraph.citations.figures.arithmetic import Operand, Result, compute
 from citegraph.citations.figures.tables import BAR
 from citegraph.citations.matching import View, facts_agree, view
-from citegraph.language.terms import language_of
+from citegraph.language.numbers import readings
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,18 @@ class Looked:
 
 
 def look_up(
-    claim: View, stated: Stated, computes: bool = True, by_code: Mapping[Fact, str] | None = None
+    claim: View,
+    stated: Stated,
+    computes: bool = True,
+    by_code: Mapping[Fact, str] | None = None,
+    foreign: bool = False,
 ) -> Looked:
     """Return where each number, date and identifier of a claim stands in the cited spans.
 
     Args:
         computes: values may follow from others; not in a claim that repeats its source word for word.
         by_code: the formula of each value that code computed.
+        foreign: the claim is in another language than what it cites, so that no words can be shared.
     """
     looked = Looked()
     open_: list[Fact] = []
@@ -86,8 +91,9 @@ def look_up(
         if by_code and fact in by_code:
             looked.computed.append((fact, Result(by_code[fact], ())))
             continue
-        sure = [f for f, _ in (*looked.found, *looked.computed)]
-        result = _computed(claim, fact, sure, known, stated) if computes else None
+        counted = [f for f in claim.facts if f.spelled and not f.dimension and f is not fact]
+        sure = [*(f for f, _ in (*looked.found, *looked.computed)), *counted]
+        result = _computed(claim, fact, sure, known, stated, foreign) if computes else None
         if result is not None:
             looked.computed.append((fact, result))
         elif not _article(fact) and (not computes or not _counts(fact, stated)):
@@ -101,7 +107,7 @@ def look_up(
 
 def _article(fact: Fact) -> bool:
     """Tell whether a number is an article before a unit: "EUR 900 a year"."""
-    return fact.spelled and fact.raw[:1] == (Decimal(1),) and len(fact.printed) < 3
+    return fact.spelled and fact.raw[:1] == (Decimal(1),) and (len(fact.printed) < 3 or not fact.dimension)
 
 
 def _counts(fact: Fact, stated: Stated) -> bool:
@@ -115,23 +121,71 @@ def _counts(fact: Fact, stated: Stated) -> bool:
 
 
 def _computed(
-    claim: View, fact: Fact, sure: Sequence[Fact], known: Sequence[Operand], stated: Stated
+    claim: View,
+    fact: Fact,
+    sure: Sequence[Fact],
+    known: Sequence[Operand],
+    stated: Stated,
+    foreign: bool,
 ) -> Result | None:
     shown = {id(o) for o in known}
     speaking = {place for place, stems in stated.lines.items() if stems & claim.stem_set}
-    anywhere = not speaking or language_of(claim.text) != language_of(stated.text)
+    anywhere = foreign or not speaking
     operands = [
         Operand(o.fact, o.place, o.column, id(o) in shown, anywhere or o.column >= 0 or o.place in speaking)
         for o in stated.operands
     ]
     operands += [Operand(f, -1, named=True) for f in (*stated.asked, *stated.said)]
     operands += [Operand(f, -2, named=True) for f in sure]
+    if written := _written_out(claim, fact):
+        return Result(written[1], ()) if _gives(fact, written[0]) else None
     beside = _shown_beside(claim, fact)
     if beside and (result := compute(fact, [Operand(f, -2, named=True) for f in beside])) is not None:
         return result
     if len(beside) in (2, 3):
         return None
     return compute(fact, operands, claim.bound(fact) not in ("", "~"))
+
+
+_TERM = re.compile(
+    r"\s*(?P<sign>[+×*x·/÷:−–-])?\s*(?:[$€£]|[A-Z]{3}\s)?(?P<number>\d[\d.,]*\d|\d)\s*(?:[€$£]|[A-Z]{3}\b)?\s*"
+)
+_OF_SIGN = {"×": "×", "*": "×", "x": "×", "·": "×", "/": "/", "÷": "/", ":": "/", "+": "+"}
+
+
+def _written_out(claim: View, fact: Fact) -> tuple[Decimal, str] | None:
+    """Return the result and the text of a calculation in brackets behind a value: "22.6 (8.1 - 3.7 + 4.2 + 14.0)"."""
+    match = _IN_BRACKETS.search(claim.text, fact.end)
+    between = match is None or any(fact.end <= f.start < match.start() for f in claim.facts)
+    if match is None or between or not fact.amounts:
+        return None
+    terms: list[tuple[str, Decimal]] = []
+    at = match.start(1)
+    while at < match.end(1):
+        term = _TERM.match(claim.text, at, match.end(1))
+        values = readings(term["number"], uses_comma_decimals(claim.text)) if term else ()
+        if term is None or not values or (bool(terms) != bool(term["sign"])):
+            return None
+        terms.append((_OF_SIGN.get(term["sign"] or "+", "-"), values[0]))
+        at = term.end()
+    if len(terms) < 2 or any(sign == "/" and not number for sign, number in terms):
+        return None
+    total, product = Decimal(0), terms[0][1]
+    for sign, number in terms[1:]:
+        if sign in "+-":
+            total, product = total + product, number if sign == "+" else -number
+        else:
+            product = product * number if sign == "×" else product / number
+    return total + product, match[1].strip()
+
+
+def _gives(fact: Fact, result: Decimal) -> bool:
+    """Tell whether a result is a printed number within half of its last digit."""
+    for value in readings(fact.printed):
+        exponent = value.as_tuple().exponent
+        if isinstance(exponent, int) and abs(value - abs(result)) <= Decimal(10) ** min(exponent, 0) / 2:
+            return True
+    return False
 
 
 _IN_BRACKETS = re.compile(r"\(([^()]*)\)")
@@ -141,7 +195,7 @@ def _shown_beside(claim: View, fact: Fact) -> list[Fact]:
     """Return the values in the brackets behind a value, of which it is then computed: "24 % (37.00 of 154.00)"."""
     for match in _IN_BRACKETS.finditer(claim.text, fact.end):
         inside = [f for f in claim.facts if match.start() < f.start < match.end()]
-        between = [f for f in claim.facts if fact.end <= f.start < match.start()]
+        between = [f for f in claim.facts if fact.end <= f.start < match.start() and f.kind != "date"]
         if between:
             return []
         if len(inside) > 1:
@@ -158,15 +212,16 @@ def shown_as_computed(claim: View, fact: Fact, stated: Stated) -> bool:
 
 def as_token(fact: Fact, text: str) -> bool:
     """Tell whether an identifier stands in the text as a whole token even where the reader cut it otherwise."""
-    if fact.kind != "identifier":
+    leading_zero = fact.printed[:1] == "0" and fact.printed.isdigit()  # the last digits of a card: "..0917"
+    if fact.kind != "identifier" and not leading_zero:
         return False
-    low, key = text.casefold(), fact.key
+    low, key = text.casefold(), fact.key or fact.printed
     at = low.find(key)
     while at >= 0:
         before, after = low[at - 1 : at], low[at + len(key) : at + len(key) + 1]
         following = low[at + len(key) : at + len(key) + 2]
         glued = after.isalnum() or (after in "-_/.:" and following[1:].isalnum() and after != "")
-        if not before.isalnum() and before not in ("-", "_", "/", ".") and not glued:
+        if not before.isalnum() and (before not in ("-", "_", "/", ".") or leading_zero) and not glued:
             return True
         at = low.find(key, at + 1)
     return False

@@ -48,6 +48,8 @@ FLOOR = 0.2
 """Share of a claim's weighted words below which its spans do not speak of it."""
 OWN = 5
 """Content words beside those of the question, of which a source that speaks of the claim has one."""
+SAME = 0.8
+"""How far a claim runs along a sentence that it adds nothing to."""
 REPEATED = 0.6
 """How far a claim runs along its source to be a repetition, which computes nothing."""
 
@@ -160,8 +162,9 @@ class _Run:
         )
 
     def _said_elsewhere(self, query: Query, held: "_Held", cited: Sequence[int]) -> bool:
-        """Tell whether a claim that would be computed from its spans stands word for word in another document."""
-        return held.verdict == "derived" and any(
+        """Tell whether a claim that is not word for word in its spans stands so in another document."""
+        exact = held.finding is not None and held.finding.assessment.tight == 1.0
+        return not exact and any(
             stands_exactly(self.pool, query.view.text, spans) for spans in self._others(cited)
         )
 
@@ -257,9 +260,11 @@ class _Run:
         stated = replace(self._stated(evidence), said=earlier)
         repeats = self._repeated(query, findings)
         by_code = {f: code for f in query.view.facts if (code := self._from_code(f, statement.markers))}
-        looked = look_up(query.view, stated, repeats is None, by_code)
+        foreign = self._in_another_language(query, evidence)
+        looked = look_up(query.view, stated, repeats is None, by_code, foreign)
+        silent = not least and says_silent(query.view.text)
         finding = max(findings, key=lambda f: (f.assessment.found, closeness(f)), default=None)
-        if looked.missing:
+        if looked.missing and not silent:  # what is not stated need not stand anywhere
             return self._lacking(looked.missing[0], finding)
         said = self._in_another_field(query, evidence) or self._renumbered(query, repeats)
         said = said or self._misplaced(statement, query, evidence, looked, stated)
@@ -269,7 +274,7 @@ class _Run:
         if broken:
             return _Held("unsupported", finding, broken)
         # What code computed stands in no source word for word, and is no other value of it.
-        if not by_code and not statement.cells and (held := self._changed(findings)):
+        if not by_code and not statement.cells and not silent and (held := self._changed(findings)):
             return held
         formula = "; ".join(dict.fromkeys(r.formula for _, r in looked.computed))
         if by_code:
@@ -400,6 +405,8 @@ class _Run:
             rival = next((r for r in left if family(r) == family(fact)), left[0] if left else None)
             if rival is not None:
                 return f"the claim says {show(fact)}, the source says {show(rival)}"
+            if fact.kind == "number" and compare(query.view.text, sentence.text).tight >= SAME:
+                return f"{show(fact)} is not in the sentence that the claim repeats"
         return ""
 
     def _share(self, query: Query, evidence: Sequence[int], looked: Looked) -> float:

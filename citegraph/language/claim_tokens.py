@@ -113,7 +113,7 @@ def _abbreviations() -> frozenset[str]:
     return frozenset(table("claims")["abbreviations"].split())
 
 
-_STOP = re.compile(r"[.!?…。！？]+[\"'”’»)\]]*(?=\s)|[。！？]|\n?\f\n?|\n")
+_STOP = re.compile(r"[.!?…。！？]+[\"'”’»)\]]*(?:[ \u00a0\u202f]»)?(?=\s)|[。！？]|\n?\f\n?|\n")
 _LAST_WORD = re.compile(r"(\S+)$")
 _WIDE_GAP = re.compile(r"\S {3,}\S|\t|\|")
 

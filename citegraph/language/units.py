@@ -53,7 +53,7 @@ def unit(text: str, glued: bool) -> tuple[str, Decimal] | None:
         return None
     if key == "in" and not glued:
         return None
-    return units().get(key)
+    return units().get(key) or (units().get(key[:-1]) if len(key) > 5 and key[-1] == "n" else None)
 
 
 @cache

@@ -73,15 +73,18 @@ def compute(wanted: Fact, operands: Sequence[Operand], bounded: bool = False) ->
 def _follows(wanted: Fact, result: Result, few: bool, bounded: bool) -> bool:
     """Tell whether a result is more than a coincidence of numbers."""
     stated = [o for o in result.operands if not o.named]
-    if not stated:
+    if not stated or all(o.fact.kind == "date" for o in stated):
         return True
     if not all(o.near for o in stated):
         return False
     close = len({o.place for o in result.operands}) == 1
     if few:
         added = not re.search(r" [×/] ", result.formula)
-        if added and len(stated) * 2 <= len(result.operands):
+        pair = len(result.operands) == 2
+        if added and pair and (len(stated) == 1 or (close and len(wanted.printed) > 1 and not bounded)):
             return True
+        if pair and "×" in result.formula and len(stated) == 1 and family(wanted) == "money":
+            return True  # "ten of them cost EUR 11,000": ten at EUR 1,100
         return (
             close
             and bool(wanted.dimension)
@@ -186,7 +189,7 @@ def _on_one_scale(one: _Value, other: _Value) -> tuple[Decimal, Decimal, Decimal
         return one.amount, other.amount, Decimal(1), one.unit
     bare = [v for v in (one, other) if not v.unit]
     unit = one.unit or other.unit
-    if unit and not all(v.firm for v in bare):
+    if unit and (not all(v.firm for v in bare) or one.share or other.share):
         return None
     return one.raw, other.raw, max(one.factor, other.factor), unit
 
@@ -231,8 +234,9 @@ def _multiplied(base: _Value, times: _Value) -> Iterator[_Value]:
     elif (not times.unit or base.unit.startswith("money")) and not base.share:
         if abs(times.raw) > 1 and base.raw != 1:
             product = base.raw * times.raw
-            yield _Value(product, base.factor, base.unit, True, f"{_inner(base)} × {_inner(times)}")
-        if times.raw and abs(times.raw) != 1 and not _same_unit(base.unit, times.unit or "-"):
+            firm = bool(base.unit) or (base.firm and times.firm)
+            yield _Value(product, base.factor, base.unit, firm, f"{_inner(base)} × {_inner(times)}")
+        if times.raw and abs(times.raw) != 1 and base.unit and not _same_unit(base.unit, times.unit):
             yield _Value(
                 base.raw / times.raw, base.factor, base.unit, True, f"{_inner(base)} / {_inner(times)}"
             )
@@ -245,7 +249,8 @@ def _inner(value: _Value) -> str:
 def _hits(wanted: Fact, result: _Value) -> bool:
     """Tell whether a result is the wanted number within half of its last digit: in its unit, or bare and with none."""
     raw = abs(wanted.raw[0]) if wanted.raw else abs(wanted.amounts[0])
-    half = Decimal(10) ** wanted.decimals / 2
+    whole = wanted.spelled or (len(wanted.printed) == 1 and not wanted.dimension.startswith("percent"))
+    half = Decimal(0) if whole else Decimal(10) ** wanted.decimals / 2
     if wanted.dimension and result.unit:
         if not _same_unit(wanted.dimension, result.unit):
             return False
@@ -327,8 +332,9 @@ def _summed(wanted: Fact, chosen: tuple[Operand, ...]) -> Iterator[Result]:
 
 def _of_chains(wanted: Fact, numbers: Sequence[Operand]) -> Iterator[Result]:
     """Yield what three values give in two steps; values that the claim names, or that one place states."""
-    near = [o for o in numbers if o.named] + [o for o in numbers if not o.named][:12]
-    for items in combinations(near[:14], 3):
+    fitting = sorted(numbers, key=lambda o: not _same_unit(wanted.dimension, o.fact.dimension))
+    near = [o for o in fitting if o.named][:8] + [o for o in fitting if not o.named][:8]
+    for items in combinations(near, 3):
         hidden = [o for o in items if not o.named]
         if len(hidden) > 1 and len({o.place for o in items}) > 1:
             continue
@@ -347,10 +353,16 @@ def _of_chains(wanted: Fact, numbers: Sequence[Operand]) -> Iterator[Result]:
 # ---------------------------------------------------------------- dates
 
 
+_ANY_YEAR = 2023
+"""Where no date has a year, all of them are of one year."""
+
+
 def _days(operands: Sequence[Operand]) -> list[tuple[Operand, date]]:
     """Return the whole dates among operands in every reading; one without a year has that of the date before it."""
     found: list[tuple[Operand, date]] = []
     year: int | None = None
+    if not any(o.fact.date and o.fact.date.year for o in operands):
+        year = _ANY_YEAR
     for item in sorted(
         (o for o in operands if o.fact.date is not None), key=lambda o: (o.place, o.fact.start)
     ):
@@ -368,15 +380,23 @@ def _days(operands: Sequence[Operand]) -> list[tuple[Operand, date]]:
 
 def _date(wanted: Fact, operands: Sequence[Operand]) -> Result | None:
     """Return a date that lies a stated span of time before or after a stated date, the day before its end included."""
-    goals = {day for _, day in _days([Operand(wanted, 0)])}
+    goals = {day for _, day in _days([Operand(wanted, 0)])} if wanted.date and wanted.date.year else set()
     spans = [o for o in operands if family(o.fact) == "duration" and o.fact.raw]
-    for item, start in _days(operands) if goals else ():
+    for item, start in _days(operands):
         for span in spans:
             for sign in (1, -1):
                 moved = moved_by(start, span.fact, sign)
-                if moved is not None and any(abs((moved - goal).days) <= 1 for goal in goals):
+                if moved is not None and (
+                    any(abs((moved - goal).days) <= 1 for goal in goals) or _in_month(moved, wanted)
+                ):
                     return Result(f"{_shown(item)} {'+' if sign > 0 else '-'} {_shown(span)}", (item, span))
     return None
+
+
+def _in_month(day: date, wanted: Fact) -> bool:
+    """Tell whether a day lies in the month that a claim names with its year."""
+    value = wanted.date
+    return value is not None and value.day is None and (value.year, value.month) == (day.year, day.month)
 
 
 def moved_by(start: date, span: Fact, sign: int) -> date | None:
