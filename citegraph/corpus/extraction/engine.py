@@ -298,6 +298,9 @@ class _FieldRun:
                 found = find_organization(look.text)
             case "heading":
                 found = self.source.heading
+                if found and self._is_noun(kind := self.source.text[found[0] : found[1]]):
+                    # "Datasheet" in large print says what it is, not what it is about.
+                    found = find_title(self.source.text, besides=kind)
             case "part":
                 at = self.source.heading
                 found = find_part(self.source.text, at[:2] if at else None, self.source.name)
@@ -325,6 +328,9 @@ class _FieldRun:
             return
         for rank, candidate in self._read(rule, raw, raw, 0, place):
             yield rank, replace(candidate, confidence=trust)
+
+    def _is_noun(self, title: str) -> bool:
+        return fold(title) in {fold(noun) for noun in self.bucket.nouns}
 
     def _kind(self) -> tuple[int, int, float] | None:
         """Return the longest declared value that the title names: a document is of one kind, and mentions others."""

@@ -12,8 +12,8 @@ from citegraph.corpus.schema.document import Layout, Line
 
 _LONGEST = 200
 _LARGE, _CLEAR, _ALIKE = 1.2, 1.4, 0.25
-_FIRST = 4
-"""Lines at the top of a page."""
+_FIRST, _LINES = 4, 12
+"""Lines at the top of a page in which a title hardly larger than the rest stands, and a part alone in its line."""
 _TOP = 0.6
 """Share of the first page, from its top, in which a title stands."""
 # A name of a part: letters and digits together, as no word and no number has them.
@@ -21,9 +21,12 @@ _PART = re.compile(
     r"(?<![\w./+-])(?=[A-Z0-9/-]{0,23}\d)(?=[A-Z0-9/-]{0,23}[A-Z])[A-Z0-9]{2,}(?:[-/][A-Z0-9]+)*[A-Z0-9](?![\w])"
 )
 _NO_PART = re.compile(
-    r"(?:ISO|IEC|EN|IEEE|DIN|ANSI|JEDEC|JESD|MIL|UL|AEC|RFC|USB|RS|IPC|ROHS|REACH|EIA|CISPR|UN|H|P|R|S|EUH)[-/]?\d[\dA-Z.-]*"
+    r"(?:ISO|IEC|EN|IEEE|DIN|ANSI|JEDEC|JESD|MIL|UL|AEC|RFC|USB|RS|IPC|ROHS|REACH|EIA|CISPR|UN)[-/]?\d[\dA-Z.-]*"
+    r"|R\d{2}[A-Z]{2}\d{4}[A-Z]{2}\d{4}|(?:H|P|EUH)\d{3}[A-Z]{0,2}|[RS]\d{1,2}(?:[-/]\d{1,2})*"
     r"|(?:TO|SOT|SOD|DO|SC|SMA|SMB|SMC|[PCTSVMWLHU]{0,4}(?:DIP|SOIC|SOP|SSOP|QFP|QFN|DFN|BGA|SON|LCC|CSP|LGA))-?\d[\dA-Z-]*"
     r"|REV\w*|VER\w*|\d+[A-Z]{1,3}|(?:19|20)\d\d[A-Z]*|[A-Z]\d|\d[A-Z]|V\d+|DS\d{5,}\w*|\d+[MKG]?(?:HZ|BIT|B)|I2C|RS-?\d+|\d+X\d*|Q[1-4]|FIG\d+|TABLE\d+"
+    r"|\d{2,4}/\d{2,5}/E[CGUW]\w*|\d+-?[A-Z]{1,3}(?:/\d+-?[A-Z]{1,3})*|(?:MIL|TIA|ITU|ATEX|IP|VDE|CSA|ASTM)[-/]?[A-Z/-]*\d[\dA-Z.-]*"
+    r"|S[A-Z]{2,4}\d{2,4}[A-Z]?|TL/[A-Z]/\d+|(?:VDD|VCC|VSS|VEE|VIN|VOUT|GND|XTAL|PIN|GPIO|UART|SPI|TWI|ADC|DAC|TIM|USART|IC|CH|OUT|IN)\d{1,2}"
     r"|(?:MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC|JAN|FEB|MAR|APR)\w*\d+"
 )
 
@@ -103,6 +106,16 @@ def _follows(one: Line, other: Line) -> bool:
     )
 
 
+def _alone(head: str) -> set[str]:
+    """Return the parts that a line near the top names and nothing else, as the head of a datasheet does."""
+    found: set[str] = set()
+    for line in [line for line in head.split("\n") if line.strip()][:_LINES]:
+        parts = [part[0] for part in _PART.finditer(line)]
+        if parts and not re.search(r"[^\W\d_]", _PART.sub("", line)):
+            found.update(parts)
+    return found
+
+
 def find_part(text: str, heading: tuple[int, int] | None, name: str) -> tuple[int, int, float] | None:
     """Return (start, end, confidence) of the part number that a datasheet is about, None when none stands out.
 
@@ -121,6 +134,7 @@ def find_part(text: str, heading: tuple[int, int] | None, name: str) -> tuple[in
             places.setdefault(found[0], found.start())
     if not counts:
         return None
+    alone = _alone(head)
     named = re.sub(r"[^A-Z0-9]", "", name.upper().rpartition(".")[0] or name.upper())
 
     def weight(part: str) -> float:
@@ -130,7 +144,13 @@ def find_part(text: str, heading: tuple[int, int] | None, name: str) -> tuple[in
             for found in re.finditer(re.escape(part), text[: heading[1]])
         )
         in_name = len(named) > 3 and re.sub(r"[^A-Z0-9]", "", part) in named
-        return 6.0 * in_heading + 4.0 * in_name + min(counts[part], 8) * 0.5 + (1.5 if at < 400 else 0.0)
+        return (
+            6.0 * in_heading
+            + 4.0 * in_name
+            + 3.5 * (part in alone)
+            + min(counts[part], 8) * 0.5
+            + (1.5 if at < 400 else 0.0)
+        )
 
     ordered = sorted(counts, key=lambda part: (-weight(part), places[part]))
     best = ordered[0]

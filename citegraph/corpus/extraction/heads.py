@@ -191,12 +191,17 @@ _TITLE_NOISE = re.compile(
 )
 
 
-def find_title(text: str) -> tuple[int, int, float] | None:
-    """Return (start, end, confidence) of the first line that reads as a title: short, no sentence."""
+def find_title(text: str, besides: str = "") -> tuple[int, int, float] | None:
+    """Return (start, end, confidence) of the first line that reads as a title: short, no sentence.
+
+    Args:
+        besides: a line that is none.
+    """
     for start, end in head_lines(text, 8):
         line = text[start:end]
         if (
-            _TITLE_NOISE.search(line)
+            line == besides
+            or _TITLE_NOISE.search(line)
             or not re.search(r"[^\W\d_]{3}", line)
             or re.search(r"[:;@]|\d{5}", line)
             or 3 * sum(map(str.isdigit, line)) > sum(map(str.isalpha, line))

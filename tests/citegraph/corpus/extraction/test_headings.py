@@ -84,3 +84,37 @@ def test_rows_of_ratings_inherit_their_parameter() -> None:
         ("VCEO", "collector-emitter voltage", "pulsed", None, 45.0, "V"),
         ("Tj", "junction temperature", None, -65.0, 150.0, "°C"),
     ]
+
+
+def test_a_part_alone_in_its_line_at_the_top_is_what_the_sheet_is_about() -> None:
+    text = "QX9A02G\n16-bit controller\nSNOS123B\nUses 3V/5V supplies and the bus of RV32I cores.\n"
+    at = find_part(text, None, "sheet.pdf")
+    assert at is not None
+    assert text[at[0] : at[1]] == "QX9A02G"
+    assert at[2] >= 0.6
+
+
+def test_a_heading_that_only_says_the_kind_is_no_title() -> None:
+    text, layout = page(
+        [
+            ("Datasheet", 30.0),
+            ("QX9A02 controller of small motors", 9.0),
+            ("Features of it", 9.0),
+            ("Low power", 9.0),
+        ]
+    )
+    found = extract(SHEETS, Source(text, layouts=(layout,), name="a.pdf", today=date(2026, 1, 1))).fields
+    assert show(found["title"].best.value) == "QX9A02 controller of small motors"
+
+
+def test_letters_that_reach_down_make_no_larger_print() -> None:
+    lines = [
+        ("RULES OF THE HARBOUR", 9.0),
+        ("Harbour Office", 9.0),
+        ("Portside, Oban", 11.4),
+        ("Post of the harbour", 9.0),
+    ]
+    text, layout = page(lines)
+    at = find_heading(text, (layout,), "")
+    assert at is not None
+    assert text[at[0] : at[1]] == "RULES OF THE HARBOUR"
