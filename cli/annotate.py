@@ -25,9 +25,8 @@ from cli.annotated import (
     review_text,
     write_table,
 )
-from cli.dataclass_command import command, new_app
 from cli.exits import ANSWERED
-from cli.options import AsJson, Quiet
+from cli.options import AsJson, Quiet, command, new_app
 from cli.terminal import Progress, counted, progress, say, write
 from tools.value_rows import Row, correction_rows, document_rows, history_rows, review_rows
 

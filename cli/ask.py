@@ -13,9 +13,18 @@ from citegraph.run.answer_types import Answer, Clarification
 from citegraph.run.context import Context
 from citegraph.run.wire import dumped
 from cli.answer_text import answer_text, clarification_text
-from cli.dataclass_command import command, new_app
 from cli.exits import BY_STATUS
-from cli.options import AsJson, BucketNames, ContextTexts, FilterTexts, Quiet, check_scope, make_context
+from cli.options import (
+    AsJson,
+    BucketNames,
+    ContextTexts,
+    FilterTexts,
+    Quiet,
+    check_scope,
+    command,
+    make_context,
+    new_app,
+)
 from cli.terminal import Steps, interactive, make_steps, say, write
 
 if TYPE_CHECKING:

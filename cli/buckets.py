@@ -6,8 +6,7 @@ import typer
 
 from citegraph.run.wire import dumped
 from citegraph.settings import load_settings
-from cli.dataclass_command import new_app
-from cli.options import AsJson
+from cli.options import AsJson, new_app
 from cli.terminal import write
 
 if TYPE_CHECKING:

@@ -19,9 +19,17 @@ from citegraph.run.services import Services
 from citegraph.run.wire import dumped
 from citegraph.settings import load_settings
 from cli.answer_text import answer_text, clarification_text, linked
-from cli.dataclass_command import command, new_app
 from cli.exits import ANSWERED
-from cli.options import AsJson, BucketNames, ContextTexts, FilterTexts, check_scope, make_context
+from cli.options import (
+    AsJson,
+    BucketNames,
+    ContextTexts,
+    FilterTexts,
+    check_scope,
+    command,
+    make_context,
+    new_app,
+)
 from cli.terminal import counted, make_steps, say, write
 
 if TYPE_CHECKING:

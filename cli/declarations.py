@@ -12,9 +12,8 @@ import typer
 
 from citegraph.errors import BadInput
 from citegraph.settings import Settings, load_settings
-from cli.dataclass_command import command, new_app
 from cli.exits import ANSWERED
-from cli.options import Quiet
+from cli.options import Quiet, command, new_app
 from cli.terminal import Progress, counted, progress, say, write
 
 if TYPE_CHECKING:

@@ -14,10 +14,9 @@ from citegraph.answer.chat_text import chosen_reply
 from citegraph.run.services import Services
 from citegraph.settings import Settings, load_settings
 from cli.answer_text import answer_text, clarification_text
-from cli.dataclass_command import new_app
 from cli.exits import ANSWERED, BY_STATUS
 from cli.ingest import Ingest, ingest_into
-from cli.options import Quiet
+from cli.options import Quiet, new_app
 from cli.terminal import counted, make_steps, progress, say, write
 
 if TYPE_CHECKING:

@@ -16,9 +16,8 @@ import typer
 
 from citegraph.errors import BadInput, CitegraphError, Unavailable
 from citegraph.run.wire import dumped
-from cli.dataclass_command import new_app
 from cli.exits import ANSWERED, FAILED
-from cli.options import AsJson
+from cli.options import AsJson, new_app
 from cli.terminal import say, write
 
 if TYPE_CHECKING:
@@ -290,9 +289,9 @@ def store(settings: "Settings") -> Check:
 
 async def index(settings: "Settings") -> Check:
     """Open the index of each bucket with the embedding model of the settings, and ask both."""
-    from citegraph.corpus.index.opening import load_index
     from citegraph.corpus.schema.bucket import load_buckets
     from citegraph.llm.embeddings import load_embedder
+    from citegraph.run.services import load_index
 
     embedder = await asyncio.to_thread(load_embedder, settings)
     await asyncio.to_thread(embedder.embed_query, "ready?")

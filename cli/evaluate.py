@@ -14,9 +14,8 @@ import typer
 from citegraph.errors import BadInput
 from citegraph.run.services import Services
 from citegraph.run.wire import dumped
-from cli.dataclass_command import command, new_app
 from cli.exits import ANSWERED, FAILED
-from cli.options import AsJson, ContextTexts, Quiet, make_context
+from cli.options import AsJson, ContextTexts, Quiet, command, make_context, new_app
 from cli.terminal import progress, say, write
 from evals.question_files import Question, read_questions
 from evals.questions import is_question_set, keep_in, run_questions

@@ -11,9 +11,8 @@ import typer
 
 from citegraph.errors import BadInput
 from citegraph.settings import load_settings
-from cli.dataclass_command import command, new_app
 from cli.exits import ANSWERED
-from cli.options import BucketName, FilterTexts
+from cli.options import BucketName, FilterTexts, command, new_app
 from cli.terminal import counted, say
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ import typer
 from citegraph.errors import BadInput, Unavailable
 from citegraph.run.services import Services
 from citegraph.run.wire import dumped
-from cli.dataclass_command import command, new_app
 from cli.exits import ANSWERED, FAILED, NOT_ANSWERED
-from cli.options import AsJson, BucketName, Quiet
+from cli.options import AsJson, BucketName, Quiet, command, new_app
 from cli.terminal import Progress, counted, progress, say, write
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from citegraph.errors import CitegraphError
 from citegraph.run.backups import DOCUMENTS, THREADS, back_up, damage, newest_backup, restore
 from citegraph.run.services import Services
 from citegraph.settings import load_settings
-from cli.dataclass_command import new_app
-from cli.options import AsJson
+from cli.options import AsJson, new_app
 from cli.terminal import say, write
 
 if TYPE_CHECKING:

@@ -1,8 +1,10 @@
 """Options that several commands have, and those of a question read into the typed `Context` of its run."""
 
+import inspect
 import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, Field, fields
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
@@ -11,6 +13,7 @@ from citegraph.run.context import Context, read_context
 
 if TYPE_CHECKING:
     from citegraph.corpus.schema.bucket import Bucket
+
 
 BucketName = Annotated[str, typer.Option("--bucket", "-b", help="Name of the bucket.", show_default=False)]
 BucketNames = Annotated[
@@ -89,3 +92,49 @@ def check_scope(context: Context, buckets: "dict[str, Bucket]") -> None:
                 item for bucket, item in zip(searched, problems, strict=True) if bucket.field(clause.field)
             ]
             raise BadInput(f"Filter {text[:60]!r}: {(known or problems)[0]}.")
+
+
+R = TypeVar("R")
+
+
+def new_app(help: str | None = None) -> typer.Typer:
+    """Return the app that a module adds its commands to; with a help it is a command with commands of its own."""
+    return typer.Typer(help=help, no_args_is_help=True, rich_markup_mode=None)
+
+
+def command(app: typer.Typer, name: str | None = None) -> Callable[[Callable[[R], int]], Callable[[R], int]]:
+    """Return a decorator that declares a command: the fields of its function's dataclass are its options.
+
+    Each field is `Annotated` with what Typer needs to know of it; what the function returns is the exit code. Its
+    docstring, without what it raises, is the help.
+    """
+
+    def declare(run: Callable[[R], int]) -> Callable[[R], int]:
+        request: Any = next(iter(get_type_hints(run).values()))
+        hints = get_type_hints(request, include_extras=True)
+
+        def call(**given: Any) -> None:
+            raise typer.Exit(run(request(**given)))
+
+        call.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [
+                inspect.Parameter(
+                    item.name,
+                    inspect.Parameter.KEYWORD_ONLY,
+                    default=_default(item),
+                    annotation=hints[item.name],
+                )
+                for item in fields(request)
+            ]
+        )
+        call.__doc__ = (inspect.getdoc(run) or "").partition("\n\nRaises:")[0]
+        app.command(name or run.__name__)(call)
+        return run
+
+    return declare
+
+
+def _default(item: "Field[Any]") -> Any:
+    if item.default_factory is not MISSING:
+        return item.default_factory()
+    return inspect.Parameter.empty if item.default is MISSING else item.default

@@ -14,9 +14,9 @@ import typer
 
 from citegraph.errors import BadInput
 from citegraph.run.services import Services
-from cli.dataclass_command import command, new_app
 from cli.demo import demo_settings
 from cli.exits import ANSWERED
+from cli.options import command, new_app
 from cli.terminal import say, write
 
 app = new_app()

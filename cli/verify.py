@@ -10,9 +10,8 @@ import typer
 from citegraph.citations.verdicts import Claim, Report
 from citegraph.errors import BadInput
 from citegraph.run.wire import dumped
-from cli.dataclass_command import new_app
 from cli.exits import ANSWERED, NOT_ANSWERED
-from cli.options import AsJson
+from cli.options import AsJson, new_app
 from cli.terminal import write
 
 BACKED = frozenset({"supported", "derived"})

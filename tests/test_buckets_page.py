@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from citegraph.corpus.schema.bucket import Bucket, Identifier, load_bucket
-from citegraph.corpus.schema.extract_rules import ExtractRule, Sum
-from citegraph.corpus.schema.field import Field, TextRule
+from citegraph.corpus.schema.field import ExtractRule, Field, Sum, TextRule
 from citegraph.run.services import Services
 from citegraph.settings import Settings
 from cli.commands import main

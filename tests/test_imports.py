@@ -15,12 +15,11 @@ MODULES = {
     if path.name != "__init__.py"
 }
 
-STORES = "stores and index are opened by the first run that needs them, not by a start"
+STORES = "stores, index and its engine are opened by the first run that needs them, not by a start"
 MODEL = "openai and langchain_openai are loaded only where a model is configured"
 COMMAND = "a command loads what it needs: `citegraph --help` is read far more often than any of them runs"
 LATE = {
     "citegraph.run.services": STORES,
-    "citegraph.corpus.index.opening": "an engine is loaded only when it is the one",
     "citegraph.corpus.index.engine_process": "the engine is loaded by its own process, not by the one that asks it",
     "citegraph.corpus.ingestion.pipeline": "Ray is loaded only when it reads",
     "citegraph.corpus.ingestion.on_ray": "Ray is loaded only when it reads",

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import Clause, Filters, Operator, filtered_fields
 from citegraph.corpus.filters.qdrant_filter import to_qdrant
+from citegraph.corpus.index.collection_record import SECTIONS
 from citegraph.corpus.index.index_protocol import Index, Mode, SearchRequest
-from citegraph.corpus.index.levels import SECTIONS
 from citegraph.corpus.index.rerankers import DEPTH
 from citegraph.corpus.index.searcher import POOL, Cached, SearchFailure, diversified, search_buckets
 from citegraph.corpus.index.views import VersionedIndex

@@ -16,7 +16,7 @@ from citegraph.corpus.records.querying.aggregates import Aggregate, Having
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.language.numbers import number_of
-from citegraph.language.question_words import pattern
+from citegraph.language.word_tables import pattern
 from citegraph.plan.stored_filters import bucket_filters, flat
 from citegraph.question.functions import KINDS
 from citegraph.question.groups import TOP_WORDS, UNITS

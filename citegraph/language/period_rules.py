@@ -7,12 +7,18 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cache
 
-from citegraph.language.calendar_periods import (
+from citegraph.language.date_order import DateOrder
+from citegraph.language.dates import (
     Period,
+    date_pattern,
     day_span,
     full_year,
+    month_number,
+    month_pattern,
     month_span,
     months_span,
+    ordinals,
+    read_date,
     recent_month,
     third_of,
     week_span,
@@ -20,8 +26,6 @@ from citegraph.language.calendar_periods import (
     year_span,
     years_span,
 )
-from citegraph.language.date_order import DateOrder
-from citegraph.language.dates import date_pattern, month_number, month_pattern, ordinals, read_date
 from citegraph.language.numbers import number_of
 from citegraph.language.word_tables import words_to_keys
 

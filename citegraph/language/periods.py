@@ -6,16 +6,17 @@ from datetime import date, timedelta
 from functools import cache
 
 from citegraph.errors import BadInput
-from citegraph.language.calendar_periods import (
+from citegraph.language.date_order import DateOrder
+from citegraph.language.dates import (
     Period,
     day_span,
+    month_number,
+    month_pattern,
     month_span,
     months_span,
     recent_month,
     year_span,
 )
-from citegraph.language.date_order import DateOrder
-from citegraph.language.dates import month_number, month_pattern
 from citegraph.language.period_rules import ReadAs, period_rules
 from citegraph.language.word_tables import words_to_keys
 

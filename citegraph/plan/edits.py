@@ -8,7 +8,7 @@ from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
-from citegraph.language.question_words import pattern
+from citegraph.language.word_tables import pattern
 from citegraph.plan.stored_filters import fields_of, inferred, stored
 from citegraph.question import cues
 from citegraph.question.clauses import read_question, wanted

@@ -11,7 +11,7 @@ from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.language.dates import month_pattern
 from citegraph.language.numbers import number_of
-from citegraph.language.question_words import pattern
+from citegraph.language.word_tables import pattern
 from citegraph.plan.edits import EditMode, dropped_fields, edit_filters
 from citegraph.plan.numbers_asked import COMPUTED, amount_counted, field_asked, values_counted
 from citegraph.plan.stored_filters import fields_of, flat, inferred, stored

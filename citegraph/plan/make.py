@@ -5,7 +5,7 @@ from dataclasses import replace
 from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import Clause, Filters, Group, parse_clause
 from citegraph.errors import BadInput, Unavailable
-from citegraph.language.question_words import pattern
+from citegraph.language.word_tables import pattern
 from citegraph.plan.chains import leads_on, part_of, parts_apart
 from citegraph.plan.edits import apply_reply
 from citegraph.plan.follow_ups import as_left, follow_up, last_turn

@@ -6,7 +6,7 @@ from citegraph.corpus.records.querying.aggregates import MINUS
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
 from citegraph.language.amounts import find_amounts
-from citegraph.language.question_words import pattern
+from citegraph.language.word_tables import pattern
 from citegraph.plan.stored_filters import flat
 from citegraph.question import cues
 from citegraph.question.asking_part import plain

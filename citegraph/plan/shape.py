@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from citegraph.corpus.schema.bucket import Bucket
-from citegraph.language.question_words import pattern
+from citegraph.language.word_tables import pattern
 from citegraph.plan.numbers_asked import (
     amount_counted,
     days_asked,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from citegraph.corpus.filters.clause import Clause, Group, Operator
 from citegraph.corpus.schema.field import Field
-from citegraph.language.question_words import pattern
+from citegraph.language.word_tables import pattern
 from citegraph.question.negation import BARRIER, Denials, denied, find_denials, joined_by, odd_words
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Atom, Mentioned, Reader

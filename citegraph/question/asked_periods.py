@@ -7,9 +7,9 @@ from citegraph.corpus.filters.clause import Operator
 from citegraph.corpus.linking.links import Link
 from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
-from citegraph.language.calendar_periods import Period
+from citegraph.language.dates import Period
 from citegraph.language.periods import find_periods
-from citegraph.language.question_words import pattern
+from citegraph.language.word_tables import pattern
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Reader
 

@@ -11,7 +11,7 @@ from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
 from citegraph.language.periods import find_periods
-from citegraph.language.question_words import pattern
+from citegraph.language.word_tables import pattern
 from citegraph.question import cues
 from citegraph.question.alternatives import arrange
 from citegraph.question.asked_periods import read_periods

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from citegraph.language import terms
-from citegraph.language.question_words import pattern
+from citegraph.language.word_tables import pattern
 
 FUNCTIONS = ("share", "median", "average", "count", "max", "min", "sum")
 """In the order in which they are looked for: the average of sums is an average, "how many ... in total" a count."""

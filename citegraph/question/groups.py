@@ -3,7 +3,7 @@
 import re
 
 from citegraph.corpus.schema.bucket import Bucket
-from citegraph.language.question_words import pattern
+from citegraph.language.word_tables import pattern
 from citegraph.question import cues
 from citegraph.question.phrases import find_phrase
 from citegraph.run.pieces import WantedNumber

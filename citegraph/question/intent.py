@@ -5,7 +5,7 @@ import re
 
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
-from citegraph.language.question_words import pattern
+from citegraph.language.word_tables import pattern
 from citegraph.question import cues
 from citegraph.question.answer_form import choice_in
 from citegraph.question.functions import asks, counted_at, counting

@@ -8,7 +8,7 @@ from citegraph.corpus.filters.clause import Operator
 from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
 from citegraph.language.amounts import Amount, Money, currency_code, find_amounts, find_quantities
-from citegraph.language.question_words import pattern
+from citegraph.language.word_tables import pattern
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Reader
 

@@ -7,7 +7,7 @@ from citegraph.corpus.filters.clause import Operator
 from citegraph.corpus.linking.links import Link
 from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
-from citegraph.language.question_words import pattern, source
+from citegraph.language.word_tables import pattern, source
 from citegraph.question.functions import function_of
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Reader

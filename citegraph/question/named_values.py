@@ -11,7 +11,7 @@ from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
 from citegraph.language.names import LEGAL_FORMS, tokens
-from citegraph.language.question_words import pattern
+from citegraph.language.word_tables import pattern
 from citegraph.question.reading import Mentioned, Reader
 
 

@@ -11,7 +11,7 @@ from citegraph.corpus.schema.declared_words import general_words
 from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
 from citegraph.language.names import tokens
-from citegraph.language.question_words import pattern
+from citegraph.language.word_tables import pattern
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Atom, Reader
 

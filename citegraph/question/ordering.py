@@ -7,7 +7,7 @@ from functools import cache
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
 from citegraph.language.numbers import find_spelled
-from citegraph.language.question_words import pattern, source
+from citegraph.language.word_tables import pattern, source
 from citegraph.question import cues
 from citegraph.question.groups import UNITS
 from citegraph.question.phrases import find_phrase

@@ -6,7 +6,7 @@ from datetime import date
 
 from citegraph.corpus.filters.clause import Clause, Group, Operator
 from citegraph.corpus.schema.bucket import Bucket
-from citegraph.language.calendar_periods import Period
+from citegraph.language.dates import Period
 
 
 @dataclass(frozen=True, slots=True)

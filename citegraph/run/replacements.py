@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from citegraph.corpus.index.collection_record import joined
 from citegraph.corpus.index.index_protocol import RRF_K, Index, SearchRequest, documents_condition
-from citegraph.corpus.index.levels import joined
 from citegraph.corpus.index.rerankers import DEPTH, in_order
 from citegraph.corpus.schema.document import Chunk, Hit
 from citegraph.errors import BadInput, CitegraphError, Rejected, TimedOut

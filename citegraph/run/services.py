@@ -30,6 +30,24 @@ if TYPE_CHECKING:
     from citegraph.run.replacements import Part
 
 
+def load_index(settings: Settings, embedder: "Embedder") -> "Index":
+    """Return the index that the settings name: a Qdrant server by URL, else the embedded engine.
+
+    Nothing is opened or sent before the first call.
+    """
+    if settings.qdrant_url:
+        from citegraph.corpus.index.qdrant_index import QdrantIndex, connect
+
+        return QdrantIndex(connect(settings), embedder, weights=settings.fusion)
+    if settings.engine == "process":
+        from citegraph.corpus.index.engine_process import ProcessIndex
+
+        return ProcessIndex(settings)
+    from citegraph.corpus.index.edge.edge_index import EdgeIndex
+
+    return EdgeIndex(settings.home / "index", embedder, weights=settings.fusion)
+
+
 @dataclass(frozen=True)
 class Corpus:
     """The open stores and the index behind every tool.
@@ -60,14 +78,13 @@ def open_corpus(settings: Settings) -> Corpus:
         BadInput: a declaration is invalid, or the index was built with another embedding model.
         Unavailable: the database or the Qdrant server does not answer.
     """
-    from citegraph.corpus.index.opening import load_index
     from citegraph.corpus.index.rerankers import load_reranker
     from citegraph.corpus.index.views import VersionedIndex
     from citegraph.corpus.linking.linker import ValueLinker
     from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
+    from citegraph.corpus.records.database import IndexVersions
     from citegraph.corpus.records.documents import DocumentStore
     from citegraph.corpus.records.extracted.extraction_store import ExtractionStore
-    from citegraph.corpus.records.versions import IndexVersions
     from citegraph.corpus.schema.bucket import load_buckets
     from citegraph.encoder.finder import Finder
     from citegraph.llm.embeddings import load_embedder

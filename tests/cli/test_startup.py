@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from cli.commands import COMMANDS
-from cli.dataclass_command import command, new_app
+from cli.options import command, new_app
 from tests.cli.conftest import Run
 
 HEAVY = (

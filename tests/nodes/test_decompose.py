@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from citegraph.language.question_words import pattern
+from citegraph.language.word_tables import pattern
 from citegraph.question import cues
 from citegraph.question.cues import GREETED
 from citegraph.run.services import Services

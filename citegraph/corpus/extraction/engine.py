@@ -25,8 +25,7 @@ from citegraph.corpus.readers.plain_text import without_marks
 from citegraph.corpus.records.extracted.found import Candidate, Extracted, Extraction, FoundRow, Refused
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Document, Layout, Page, page_at
-from citegraph.corpus.schema.extract_rules import ExtractRule
-from citegraph.corpus.schema.field import Field, Value
+from citegraph.corpus.schema.field import ExtractRule, Field, Value
 from citegraph.corpus.schema.values import coerce, derive_values, is_missing, same
 from citegraph.errors import BadInput
 from citegraph.language.amounts import Money, Quantity

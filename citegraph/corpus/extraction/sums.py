@@ -6,7 +6,7 @@ from decimal import Decimal
 from itertools import product
 
 from citegraph.corpus.records.extracted.found import Candidate, Extracted
-from citegraph.corpus.schema.extract_rules import Sum
+from citegraph.corpus.schema.field import Sum
 from citegraph.language.amounts import Money
 
 CENT = Decimal("0.005")

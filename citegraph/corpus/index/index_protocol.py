@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 
 from citegraph.corpus.filters.qdrant_filter import FilterJSON
-from citegraph.corpus.index.collection_record import NOTHING_READY, CollectionRecord, Encoded
-from citegraph.corpus.index.levels import LEVEL_KEY, joined, level_condition
+from citegraph.corpus.index.collection_record import (
+    LEVEL_KEY,
+    NOTHING_READY,
+    CollectionRecord,
+    Encoded,
+    chunks_of,
+    joined,
+    level_condition,
+)
 from citegraph.corpus.index.sparse import SparseVector
 from citegraph.corpus.records.access import LABELS_KEY
 from citegraph.corpus.schema.document import Chunk, Hit
@@ -212,6 +219,25 @@ def payload_of(chunk: Chunk, metadata: Mapping[str, Any]) -> dict[str, Any]:
     payload["identifiers"] = list(chunk.identifiers)
     payload["meta"] = dict(metadata)
     return payload
+
+
+def hits_of(points: Iterable[Any], fused: Sequence[Leg]) -> list[Hit]:
+    """Return the hits of an engine's scored points, in their order."""
+    return [
+        Hit(chunk_from(point.id, point.payload or {}), point.score, similarity(fused, point.vector))
+        for point in points
+    ]
+
+
+def stored_chunks(records: Iterable[Any]) -> list[Chunk]:
+    """Return the chunks and summaries of an engine's points, in their order."""
+    return [chunk_from(record.id, record.payload or {}) for record in records]
+
+
+def asked_chunks(records: Iterable[Any], chunk_ids: Sequence[str]) -> list[Chunk]:
+    """Return the chunks among an engine's points, summaries left out, in the order asked."""
+    found = {chunk.chunk_id: chunk for chunk in chunks_of(stored_chunks(records))}
+    return [found[chunk_id] for chunk_id in chunk_ids if chunk_id in found]
 
 
 def chunk_from(point_id: object, payload: Mapping[str, Any]) -> Chunk:

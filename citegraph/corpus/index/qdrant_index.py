@@ -16,6 +16,7 @@ from citegraph.corpus.index.collection_record import (
     SAMPLE,
     CollectionRecord,
     Encoded,
+    chunks_of,
     encode_chunks,
     indexed_text,
 )
@@ -27,14 +28,14 @@ from citegraph.corpus.index.index_protocol import (
     SPARSE,
     Leg,
     SearchRequest,
-    chunk_from,
+    asked_chunks,
     documents_condition,
+    hits_of,
     identifier_condition,
     legs,
     payload_of,
-    similarity,
+    stored_chunks,
 )
-from citegraph.corpus.index.levels import chunks_of
 from citegraph.corpus.index.sparse import SparseVector
 from citegraph.corpus.schema.document import Chunk, Hit
 from citegraph.errors import Rejected, TimedOut, Unavailable
@@ -191,10 +192,7 @@ class QdrantIndex:
                 **_query(request, fused),
             )
         )
-        hits = [
-            Hit(chunk_from(point.id, point.payload or {}), point.score, similarity(fused, point.vector))
-            for point in response.points
-        ]
+        hits = hits_of(response.points, fused)
         if not record.summaries and any(hit.chunk.level != "segment" for hit in hits):
             # Another process wrote the first summaries since the record was read: it says so now.
             self._records.pop(request.bucket, None)
@@ -214,9 +212,7 @@ class QdrantIndex:
         if await self._record(bucket) is None:
             return []
         records = await _translated(self._client.retrieve(self._name(bucket), list(chunk_ids)))
-        points = [chunk_from(record.id, record.payload or {}) for record in records]
-        found = {chunk.chunk_id: chunk for chunk in chunks_of(points)}
-        return [found[chunk_id] for chunk_id in chunk_ids if chunk_id in found]
+        return asked_chunks(records, chunk_ids)
 
     async def count(self, bucket: str, filter_json: FilterJSON | None = None) -> int:
         """See `Index.count`."""
@@ -263,7 +259,7 @@ class QdrantIndex:
                 limit=SAMPLE,
             )
         )
-        sample = [chunk_from(point.id, point.payload or {}) for point in drawn.points]
+        sample = stored_chunks(drawn.points)
         fresh = await asyncio.to_thread(record.refitted, sample)
         if fresh is None:
             return
@@ -289,7 +285,7 @@ class QdrantIndex:
                 )
             )
             if records:
-                yield [chunk_from(record.id, record.payload or {}) for record in records]
+                yield stored_chunks(records)
             if offset is None:
                 return
 

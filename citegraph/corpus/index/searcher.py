@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, Protocol
 
-from citegraph.corpus.index.collection_record import indexed_text
+from citegraph.corpus.index.collection_record import fused, indexed_text, inside, joined
 from citegraph.corpus.index.index_protocol import RRF_K, Index, Mode, SearchRequest
-from citegraph.corpus.index.levels import fused, inside, joined
 from citegraph.corpus.index.rerankers import Reranker
 from citegraph.corpus.index.views import SearchCache
 from citegraph.corpus.schema.document import Hit

@@ -16,8 +16,8 @@ from citegraph.corpus.filters.qdrant_filter import FilterJSON
 from citegraph.corpus.index.collection_record import NOTHING_READY, Encoded
 from citegraph.corpus.index.index_protocol import Index, SearchRequest
 from citegraph.corpus.records.access import LABELS_KEY, Principal
+from citegraph.corpus.records.database import IndexVersions
 from citegraph.corpus.records.documents import DocumentStore
-from citegraph.corpus.records.versions import IndexVersions
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Chunk, Hit
 from citegraph.errors import CitegraphError

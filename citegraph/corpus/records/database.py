@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
 
 from sqlalchemy import (
+    BigInteger,
     Column,
     Engine,
     Integer,
@@ -29,6 +30,7 @@ from sqlalchemy import (
     inspect,
     select,
     text,
+    update,
 )
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import (
@@ -48,6 +50,8 @@ from citegraph.errors import BadInput, Rejected, Unavailable
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
+
+    pass
 
 
 FORMAT = 1
@@ -313,3 +317,49 @@ def _elsewhere(bucket: str) -> Unavailable:
     return Unavailable(
         f"Another process is writing to bucket {bucket!r}. Wait until it has ended, then run the command again."
     )
+
+
+_tables = MetaData()
+_versions = Table(
+    "index_versions",
+    _tables,
+    Column("bucket", String, primary_key=True),
+    Column("version", BigInteger, nullable=False),
+)
+
+
+class IndexVersions:
+    """The versions of the buckets' indexes; all methods block.
+
+    Every method raises `Unavailable` when the database does not answer.
+    """
+
+    def __init__(self, sql_url: str) -> None:
+        self._engine = open_database(sql_url)
+        translated(lambda: create_tables(_tables, self._engine))
+
+    def of(self, bucket: str) -> int:
+        """Return the version of a bucket's index, 0 before its first write."""
+
+        def run() -> int:
+            with self._engine.connect() as connection:
+                found = connection.scalar(select(_versions.c.version).where(_versions.c.bucket == bucket))
+                return int(found or 0)
+
+        return translated(run)
+
+    def raise_(self, bucket: str) -> None:
+        """Raise the version of a bucket's index by one; also when several processes do so at once."""
+        higher = update(_versions).where(_versions.c.bucket == bucket).values(version=_versions.c.version + 1)
+
+        def run() -> None:
+            for _ in range(2):
+                try:
+                    with self._engine.begin() as connection:
+                        if not connection.execute(higher).rowcount:
+                            connection.execute(insert(_versions).values(bucket=bucket, version=1))
+                    return
+                except IntegrityError:
+                    continue  # another process wrote the first version in between
+
+        translated(run)

@@ -20,7 +20,7 @@ from citegraph.language.amounts import (
     parse_quantity,
     rounded,
 )
-from citegraph.language.calendar_periods import Period
+from citegraph.language.dates import Period
 from citegraph.language.numbers import parse_number
 from citegraph.language.periods import parse_period
 from citegraph.language.terms import fold

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import Self
 
 from citegraph.corpus.extraction.in_text import Typed
-from citegraph.corpus.schema.extract_rules import ExtractRule
+from citegraph.corpus.schema.field import ExtractRule
 
 BESIDE_VALUE = 12
 """Characters that may stand beside a value in the cell beneath its label; more is a sentence."""

@@ -15,9 +15,8 @@ from citegraph.corpus.extraction.labelled.laid_out import LaidOut
 from citegraph.corpus.extraction.rows.grid import GridLine, grid_lines
 from citegraph.corpus.extraction.rows.row_heads import Heads, heads_of
 from citegraph.corpus.records.extracted.found import FoundRow
-from citegraph.corpus.schema.bucket import Bucket
+from citegraph.corpus.schema.bucket import Bucket, RowKind
 from citegraph.corpus.schema.field import Field, Value
-from citegraph.corpus.schema.row_kind import RowKind
 from citegraph.corpus.schema.values import coerce
 from citegraph.errors import BadInput
 from citegraph.language.amounts import Money, Quantity

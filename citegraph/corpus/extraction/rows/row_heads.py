@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from citegraph.corpus.extraction.rows.grid import Cell, GridLine
+from citegraph.corpus.schema.bucket import RowKind
 from citegraph.corpus.schema.field import Field
-from citegraph.corpus.schema.row_kind import RowKind
 from citegraph.language.terms import fold
 
 _LONGEST_HEAD = 40

@@ -22,6 +22,7 @@ from citegraph.corpus.index.collection_record import (
     SAMPLE,
     CollectionRecord,
     Encoded,
+    chunks_of,
     encode_chunks,
     indexed_text,
 )
@@ -40,13 +41,13 @@ from citegraph.corpus.index.index_protocol import (
     SEEN_BY_ALL,
     SPARSE,
     SearchRequest,
-    chunk_from,
+    asked_chunks,
     documents_condition,
+    hits_of,
     legs,
     payload_of,
-    similarity,
+    stored_chunks,
 )
-from citegraph.corpus.index.levels import chunks_of
 from citegraph.corpus.schema.document import Chunk, Hit
 from citegraph.errors import Rejected
 from citegraph.llm.embeddings import Embedder
@@ -137,9 +138,7 @@ class EdgeIndex:
         none: list[edge.Record] = []
         wanted: list[Any] = list(chunk_ids)
         records = await self._with_shard(bucket, lambda handle, _: handle.retrieve(wanted, True, False), none)
-        points = [chunk_from(record.id, record.payload or {}) for record in records]
-        found = {chunk.chunk_id: chunk for chunk in chunks_of(points)}
-        return [found[chunk_id] for chunk_id in chunk_ids if chunk_id in found]
+        return asked_chunks(records, chunk_ids)
 
     async def count(self, bucket: str, filter_json: FilterJSON | None = None) -> int:
         """See `Index.count`."""
@@ -293,7 +292,7 @@ class EdgeIndex:
                 edge.QueryRequest(SAMPLE, query=draw, with_payload=True, filter=drawn)
             )
         )
-        record = opened.record.refitted([chunk_from(point.id, point.payload or {}) for point in sampled])
+        record = opened.record.refitted(stored_chunks(sampled))
         if record is not None:
             _refit(shard, record)
             # Written last: a refit that was killed is found again by the next ingest.
@@ -310,10 +309,7 @@ class EdgeIndex:
             return []
         query = query_of(request, fused)
         points = opened.shard.call(lambda handle: handle.query(query))
-        return [
-            Hit(chunk_from(point.id, point.payload or {}), point.score, similarity(fused, point.vector))
-            for point in points
-        ]
+        return hits_of(points, fused)
 
     def _drop(self, bucket: str) -> None:
         with self._lock:
@@ -376,4 +372,4 @@ def _page(chosen: edge.Filter | None, offset: Any, handle: edge.EdgeShard) -> tu
     """Return a page of the chunks that match, by id, and where the next one begins; None after the last."""
     request = edge.ScrollRequest(offset=offset, limit=SCROLL_PAGE, filter=chosen, with_payload=True)
     records, following = handle.scroll(request)
-    return [chunk_from(record.id, record.payload or {}) for record in records], following
+    return stored_chunks(records), following

@@ -37,9 +37,8 @@ from citegraph.corpus.filters.sql_filter import has_part
 from citegraph.corpus.filters.sql_text import folded_string
 from citegraph.corpus.records.database import batches, create_tables, translated
 from citegraph.corpus.records.extracted.found import FoundRow
-from citegraph.corpus.schema.bucket import Bucket, show
+from citegraph.corpus.schema.bucket import Bucket, RowKind, show
 from citegraph.corpus.schema.field import Value
-from citegraph.corpus.schema.row_kind import RowKind
 from citegraph.corpus.schema.values import to_json
 from citegraph.errors import BadInput
 from citegraph.language.amounts import Money, Quantity

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from citegraph.corpus.extraction.engine import DISAGREEMENT, Source, extract
 from citegraph.corpus.schema.bucket import Bucket, load_buckets
 from citegraph.corpus.schema.document import Page
-from citegraph.corpus.schema.extract_rules import CONFIDENCE, ExtractRule
+from citegraph.corpus.schema.field import CONFIDENCE, ExtractRule
 from citegraph.language.amounts import Money, Quantity
 from tests.citegraph.corpus.extraction.test_places import CII
 

@@ -12,8 +12,7 @@ from citegraph.corpus.extraction.in_text import find_typed
 from citegraph.corpus.extraction.labelled.labels import beside
 from citegraph.corpus.extraction.parties import find_parties
 from citegraph.corpus.extraction.properties import front_matter, look_up
-from citegraph.corpus.schema.extract_rules import ExtractRule
-from citegraph.corpus.schema.field import Field
+from citegraph.corpus.schema.field import ExtractRule, Field
 
 
 def labelled(text: str, kind: Any = "keyword", **rule: Any) -> list[tuple[int, str]]:

@@ -12,8 +12,8 @@ import pytest
 
 from citegraph.corpus.index.engine_process import ProcessIndex
 from citegraph.corpus.index.index_protocol import SearchRequest
-from citegraph.corpus.index.opening import load_index
 from citegraph.errors import BadInput
+from citegraph.run.services import load_index
 from citegraph.settings import Settings
 from tests.citegraph.corpus.index.test_index_protocol import BUCKET, CHUNKS, METADATA, STATIC, fill
 

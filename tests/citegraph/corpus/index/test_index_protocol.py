@@ -15,13 +15,13 @@ from citegraph.corpus.index.edge.edge_index import EdgeIndex
 from citegraph.corpus.index.edge.edge_shard import Shard, Sizes
 from citegraph.corpus.index.engine_process import ProcessIndex
 from citegraph.corpus.index.index_protocol import OWN_INDEXES, Index, SearchRequest
-from citegraph.corpus.index.opening import load_index
 from citegraph.corpus.index.qdrant_index import QdrantIndex
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Chunk
 from citegraph.corpus.schema.field import Field
 from citegraph.errors import BadInput, Rejected, Unavailable
 from citegraph.llm.embeddings import StaticEmbedder, Vectors
+from citegraph.run.services import load_index
 from citegraph.settings import Settings
 
 BUCKET = Bucket(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from citegraph.corpus.index.index_protocol import Index, SearchRequest
 from citegraph.corpus.index.searcher import Cached, search_buckets
 from citegraph.corpus.index.views import ExactCache, SearchCache, VersionedIndex
-from citegraph.corpus.records.versions import IndexVersions
+from citegraph.corpus.records.database import IndexVersions
 from citegraph.corpus.schema.document import Hit
 from citegraph.errors import Unavailable
 from tests.citegraph.corpus.index.test_searcher import ScriptedIndex, hit

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from citegraph.corpus.index.collection_record import fused, joined
 from citegraph.corpus.index.index_protocol import SearchRequest
-from citegraph.corpus.index.levels import fused, joined
 from citegraph.corpus.index.searcher import search_buckets
 from citegraph.corpus.schema.document import Hit
 from tests.citegraph.corpus.index.test_searcher import hit
