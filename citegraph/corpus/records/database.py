@@ -14,7 +14,6 @@ from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
-from weakref import WeakSet
 
 from sqlalchemy import (
     BigInteger,
@@ -38,13 +37,12 @@ from sqlalchemy.exc import (
     DatabaseError,
     DBAPIError,
     DisconnectionError,
-    IntegrityError,
     InterfaceError,
     NoSuchModuleError,
     OperationalError,
-    ProgrammingError,
     SQLAlchemyError,
 )
+from sqlalchemy.schema import CreateColumn
 
 from citegraph.errors import BadInput, Rejected, Unavailable
 
@@ -64,25 +62,6 @@ _format = Table(
     Column("number", Integer, primary_key=True),
     Column("made_by", String(40), nullable=False),
 )
-
-
-def stamped(engine: Engine) -> int:
-    """Return the format of a database's tables, and stamp one that has no stamp.
-
-    Raises:
-        BadInput: a newer version wrote it.
-    """
-    there = inspect(engine).has_table(_format.name)
-    if there:
-        with engine.connect() as connection:
-            numbers = [row.number for row in connection.execute(select(_format.c.number))]
-        if numbers:
-            refuse_newer(max(numbers), "The document database")
-            return int(max(numbers))
-    _metadata.create_all(engine)
-    with engine.begin() as connection:
-        connection.execute(insert(_format).values(number=FORMAT, made_by=version("citegraph")))
-    return FORMAT
 
 
 def refuse_newer(number: int, what: str) -> None:
@@ -148,7 +127,7 @@ def _sqlite(sql_url: str, file: str | None) -> Engine:
     def settle(connection: Any, _: Any) -> None:
         # Readers go on while an ingest writes; a committed transaction survives a killed process.
         cursor = connection.cursor()
-        cursor.execute("PRAGMA journal_mode=WAL")
+        _journal_ahead(cursor, engine.dialect.loaded_dbapi.OperationalError)
         cursor.execute("PRAGMA synchronous=NORMAL")
         # A million annotations have some hundred megabytes of indexes: 2 MB of cache, the default, thrash.
         cursor.execute(f"PRAGMA cache_size=-{CACHE_KIBIBYTES}")
@@ -158,21 +137,42 @@ def _sqlite(sql_url: str, file: str | None) -> Engine:
     return engine
 
 
+def _journal_ahead(cursor: Any, refusal: type[Exception]) -> None:
+    """Switch a file to write-ahead logging, which SQLite refuses at once, and waits for nobody, while another uses it."""
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode=WAL")
+        except refusal as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(0.02)
+        else:
+            return
+
+
+@contextmanager
+def changing_tables(engine: Engine) -> Iterator[Connection]:
+    """Give a transaction in which no other process makes or changes tables: looking and making are two steps."""
+    with engine.begin() as connection:
+        if engine.dialect.name == "sqlite":
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        elif engine.dialect.name == "postgresql":
+            connection.execute(
+                text("SELECT pg_advisory_xact_lock(hashtextextended('citegraph makes tables', 0))")
+            )
+        yield connection
+
+
 def add_columns(engine: Engine, table: Table) -> None:
     """Add the columns, all nullable, that a table made by an earlier version does not have."""
-    from sqlalchemy import inspect
-    from sqlalchemy.schema import CreateColumn
-
-    there = {column["name"] for column in inspect(engine).get_columns(table.name)}
-    missing = [column for column in table.columns if column.name not in there]
     named = engine.dialect.identifier_preparer.format_table(table)
-    with engine.begin() as connection:
-        for column in missing:
-            made = CreateColumn(column).compile(dialect=engine.dialect)
-            connection.exec_driver_sql(f"ALTER TABLE {named} ADD COLUMN {made}")
-
-
-_stamped: WeakSet[Engine] = WeakSet()
+    with changing_tables(engine) as connection:
+        there = {column["name"] for column in inspect(connection).get_columns(table.name)}
+        for column in table.columns:
+            if column.name not in there:
+                made = CreateColumn(column).compile(dialect=engine.dialect)
+                connection.exec_driver_sql(f"ALTER TABLE {named} ADD COLUMN {made}")
 
 
 def create_tables(metadata: MetaData, engine: Engine) -> None:
@@ -181,21 +181,28 @@ def create_tables(metadata: MetaData, engine: Engine) -> None:
     Raises:
         BadInput: a newer version of Citegraph wrote the database.
     """
-    for pause in (0.1, 0.3, 1.0, None):
-        try:
-            if engine not in _stamped:
-                stamped(engine)
-                _stamped.add(engine)
-            metadata.create_all(engine)
-        except (OperationalError, ProgrammingError, IntegrityError) as error:
-            # Looking and creating are two steps: PostgreSQL may also say that the name of a type is taken.
-            if pause is None or not re.search(
-                "already exists|duplicate key|UNIQUE constraint", str(error.orig)
-            ):
-                raise
-            time.sleep(pause)
-        else:
+    # Looked at without a lock first: whoever opens a store that is whole waits for nobody who writes.
+    with engine.connect() as connection:
+        if _is_stamped(connection) and set(metadata.tables) <= set(inspect(connection).get_table_names()):
             return
+    with changing_tables(engine) as connection:
+        if not _is_stamped(connection):
+            _metadata.create_all(connection)
+            connection.execute(insert(_format).values(number=FORMAT, made_by=version("citegraph")))
+        metadata.create_all(connection)
+
+
+def _is_stamped(connection: Connection) -> bool:
+    """Return whether a database bears the stamp of a format.
+
+    Raises:
+        BadInput: a newer version wrote it.
+    """
+    if not inspect(connection).has_table(_format.name):
+        return False
+    numbers = [row.number for row in connection.execute(select(_format.c.number))]
+    refuse_newer(max(numbers, default=0), "The document database")
+    return bool(numbers)
 
 
 def batches(ids: Sequence[Id]) -> Iterator[Sequence[Id]]:
