@@ -1,6 +1,7 @@
 """compose: write the answer from the evidence alone, with `[doc_id]` markers; extracts and tables without a model."""
 
 import asyncio
+from collections.abc import AsyncIterable, AsyncIterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,9 +11,11 @@ from pydantic import StringConstraints, TypeAdapter
 from citegraph.answer.conflicts import with_conflicts
 from citegraph.answer.set_statements import compose_set
 from citegraph.answer.statements import compose_passages, nothing_text
+from citegraph.errors import Rejected
 from citegraph.evidence.passages import hydrate
 from citegraph.evidence.shown import QUALITY, passages, replies_shown, search_quality
 from citegraph.language.bounded import bounded
+from citegraph.llm.json_text import is_json
 from citegraph.llm.prompts import Material, Prompt
 from citegraph.plan.stored_filters import filters_shown
 from citegraph.run.asking_parts import ask_part, own_part
@@ -91,7 +94,9 @@ class Compose:
             overrides=context.models,
             prompt_version=made.version,
         )
-        speaker = await patiently(lambda: speak(stream(self.services.chat, call), tell), call.budget)
+        speaker = await patiently(
+            lambda: speak(in_words(stream(self.services.chat, call)), tell), call.budget
+        )
         draft: Draft = {
             "text": bounded(speaker.said),
             "message_id": speaker.message_id,
@@ -157,6 +162,20 @@ FORMATS = {
     "list": "a Markdown list, one item for each thing found, each with its marker",
     "table": "a Markdown table with a marker in each row",
 }
+
+
+async def in_words(pieces: AsyncIterable[str]) -> AsyncIterator[str]:
+    """Pass a text on as it comes.
+
+    Raises:
+        Rejected: it was JSON, as another step asks for: its names and numbers would be checked as if they were claims.
+    """
+    said = []
+    async for piece in pieces:
+        said.append(piece)
+        yield piece
+    if is_json("".join(said)):
+        raise Rejected("compose: the model answered with JSON where text was asked for")
 
 
 async def answer_material(corpus: Corpus, state: State) -> Material:

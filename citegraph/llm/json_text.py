@@ -28,6 +28,16 @@ def whole_objects(text: str) -> Iterator[dict[str, Any]]:
         yield from reversed(list(_top_level(part)))
 
 
+def is_json(text: str) -> bool:
+    """Return whether a reply is one JSON object or list, fenced or bare, and nothing else."""
+    said = text.strip()
+    fenced = _FENCE.fullmatch(said)
+    try:
+        return isinstance(json.loads(fenced[1] if fenced else said), dict | list)
+    except (ValueError, RecursionError):
+        return False
+
+
 def cut_object(text: str) -> dict[str, Any] | None:
     """Return the object of a reply that stops in the middle, without its unfinished last piece, or None."""
     from pydantic_core import from_json

@@ -121,6 +121,19 @@ async def test_a_model_that_breaks_off_is_taken_back_and_the_twin_told(
     assert "45" in answer.text
 
 
+async def test_json_in_the_answers_stead_is_taken_back_and_the_twin_told(open_session: OpenSession) -> None:
+    # Its numbers and names are in the passages: as a claim it would be found supported.
+    for written in ('{"status": 3}', '```json\n[{"VCEO": "45 V"}]\n```'):
+        models, script = writing(written)
+        async with open_session(models) as session:
+            events, answer = await told(session)
+        assert script.steps().count("compose") == 1
+        assert texts(events) == [written, answer.text]
+        assert reasons(events) == [BROKEN_OFF]
+        assert ("compose", "fallback") in [(item.step, item.kind) for item in answer.notes]
+        assert answer.text.startswith("“")
+
+
 async def test_a_run_that_dies_tells_its_text_as_well(open_session: OpenSession, monkeypatch: Any) -> None:
     models, _ = writing(RIGHT)
     async with open_session(models) as session:
