@@ -15,16 +15,11 @@ from citegraph.corpus.records.likeness import identifier_fields
 from citegraph.corpus.records.querying.aggregates import Aggregate, Having
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.corpus.schema.bucket import Bucket, show
-from citegraph.language.numbers import number_of
-from citegraph.language.word_tables import pattern
 from citegraph.plan.stored_filters import bucket_filters, flat
-from citegraph.question.functions import KINDS
-from citegraph.question.groups import TOP_WORDS, UNITS
-from citegraph.question.ordering import RANKS
+from citegraph.plan.unbound import unbound_words
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
 from citegraph.run.pieces import (
-    BucketPlan,
     Decision,
     Draft,
     NumberMade,
@@ -50,45 +45,11 @@ def unknown_notes(corpus: Corpus, plan: Plan, decision: Decision) -> list[Stored
         )
         for field, count in corpus.annotations.unknown(name, bucket_filters(plan, name)).items()
     ]
-    part = plan["per_bucket"][name]
-    checked = set(decision.get("described", []))
-    used = {word for field in fields_used(part) for word in field.split("_") if len(word) > 4}
-    computing = computing_words(plan)
-    ordered = plan.get("order_by") or (plan.get("aggregate") or {}).get("top")
-    unused = [
-        word
-        for word in part["terms"]
-        if len(word) > 2
-        and word not in checked
-        and not any(word[:5] == other[:5] for other in used)
-        and not any(pattern.search(word) for pattern in computing)
-        and not (ordered and number_of(word) is not None)
-    ]
+    unused = unbound_words(plan, decision.get("described", []))
     if unused:
         message = f"Not used as a condition, since no field holds it: {', '.join(unused)}."
         notes.append(note("compose", "not applied", message))
     return notes
-
-
-def fields_used(part: BucketPlan) -> list[str]:
-    """Return the fields that a bucket's filters hold and those that are asked for: "renew" is said by `renewal_term`."""
-    return [*(clause["field"] for clause in flat(part["filters"])), *part["asked"]]
-
-
-def computing_words(plan: Plan) -> list[re.Pattern[str]]:
-    """Return what matches the words that say how a plan's number is made, or its list ordered: "largest", "per month"."""
-    made = plan.get("aggregate") or {}
-    function = str(made.get("function"))
-    words = [pattern(*KINDS[function])] if function in KINDS else []
-    words += [pattern("count", "count_noun", "how_much")] if function == "count" else []
-    words += (
-        [pattern(*RANKS, "sorted", "falling", "along")] if plan.get("order_by") or made.get("top") else []
-    )
-    words += [pattern("median", "different", "share", "change")] if made.get("function") != "none" else []
-    words += TOP_WORDS if made.get("top") else ()
-    units = [name.partition(".")[2] for name in made.get("group_by") or ()]
-    words += [pattern("each")] if units else []
-    return words + [pattern(f"unit_{unit}") for unit in units if unit in UNITS]
 
 
 def export_notes(plan: Plan) -> list[StoredNote]:

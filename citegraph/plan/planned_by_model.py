@@ -17,6 +17,7 @@ from citegraph.llm.prompts import Prompt
 from citegraph.plan.chains import leads_on
 from citegraph.plan.narrowing import narrow
 from citegraph.plan.stored_filters import flat, inferred, printed, stored
+from citegraph.plan.unbound import unbound_words
 from citegraph.question.clauses import wanted
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
@@ -112,6 +113,8 @@ class SearchPlan(BaseModel):
 def to_bind(plan: Plan, decomposition: Decomposed) -> bool:
     """Tell whether a reading has anything that must be bound to fields: conditions, or a number or order over a set.
 
+    A set whose question has words that became no condition is bound too: the database would give too many documents.
+
     Without a decomposition by a model, or a part of the user's own, nothing vouches for the rules' reading, and all of it is bound.
     """
     if not decomposition.get("by"):
@@ -119,7 +122,11 @@ def to_bind(plan: Plan, decomposition: Decomposed) -> bool:
     if plan.get("only") or (leads_on(decomposition) and plan["kind"] == "passages"):
         return False  # each part of a chain brings its own conditions, and the review sees what they found
     intent, function = decomposition["intent"], decomposition.get("aggregate", "none")
-    return bool(decomposition["constraints"]) or (intent in SETS and function not in {"none", "count"})
+    if decomposition["constraints"]:
+        return True
+    return intent in SETS and (
+        function not in {"none", "count"} or (plan["kind"] == "documents" and bool(unbound_words(plan)))
+    )
 
 
 SETS = frozenset({"list", "compute"})

@@ -518,6 +518,25 @@ async def test_with_nothing_to_bind_no_model_is_asked_and_no_rule_adds_a_conditi
     ]
 
 
+async def test_a_set_whose_words_no_condition_took_is_bound_by_the_model(services: Services) -> None:
+    asked = {}
+    for question, bucket in (
+        ("List the bipolar transistors of Norrvolt", "datasheets"),
+        ("List the data sheets of Norrvolt", "datasheets"),
+    ):
+        state = state_of(question, bucket)
+        state["decomposition"] |= {
+            "intent": "list",
+            "by": "model",
+            "entities": [{"name": "Norrvolt", "role": "company"}],
+            "constraints": [],
+        }
+        modelled, script = with_models(services, [reply(planned(bucket))])
+        update = await SchemaPlan(modelled)(state, runtime())
+        asked[question] = (len(script.calls), update["plan"]["kind"])
+    assert list(asked.values()) == [(1, "passages"), (0, "documents")], asked
+
+
 async def test_alternatives_across_fields_of_a_model_are_kept(services: Services) -> None:
     def written(field: str, *values: str) -> dict[str, Any]:
         return {"field": field, "operator": "=", "values": list(values)}

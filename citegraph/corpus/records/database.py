@@ -37,6 +37,7 @@ from sqlalchemy.exc import (
     DatabaseError,
     DBAPIError,
     DisconnectionError,
+    IntegrityError,
     InterfaceError,
     NoSuchModuleError,
     OperationalError,
