@@ -9,14 +9,11 @@ from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
 from citegraph.evidence.questions_back import offered
+from citegraph.language.word_tables import pattern
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
 from citegraph.run.pieces import AskedBack
 from citegraph.run.state import State, Update
-
-DECLINED = frozenset(
-    {"no", "none", "cancel", "skip", "stop", "never mind", "nein", "abbrechen", "non", "annuler", "n/a", ""}
-)
 
 
 @dataclass(frozen=True)
@@ -28,7 +25,8 @@ class Clarify:
         reply = interrupt(offered(state["decision"]["clarification"]))
         asked = state["decision"]["clarification"]
         text = reply_text(reply)
-        declined = text.casefold().strip(" .!") in DECLINED
+        said = text.strip(" .!")
+        declined = not said or pattern("declines").fullmatch(said) is not None
         entry: AskedBack = {"type": asked["type"], "question": asked["question"], "options": asked["options"]}
         entry = entry | {"declined": True} if declined else entry | {"reply": text}
         notes = (

@@ -83,8 +83,8 @@ class Route:
         part = None if context.buckets else own_part(self.services, "router", state)
         if part is not None:
             return await self.by_part(part, state, context)
-        if state.get("edit") and not context.buckets:
-            return {"routes": await self.as_before(state)}
+        if state.get("edit") and not context.buckets and (before := self.as_before(state)):
+            return {"routes": before}
         update = await self.rank(state, context)
         routes = update["routes"]
         if context.buckets:
@@ -111,7 +111,7 @@ class Route:
         ]
         return {**reply.update, "routes": chosen or routes}
 
-    async def as_before(self, state: State) -> list[Routed]:
+    def as_before(self, state: State) -> list[Routed]:
         """Return the buckets of the turn that a message edits."""
         turn = last_turn(state.get("turns") or [])
         known = self.services.bucket_names()

@@ -15,6 +15,7 @@ from citegraph.corpus.records.likeness import identifier_fields
 from citegraph.corpus.records.querying.aggregates import Aggregate, Having
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.corpus.schema.bucket import Bucket, show
+from citegraph.language import terms
 from citegraph.plan.stored_filters import bucket_filters, flat
 from citegraph.plan.unbound import unbound_words
 from citegraph.run.context import Context
@@ -157,7 +158,7 @@ def compose_set(corpus: Corpus, plan: Plan, decision: Decision, context: Context
     draft = computed(corpus, plan, decision, context) if compute else listed(corpus, plan, decision, context)
     counts_each = not compute or plan["aggregate"]["function"] not in {"min", "max"}
     copies = copies_notes(corpus, bucket, draft["documents"]) if counts_each else []
-    lost = lost_conditions(plan)
+    lost = lost_conditions(plan, decision)
     notes = copies + unknown_notes(corpus, plan, decision) + export_notes(plan)
     text = f"Not used as a condition: {', '.join(lost)}.\n{draft['text']}" if lost else draft["text"]
     said = " and ".join(f"“{words}”" for words in lost)
@@ -290,9 +291,13 @@ def row_line(row: Json, columns: Sequence[str]) -> str:
     return f"- {shown or row['doc_id']} [{row['doc_id']}]"
 
 
-def lost_conditions(plan: Plan) -> list[str]:
-    """Return the denials and compared numbers of the question that no filter holds: the set is only partly what was asked."""
-    lost = plan["per_bucket"][plan["buckets"][0]].get("unused", [])
+def lost_conditions(plan: Plan, decision: Decision) -> list[str]:
+    """Return the denials, compared numbers and names of the question that no filter holds: the set is only partly what was asked."""
+    part = plan["per_bucket"][plan["buckets"][0]]
+    taken = {word for clause in flat(part["filters"]) for word in terms.words(str(clause.get("raw", "")))}
+    # Names that the listed documents hold have chosen them.
+    names = [] if decision.get("targets") else [name for name in part["names"] if name not in taken]
+    lost = list(dict.fromkeys([*part.get("unused", []), *names]))
     made = plan.get("aggregate") or {}
     kept = made.get("having")
     return [words for words in lost if not (kept and kept["value"] in words)]

@@ -20,7 +20,10 @@ from citegraph.language.dates import (
 from citegraph.language.period_rules import ReadAs, period_rules
 from citegraph.language.word_tables import words_to_keys
 
-_LINK = re.compile(r"\s*(?:and|to|until|till|through|und|bis|et|à|au|-|–|—)\s*(?:the\s+)?", re.IGNORECASE)
+_LINK = re.compile(
+    r"\s*(?:and|to|until|till|through|up\s+to(?:\s+and\s+including)?|bis\s+einschließlich|jusqu['’]à|hasta|fino\s+al?|tot(?:\s+en\s+met)?|und|bis|et|à|au|-|–|—)\s*(?:the\s+)?",
+    re.IGNORECASE,
+)
 _ONWARDS = re.compile(
     r"\s*(?:or later|onwards?|on(?=\W*$|\s*[,.;?!])|and later|and after|or newer|oder später|et après)\b",
     re.IGNORECASE,

@@ -1,8 +1,8 @@
-"""What a reply to a clarification changes in the plan: it picks an option, names a document or edits the filters."""
+"""Edits of a plan: conditions of a message in place of those on the same fields, taken back, or as alternatives."""
 
 import re
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import Clause
@@ -16,152 +16,11 @@ from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Reading
 from citegraph.run.context import Context
 from citegraph.run.pieces import (
-    AskedBack,
     BucketPlan,
-    Effect,
-    OfferedOption,
     Plan,
     StoredClause,
 )
 from citegraph.run.services import Corpus
-
-EVERY = re.compile(
-    r"^\W*(?:all|both|each|every\s?one|alle|beide|jede[rs]?|tou(?:s|tes)|les\s+deux)\b[\w\s]{0,24}\W*$",
-    re.IGNORECASE,
-)
-LARGER = re.compile(
-    r"\b(?:larger|bigger|higher|greater|largest|biggest|highest|more\s+expensive|größ(?:ere|te)\w*|hö(?:here|chste)\w*|teu(?:rer|erer|erste)\w*|plus\s+(?:grande?|élevée?))\b",
-    re.IGNORECASE,
-)
-SMALLER = re.compile(
-    r"\b(?:smaller|lower|cheaper|smallest|lowest|cheapest|less|klein(?:ere|ste)\w*|niedrig(?:ere|ste)\w*|(?:günst|bill)ig(?:ere|ste)\w*|plus\s+petite?)\b",
-    re.IGNORECASE,
-)
-LATER = re.compile(
-    r"\b(?:later|latest|newer|newest|most\s+recent|last|neuere\w*|neueste\w*|spätere\w*|plus\s+récente?)\b",
-    re.IGNORECASE,
-)
-EARLIER = re.compile(
-    r"\b(?:earlier|earliest|older|oldest|first\s+one\s+signed|(?:ält|früh)(?:ere|este)\w*|plus\s+ancienne?)\b",
-    re.IGNORECASE,
-)
-ORDINALS = ("first", "second", "third", "fourth", "fifth")
-
-
-def apply_reply(
-    corpus: Corpus, plan: Plan, clarification: AskedBack, context: Context
-) -> tuple[Plan, list[str]]:
-    """Return the plan after a reply and a line about what changed; blocking.
-
-    `clarification` holds `type`, `options` (each `{"id", "label", "effect"}`) and `reply` (text or an option's id).
-    """
-    reply = str(clarification["reply"]).strip()
-    option = chosen_option(clarification.get("options", []), reply)
-    if option is not None:
-        return apply_effect(plan, option["effect"]), [f"You chose “{option['label']}”."]
-    if clarification["type"] == "ambiguous" and EVERY.match(reply):
-        shown = [
-            doc_id
-            for option in clarification.get("options", [])
-            for doc_id in option["effect"].get("only", [])
-        ]
-        return plan | {"only": shown}, ["You asked for all of them."]
-    if clarification["type"] == "ambiguous":
-        only = pick_documents(corpus, clarification.get("options", []), reply)
-        if only:
-            return plan | {"only": only}, [f"“{reply}” was taken to mean {', '.join(only)}."]
-    changed, lines = edit_plan(corpus, plan, reply, context)
-    before = [part["filters"] for part in plan["per_bucket"].values()]
-    if [part["filters"] for part in changed["per_bucket"].values()] == before:
-        lines = [*lines, f"“{reply[:80]}” changed no condition."]
-    return changed, lines
-
-
-def chosen_option(options: list[OfferedOption], reply: str) -> OfferedOption | None:
-    """Return the option whose id or whole label was given, or that an ordinal names, else None."""
-    wanted = reply.casefold()
-    for option in options:
-        if wanted in {str(option["id"]).casefold(), option["label"].casefold()}:
-            return option
-    for place, word in enumerate(ORDINALS):
-        if re.fullmatch(rf"(?:the\s+)?{word}(?:\s+one)?[.!]?", wanted) and place < len(options):
-            return options[place]
-    return None
-
-
-def apply_effect(plan: Plan, effect: Effect) -> Plan:
-    """Return the plan with an option's effect: filters replaced per bucket, documents picked, or the limit lifted."""
-    changed = plan.copy()
-    if "only" in effect:
-        changed["only"] = effect["only"]
-    for name, filters in effect.get("filters", {}).items():
-        changed["per_bucket"] = changed["per_bucket"] | {
-            name: changed["per_bucket"][name] | {"filters": filters}
-        }
-    if effect.get("export"):
-        changed["export"] = True
-    return changed
-
-
-def pick_documents(corpus: Corpus, options: list[OfferedOption], reply: str) -> list[str]:
-    """Return the documents that a free-text reply points at among the options: by extreme, else by shared rare words."""
-    documents = [option["effect"]["only"][0] for option in options if option.get("effect", {}).get("only")]
-    if not documents:
-        return []
-    extreme = pick_extreme(corpus, documents, reply)
-    if extreme:
-        return [extreme]
-    asked = terms.content_words(reply)
-    if not asked:
-        return []
-    described = {doc_id: describe(corpus, doc_id) for doc_id in documents}
-    heads = {doc_id: terms.words(text) for doc_id, text in described.items()}
-    rarity = {word: 1 + sum(word not in held for held in heads.values()) for word in asked}
-    scores = {
-        doc_id: sum(rarity[word] for word in asked if word in held and rarity[word] > 1)
-        for doc_id, held in heads.items()
-    }
-    best = max(scores.values())
-    return [doc_id for doc_id, score in scores.items() if score == best] if best else []
-
-
-def describe(corpus: Corpus, doc_id: str) -> str:
-    """Return file, title, printed values and text of a document, for matching a reply against it."""
-    document = corpus.documents.get(doc_id)
-    if document is None:
-        return doc_id
-    bucket = corpus.buckets[document.bucket]
-    values = corpus.annotations.get(doc_id, document.bucket) or {}
-    return "\n".join(
-        [doc_id, document.source_file, document.title, bucket.document_fields_text(values), document.text]
-    )
-
-
-def pick_extreme(corpus: Corpus, doc_ids: list[str], reply: str) -> str | None:
-    """Return the document with the largest or smallest amount, or the latest or earliest date, as the reply says."""
-    for said, role, descending in (
-        (LARGER, "main_amount", True),
-        (SMALLER, "main_amount", False),
-        (LATER, "main_date", True),
-        (EARLIER, "main_date", False),
-    ):
-        if not said.search(reply):
-            continue
-        ranked: list[tuple[Any, str]] = []
-        for doc_id in doc_ids:
-            document = corpus.documents.get(doc_id)
-            name = getattr(corpus.buckets[document.bucket], role) if document else None
-            value = (
-                (corpus.annotations.get(doc_id, document.bucket) or {}).get(name)
-                if document and name
-                else None
-            )
-            if value is not None:
-                ranked.append((getattr(value, "amount", value), doc_id))
-        if ranked:
-            return sorted(ranked, reverse=descending)[0][1]
-    return None
-
 
 EditMode = Literal["reply", "replace", "narrow", "add"]
 NEGATIVE = frozenset({"!=", "not in"})

@@ -42,7 +42,7 @@ def left_of(plan: Plan, draft: Draft) -> Left:
         return {}
     shown = draft.get("documents") or [span["doc"] for span in draft.get("cited", [])]
     if plan["aggregate"]["function"] in {"min", "max"}:
-        told = [doc_id for doc_id in shown if f"[{doc_id}]" in draft["text"]]
+        told = [doc_id for doc_id in shown if f"[{doc_id}]" in draft.get("text", "")]
         shown = told or shown
     left: Left = {
         "intent": plan["intent"],
@@ -64,8 +64,18 @@ def lasting(number: WantedNumber) -> WantedNumber:
 
 
 def last_turn(turns: Sequence[Turn]) -> Turn | None:
-    """Return the last turn that looked into documents, None without one."""
-    return next((turn for turn in reversed(turns) if turn.get("buckets") and turn.get("left")), None)
+    """Return the last turn that looked into documents, None without one; what a client told of counts."""
+    return next((turn for turn in reversed(turns) if turn.get("left") or "left" not in turn), None)
+
+
+def told_turn(corpus: Corpus, plan: Plan, turn: Turn) -> Turn:
+    """Return a turn that a client only told of as the plan of its question has it; blocking."""
+    name = plan["buckets"][0]
+    filters = typed_filters(plan["per_bucket"][name]["filters"])
+    documents = list(corpus.annotations.document_ids(name, filters, limit=VIEW)) if filters else []
+    applied = {bucket: {"filters": part["filters"]} for bucket, part in plan["per_bucket"].items()}
+    left = left_of(plan, {"documents": documents})
+    return {**turn, "buckets": plan["buckets"], "applied": applied, "left": left}  # type: ignore[typeddict-item]
 
 
 # ---------------------------------------------------------------- does a message lean on the turn before?
@@ -77,10 +87,13 @@ def leaning(corpus: Corpus, turn: Turn, message: str, today: date) -> str | None
     A question for a field of the one document in view is searched by its own words; other edits by those of the turn,
     with the names and dates that the message replaces.
     """
+    if not turn.get("left"):
+        points = pattern("points").search(message) and len(terms.content_words(message)) <= FEW
+        return f"{turn['question'].rstrip(' ?.!')}? {message}" if goes_on(message) or points else None
     bucket = corpus.buckets.get(turn["buckets"][0])
     if bucket is None or other_documents(corpus, bucket, message):
         return None
-    reading = read_question(bucket, corpus.linker, dated_like(turn, bucket, message), today)
+    reading = read_question(bucket, corpus.linker, completed(turn, bucket, message), today)
     if not leans(bucket, reading, message):
         return None
     wanted = [name for name in reading.asked if name not in _fields(reading)]
@@ -150,8 +163,23 @@ def left_words(bucket: Bucket, reading: Reading, message: str) -> list[str]:
     return [word for word in reading.terms if word not in taken and number_of(word) is None]
 
 
-def dated_like(turn: Turn, bucket: Bucket, message: str) -> str:
-    """Return the message with the year of the last turn behind a month or quarter that has none ("and in May?")."""
+def completed(turn: Turn, bucket: Bucket, message: str) -> str:
+    """Return the message with what it leaves out of a name or date of the last turn.
+
+    The year behind a month or quarter that has none ("and in May?"), and the name before another number of it ("what
+    about number 3?" after "Quarry Root 1").
+    """
+    numbered = re.search(r"(?<![\w.,])\d{1,4}(?=\W*$)", message)
+    before = pattern("goes_on", "points", "option").sub(" ", message[: numbered.start()]) if numbered else ""
+    for clause in flat(turn.get("applied", {}).get(bucket.name, {}).get("filters", [])):
+        raw = str(clause.get("raw", ""))
+        named_so = clause.get("field") in bucket.entity_fields and re.search(r"\D\d+$", raw)
+        if numbered and named_so and not terms.content_words(before):
+            return f"{message[: numbered.start()]}{re.sub(r'[0-9]+$', numbered[0], raw)}"
+    return _dated(turn, bucket, message)
+
+
+def _dated(turn: Turn, bucket: Bucket, message: str) -> str:
     years = {
         str(value)[:4]
         for clause in flat(turn.get("applied", {}).get(bucket.name, {}).get("filters", []))
@@ -209,28 +237,18 @@ def follow_up(
     corpus: Corpus, plan: Plan, turn: Turn, message: str, context: Context
 ) -> tuple[Plan, list[str]]:
     """Return the plan that the last turn left as a message changes it, and a line about each condition; blocking."""
+    turn = turn if turn.get("left") else told_turn(corpus, plan, turn)
     name = plan["buckets"][0]
     bucket, before = corpus.buckets[name], plan["per_bucket"][name]
-    text = dated_like(turn, bucket, message)
+    text = completed(turn, bucket, message)
     reading = read_question(bucket, corpus.linker, text, context.now)
+    if one_fact(turn) and goes_on(message) and left_words(bucket, reading, text):
+        plan = without_codes(plan, bucket, reading)  # another thing is described
     said = plain(text)
     function = function_of(said)
     against = held_against(reading, bucket, text, turn)
     gone = dropped_fields(bucket, text, before)
-    per_bucket: dict[str, BucketPlan] = {}
-    lines: list[str] = []
-    for other, part in plan["per_bucket"].items():
-        own = (
-            reading
-            if other == name
-            else read_question(corpus.buckets[other], corpus.linker, text, context.now)
-        )
-        own = without_fields(own, {*gone, *([against["field"]] if against else [])})
-        kept, told = edit_filters(corpus, other, part, own, context, mode_of(text))
-        kept = [item for item in kept if not inferred(item) or not fields_of(item) & set(gone)]
-        per_bucket[other] = {**part, "filters": kept, "unused": [*part.get("unused", []), *own.unused]}
-        lines += told
-    lines += [f"The condition on {field.replace('_', ' ')} was dropped." for field in gone]
+    per_bucket, lines = edited_parts(corpus, plan, text, context, gone, against)
     changed: Plan = {**plan, "per_bucket": per_bucket}
     part = per_bucket[name]
     filters_changed = part["filters"] != before["filters"]
@@ -282,6 +300,18 @@ def follow_up(
 def one_fact(turn: Turn) -> bool:
     """Tell whether a turn answered a fact from one document."""
     return turn["left"]["kind"] == "passages" and len(turn["left"].get("documents", [])) == 1
+
+
+def without_codes(plan: Plan, bucket: Bucket, reading: Reading) -> Plan:
+    """Return the plan without the numbers that told which document was meant, unless the message gives others."""
+    name = plan["buckets"][0]
+    codes = {item.field for item in bucket.identifiers if item.field}
+    codes |= {item.name for item in bucket.fields if item.kind == "identifier"}
+    codes -= _fields(reading)
+    part = plan["per_bucket"][name]
+    kept = [item for item in part["filters"] if not inferred(item) or not fields_of(item) & codes]
+    lead: BucketPlan = {**part, "filters": kept, "identifiers": list(reading.identifiers)}
+    return {**plan, "per_bucket": {**plan["per_bucket"], name: lead}}
 
 
 def mode_of(message: str) -> EditMode:
@@ -419,6 +449,28 @@ def as_number(plan: Plan, number: WantedNumber) -> Plan:
 def as_list(plan: Plan) -> Plan:
     """Return the plan of a list of the documents of a plan."""
     return {**plan, "intent": "list", "kind": "documents", "aggregate": {"function": "none", "field": None}}
+
+
+def edited_parts(
+    corpus: Corpus, plan: Plan, text: str, context: Context, gone: Sequence[str], against: StoredClause | None
+) -> tuple[dict[str, BucketPlan], list[str]]:
+    """Return each bucket's part with the conditions of a message, without those on some fields, and what was done.
+
+    Args:
+        against: an amount that is no condition, since the last number is held against it.
+    """
+    per_bucket: dict[str, BucketPlan] = {}
+    lines: list[str] = []
+    left_out = {*gone, *([against["field"]] if against else [])}
+    for name, part in plan["per_bucket"].items():
+        reading = read_question(corpus.buckets[name], corpus.linker, text, context.now)
+        reading = without_fields(reading, left_out)
+        kept, told = edit_filters(corpus, name, part, reading, context, mode_of(text))
+        kept = [item for item in kept if not inferred(item) or not fields_of(item) & set(gone)]
+        per_bucket[name] = {**part, "filters": kept, "unused": [*part.get("unused", []), *reading.unused]}
+        lines += told
+    lines += [f"The condition on {field.replace('_', ' ')} was dropped." for field in gone]
+    return per_bucket, lines
 
 
 def with_fields(plan: Plan, turn: Turn, name: str, wanted: Sequence[str], reading: Reading) -> Plan:

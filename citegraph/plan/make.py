@@ -7,11 +7,11 @@ from citegraph.corpus.filters.clause import Clause, Filters, Group, parse_clause
 from citegraph.errors import BadInput, Unavailable
 from citegraph.language.word_tables import pattern
 from citegraph.plan.chains import leads_on, part_of, parts_apart
-from citegraph.plan.edits import apply_reply
 from citegraph.plan.follow_ups import as_left, follow_up, last_turn
 from citegraph.plan.narrowing import named_documents, narrow
 from citegraph.plan.per_bucket import bucket_plan, plan_part, plan_sides, sides_read
 from citegraph.plan.planned_by_model import SETS
+from citegraph.plan.reply_edits import apply_reply
 from citegraph.plan.shape import nothing, shape_of
 from citegraph.question import cues
 from citegraph.question.clauses import read_question
@@ -97,6 +97,9 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Plan, lis
         problems = []  # of the question before, which said them
         plan, lines = follow_up(corpus, as_left(plan, turn, context), turn, state["edit"], context)
         problems += [note("schema_plan", "follow-up", line) for line in lines]
+        if plan["kind"] == "passages" and not plan["only"]:
+            plan, said = narrow(corpus, plan, state["edit"])
+            problems += [note("schema_plan", "relaxed", line) for line in said]
     for clarification in state.get("clarifications") or []:
         if "reply" in clarification:
             plan, lines = apply_reply(corpus, plan, clarification, context)

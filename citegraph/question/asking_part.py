@@ -3,6 +3,8 @@
 import re
 
 from citegraph.language.amounts import find_amounts
+from citegraph.language.word_tables import pattern
+from citegraph.question import cues
 from citegraph.question.measures import compared
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=\S)")
@@ -14,8 +16,15 @@ _CODE = re.compile(r"`[^`]*`|\S*(?:::|\w\(\))\S*")
 def asking(message: str) -> str:
     """Return the sentences of a message that end as questions do, the whole message where none does."""
     sentences = _SENTENCE.split(message)
-    asked = [_LED.sub("", one) for one in sentences if one.rstrip(' "”»)').endswith("?")]
+    asked = [_without_lead(one) for one in sentences if one.rstrip(' "”»)').endswith("?")]
     return " ".join(asked) or message
+
+
+def _without_lead(sentence: str) -> str:
+    """Return a sentence without what leads up to it; a lead that asks itself stays."""
+    lead = _LED.match(sentence)
+    asks = lead and (cues.WHICH.search(lead[0]) or pattern("asks_how", "asks_whom").search(lead[0]))
+    return sentence[lead.end() :] if lead and not asks else sentence
 
 
 def plain(question: str) -> str:

@@ -14,6 +14,7 @@ from citegraph.language.periods import find_periods
 from citegraph.language.word_tables import pattern
 from citegraph.question import cues
 from citegraph.question.alternatives import arrange
+from citegraph.question.answer_form import PERSON
 from citegraph.question.asked_periods import read_periods
 from citegraph.question.functions import FUNCTIONS, spans
 from citegraph.question.measures import comparisons, read_amounts, read_currencies, read_sizes
@@ -106,6 +107,8 @@ def read_asked(reader: Reader) -> list[str]:
     for declared in reader.bucket.fields:
         best: tuple[int, int] | None = None
         for word in (*declared.words, declared.name.replace("_", " ")):
+            if terms.bare(word) in terms.stop_words("grammar") and not PERSON.search(reader.question):
+                continue  # "from" asks only beside a "who"
             for start, end in find_phrase(reader.question, word):
                 if reader.free(start, end) and (best is None or end - start > best[1] - best[0]):
                     best = (start, end)

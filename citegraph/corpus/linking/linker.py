@@ -50,7 +50,7 @@ class Search(NameSearch):
 
         "DoS" is the short form of an attack, "do" and "does" are not; "de" is a language only beside a word for language.
         """
-        if bare(link.text) not in stop_words("general"):
+        if re.sub(r"['’]s?$", "", bare(link.text)) not in stop_words("general"):
             return False
         declared = self.bucket.field(link.field)
         assert declared is not None

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from citegraph.evidence.questions_back import offered
-from citegraph.plan.edits import apply_effect, apply_reply, chosen_option, pick_documents
 from citegraph.plan.make import make_plan
+from citegraph.plan.reply_edits import apply_effect, apply_reply, chosen_options, pick_documents, wants_all
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
@@ -29,19 +29,45 @@ def options(*doc_ids: str) -> list[Json]:
 @pytest.mark.parametrize(
     ("reply", "expected"),
     [
-        ("2", 1),
-        ("invoice [COBALTINE-CBC-10904]", 1),
-        ("first", 0),
-        ("the second one.", 1),
-        ("The Third", 2),
-        ("the fourth", None),
-        ("4", None),
-        ("the first invoice of the year", None),
+        ("2", [1]),
+        ("#2", [1]),
+        ("no. 2 please", [1]),
+        ("invoice [COBALTINE-CBC-10904]", [1]),
+        ("first", [0]),
+        ("the second one.", [1]),
+        ("number three", [2]),
+        ("The Third", [2]),
+        ("die zweite", [1]),
+        ("la deuxième", [1]),
+        ("1 and 3", [0, 2]),
+        ("the last one", [2]),
+        ("the fourth", []),
+        ("4", []),
+        ("2024", []),
+        ("the one from the 3rd", []),
+        ("the first invoice of the year", []),
     ],
 )
-def test_an_option_by_id_label_or_ordinal(reply: str, expected: int | None) -> None:
+def test_options_by_id_label_number_or_ordinal(reply: str, expected: list[int]) -> None:
     offered = options(*COBALTINE)
-    assert chosen_option(offered, reply) == (None if expected is None else offered[expected])
+    assert chosen_options(offered, reply) == [offered[place] for place in expected]
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("all of them", True),
+        ("both", True),
+        ("todas", True),
+        ("Alle!", True),
+        ("les deux", True),
+        ("tutte", True),
+        ("all invoices over 10", False),
+        ("the first", False),
+    ],
+)
+def test_all_of_them(reply: str, expected: bool) -> None:
+    assert wants_all(reply) is expected
 
 
 @pytest.mark.parametrize(
@@ -60,6 +86,12 @@ def test_an_option_by_id_label_or_ordinal(reply: str, expected: int | None) -> N
         ("die neueste", [2]),
         ("the earlier one", [0]),
         ("the one from July 2024", [1]),
+        ("die vom Juli", [1]),
+        ("the one of the 2nd", [0, 2]),
+        ("from the 1st", [1]),
+        ("the 1,860 one", [0]),
+        ("die über 2200", [2]),
+        ("la de 2.145", [1]),
         ("CBC-10904", [1]),
         ("with the regional replica", [1, 2]),
         ("the blue one", []),

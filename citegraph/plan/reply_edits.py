@@ -1,0 +1,234 @@
+"""What a reply to a clarification changes in the plan: it picks options or documents, or edits the conditions."""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date
+from functools import cache
+from typing import Any
+
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.language import terms
+from citegraph.language.amounts import Money, find_amounts
+from citegraph.language.dates import month_pattern, ordinals
+from citegraph.language.numbers import find_spelled
+from citegraph.language.periods import find_periods
+from citegraph.language.word_tables import pattern, source
+from citegraph.plan.edits import edit_plan
+from citegraph.question.measures import compared
+from citegraph.run.context import Context
+from citegraph.run.pieces import AskedBack, Effect, OfferedOption, Plan, Values
+from citegraph.run.services import Corpus
+
+HOLDS = {"=": "__eq__", ">": "__gt__", ">=": "__ge__", "<": "__lt__", "<=": "__le__"}
+
+
+def apply_reply(
+    corpus: Corpus, plan: Plan, clarification: AskedBack, context: Context
+) -> tuple[Plan, list[str]]:
+    """Return the plan after a reply and a line about what changed; blocking.
+
+    `clarification` holds `type`, `options` (each `{"id", "label", "effect"}`) and `reply` (text or an option's id).
+    """
+    reply = str(clarification["reply"]).strip()
+    options = clarification.get("options", [])
+    chosen = chosen_options(options, reply)
+    documents = [doc_id for option in chosen for doc_id in option["effect"].get("only", [])]
+    if len(chosen) == 1 or (chosen and len(documents) == len(chosen)):
+        effect: Effect = chosen[0]["effect"] if len(chosen) == 1 else {"only": documents}
+        labels = " and ".join(f"“{option['label']}”" for option in chosen)
+        return apply_effect(plan, effect), [f"You chose {labels}."]
+    if clarification["type"] == "ambiguous" and wants_all(reply):
+        shown = [doc_id for option in options for doc_id in option["effect"].get("only", [])]
+        return plan | {"only": shown}, ["You asked for all of them."]
+    if clarification["type"] == "ambiguous":
+        only = pick_documents(corpus, options, reply)
+        if only:
+            return plan | {"only": only}, [f"“{reply}” was taken to mean {', '.join(only)}."]
+    changed, lines = edit_plan(corpus, plan, reply, context)
+    before = [part["filters"] for part in plan["per_bucket"].values()]
+    if [part["filters"] for part in changed["per_bucket"].values()] == before:
+        lines = [*lines, f"“{reply[:80]}” changed no condition."]
+    return changed, lines
+
+
+def wants_all(reply: str) -> bool:
+    """Tell whether a reply takes every option: "all of them", "todas", "les deux"."""
+    found = pattern("every").match(reply.strip(" .!"))
+    return found is not None and not [
+        word
+        for word in terms.content_words(reply[found.end() :])
+        if not pattern("points", "small").fullmatch(word)
+    ]
+
+
+def chosen_options(options: Sequence[OfferedOption], reply: str) -> list[OfferedOption]:
+    """Return the options whose id or whole label was given, or that numbers and ordinals name; none for another reply.
+
+    "2", "#2", "the second one", "1 and 3", "die letzte": nothing but such words may stand in it.
+    """
+    wanted = reply.casefold().strip()
+    for option in options:
+        if wanted in {str(option["id"]).casefold(), option["label"].casefold()}:
+            return [option]
+    if _day().search(reply):
+        return []
+    places = sorted(set(_places(wanted.strip(" .!"), len(options))))
+    return (
+        [options[place - 1] for place in places] if all(0 < place <= len(options) for place in places) else []
+    )
+
+
+def _places(reply: str, last: int) -> Iterator[int]:
+    """Yield the places that a reply names, a place that does not exist when it says anything else."""
+    rest = reply
+    for number in find_spelled(reply):
+        if not number.weak or number.value > 1:
+            yield number.value
+            rest = rest.replace(reply[number.start : number.end], " ", 1)
+    named = {**ordinals(), "last": last, "letzte": last, "letzten": last, "dernier": last, "dernière": last}
+    for word in re.findall(r"\d+\s*(?:st|nd|rd|th|er|ère|e|º|ª|\.)?(?!\w)|[^\W\d_]+", rest):
+        digits = re.match(r"\d+", word)
+        if digits:
+            yield int(digits[0])
+        elif word in named:
+            yield named[word]
+        elif not (
+            word in terms.stop_words() or re.fullmatch(source("small", "points", "and", "option"), word)
+        ):
+            yield 0
+
+
+def apply_effect(plan: Plan, effect: Effect) -> Plan:
+    """Return the plan with an option's effect: filters replaced per bucket, documents picked, or the limit lifted."""
+    changed = plan.copy()
+    if "only" in effect:
+        changed["only"] = effect["only"]
+    for name, filters in effect.get("filters", {}).items():
+        changed["per_bucket"] = changed["per_bucket"] | {
+            name: changed["per_bucket"][name] | {"filters": filters}
+        }
+    if effect.get("export"):
+        changed["export"] = True
+    return changed
+
+
+def pick_documents(corpus: Corpus, options: Sequence[OfferedOption], reply: str) -> list[str]:
+    """Return the documents that a free-text reply points at among the options.
+
+    By its date ("the one from the 3rd"), its amount, an extreme ("the larger one"), else by words that few of them hold.
+    """
+    documents = [option["effect"]["only"][0] for option in options if option.get("effect", {}).get("only")]
+    if not documents:
+        return []
+    values = {doc_id: _values(corpus, doc_id) for doc_id in documents}
+    known = {doc_id: held for doc_id, held in values.items() if held is not None}
+    for read in (by_date, by_amount):
+        found = [doc_id for doc_id, (bucket, held) in known.items() if read(bucket, held, reply)]
+        if found:
+            return found
+    extreme = pick_extreme(known, reply)
+    if extreme:
+        return [extreme]
+    asked = terms.content_words(reply)
+    if not asked:
+        return []
+    described = {doc_id: describe(corpus, doc_id) for doc_id in documents}
+    heads = {doc_id: terms.words(text) for doc_id, text in described.items()}
+    rarity = {word: 1 + sum(word not in held for held in heads.values()) for word in asked}
+    scores = {
+        doc_id: sum(rarity[word] for word in asked if word in held and rarity[word] > 1)
+        for doc_id, held in heads.items()
+    }
+    best = max(scores.values())
+    return [doc_id for doc_id, score in scores.items() if score == best] if best else []
+
+
+def _values(corpus: Corpus, doc_id: str) -> tuple[Bucket, Values] | None:
+    document = corpus.documents.get(doc_id)
+    if document is None:
+        return None
+    bucket = corpus.buckets[document.bucket]
+    return bucket, corpus.annotations.get(doc_id, document.bucket) or {}
+
+
+def by_date(bucket: Bucket, values: Values, reply: str) -> bool:
+    """Tell whether a document's main date, or another one where it has none, is the one that a reply says.
+
+    A month without a year is that of any year, a day alone that of any month.
+    """
+    held = [values[name] for name in (bucket.main_date or "",) if isinstance(values.get(name), date)]
+    held = held or [value for value in values.values() if isinstance(value, date)]
+    for day in held:
+        dated = reply if re.search(r"\d{4}", reply) else _months().sub(rf"\g<0> {day.year}", reply)
+        periods = find_periods(dated, today=day, order=bucket.date_order)
+        if any((p.start is None or p.start <= day) and (p.end is None or day <= p.end) for p in periods):
+            return True
+        alone = None if periods else _day().search(reply)
+        if alone and int(alone["day"]) == day.day:
+            return True
+    return False
+
+
+@cache
+def _months() -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{month_pattern(False)})(?!\w)", re.IGNORECASE)
+
+
+@cache
+def _day() -> re.Pattern[str]:
+    """Return what matches a day without its month behind a word that dates: "from the 3rd"."""
+    lead = source("dated")
+    return re.compile(
+        rf"{lead}\s+(?:{source('small')}\s+|the\s+)*(?P<day>[0-3]?\d)(?:st|nd|rd|th|er|\.|º)?(?![.,]?\w)",
+        re.IGNORECASE,
+    )
+
+
+def by_amount(bucket: Bucket, values: Values, reply: str) -> bool:
+    """Tell whether an amount of a document is, or is more or less than, what a reply says ("the 1,860 one")."""
+    held = [value for value in values.values() if isinstance(value, Money)]
+    main = values.get(bucket.main_amount or "")
+    for amount in find_amounts(reply):
+        operator, _, _ = compared(reply, *amount.span)
+        among = held if operator == "=" else [main] if isinstance(main, Money) else []
+        for value in among:
+            same = amount.money.currency in (None, value.currency)
+            if same and getattr(value.amount, HOLDS[operator])(amount.money.amount):
+                return True
+    return False
+
+
+def describe(corpus: Corpus, doc_id: str) -> str:
+    """Return file, title, printed values and text of a document, for matching a reply against it."""
+    document = corpus.documents.get(doc_id)
+    if document is None:
+        return doc_id
+    bucket = corpus.buckets[document.bucket]
+    values = corpus.annotations.get(doc_id, document.bucket) or {}
+    return "\n".join(
+        [doc_id, document.source_file, document.title, bucket.document_fields_text(values), document.text]
+    )
+
+
+EXTREMES = (
+    ("larger", "main_amount", True),
+    ("smaller", "main_amount", False),
+    ("later", "main_date", True),
+    ("earlier", "main_date", False),
+)
+"""Kinds of words that tell documents apart by their amount or date, and whether the largest is meant."""
+
+
+def pick_extreme(known: dict[str, tuple[Bucket, Values]], reply: str) -> str | None:
+    """Return the document with the largest or smallest amount, or the latest or earliest date, as the reply says."""
+    for kind, role, descending in EXTREMES:
+        if not pattern(kind).search(reply):
+            continue
+        ranked: list[tuple[Any, str]] = []
+        for doc_id, (bucket, held) in known.items():
+            value = held.get(getattr(bucket, role) or "")
+            if value is not None:
+                ranked.append((getattr(value, "amount", value), doc_id))
+        if ranked:
+            return sorted(ranked, reverse=descending)[0][1]
+    return None
