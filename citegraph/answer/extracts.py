@@ -1,6 +1,5 @@
 """Find the passage of a document that answers a question, without a model: units of text, rarity and kind of answer."""
 
-import itertools
 import math
 import re
 from collections.abc import Callable, Sequence
@@ -8,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from citegraph.citations.facts import hard_facts
+from citegraph.language.claim_tokens import sentence_spans
 from citegraph.language.terms import bare, content_words, stem, words
 from citegraph.question.answer_form import form_of, phrasing_of
 
@@ -17,13 +17,16 @@ UNIT = 320
 NEAR, NAMED, HEAD, SECOND = 0.45, 0.1, 0.35, 0.5
 """Weights: a word in a neighbouring line, in the document's name, in its head; the score of a second passage."""
 HEAD_UNITS = 6
+WHOLE = 4
+"""Words of a unit that says something without its neighbours."""
 SEMANTIC, SEMANTIC_POOL = 0.5, 120
 Similar = Callable[[Sequence[str]], Sequence[float]]
 """Characters of a passage at most; a short line is shown with its neighbours up to this size."""
 HEADING = re.compile(r"#{1,6} ")
 RULE = re.compile(r"[\s|:-]*-[\s|:-]*")
 """The line beneath a table's head in Markdown."""
-SENTENCE = re.compile(r"(?<=[.!?;:])\s+(?=[A-ZÀ-ÖØ-Þ0-9“\"(•-])")
+NUMBERED = re.compile(r"(?:\d{1,2}\.)+\d{0,2}\s+[^\W\d].{0,60}(?<![.!?])")
+"""A heading of a numbered section, "8. Termination": no sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +41,8 @@ class Passage:
 
 @lru_cache(maxsize=256)
 def units(text: str) -> tuple[tuple[int, int], ...]:
-    """Return the spans of lines, long ones cut at sentence ends, blank ones left out."""
-    spans = []
-    for match in re.finditer(r"[^\n\f]+", text):
-        start, line = match.start(), match.group()
-        if len(line) <= UNIT:
-            pieces = [(0, len(line))]
-        else:
-            cuts = [0, *(cut.end() for cut in SENTENCE.finditer(line)), len(line)]
-            pieces = list(itertools.pairwise(cuts))
-        for begin, end in pieces:
-            piece = line[begin:end]
-            if piece.strip():
-                lead = len(piece) - len(piece.lstrip())
-                spans.append((start + begin + lead, start + begin + len(piece.rstrip())))
-    return tuple(spans)
+    """Return the spans of the sentences and stand-alone lines; a sentence that is broken over lines is one."""
+    return tuple(sentence_spans(text))
 
 
 def best_passages(
@@ -98,10 +88,10 @@ def best_passages(
     order = sorted(range(len(spans)), key=lambda place: (-scores[place], place))
     phrasing = phrasing_of(question)
     if phrasing is not None:
-        order = [place for place in order if phrasing.search(text[slice(*widened(text, spans, place))])]
+        order = [place for place in order if phrasing.search(text[slice(*widened(text, spans, place, kind))])]
     if similar is not None:
-        order = with_similarity(text, spans, scores, order[:SEMANTIC_POOL], whole, similar)
-    return chosen(text, spans, [(scores[place], place) for place in order if scores[place] > 0], limit)
+        order = with_similarity(text, spans, scores, order[:SEMANTIC_POOL], whole, similar, kind)
+    return chosen(text, spans, [(scores[place], place) for place in order if scores[place] > 0], limit, kind)
 
 
 def speaks_of(passage: str, question: str, language: str, skip: Sequence[str]) -> bool:
@@ -155,9 +145,10 @@ def with_similarity(
     pool: Sequence[int],
     whole: float,
     similar: Similar,
+    kind: re.Pattern[str] | None,
 ) -> list[int]:
     """Add semantic similarity to the scores of the pool, in place; return the pool best first."""
-    windows = [text[slice(*widened(text, spans, place))] for place in pool]
+    windows = [text[slice(*widened(text, spans, place, kind))] for place in pool]
     for place, value in zip(pool, similar(windows), strict=True):
         scores[place] += SEMANTIC * whole * max(0.0, value)
     return sorted(pool, key=lambda place: (-scores[place], place))
@@ -169,14 +160,18 @@ def length_factor(size: int) -> float:
 
 
 def chosen(
-    text: str, spans: Sequence[tuple[int, int]], scored: Sequence[tuple[float, int]], limit: int
+    text: str,
+    spans: Sequence[tuple[int, int]],
+    scored: Sequence[tuple[float, int]],
+    limit: int,
+    kind: re.Pattern[str] | None,
 ) -> list[Passage]:
     """Return the best units, each widened to its neighbours while it is short, without overlaps."""
     passages: list[Passage] = []
     for score, place in scored:
         if passages and score < SECOND * passages[0].score:
             break
-        start, end = widened(text, spans, place)
+        start, end = widened(text, spans, place, kind)
         if all(end <= other.start or start >= other.end for other in passages):
             passages.append(Passage(start, end, text[start:end], score))
         if len(passages) == limit:
@@ -184,15 +179,25 @@ def chosen(
     return passages
 
 
-def widened(text: str, spans: Sequence[tuple[int, int]], place: int) -> tuple[int, int]:
+def widened(
+    text: str, spans: Sequence[tuple[int, int]], place: int, kind: re.Pattern[str] | None
+) -> tuple[int, int]:
     """Return the unit's span with following, then preceding lines while it stays short and on the same page.
 
-    A row of a table stands alone, and a section ends where the next heading begins.
+    A row of a table and what holds an answer of the `kind` asked for stand alone, what
+    has few words takes a following sentence with it, and a section ends where the next heading begins.
     """
     first = last = place
     start, end = spans[place]
-    if is_row(text[start:end]):
+    if is_row(text[start:end]) or (kind is not None and is_whole(text[start:end], kind)):
         return start, end
+    if len(words(text[start:end])) < WHOLE and place + 1 < len(spans):
+        following = text[slice(*spans[place + 1])]
+        if not is_border(following) and "\f" not in text[end : spans[place + 1][0]]:
+            # A long sentence behind its heading is shown as far as there is room.
+            room = following[: 2 * UNIT]
+            kept = room if len(room) == len(following) else room[: room.rfind(" ")]
+            return start, spans[place + 1][0] + len(kept)
     while (
         last + 1 < len(spans)
         and not is_border(text[slice(*spans[last + 1])])
@@ -221,8 +226,13 @@ def is_row(line: str) -> bool:
 
 
 def is_heading(line: str) -> bool:
-    """Tell whether a line is a heading, as the readers write one."""
-    return HEADING.match(line) is not None
+    """Tell whether a line is a heading, as the readers write one or as a numbered section has it."""
+    return HEADING.match(line) is not None or NUMBERED.fullmatch(line) is not None
+
+
+def is_whole(unit: str, kind: re.Pattern[str]) -> bool:
+    """Tell whether a unit by itself says something of the kind that is asked for."""
+    return len(words(unit)) >= WHOLE and kind.search(unit) is not None
 
 
 def is_border(line: str) -> bool:

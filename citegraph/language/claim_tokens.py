@@ -115,6 +115,7 @@ def _abbreviations() -> frozenset[str]:
 
 _STOP = re.compile(r"[.!?…。！？]+[\"'”’»)\]]*(?:[ \u00a0\u202f]»)?(?=\s)|[。！？]|\n?\f\n?|\n")
 _LAST_WORD = re.compile(r"(\S+)$")
+_OPENING = "(\"“„«'‘"
 _WIDE_GAP = re.compile(r"\S {3,}\S|\t|\|")
 
 
@@ -129,7 +130,8 @@ def _line_continues(text: str, at: int, line_start: int) -> bool:
         return False
     if following[0].islower():
         return line[-1] not in ".:;!?" or line[-1] == ";"
-    return len(line) - len(line) // 8 >= 50 and line[-1] not in ".:;!?" and following[0].isalnum()
+    opens = following[0].isalnum() or following[0] in _OPENING
+    return len(line) - len(line) // 8 >= 50 and line[-1] not in ".:;!?" and opens
 
 
 def _ends_sentence(text: str, match: re.Match[str]) -> bool:
