@@ -1,5 +1,6 @@
 """Backups, and homes that are damaged: each damage gives one sentence, and the command that it names mends it."""
 
+import gc
 import json
 import os
 import shutil
@@ -31,17 +32,21 @@ def asked(run: Run) -> str:
 
 def spoil(file: Path, content: bytes) -> None:
     """Put other bytes in the place of a database, whose journal would mend it else."""
+    # First: a connection that closes later would write the pages that it holds over the damage.
+    forgotten(file.parent)
     for end in ("-wal", "-shm"):
         Path(f"{file}{end}").unlink(missing_ok=True)
     file.write_bytes(content)
-    forgotten(file.parent)
 
 
 def forgotten(home: Path) -> None:
-    """Let go of the database of this process, as a new process would have it."""
+    """Let go of the database of this process, its connections too, as a new process would have it."""
     from citegraph.corpus.records.database import open_database
 
+    if (home / "citegraph.sqlite").exists():
+        open_database(f"sqlite:///{home / 'citegraph.sqlite'}").dispose()
     open_database.cache_clear()
+    gc.collect()
 
 
 def test_a_backup_is_restored_with_documents_threads_and_an_index(
@@ -49,8 +54,8 @@ def test_a_backup_is_restored_with_documents_threads_and_an_index(
 ) -> None:
     made = run("backup", tmp_path / "b.tar", "--json")
     assert set(json.loads(made.out)["bytes"]) == {"citegraph.sqlite", "threads.sqlite"}
-    shutil.rmtree(home)
     forgotten(home)
+    shutil.rmtree(home)
     assert run("restore", tmp_path / "b.tar").code == 0
     assert "4,471.00" in asked(run)
     with sqlite3.connect(home / "threads.sqlite") as threads:
