@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from langgraph.runtime import Runtime
 
-from citegraph.errors import Unavailable
+from citegraph.errors import CitegraphError, Unavailable
 from citegraph.llm.prompts import Material
 from citegraph.plan.make import first_calls, make_plan, plan_without_metadata
 from citegraph.plan.planned_by_model import (
@@ -20,7 +20,8 @@ from citegraph.plan.planned_by_model import (
     vouched,
 )
 from citegraph.run.context import Context
-from citegraph.run.model_calls import ask_model, wants_model
+from citegraph.run.model_calls import ask_model, note, spent_on, wants_model
+from citegraph.run.pieces import Spent
 from citegraph.run.services import Services
 from citegraph.run.state import State, Update, add_usage
 
@@ -63,10 +64,16 @@ class SchemaPlan:
         spent: State = {**state, "usage": add_usage(state.get("usage", {}), update_of.get("usage"))}
         if problems and wants_model(self.services, "schema_plan", spent, context, keep=1):
             told = Material(question=state["question"], facts=(*facts, ("problems", "\n".join(problems))))
-            again = await ask_model(self.services, PROMPT, told, SearchPlan, state=spent, context=context)
-            planned, said = await asyncio.to_thread(adopt, corpus, plan, again.parsed, context)
-            usage = add_usage(update_of.get("usage", {}), again.update.get("usage"))
-            update_of = {**update_of, **again.update, "usage": usage}
+            try:
+                again = await ask_model(self.services, PROMPT, told, SearchPlan, state=spent, context=context)
+            except CitegraphError as error:
+                # What the first reply said well stays, and both calls are counted.
+                more: Spent = {**spent_on(error.calls), "fallbacks": 1}
+                said = [*said, note("schema_plan", "fallback", f"not corrected: {error}"[:300])]
+            else:
+                more = again.update["usage"]
+                planned, said = await asyncio.to_thread(adopt, corpus, plan, again.parsed, context)
+            update_of = {**update_of, "usage": add_usage(update_of.get("usage", {}), more)}
         notes = [item for item in update["notes"] if item["kind"] != "relaxed"] + said
         return {"plan": planned, "calls": first_calls(planned, context, state), "notes": notes, **update_of}
 

@@ -24,6 +24,7 @@ def test_a_run_ends_within_its_budgets_whatever_its_models_say(mode: Mode, servi
 
     @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
     @given(seed=st.integers(0, 2**32))
+    @example(seed=733283413)  # a plan was asked for again, in vain, and the first call was not counted
     @example(seed=1979867156)  # the loop's twin reranked with a call that the failed agent had spent
     def holds(seed: int) -> None:
         answer, script, context = asyncio.run(run(services, mode, seed))

@@ -7,7 +7,7 @@ import pytest
 
 from citegraph.corpus.filters.clause import Clause, parse_clause, typed_filters
 from citegraph.corpus.linking.links import Link
-from citegraph.errors import BadInput
+from citegraph.errors import BadInput, Rejected
 from citegraph.plan.make import make_plan
 from citegraph.plan.narrowing import narrow
 from citegraph.plan.per_bucket import besides
@@ -397,7 +397,9 @@ def reply(*plans: dict[str, Any], **parts: Any) -> dict[str, Any]:
     return {"plans": list(plans), "whole_set": False, "strategy": "hybrid", "queries": []} | parts
 
 
-async def adopted(services: Services, question: str, *answers: dict[str, Any], **settings: Any) -> Json:
+async def adopted(
+    services: Services, question: str, *answers: dict[str, Any] | Rejected, **settings: Any
+) -> Json:
     """Return what the node makes of a model's plans for a question over the invoices: the first, or a corrected one."""
     modelled, script = with_models(services, list(answers))
     update: Json = await SchemaPlan(modelled)(state_of(question, "invoices"), runtime(**settings))
@@ -499,6 +501,18 @@ async def test_at_a_wrong_value_the_model_is_told_once(services: Services) -> No
     right = reply(planned("invoices", ("vendor_name", "=", ["Halbrecht"])))
     update = await adopted(services, "What did Halbrecht bill?", wrong, right)
     assert filters(update["plan"], "invoices") == [("vendor_name", "=", "Halbrecht Präzisionstechnik GmbH")]
+
+
+async def test_when_the_correction_fails_the_first_reply_stays_and_both_calls_are_counted(
+    services: Services,
+) -> None:
+    wrong = planned("invoices", ("vendor_name", "=", ["Halbrecht"]), ("nothing_such", "=", ["x"]))
+    update = await adopted(services, "What did Halbrecht bill?", reply(wrong), Rejected("no more"))
+    assert filters(update["plan"], "invoices") == [("vendor_name", "=", "Halbrecht Präzisionstechnik GmbH")]
+    assert (update["usage"]["llm_calls"], update["usage"]["fallbacks"]) == (2, 1)
+    assert ("fallback", "not corrected: no more") in [
+        (item["kind"], item["message"]) for item in update["notes"]
+    ]
 
 
 async def test_with_nothing_to_bind_no_model_is_asked_and_no_rule_adds_a_condition(
