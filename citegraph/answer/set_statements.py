@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from citegraph.answer.cells import cited_values, json_cell, made_number, sortable, table_of
 from citegraph.answer.cited_spans import CITED_INPUTS, cell
+from citegraph.answer.row_statements import rows_draft
 from citegraph.answer.set_numbers import computed_number, share_of, side_by_side, top_groups
 from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.records.likeness import identifier_fields
@@ -155,9 +156,15 @@ def compose_set(corpus: Corpus, plan: Plan, decision: Decision, context: Context
     """Return the draft for a set of documents: a list with one line each, or a computed number; blocking."""
     bucket = corpus.buckets[plan["buckets"][0]]
     compute = plan["intent"] == "compute" and plan["aggregate"]["function"] != "none"
-    draft = computed(corpus, plan, decision, context) if compute else listed(corpus, plan, decision, context)
+    if plan.get("rows"):
+        draft = rows_draft(corpus, plan, context)
+    elif compute:
+        draft = computed(corpus, plan, decision, context)
+    else:
+        draft = listed(corpus, plan, decision, context)
     counts_each = not compute or plan["aggregate"]["function"] not in {"min", "max"}
     copies = copies_notes(corpus, bucket, draft["documents"]) if counts_each else []
+    copies = [*draft.get("notes", []), *copies]
     lost = lost_conditions(plan, decision)
     notes = copies + unknown_notes(corpus, plan, decision) + export_notes(plan)
     text = f"Not used as a condition: {', '.join(lost)}.\n{draft['text']}" if lost else draft["text"]

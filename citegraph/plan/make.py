@@ -12,6 +12,7 @@ from citegraph.plan.narrowing import named_documents, narrow
 from citegraph.plan.per_bucket import bucket_plan, plan_part, plan_sides, sides_read
 from citegraph.plan.planned_by_model import SETS
 from citegraph.plan.reply_edits import apply_reply
+from citegraph.plan.rows_asked import with_rows
 from citegraph.plan.shape import nothing, shape_of
 from citegraph.question import cues
 from citegraph.question.clauses import read_question
@@ -91,6 +92,8 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Plan, lis
     if plan["kind"] == "passages" and not plan.get("sides"):
         plan, said = narrow(corpus, plan, question)
         problems += [note("schema_plan", "relaxed", line) for line in said]
+    if not (state.get("edit") or state["decomposition"].get("by") or state.get("clarifications")):
+        plan = with_rows(corpus, plan, question)
     if state.get("edit"):
         turn = last_turn(state.get("turns") or [])
         assert turn is not None, "an edit without a turn"

@@ -1,6 +1,7 @@
 """What a run does while the metadata store does not answer: search unfiltered, and refuse what needs the store."""
 
 from dataclasses import replace
+from datetime import date
 from typing import Any, NoReturn, cast
 
 from citegraph.errors import Unavailable
@@ -55,6 +56,10 @@ class NoLinker:
         return frozenset()
 
     def coverage(self, bucket: str) -> dict[str, float]:
+        """Return none."""
+        return {}
+
+    def dates(self, bucket: str) -> dict[str, tuple[date, date]]:
         """Return none."""
         return {}
 

@@ -103,6 +103,19 @@ class OrderBy(TypedDict):
     limit: int
 
 
+class RowsWanted(TypedDict, total=False):
+    """Rows of tables inside the documents: their kind, conditions on their columns, and the number over a column.
+
+    `words` are those of the question that the rows hold; `function` is "none" for a list of them.
+    """
+
+    kind: str
+    filters: list[StoredClause]
+    words: list[str]
+    function: str
+    column: str | None
+
+
 class WantedSet(TypedDict):
     """A list or number over documents that a name leads to which must be found first."""
 
@@ -147,6 +160,7 @@ class Plan(TypedDict, total=False):
     only: list[str]
     relaxed: list[str]
     order_by: OrderBy | None
+    rows: RowsWanted
     set: WantedSet
     sides: list[Side]
     parts: list[PlanPart]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
     from citegraph.corpus.records.documents import DocumentStore
     from citegraph.corpus.records.extracted.extraction_store import ExtractionStore
+    from citegraph.corpus.records.extracted.row_store import RowStore
     from citegraph.corpus.schema.bucket import Bucket
     from citegraph.encoder.finder import Finder
     from citegraph.llm.chat import ChatModels
@@ -55,7 +56,8 @@ class Corpus:
     `lines` is a model that embeds a line in microseconds, for comparing many of them; None when there is none.
     `finder` says which characters of a passage answer a question, or that it does not.
     `embedder` is the index's own model. `searcher` is one of the user's own, asked before the index.
-    `extractions` is for the operator alone.
+    `extractions` is for the operator alone; `rows` are read through `plan.rows_asked.row_query`, which keeps to the
+    documents that the principal may see.
     """
 
     buckets: "dict[str, Bucket]"
@@ -69,6 +71,7 @@ class Corpus:
     finder: "Finder | None" = None
     embedder: "Embedder | None" = None
     extractions: "ExtractionStore | None" = None
+    rows: "RowStore | None" = None
 
 
 def open_corpus(settings: Settings) -> Corpus:
@@ -94,6 +97,7 @@ def open_corpus(settings: Settings) -> Corpus:
     annotations = AnnotationStore(settings.sql_url, buckets)
     embedder = load_embedder(settings)
     versions = IndexVersions(settings.sql_url)
+    extractions = ExtractionStore(settings.sql_url)
     return Corpus(
         buckets=buckets,
         documents=DocumentStore(settings.sql_url),
@@ -104,7 +108,8 @@ def open_corpus(settings: Settings) -> Corpus:
         embedder=embedder,
         lines=embedder if settings.embeddings == "static" else None,
         finder=Finder(),
-        extractions=ExtractionStore(settings.sql_url),
+        extractions=extractions,
+        rows=extractions.rows,
     )
 
 

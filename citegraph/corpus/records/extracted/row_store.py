@@ -222,7 +222,8 @@ class RowStore:
 
 def rows_bucket(kind: RowKind, bucket: Bucket) -> Bucket:
     """Return the declaration of a kind of rows as one of a bucket, so that filters on columns are checked like others."""
-    return bucket.model_copy(
+    fresh = Bucket.model_construct(**{name: getattr(bucket, name) for name in Bucket.model_fields})
+    return fresh.model_copy(  # without what the bucket itself has looked up of its own fields
         update={
             "name": f"{bucket.name}_{kind.name}"[:41],
             "fields": kind.fields,

@@ -1,0 +1,114 @@
+"""The statements about rows of tables inside documents: what was bought, what a part is rated for, and sums of it."""
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from citegraph.answer.cells import LABELS, made_number, number_text, table_of
+from citegraph.answer.cited_spans import CITED_INPUTS
+from citegraph.corpus.records.extracted.row_store import StoredRow
+from citegraph.corpus.schema.bucket import RowKind
+from citegraph.plan.rows_asked import Function, filters_of, row_query
+from citegraph.plan.stored_filters import bucket_filters, printed
+from citegraph.run.context import Context
+from citegraph.run.model_calls import note
+from citegraph.run.pieces import Draft, NumberMade, Operation, Plan
+from citegraph.run.services import Corpus
+
+SHOWN = 12
+"""Rows that are said in lines beside a number; more stand in the table only."""
+
+
+def rows_draft(corpus: Corpus, plan: Plan, context: Context) -> Draft:
+    """Return the draft of the rows that a plan wants: a number of them, a line a unit, then the rows; blocking."""
+    wanted, name = plan["rows"], plan["buckets"][0]
+    bucket = corpus.buckets[name]
+    kind = next(item for item in bucket.rows if item.name == wanted["kind"])
+    query = row_query(
+        corpus, bucket, kind, filters_of(wanted), bucket_filters(plan, name), plan.get("only", [])
+    )
+    assert corpus.rows is not None
+    rows = corpus.rows.find(query, limit=context.list_limit)
+    total = corpus.rows.count(query)
+    ids = list(dict.fromkeys(row.doc_id for row in rows))
+    spoken = kind.name.replace("_", " ")
+    what = " and ".join([*(f"“{word}”" for word in wanted["words"][:1]), *wanted["words"][1:]])
+    lines: list[str] = []
+    made: list[NumberMade] = []
+    function, column = wanted["function"], wanted.get("column")
+    if function != "none" and column:
+        marks = " ".join(f"[{doc_id}]" for doc_id in ids[:CITED_INPUTS])
+        for number in corpus.rows.number(query, cast(Function, function), column):
+            declared = kind.field(column)
+            text = (
+                number_text(number.value)
+                if declared and declared.type == "money"
+                else f"{number.value:f}".rstrip("0").rstrip(".")
+            )
+            label = LABELS[function].format(field=f"{column.replace('_', ' ')} of {spoken}")
+            lines.append(f"{label}: {text} {number.unit} {marks}.".replace("  ", " "))
+            inputs = [
+                value for row in rows if (value := _amount(row.values.get(column), number.unit)) is not None
+            ]
+            made.append(
+                made_number(
+                    text,
+                    cast(Operation, function),
+                    f"{function} over {number.rows} {spoken}",
+                    inputs,
+                    ids,
+                    number.unit,
+                )
+            )
+    else:
+        lines.append(f"{total} {spoken} in {len(ids)} documents:")
+    lines += [f"- {row_said(kind, row)} [{row.doc_id}]" for row in rows[:SHOWN]]
+    columns = [field.name for field in kind.fields if any(field.name in row.values for row in rows)]
+    conditions = [printed(item) for item in wanted["filters"]]
+    said = (
+        f"{total} rows of tables ({spoken}) in {len(ids)} documents were taken: {' and '.join(conditions)}."
+    )
+    return {
+        "text": "\n".join(lines) if rows else f"No {spoken} with {what} was found.",
+        "documents": ids,
+        "matched": len(ids),
+        "derivations": made,
+        "table": table_of(
+            ["document", *columns],
+            [[row.doc_id, *(_cell(row.values.get(column)) for column in columns)] for row in rows],
+            [row.doc_id for row in rows],
+            lambda value: value,
+        ),
+        "cited": [
+            {"doc": row.doc_id, "start": row.start, "end": row.end}
+            for row in rows[:CITED_INPUTS]
+            if row.start is not None and row.end is not None
+        ],
+        "notes": [note("compose", "rows", said)],
+        "unanswerable": not rows,
+    }
+
+
+def row_said(kind: RowKind, row: StoredRow) -> str:
+    """Return a row in words: what it is about, then its other columns with their names."""
+    about = str(row.values.get(kind.named_by, ""))
+    rest = [
+        f"{field.name.replace('_', ' ')} {_cell(row.values[field.name])}"
+        for field in kind.fields
+        if field.name != kind.named_by and field.name in row.values
+    ]
+    return f"{about}: {', '.join(rest)}" if rest else about
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return f"{number_text(value['amount'])} {value.get('currency') or ''}".strip()
+    if isinstance(value, float):
+        return f"{value:g}"
+    return "" if value is None else value
+
+
+def _amount(value: Any, unit: str) -> str | None:
+    """Return a value of one unit or currency as the input of a sum."""
+    if isinstance(value, Mapping):
+        return str(value["amount"]) if (value.get("currency") or "") == unit else None
+    return None if value is None or unit else f"{value:g}"

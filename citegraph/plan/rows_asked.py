@@ -1,0 +1,235 @@
+"""Questions for the rows of tables inside documents: "how much for the ink cartridges?", "parts rated over 60 V"."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlalchemy import Select, select
+
+from citegraph.corpus.filters.clause import Clause, Filters, Group, typed_filters
+from citegraph.corpus.records.extracted.row_store import RowQuery
+from citegraph.corpus.schema.bucket import Bucket, RowKind
+from citegraph.language import terms
+from citegraph.language.amounts import find_amounts
+from citegraph.language.units import unit
+from citegraph.language.word_tables import pattern
+from citegraph.plan.stored_filters import bucket_filters, flat, inferred, stored
+from citegraph.question.functions import asks, counted_at, function_of
+from citegraph.question.measures import compared
+from citegraph.question.phrases import find_phrase
+from citegraph.run.pieces import BucketPlan, Plan, RowsWanted
+from citegraph.run.services import Corpus
+
+SHORTEST = 3
+"""Letters of a word by which rows are looked for; a shorter one only goes with others."""
+NUMBERS = ("max", "value", "typ", "min")
+"""Columns of a row's values, in the order in which a bound is held against them."""
+
+
+def row_query(
+    corpus: Corpus, bucket: Bucket, kind: RowKind, rows: Filters, documents: Filters, only: Sequence[str] = ()
+) -> RowQuery:
+    """Return the query of rows of those documents alone that meet filters and that the principal may see."""
+    table = corpus.annotations.tables[bucket.name].rows
+    seen: Select[tuple[str]] = select(table.c.doc_id).where(
+        corpus.annotations.condition(bucket.name, documents)
+    )
+    return RowQuery(bucket, kind, rows, seen, list(only) or None)
+
+
+def with_rows(corpus: Corpus, plan: Plan, question: str) -> Plan:
+    """Return the plan with the rows that a question asks for, unchanged where it asks for none; blocking.
+
+    Words that no field took and that stand together in rows name them. Where documents are named too ("the cleaning
+    invoices"), only words behind "for" or "on" are such, or a column's own word.
+    """
+    name = plan["buckets"][0]
+    bucket = corpus.buckets[name]
+    if corpus.rows is None or not bucket.rows or plan["intent"] == "summarize" or plan.get("sides"):
+        return plan
+    for kind in bucket.rows:
+        part, items = without_items(plan["per_bucket"][name], kind)
+        seen: Plan = {**plan, "per_bucket": {**plan["per_bucket"], name: part}}
+        rated = rated_rows(bucket, kind, question, part)
+        column = column_asked(kind, question)
+        words = words_of(part, question, bucket, named=part["noun"] != "" and column is None and not items)
+        words = list(dict.fromkeys([*items, *words]))
+        number = number_of_rows(kind, question, column)
+        held = _together(corpus, bucket, kind, seen, words, rated) if words or rated else None
+        if held is None and items and plan["intent"] == "compute":
+            # The totals of the documents that hold an item are not what it cost.
+            return {
+                **plan,
+                "intent": "qa",
+                "kind": "passages",
+                "aggregate": {"function": "none", "field": None},
+            }
+        if held is None or not (rated or column or number["function"] != "none"):
+            continue  # which documents hold such a row is asked of their text
+        wanted: RowsWanted = {
+            "kind": kind.name,
+            "filters": [stored(item) for item in held],
+            "words": [
+                word for word in words if any(word == item.raw for item in held if isinstance(item, Clause))
+            ],
+            **number,
+        }
+        if rated:
+            wanted = {**wanted, "function": "none", "column": None}
+        left = [word for word in part["terms"] if word not in wanted["words"]]
+        lost = [word for word in words if word[0].isdigit() and word not in wanted["words"]]
+        unused = [] if rated else [*part["unused"], *lost]
+        lead: BucketPlan = {**part, "terms": left, "names": [], "unused": unused}
+        return {
+            **plan,
+            "kind": "documents",
+            "intent": "compute" if wanted["function"] != "none" else "list",
+            "aggregate": {"function": "none", "field": None},
+            "order_by": None,
+            "buckets": [name],
+            "per_bucket": {**plan["per_bucket"], name: lead},
+            "rows": wanted,
+        }
+    return plan
+
+
+def without_items(part: BucketPlan, kind: RowKind) -> tuple[BucketPlan, list[str]]:
+    """Return a part without the filters on the field that lists what the rows are about, and their words."""
+    mine = [item for item in part["filters"] if item.get("field") == kind.name and inferred(item)]
+    kept = [item for item in part["filters"] if item not in mine]
+    said = [word for item in mine for word in terms.words(str(item.get("raw", "")))]
+    return {**part, "filters": kept}, list(dict.fromkeys(said))
+
+
+def words_of(part: BucketPlan, question: str, bucket: Bucket, *, named: bool) -> list[str]:
+    """Return the words that may name rows, as the question orders them."""
+    text = question
+    if named:
+        lead = pattern("object_of").search(question)
+        if lead is None:
+            return []
+        text = question[lead.end() :]
+    said = terms.words(text)
+    taken = {
+        word
+        for declared in bucket.fields
+        for phrase in declared.words
+        for start, end in find_phrase(text, phrase)
+        for word in terms.words(text[start:end])
+    }
+    bound = " ".join(str(item.get("raw", "")) for item in flat(part["filters"]))
+    numbers = [number for number in _NUMBER.findall(text) if number not in bound]
+    named_words = [word for word in dict.fromkeys(said) if word in part["terms"] and word not in taken]
+    return [*named_words, *numbers]
+
+
+_NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?![\w%])")
+"""A number that may tell one item from another ("3.3 V regulator")."""
+
+
+def _together(
+    corpus: Corpus, bucket: Bucket, kind: RowKind, plan: Plan, words: Sequence[str], rated: Filters
+) -> Filters | None:
+    """Return the conditions on rows that hold as many of the words as any hold together, None where no row does."""
+    documents = bucket_filters(plan, bucket.name)
+    rows = corpus.rows
+    assert rows is not None
+    held: list[Clause | Group] = list(rated)
+    found = bool(rated) and rows.count(row_query(corpus, bucket, kind, tuple(held), documents)) > 0
+    if rated and not found:
+        return None
+    telling = False
+    for word in sorted(words, key=lambda word: (word[0].isdigit(), -len(word))):
+        begun = terms.stem(word, bucket.language)  # "regulators" are on rows of a "regulator"
+        part = begun if len(begun) > SHORTEST and word.startswith(begun) else word
+        clause = Clause(field=kind.named_by, operator="contains", value=part, raw=word)
+        if rows.count(row_query(corpus, bucket, kind, (*held, clause), documents)):
+            held.append(clause)
+            telling = telling or len(word) > SHORTEST
+        elif (
+            len(word) > SHORTEST
+            and not rated
+            and word == max((one for one in words if not one[0].isdigit()), key=len, default="")
+        ):
+            return None  # the word that says most stands in no row
+    return tuple(held) if held and (telling or rated) else None
+
+
+def column_asked(kind: RowKind, question: str) -> str | None:
+    """Return the column that a question names by one of its heads of several words ("unit price"), None for none."""
+    for declared in kind.fields:
+        heads = (declared.name.replace("_", " "), *declared.columns)
+        if any(" " in head and find_phrase(question, head) for head in heads):
+            return declared.name
+    return None
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """The columns of a kind of rows by what they are for."""
+
+    amount: str | None
+    count: str | None
+
+
+def _columns(kind: RowKind) -> _Columns:
+    product = kind.product
+    amount = kind.adds_up[0] if kind.adds_up else product.gives if product else None
+    counted = (
+        [name for name in product.of if (field := kind.field(name)) and field.type != "money"]
+        if product
+        else []
+    )
+    return _Columns(amount, counted[0] if counted else None)
+
+
+def number_of_rows(kind: RowKind, question: str, column: str | None) -> RowsWanted:
+    """Return the function and the column that a question computes over rows; "none" lists them."""
+    columns, function = _columns(kind), function_of(question)
+    if counted_at(question) is not None and columns.count:
+        return {"function": "sum", "column": columns.count}
+    field = column or columns.amount
+    declared = kind.field(field) if field else None
+    if declared is None or declared.type not in {"money", "decimal", "integer", "quantity"}:
+        return {"function": "none", "column": None}
+    if function in {"average", "min", "max"}:
+        return {"function": function, "column": field}
+    spends = asks(question, "sum") or pattern("amount_asked", "billed", "costs").search(question)
+    if column is None and spends:
+        return {"function": "sum", "column": field}
+    return {"function": "none", "column": None}
+
+
+def rated_rows(bucket: Bucket, kind: RowKind, question: str, part: BucketPlan) -> Filters:
+    """Return the conditions of a bound with a unit that no field of the documents took: "over 60 V"."""
+    unit_column = kind.field("unit")
+    numbers = [name for name in NUMBERS if kind.field(name)]
+    if unit_column is None or not numbers:
+        return ()
+    for amount in find_amounts(question):
+        operator, start, end = compared(question, *amount.span)
+        written = question[end:].split()[:1]
+        mark = written[0].strip(".,;:?!") if written else ""
+        said = question[start:end]
+        if (
+            operator == "="
+            or not mark
+            or unit(mark, False) is None
+            or not any(said in item for item in part["unused"])
+        ):
+            continue
+        bound = f"{amount.money.amount:f}"
+        either = tuple(
+            Clause(field=name, operator=operator, value=bound, raw=f"{said} {mark}") for name in numbers
+        )
+        return (Clause(field="unit", operator="=", value=mark, raw=mark), Group(mode="any", clauses=either))
+    return ()
+
+
+def filters_of(wanted: RowsWanted) -> Filters:
+    """Return the conditions on rows as typed clauses."""
+    return typed_filters(wanted["filters"])
+
+
+Function = Literal["count", "sum", "average", "min", "max"]

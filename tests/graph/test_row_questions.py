@@ -1,0 +1,111 @@
+"""Questions for what stands on the lines of a document: summed, listed, and never answered with the document's total."""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from citegraph.corpus.records.access import Principal
+from citegraph.run.context import Context
+from citegraph.run.services import Services
+from citegraph.settings import Settings
+from cli.commands import main
+from graph.session import Session
+
+RECEIPTS = {
+    "harlow-1": """# RECEIPT
+Harlow Office Ltd
+Receipt No: 88210
+Date: 2023-04-11
+
+2 Desk Lamp LX 7 $118.00
+1 Desk Lamp LX 9 $80.50
+4 Paper Trays $36.00
+Sub-Total $234.50
+Tax $18.76
+Total $253.26
+""",
+    "harlow-2": """# RECEIPT
+Harlow Office Ltd
+Receipt No: 88377
+Date: 2024-01-22
+
+1 Desk Lamp LX 7 $61.00
+3 Paper Trays $28.50
+Sub-Total $89.50
+Tax $7.16
+Total $96.66
+""",
+}
+
+
+HIDDEN = """# RECEIPT
+Harlow Office Ltd
+Receipt No: 88512
+Date: 2024-03-05
+
+1 Strong Box $44.00
+Sub-Total $44.00
+Tax $3.52
+Total $47.52
+"""
+
+
+@pytest.fixture(scope="module")
+def receipts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+    """Give services over two receipts, read without annotations."""
+    home, folder = tmp_path_factory.mktemp("rows"), tmp_path_factory.mktemp("receipts")
+    for name, text in RECEIPTS.items():
+        (folder / f"{name}.md").write_text(text, "utf-8")
+    (hidden := tmp_path_factory.mktemp("hidden")).joinpath("harlow-3.md").write_text(HIDDEN, "utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CITEGRAPH_HOME", str(home))
+        for arguments in ([str(folder)], [str(hidden), "--label", "board"]):
+            with pytest.raises(SystemExit) as ended:
+                main(["ingest", *arguments, "--bucket", "invoices", "-q"])
+            assert not ended.value.code
+        services = Services(Settings())
+        yield services
+        asyncio.run(services.close())
+
+
+@pytest.fixture
+def till(receipts: Services) -> Session:
+    return Session(receipts, InMemorySaver())
+
+
+@pytest.mark.parametrize(
+    ("question", "said", "documents"),
+    [
+        ("How much did we pay for the Desk Lamp LX 7?", "Sum of amount of line items: 179.00 USD", {"harlow-1", "harlow-2"}),
+        ("What did we spend on paper trays in 2024?", "28.50 USD", {"harlow-2"}),
+        ("Wie viel haben wir für Desk Lamp LX 9 bezahlt?", "80.50 USD", {"harlow-1"}),
+        ("Most expensive price for a desk lamp?", "118.00 USD", {"harlow-1", "harlow-2"}),
+    ],
+)  # fmt: skip
+async def test_lines_are_summed(till: Session, question: str, said: str, documents: set[str]) -> None:
+    answer = await till.ask(question, context=Context(today="2024-06-01"))
+    assert said in answer.text
+    assert set(answer.documents) == documents
+    assert not {claim.verdict for claim in answer.claims} & {"contradicted", "unsupported"}
+
+
+async def test_a_number_that_no_line_holds_is_said(till: Session) -> None:
+    answer = await till.ask("How much did we pay for the Desk Lamp LX 12?")
+    assert answer.text.startswith("Not used as a condition: 12.")
+    assert answer.status == "partial"
+
+
+@pytest.mark.parametrize(
+    "question", ["What is the total of receipt 88210?", "What did we spend at Harlow Office in 2023?"]
+)
+async def test_a_total_of_documents_is_none_of_lines(till: Session, question: str) -> None:
+    assert "253.26 USD" in (await till.ask(question)).text
+
+
+async def test_lines_of_hidden_documents_are_not_summed(till: Session) -> None:
+    question = "How much did we pay for the strong box?"
+    assert "44.00" in (await till.ask(question)).text
+    staff = till.seen_by(Principal("staff", labels=frozenset({"staff"})))
+    assert "44.00" not in (await staff.ask(question)).text
