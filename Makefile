@@ -200,7 +200,7 @@ train: $(TRAIN_VENV)/.installed
 
 .PHONY: test-training
 test-training: $(VENV)/.dev $(TRAIN_VENV)/.installed
-	@$(PY) -m pytest -m training tests/encoder/test_training.py
+	@$(PY) -m pytest -m training tests/citegraph/encoder/test_training.py
 
 # F1, accuracy and latency of the weights that ship, on the dev sets.
 .PHONY: train-measure

@@ -11,7 +11,6 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.routing import Route
 
 from citegraph.run.services import Services
-from server import asking, browsing, health, ingesting, threads_routes
 from server.chat_fronts import cited, completions
 from server.chat_fronts.mcp_server import McpEndpoint, served_mcp
 from server.guard.admission import Gate
@@ -19,8 +18,17 @@ from server.guard.bodies import BoundedBodies
 from server.line_safe import JsonText
 from server.metrics import Counted, Metrics
 from server.page_files import PageFiles
-from server.page_routes import about, seen_tables, value_routes
 from server.problems import RESPONSES, Refused, add_handlers
+from server.routes import (
+    about,
+    asking,
+    browsing,
+    health,
+    ingesting,
+    seen_tables,
+    threads_routes,
+    value_routes,
+)
 from server.running import opened, opened_inside
 from server.web import api_docs
 from server.web.replies import Conditional, OtherSites, RequestIds

@@ -12,8 +12,8 @@ from fastapi.responses import HTMLResponse
 
 from citegraph.corpus.schema.document import Document, page_at
 from citegraph.run.services import Corpus
-from server.browsing import DocumentId, known_document
 from server.problems import RESPONSES
+from server.routes.browsing import DocumentId, known_document
 from server.running import Server, Who
 
 router = APIRouter(tags=["documents"], responses=RESPONSES)

@@ -29,9 +29,9 @@ from citegraph.run.context import Context
 from citegraph.run.events import Event
 from citegraph.run.wire import dumped
 from graph.session import UnknownThread
-from server.asking import PING, begun, until_gone
 from server.line_safe import JsonText
 from server.problems import RESPONSES, Refused, status_of
+from server.routes.asking import PING, begun, until_gone
 from server.running import RunningAlone, ServerAlone, Who
 from server.schemas import LONGEST_QUESTION, Body, RunContext, ThreadId
 

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Query, Response
 from graph.langsmith import reader_feedback
 from graph.session import Session
 from server.logs import write
-from server.page_routes.thread_turns import turns_of
 from server.problems import RESPONSES, Refused
+from server.routes.thread_turns import turns_of
 from server.running import ServerAlone, Who
 from server.schemas import Rating, Thread, ThreadId, Threads, ThreadState, Title, Turn
 

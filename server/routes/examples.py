@@ -6,7 +6,7 @@ from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
 from citegraph.run.services import Corpus
-from server.page_routes.value_schemas import Example
+from server.routes.value_schemas import Example
 
 MOST = 8
 BUCKETS = 4

@@ -7,10 +7,10 @@ from fastapi import APIRouter
 
 from citegraph.llm.call_options import STEPS
 from citegraph.settings import Settings
-from server.browsing import reading
-from server.page_routes.examples import examples_of
-from server.page_routes.value_schemas import About, Example, Models
 from server.problems import RESPONSES
+from server.routes.browsing import reading
+from server.routes.examples import examples_of
+from server.routes.value_schemas import About, Example, Models
 from server.running import Server, Who
 
 router = APIRouter(tags=["buckets"], responses=RESPONSES)

@@ -15,11 +15,11 @@ from citegraph.corpus.records.extracted.review_list import REVIEW_BELOW, ReviewL
 from citegraph.corpus.schema.bucket import show
 from citegraph.corpus.schema.document import Document
 from citegraph.run.services import Corpus
-from server.browsing import DocumentId, Name, declared_bucket, known_document, reading
 from server.guard.rights import may_change, may_replace, may_write
-from server.ingesting import stores_of
-from server.page_routes.value_schemas import Correcting, DocumentValue, Review, ReviewItem, Versions
 from server.problems import RESPONSES
+from server.routes.browsing import DocumentId, Name, declared_bucket, known_document, reading
+from server.routes.ingesting import stores_of
+from server.routes.value_schemas import Correcting, DocumentValue, Review, ReviewItem, Versions
 from server.running import Running, Server, Who
 from server.schemas import DocumentSummary
 from tools.value_rows import document_rows, review_rows
