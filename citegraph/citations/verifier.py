@@ -25,6 +25,8 @@ from citegraph.citations.facts import Fact, hard_facts, names
 from citegraph.citations.field_values import exchanged, says_only_values
 from citegraph.citations.figures.cell_labels import Place, misplaced, places_of, said_in_row, said_of
 from citegraph.citations.figures.derivations import count_of, from_code, recompute
+from citegraph.citations.figures.keys import keyed_values, of_another_key
+from citegraph.citations.figures.roles import line_of, parts
 from citegraph.citations.findings import (
     ENOUGH,
     Finding,
@@ -333,9 +335,31 @@ class _Run:
             if m.clear and not shown_as_computed(query.view, m.fact, stated)
         ]
         if not wrong:
-            return ""
+            return self._of_another(query, evidence, stated)
         worst = max(wrong, key=lambda m: m.weight)
         return f"{show(worst.fact)} stands elsewhere; of this the source says {show(worst.rival.fact)}"
+
+    def _of_another(self, query: Query, evidence: Sequence[int], stated: Stated) -> str:
+        """Return which value of a claim stands in a row of another key, or among the words of another value."""
+        spans = [self.pool.evidence[e] for e in evidence]
+        for span in spans:
+            values = keyed_values(span.text, self.pool.document(span.doc_id).comma)
+            for fact, key, rival in of_another_key(query.view, values, stated.around):
+                if not shown_as_computed(query.view, fact, stated):
+                    return f"{show(fact)} stands elsewhere; for {show(key)} the source says {show(rival)}"
+        lines = [
+            line_of(
+                view(unit.text, self.pool.document(self.pool.evidence[e].doc_id).comma),
+                self.pool.evidence[e].doc_id,
+            )
+            for e in evidence
+            for unit in (self.pool.units[m] for m in self.pool.by_evidence.get(e, []))
+            if unit.start >= 0
+        ]
+        for part in parts(query.view, lines, stated.around, self.pool.weight):
+            if part.exchanged and not shown_as_computed(query.view, part.fact, stated):
+                return f"{show(part.fact)} stands elsewhere; of this the source says {show(part.rival)}"
+        return ""
 
     def _stated(self, evidence: Sequence[int]) -> Stated:
         key = tuple(evidence)

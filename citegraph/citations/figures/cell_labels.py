@@ -74,7 +74,7 @@ def _lines(text: str) -> Iterable[tuple[int, int]]:
         at += len(line) + 1
 
 
-def _clauses(sentence: View) -> Iterable[tuple[Fact, frozenset[str]]]:
+def clauses_of(sentence: View) -> Iterable[tuple[Fact, frozenset[str]]]:
     """Yield the facts of a sentence with the words of the clause around each, up to the next value on either side."""
     text = sentence.text
     taken = [(f.start, f.end) for f in sentence.facts]
@@ -201,7 +201,7 @@ def _short(one: str, other: str) -> bool:
 def said_of(statement: View) -> list[Said]:
     """Return the values of a sentence with the words that name them."""
     whole = index_stems(statement.text)
-    return [Said(fact, words, whole) for fact, words in _clauses(statement)]
+    return [Said(fact, words, whole) for fact, words in clauses_of(statement)]
 
 
 def said_in_row(cells: Sequence[TableCell], title: str = "") -> list[Said]:

@@ -23,6 +23,7 @@ class Cell:
         head: the heads of its column from the top, of several levels one after the other.
         row: the texts of the other cells of its row and of the line that heads its rows: what names it.
         line: number of the row's line in the text; `column` its place in the row, from 0.
+        others: the other filled cells of its row, each with its column.
     """
 
     start: int
@@ -31,6 +32,7 @@ class Cell:
     row: str
     line: int
     column: int
+    others: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,8 @@ def _cells(text: str, rows: list[tuple[int, list[Span]]]) -> tuple[Cell, ...]:
         for column, ((a, b), word) in enumerate(zip(cells, words, strict=True)):
             if column == 0 or not any(map(str.isdigit, word)):
                 continue
-            named = [w for i, w in enumerate(words) if i != column and w]
+            others = tuple((i, w) for i, w in enumerate(words) if i != column and w)
+            named = [w for _, w in others]
             found.append(
                 Cell(
                     a,
@@ -111,6 +114,7 @@ def _cells(text: str, rows: list[tuple[int, list[Span]]]) -> tuple[Cell, ...]:
                     " ".join([section, *named]).strip(),
                     line,
                     column,
+                    others,
                 )
             )
     return tuple(found)
