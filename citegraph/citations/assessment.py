@@ -481,9 +481,19 @@ def _check_differences(work: _Work, found: differences.Differences) -> None:
     """Judge the words that a near-verbatim claim changes."""
     added, dropped = found.added, found.dropped
     mine, theirs = any(t.negation for t in added), any(t.negation for t in dropped)
-    if mine and not theirs and not any(claim_cues.is_soft_negation(t.text) for t in dropped) and not _denies(work.passage.view):
+    if (
+        mine
+        and not theirs
+        and not any(claim_cues.is_soft_negation(t.text) for t in dropped)
+        and not _denies(work.passage.view)
+    ):
         work.add("negation", "the claim negates what the source states", conflict=True)
-    if theirs and not mine and not any(claim_cues.is_soft_negation(t.text) for t in added) and not _denies(work.claim):
+    if (
+        theirs
+        and not mine
+        and not any(claim_cues.is_soft_negation(t.text) for t in added)
+        and not _denies(work.claim)
+    ):
         work.add("negation", "the source negates what the claim states", conflict=True)
     my_force, their_force = {t.modal for t in added} - {""}, {t.modal for t in dropped} - {""}
     clash = next(((m, t) for m in my_force for t in their_force if frozenset((m, t)) in _CLASHES), None)

@@ -256,7 +256,9 @@ def _read_prose(
             stop = a + len(walk.masked[a : a + lead.end()].rstrip())
             pieces[-1] = (pieces[-1][0], stop)
             at = a + lead.end()
-        if at < b:
+        if pieces and _NUMBER_ALONE.fullmatch(walk.masked, at, b):
+            pieces[-1] = (pieces[-1][0], b)  # it says nothing by itself, and must not go unchecked
+        elif at < b:
             pieces.append((at, b))
     found: list[Statement] = []
     for a, b in pieces:
@@ -271,6 +273,8 @@ def _read_prose(
             found[i] = replace(found[i], nearby=nearby)
     walk.out.extend(found)
 
+
+_NUMBER_ALONE = re.compile(r"[\s\W]*\d[\d.,]*(?:[\s\x00]|[^\w\s])*")
 
 _PART_START = re.compile(
     r"\s*(?:[,;]\s*)?(?:and|but|while|whereas|und|aber|während|et|mais|tandis que|;|,)\s", re.IGNORECASE

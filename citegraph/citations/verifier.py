@@ -423,7 +423,11 @@ class _Run:
         facts = view(sentence.text, comma).facts
         own = [f for f in facts if not f.label]
         for fact in query.view.facts:
-            if fact.label or fact.kind == "identifier" or any(facts_agree(fact, f, span.text) for f in facts):
+            alike = [f for f in facts if facts_agree(fact, f, span.text)]
+            nothing = alike and fact.dimension and not any(fact.amounts)  # 0 V is 0 mV, and is said otherwise
+            if nothing and all(f.dimension and squeeze(f.text) != squeeze(fact.text) for f in alike):
+                return f"the claim says {show(fact)}, the source says {show(alike[0])}"
+            if fact.label or fact.kind == "identifier" or alike:
                 continue
             left = [r for r in own if not any(facts_agree(f, r, span.text) for f in query.view.facts)]
             rival = next((r for r in left if family(r) == family(fact)), left[0] if left else None)

@@ -128,6 +128,10 @@ def bound(text: str, start: int, end: int) -> Bound:
     return sign
 
 
+_ANSWER = re.compile(r"\s*(?:\w+\s+)?\w+[,:]")
+"""An answer before its sentence ("No: ...", "Probably not, ..."): it denies what was asked, not what follows."""
+
+
 @lru_cache(maxsize=8192)
 def cues(text: str) -> tuple[Cue, ...]:
     """Return the negations, modal verbs and quantifiers of a text in order."""
@@ -148,6 +152,8 @@ def cues(text: str) -> tuple[Cue, ...]:
         if kind is None or any(a <= match.start() < b for a, b in taken):
             continue
         if word == "may" and match.group() == "May":
+            continue
+        if kind == "negation" and _ANSWER.fullmatch(text, 0, match.end() + 1):
             continue
         if word == "hat" and not re.match(r"[^.;]*\bzu\b", text[match.end() : match.end() + 80]):
             continue
