@@ -481,19 +481,15 @@ def _check_differences(work: _Work, found: differences.Differences) -> None:
     """Judge the words that a near-verbatim claim changes."""
     added, dropped = found.added, found.dropped
     mine, theirs = any(t.negation for t in added), any(t.negation for t in dropped)
+    both_deny = 0 < _denials(work.claim) == _denials(work.passage.view)
     if (
         mine
         and not theirs
         and not any(claim_cues.is_soft_negation(t.text) for t in dropped)
-        and not _denies(work.passage.view)
+        and not both_deny
     ):
         work.add("negation", "the claim negates what the source states", conflict=True)
-    if (
-        theirs
-        and not mine
-        and not any(claim_cues.is_soft_negation(t.text) for t in added)
-        and not _denies(work.claim)
-    ):
+    if theirs and not mine and not any(claim_cues.is_soft_negation(t.text) for t in added) and not both_deny:
         work.add("negation", "the source negates what the claim states", conflict=True)
     my_force, their_force = {t.modal for t in added} - {""}, {t.modal for t in dropped} - {""}
     clash = next(((m, t) for m in my_force for t in their_force if frozenset((m, t)) in _CLASHES), None)
@@ -510,9 +506,10 @@ def _check_differences(work: _Work, found: differences.Differences) -> None:
         work.add("value", f'the claim says "{unit[0]}", the source says "{unit[1]}"', conflict=True)
 
 
-def _denies(text: View) -> bool:
-    """Tell whether a text opens with a negation, which then holds for all of it: "Nothing in this lease obliges ..."."""
-    return any(cue.kind == "negation" and not cue.soft and cue.start < _OPENING for cue in text.cues)
+def _denials(text: View) -> int:
+    """Return how often a text negates when it opens with that ("Nothing in this lease obliges ..."), else 0."""
+    found = [cue.start for cue in text.cues if cue.kind == "negation" and not cue.soft]
+    return len(found) if found and found[0] < _OPENING else 0
 
 
 _OPENING = 12

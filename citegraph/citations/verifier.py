@@ -264,7 +264,7 @@ class _Run:
         by_code = {f: code for f in query.view.facts if (code := self._from_code(f, statement.markers))}
         foreign = self._in_another_language(query, evidence)
         looked = look_up(query.view, stated, repeats is None, by_code, foreign)
-        silent = not least and says_silent(query.view.text)
+        silent = not least and repeats is None and says_silent(query.view.text)
         finding = max(findings, key=lambda f: (f.assessment.found, closeness(f)), default=None)
         if looked.missing and not silent:  # what is not stated need not stand anywhere
             return self._lacking(looked.missing[0], finding)
@@ -424,15 +424,20 @@ class _Run:
         own = [f for f in facts if not f.label]
         for fact in query.view.facts:
             alike = [f for f in facts if facts_agree(fact, f, span.text)]
-            nothing = alike and fact.dimension and not any(fact.amounts)  # 0 V is 0 mV, and is said otherwise
-            if nothing and all(f.dimension and squeeze(f.text) != squeeze(fact.text) for f in alike):
-                return f"the claim says {show(fact)}, the source says {show(alike[0])}"
+            same = [f for f in alike if f.dimension and fact.dimension and not any(fact.amounts)]
+            if same and all(
+                squeeze(f.text) != squeeze(fact.text) for f in same
+            ):  # 0 V is 0 mV, but is not said so
+                return f"the claim says {show(fact)}, the source says {show(same[0])}"
             if fact.label or fact.kind == "identifier" or alike:
                 continue
             left = [r for r in own if not any(facts_agree(f, r, span.text) for f in query.view.facts)]
             rival = next((r for r in left if family(r) == family(fact)), left[0] if left else None)
             if rival is not None:
                 return f"the claim says {show(fact)}, the source says {show(rival)}"
+            behind = span.text[sentence.end : sentence.end + len(fact.text) + 4].split()
+            if behind[:1] and behind[0].rstrip(".") == fact.text.rstrip(" ."):
+                continue  # the number of the next clause, at which the claim ends
             if fact.kind == "number" and compare(query.view.text, sentence.text).tight >= SAME:
                 return f"{show(fact)} is not in the sentence that the claim repeats"
         return ""
