@@ -21,6 +21,11 @@ from citegraph.settings import Settings, load_settings
 SHORTEST_SECRET = 32
 """Bytes of an HS256 secret at least (RFC 7518, 3.2)."""
 
+ODD = (TypeError, ValueError, OverflowError, RecursionError)
+"""What PyJWT lets through of a token of another shape: a key of another kind, a number without an end, a deep claim."""
+SKEW = 30
+"""Seconds by which the clock of whoever signs a token may differ from this machine's."""
+
 Names = list[str] | str
 """Names of buckets or labels, or "*" for all of them."""
 
@@ -84,6 +89,7 @@ class Credentials:
                 algorithms=[str(algorithm)],
                 audience=settings.jwt_audience,
                 issuer=settings.jwt_issuer,
+                leeway=SKEW,
                 options={"require": ["exp", "sub"], "verify_aud": settings.jwt_audience is not None},
             )
             return ApiKey.model_validate(
@@ -92,7 +98,7 @@ class Credentials:
             ).principal
         except jwt.ExpiredSignatureError as error:
             raise Unauthenticated("The token has expired.") from error
-        except (jwt.PyJWTError, ValidationError) as error:
+        except (jwt.PyJWTError, ValidationError, *ODD) as error:
             raise Unauthenticated("The token is not valid.") from error
 
     def _key(self, token: str, algorithm: object) -> Any:

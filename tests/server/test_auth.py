@@ -15,7 +15,7 @@ from citegraph.corpus.records.access import OWNER, Principal
 from citegraph.errors import BadInput
 from citegraph.settings import Settings
 from cli.serve import Key, make_key
-from server.auth import Credentials, Unauthenticated
+from server.auth import SKEW, Credentials, Unauthenticated
 from tests.server.conftest import OpenApi
 from tests.server.test_app import AMBIGUOUS, LOOKUP, problem_of
 
@@ -71,7 +71,7 @@ def test_a_signed_token_names_a_principal() -> None:
     bad = [
         token(),
         token(aud="other"),
-        token(aud="citegraph", exp=time.time() - 1),
+        token(aud="citegraph", exp=time.time() - 2 * SKEW),
         token(aud="citegraph", exp=None),
         token(aud="citegraph", sub=None),
         token(aud="citegraph", buckets=7),
