@@ -129,21 +129,22 @@ def _xlsx(columns: list[str], rows: list[list[Any]]) -> bytes:
     for at, head in enumerate(columns):
         longest = max([len(head), *(len(str(row[at])) for row in rows[:500])])
         sheet.column_dimensions[get_column_letter(at + 1)].width = min(60, longest + 2)
-    heads = [WriteOnlyCell(sheet, _as_text(head)) for head in columns]
+
+    def cell_of(value: Any) -> Any:
+        cell = WriteOnlyCell(sheet, _as_text(value) if isinstance(value, str) else value)
+        if isinstance(value, str):
+            # Never a formula, whatever the text begins with; a head is a text too.
+            cell.data_type = "s"
+        elif isinstance(value, Decimal):
+            cell.number_format = "#,##0.00" if value != value.to_integral_value() else "#,##0.##"
+        return cell
+
+    heads = [cell_of(head) for head in columns]
     for cell in heads:
         cell.font = Font(bold=True)
     sheet.append(heads)
     for row in rows:
-        cells = []
-        for value in row:
-            cell = WriteOnlyCell(sheet, _as_text(value) if isinstance(value, str) else value)
-            if isinstance(value, str):
-                # Never a formula, whatever the text begins with.
-                cell.data_type = "s"
-            elif isinstance(value, Decimal):
-                cell.number_format = "#,##0.00" if value != value.to_integral_value() else "#,##0.##"
-            cells.append(cell)
-        sheet.append(cells)
+        sheet.append([cell_of(value) for value in row])
     target = io.BytesIO()
     book.save(target)
     return target.getvalue()

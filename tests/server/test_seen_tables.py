@@ -5,6 +5,7 @@ import io
 from datetime import datetime
 
 import httpx
+import pytest
 from openpyxl import load_workbook
 
 from tests.server.test_app import problem_of
@@ -48,6 +49,18 @@ async def test_a_column_that_is_no_money_throughout_stays_one(api: httpx.AsyncCl
     rows = [["1,860.00 USD"], ["about 5"]]
     made = await api.post("/tables", json={"columns": ["said"], "rows": rows})
     assert made.content.decode("utf-8-sig").splitlines() == ["said", '"1,860.00 USD"', "about 5"]
+
+
+@pytest.mark.parametrize("text", ["=1+1", "@SUM(A1)", "+1+1", "-1+1", "=cmd|'/c calc'!A1", "\t=1+1"])
+async def test_no_head_and_no_cell_is_a_formula(text: str, api: httpx.AsyncClient) -> None:
+    table = {"columns": [text, "b"], "rows": [["a", text]]}
+    made = await api.post("/tables", json=table)
+    rows = list(csv.reader(io.StringIO(made.content.decode("utf-8-sig"))))
+    assert [cell.lstrip("\t")[0] for cell in (rows[0][0], rows[1][1])] == ["'", "'"]
+    made = await api.post("/tables", json=table | {"format": "xlsx"})
+    sheet = load_workbook(io.BytesIO(made.content)).worksheets[0]
+    for cell in (sheet["A1"], sheet["B2"]):
+        assert (cell.data_type, cell.value) == ("s", text)
 
 
 async def test_tables_are_bounded(api: httpx.AsyncClient) -> None:
