@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.evidence.candidates import Candidate
+from citegraph.language.terms import language_of
+from citegraph.language.word_tables import table
 from citegraph.plan.stored_filters import bucket_filters, printed, stored
 from citegraph.run.degraded import corpus_of
 from citegraph.run.pieces import AskedBack, OfferedOption, Plan, StoredClause
@@ -21,25 +23,19 @@ def no_results_question(corpus: Corpus, plan: Plan, unknown: Sequence[str]) -> A
     part = plan["per_bucket"][name]
     filters = part["filters"]
     tried = [printed(clause) for clause in filters]
-    options = relaxed_options(corpus, name, filters)
+    options = relaxed_options(corpus, name, filters, phrases(plan))
     lacking = fields_hardly_stated(corpus, name, filters)
-    what = " and ".join(tried)
+    said = phrases(plan)
+    what = said["and"].join(tried)
     if unknown:
         names = ", ".join(f"“{word}”" for word in unknown)
-        question = (
-            f"Nothing in {name} mentions {names}"
-            + (f" ({what})" if what else "")
-            + ". Is it written differently, or shall I look for something else?"
-        )
+        conditions = f" ({what})" if what else ""
+        question = said["unknown"].format(bucket=name, names=names, conditions=conditions)
     elif what:
-        question = f"I found no document in {name} with {what}."
-        question += (
-            " Shall I relax one of these, or did you mean something else?"
-            if options
-            else " What should I look for instead?"
-        )
+        question = said["no_match"].format(bucket=name, conditions=what)
+        question += f" {said['relax'] if options else said['instead']}"
     else:
-        question = f"I found nothing about that in {', '.join(plan['buckets'])}. Can you name a document, a party or a date?"
+        question = said["nothing"].format(bucket=", ".join(plan["buckets"]))
     return {
         "type": "no_results",
         "question": f"{question} {lacking}".strip(),
@@ -59,7 +55,16 @@ def fields_hardly_stated(corpus: Corpus, name: str, filters: list[StoredClause])
     return " ".join(said)
 
 
-def relaxed_options(corpus: Corpus, name: str, filters: list[StoredClause]) -> list[OfferedOption]:
+def phrases(plan: Plan) -> dict[str, str]:
+    """Return what questions back say, in the language of the question where it is one of those of the table."""
+    known = table("asking_back")
+    language = language_of(plan["queries"][0]) if plan.get("queries") else None
+    return dict(known[language if language in known else "en"])
+
+
+def relaxed_options(
+    corpus: Corpus, name: str, filters: list[StoredClause], said: dict[str, str]
+) -> list[OfferedOption]:
     """Return an option per inferred clause whose absence matches something, in the declared order of relaxation."""
     if not filters:
         return []
@@ -68,12 +73,12 @@ def relaxed_options(corpus: Corpus, name: str, filters: list[StoredClause]) -> l
     for relaxation in corpus.annotations.relaxations(name, typed):
         if not relaxation.count or not relaxation.remaining:
             continue
-        without = " and ".join(printed(stored(clause)) for clause in relaxation.dropped)
+        without = said["and"].join(printed(stored(clause)) for clause in relaxation.dropped)
         left = [stored(clause) for clause in relaxation.remaining]
         options.append(
             {
                 "id": str(len(options) + 1),
-                "label": f"without “{without}”",
+                "label": said["without"].format(condition=without),
                 "count": relaxation.count,
                 "effect": {"filters": {name: left}},
             }
@@ -87,9 +92,9 @@ def facets_question(corpus: Corpus, plan: Plan, matched: int) -> AskedBack:
     bucket: Bucket = corpus.buckets[name]
     filters = plan["per_bucket"][name]["filters"]
     options = facet_options(corpus, plan)
-    options.append({"id": "all", "label": "export all as CSV", "count": matched, "effect": {"export": True}})
-    noun = bucket.nouns[0]
-    question = f"{matched:,} documents match in {name}. Narrow them down ({noun} date, name, amount …), or take all as CSV?"
+    said = phrases(plan)
+    options.append({"id": "all", "label": said["export"], "count": matched, "effect": {"export": True}})
+    question = said["many"].format(count=f"{matched:,}", bucket=name, noun=bucket.nouns[0])
     return {
         "type": "overload",
         "question": question,
@@ -137,7 +142,7 @@ def ambiguous_question(corpus: Corpus, plan: Plan, tied: Sequence[Candidate]) ->
                 "effect": {"only": [candidate.doc_id]},
             }
         )
-    question = f"{len(tied)} documents in {tied[0].bucket} fit that equally well. Which one do you mean?"
+    question = phrases(plan)["ambiguous"].format(count=len(tied), bucket=tied[0].bucket)
     tried = [printed(clause) for clause in plan["per_bucket"][tied[0].bucket]["filters"]]
     return {"type": "ambiguous", "question": question, "options": options, "tried": tried}
 

@@ -238,3 +238,21 @@ async def test_what_a_client_says_was_said_before_is_gone_on_from(session: Sessi
     answer = [event async for event in events][-1]["answer"]  # type: ignore[typeddict-item]
     assert answer["status"] == "answered"
     assert "10904" in answer["question"]
+
+
+@pytest.mark.parametrize(
+    ("question", "asked", "reply"),
+    [
+        ("Wie hoch ist der Betrag der Rechnung von Cobaltine?", "Welches meinen Sie?", "die vom Juli"),
+        ("Quel est le montant de la facture de Cobaltine ?", "Lequel voulez-vous dire ?", "celle de juillet 2024"),
+        ("What is the total of the Cobaltine invoice?", "Which one do you mean?", "the one from July"),
+    ],
+)  # fmt: skip
+async def test_a_question_back_speaks_the_language_of_the_question(
+    session: Session, question: str, asked: str, reply: str
+) -> None:
+    first = await session.ask(question)
+    assert first.clarification
+    assert first.clarification.question.endswith(asked)
+    last = await session.ask(reply, thread_id=first.thread_id)
+    assert "2,145.00 USD" in last.text
