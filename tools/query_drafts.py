@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from citegraph.answer.cells import json_cell, number_text
+from citegraph.answer.row_statements import rows_draft
 from citegraph.answer.set_statements import computed, listed
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.plan.stored_filters import stored
@@ -20,7 +21,7 @@ from citegraph.run.pieces import (
     WantedNumber,
 )
 from citegraph.run.services import Corpus
-from tools.query_documents import QueryInput, document_query
+from tools.query_documents import QueryInput, document_query, rows_wanted
 from tools.scope import Scope
 from tools.search_tools import FilterClause, checked_filters
 
@@ -71,6 +72,10 @@ def query_shape(corpus: Corpus, arguments: CallArguments) -> Plan:
     """Return the part of a plan that says what a query computes or lists."""
     asked = QueryInput.model_validate(arguments)
     bucket = corpus.buckets[asked.bucket]
+    if asked.rows:
+        wanted = rows_wanted(corpus, asked)
+        intent = "list" if wanted["function"] == "none" else "compute"
+        return {"kind": "documents", "intent": intent, "aggregate": NOTHING, "order_by": None, "rows": wanted}
     aggregate = NOTHING.copy()
     if asked.aggregate or asked.group_by:
         first = asked.aggregate[0] if asked.aggregate else None
@@ -123,6 +128,11 @@ def of_query(corpus: Corpus, call: ToolCall, scope: Scope, context: Context) -> 
     """Return table, documents, count, computed numbers and cited spans of one query."""
     plan = plan_of(corpus, [{"calls": [call]}], scope, "")
     query, _ = document_query(corpus, QueryInput.model_validate(call["args"]), scope)
+    if plan.get("rows"):
+        return cast(
+            Draft,
+            {name: value for name, value in rows_draft(corpus, plan, context).items() if name in OF_QUERY},
+        )
     plain = plan["intent"] == "list"
     draft = listed(corpus, plan, {}, context) if plain else computed(corpus, plan, {}, context)
     kept = cast(Draft, {name: value for name, value in draft.items() if name in OF_QUERY})

@@ -2,16 +2,19 @@
 
 import asyncio
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from citegraph.corpus.records.access import Principal
+from citegraph.errors import BadInput
 from citegraph.run.context import Context
 from citegraph.run.services import Services
 from citegraph.settings import Settings
 from cli.commands import main
 from graph.session import Session
+from tools.query_documents import QueryInput, query_documents
 
 RECEIPTS = {
     "harlow-1": """# RECEIPT
@@ -109,3 +112,31 @@ async def test_lines_of_hidden_documents_are_not_summed(till: Session) -> None:
     assert "44.00" in (await till.ask(question)).text
     staff = till.seen_by(Principal("staff", labels=frozenset({"staff"})))
     assert "44.00" not in (await staff.ask(question)).text
+
+
+def asked_rows(services: Services, **given: Any) -> dict[str, Any]:
+    return query_documents(services.open(), QueryInput(bucket="invoices", rows="line_items", **given))
+
+
+def test_the_tool_sums_and_lists_rows(receipts: Services) -> None:
+    trays = [{"field": "description", "operator": "contains", "value": "tray"}]
+    summed = asked_rows(receipts, row_filters=trays, aggregate=[{"function": "sum", "field": "amount"}])
+    assert summed["numbers"] == [{"value": "64.5", "unit": "USD", "rows": 2}]
+    in_2024 = [{"field": "invoice_date", "operator": ">=", "value": "2024-01-01"}]
+    listed = asked_rows(receipts, row_filters=trays, filters=in_2024)
+    assert [row["doc_id"] for row in listed["rows"]] == ["harlow-2"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"rows": "parts"}, "Kinds of rows: line_items"),
+        ({"aggregate": [{"function": "median", "field": "amount"}]}, "Rows are computed by"),
+        ({"row_filters": [{"field": "colour", "operator": "=", "value": "red"}]}, "colour"),
+    ],
+)
+def test_the_tool_says_what_it_cannot_do_with_rows(
+    receipts: Services, given: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(BadInput, match=said):
+        query_documents(receipts.open(), QueryInput(**{"bucket": "invoices", "rows": "line_items", **given}))
