@@ -3,19 +3,18 @@
 import re
 from functools import lru_cache
 
-_REGISTER = (
-    r"siret|siren|rcs|r\.c\.s|hr[ab]\b|handelsreg\w*|partnerschaftsreg\w*|vereinsreg\w*|amtsgericht|registergericht|firmenbuch\w*"
-    r"|gesch[aä]ftsf\w*|vorstand\w*|aufsichtsrat\w*|kvk|regon|krs|company\s+(?:reg\w*\W+)?(?:no|number)|co\W+reg\W+no"
-    r"|registered\s+(?:office|in|address|with)|corporate\s+office|incorporated\s+in|si[eè]ge\s+social|au\s+capital|cin|registro\s+mercantil"
-    r"|reg\.?\s+merc|domicilio\s+social|sede\s+legale|cap(?:itale?|\.)?\s+soc\w*|reg\.\s+imprese|capital\s+social|matriculad[oa]\s+na"
-    r"|org\.?\W?(?:nr|nummer)|godk[aä]nd\s+f[oö]r\s+f|cvr\W?(?:nr)?|y-tunnus|bce|kbo|rp[rm]|nr\.?\s+reg\.?\s+com|c[eé]gjegyz[eé]k\w*"
-    r"|zapsan\w+\s+v|spisov\w+\s+zna\w+|ondernemingsn\w*|directors?\s*:"
-)
-_TAX = (
-    r"ust[\W_]{0,2}id\w*|umsatzsteuer\W?id\w*|vat\W{0,2}(?:id|no|reg\w*|number)|tva\W{0,2}intra\w*|(?:vat|tva|iva|btw|mwst|ust)\W{0,3}(?:[A-Z]{2,3}\W{0,3})?[A-Z]?\d[\d. ]{4,}|nip|gstin"
-    r"|gst\W{0,2}(?:no|id|reg\w*)|steuer\W?n(?:umme)?r|st\W{0,2}nr|abn|(?:ein|pan|cui|i[čc]o|tps|tvq|ruc)\W{0,3}[A-Z]{0,5}\d{4,}\w*|c\.?i\.?f|n\.?i\.?f|nipc|p\.?\s?iva|partita\s+iva"
-    r"|mwst\W{0,2}nr|uid\W{0,2}nr|che-[\d.]{9,}|btw\W?(?:nr|nummer|id)|moms\W?reg\w*|di[čc]|rfc|cnpj|cuit|ad[oó]sz[aá]m|alv\W?(?:nro|numero)"
-)
+from citegraph.language.word_tables import table
+
+
+def listed(name: str) -> str:
+    """Return an alternation of the patterns of a part of `words/trade.yaml`."""
+    return "|".join(
+        phrase.strip() for phrase in " | ".join(table("trade")[name].strip().splitlines()).split(" | ")
+    )
+
+
+_REGISTER = listed("register")
+_TAX = listed("tax")
 MARKS = {
     "register": re.compile(rf"\b(?:{_REGISTER})(?:\b|(?<=:))", re.IGNORECASE),
     "tax": re.compile(rf"\b(?:{_TAX})\b", re.IGNORECASE),
@@ -57,22 +56,13 @@ HEADING = re.compile(
     re.IGNORECASE,
 )
 """A line that says what the document is."""
-_HEADS = (
-    r"descri[cp]\w*|d[eé]signation|bezeichnung|beschreibung|artikel\w*|item\w*|leistung\w*|omschrijving|concepto|beskriv\w*|nazwa\s\w+|opis|popis"
-    r"|quantit\w*|qty|qt[eé]|menge|anzahl|aantal|cantidad|quantidade|antall?|ilość|uds?|pos|lp|sl|code|c[oó]digo|codice|sku|ref\w*|unit\w*|einheit"
-    r"|rate|price|preis|einzelpreis|prix|prijs|precio|prezzo|pre[cç]o|[aà]-?pris|tarief|tarif|amount|betrag|montant|bedrag|importe|importo|summe|total\w*"
-    r"|gesamt\w*|net\w*|netto\w*|brutto\w*|sub\W?total\w*|zwischensumme|tva|mwst|ust|vat|btw|iva|moms|mva|tax\w*|hsn|discount|rabatt|remise|page|seite|pagina"
-)
+_HEADS = listed("column_heads")
 COLUMN_HEAD = re.compile(
     rf"\W*(?:{_HEADS})(?:\W+(?:{_HEADS}|of|de|du|goods|ht|ttc|eur|no|nr|\W|\d+))*\W*", re.IGNORECASE
 )
 """A head of a column of the invoice's items, or of their sum."""
 COUNTRY = re.compile(
-    r"\W*(?:france|frankreich|germany|deutschland|allemagne|alemania|[oö]sterreich|austria|schweiz|suisse|svizzera|switzerland|ital(?:y|ia|ien)|spain"
-    r"|espa[nñ]a|spanien|espagne|portugal|belgi(?:um|que|[eë]|en)|nederland|(?:the\s)?netherlands|niederlande|luxemb(?:o?u)rg|ireland|irland|united\sk?ingdom"
-    r"|u\.?k\.?|great\sbritain|england|scotland|wales|u\.?s\.?a?\.?|united\sstates(?:\sof\samerica)?|canada|m[eé]xico|bra[sz]il|poland|polska|polen"
-    r"|czech\srepublic|[cč]esk[aá]\srepublika|tschechien|slovakia|slovensko|hungary|magyarorsz[aá]g|rom[aâ]nia|bulgaria|croatia|hrvatska|slovenija"
-    r"|denmark|danmark|sweden|sverige|norway|norge|finland|suomi|india|china|japan|singapore|malaysia|australia|new\szealand|south\safrica|t[uü]rk(?:ey|iye))\W*",
+    rf"\W*(?:{listed('countries')})\W*",
     re.IGNORECASE,
 )
 """A country alone, the last line of an address."""

@@ -4,76 +4,24 @@ import re
 from itertools import chain
 
 from citegraph.corpus.extraction.heads import is_name
+from citegraph.language.word_tables import table
 
 
-def _words(text: str) -> str:
-    """Return an alternation of the phrases of a table, one a line or separated by " | "; a blank is any white space."""
-    phrases = (phrase.strip() for line in text.strip().splitlines() for phrase in line.split(" | "))
+def _words(part: str) -> str:
+    """Return an alternation of the phrases of a part of `words/trade.yaml`; a blank is any white space."""
+    lines = table("trade")[part].strip().splitlines()
+    phrases = (phrase.strip() for line in lines for phrase in line.split(" | "))
     return "|".join(phrase.replace(" ", r"[\s_/-]+") for phrase in phrases if phrase)
 
 
-_TAIL = (
-    r"(?:[\s/(_-]*(?:"
-    + _words(
-        """
-    address | party | details? | information | info | data | name | adresse | anschrift | daten | gegevens | nom | to | of services
-    leistungsempfänger\\w* | kunde | customer | client | buyer | purchaser | seller | vendor | supplier | prestatore | committente
-    bill to | sold to | ship to | de servi[cç]os? | de servicios?
-    """
-    )
-    + r")\)?)*"
-)
+_TAIL = r"(?:[\s/(_-]*(?:" + _words("tail") + r")\)?)*"
 """What may follow in the same label: "Bill to address", "Käufer/Leistungsempfänger", "Sold-To Party"."""
 
-_SELLER = _words(
-    """
-    verk[aä]ufer\\w* | lieferant\\w* | rechnungs(?:er)?steller\\w* | rechnung von | absender | auftragnehmer\\w* | dienstleister
-    leistungserbringer | leistender unternehmer | seller | sold by | vendor | supplier | from | issued by | issuer | invoice from
-    billed by | biller | service provider | merchant | vendeur | fournisseur | [eé]metteur | prestataire | vendu par
-    emisor | proveedor | vendedor | prestador | vendido por | cedente | fornitore | venditore | emittente | mittente
-    verkoper | leverancier | afzender | sprzedawca | dostawca | wystawca | fornecedor | emitente | prestador | dodavatel | dodávateľ | prodávající
-    predávajúci | s[aä]lj(?:are|aren) | leverant[oö]r | selger | s[æa]lger | leverand[oø]r | udsteder | utsteder | avsender | afsender | myyj[aä]
-    toimittaja | laskuttaja | furnizor | v[aâ]nz[aă]tor | elad[oó] | sz[aá]ll[ií]t[oó] | prodavatelj | izdajatelj | prodajalec | sat[ıi]c[ıi]
-    verkauft von | verkauf und versand durch | ausgestellt (?:von|durch) | rechnungsaussteller\\w* | paid to | payment to | exporter | shipper exporter
-    pay to | issued (?:on behalf of [^\\n]{2,60} )?by | supplied by | provided by
-    """
-)
-_BUYER = _words(
-    """
-    k[aä]ufer\\w* | kunden? | kundin | rechnungsempf[aä]nger\\w* | rechnungsadresse | rechnungsanschrift | rechnung an | empf[aä]nger\\w*
-    leistungsempf[aä]nger\\w* | auftraggeber\\w* | besteller\\w* | (?:invoice|bill(?:ed)?|sold|invoiced|issued) to | buyer | customer
-    billing address | billing | client | purchaser | recipient | prepared for | subscriber | attn | attention | to
-    acheteur | adresse de factur\\w* | factur[eé]e? [aà] | facturation | destinataire | nom de l['’]abonn[eé] | abonn[eé] | factuuradres
-    (?:datos|dati) (?:del|de facturaci[oó]n|de|della) (?:cliente|fatturazione)? | cliente | comprador | destinatario | facturar a | facturado a
-    cessionario | committente | acquirente | intestatario | spett\\.?(?:le|mo|abile)? | fatturare a | factuurgegevens | factuur aan
-    koper | klant\\w* | afnemer | debiteur | opdrachtgever | nabywca | odbiorca | zamawiaj[aą]cy | adquirente | tomador | receptor | utente
-    odb[eě]ratel | odberate[lľ] | kupuj[ií]c[ií]\\w* | k[oö]pare | kunde? | kj[oø]per | k[oø]ber | mottaker | modtager | mottagare
-    faktureringsadress\\w* | fakturaadress\\w* | asiakas | ostaja | laskutusosoite | cump[aă]r[aă]tor | beneficiar | client[eul]* | vev[oő]
-    kupec | naro[cč]nik | al[ıi]c[ıi] | exmos? srs? | ex\\.?mo\\(?s?\\)?\\.? sr\\.?\\(?s?\\)?\\.? | vendu [aà] | destinatari[oa] | zahlbar durch | payable par
-    pagabile da | payable by| mieter\\w* | account holder name | invoiced to | tax invoice to | m/s | invoice for | factuur voor | rechnung f[uü]r | facture pour | say[ıi]n
-    """
-)
-_ELSEWHERE = _words(
-    """
-    adresse de livraison | livr[eé]e? [aà] | lieu (?:desservi|de livraison) | lieferadresse | lieferanschrift | versandadresse
-    warenempf[aä]nger\\w* | lieferempf[aä]nger\\w* | ship(?:ped|ping)? (?:to|address|from) | deliver(?:y|ed)? (?:to|address) | consignee
-    service address | installation address | l['’]installation | adresse de l['’]installation | afleveradres | bezorgadres | verzendadres
-    exp[eé]di[eé]e? [aà] | leveransadress | leveringsadresse | toimitusosoite | miejsce dostawy | dodac[ií] adresa | konečn[yý] p[rř][ií]jemce
-    leveringsadres | direcci[oó]n de (?:env[ií]o|entrega) | indirizzo di (?:consegna|spedizione) | luogo di consegna | destinazione
-    abweichende\\w* \\w*(?:adresse|anschrift|empf[aä]nger) | bank\\w* | zahlungsempf[aä]nger\\w* | payee
-    """
-)
-_GUEST = _words(
-    "guest(?: name)? | gast | hu[eé]sped | ospite | passenger | fahrgast | reisender | voyageur | pasajero | passeggero | patient | patiënt"
-)
-_PAID = _words(
-    """
-    remit(?:tance)? (?:payment )?to | payable to | kontoinhaber\\w* | account (?:name|holder) | beneficiary | in favou?r of | titulaire(?: du compte)?
-    make (?:checks?|cheques?) payable to | (?:checks?|cheques?) payable to | please remit (?:payment )?to | (?:konto )?zahlbar an
-    (?:compte )?payable [aà] | (?:conto )?pagabile a | (?:account )?payable to | ten name van | posiadacz rachunku | empf[aä]nger der zahlung
-    b[eé]n[eé]ficiaire | titular(?: de la cuenta)? | intestat[oa] a | beneficiario | t\\.?n\\.?v\\.? | begünstigter?
-    """
-)
+_SELLER = _words("seller")
+_BUYER = _words("buyer")
+_ELSEWHERE = _words("elsewhere")
+_GUEST = _words("guest")
+_PAID = _words("paid")
 _BARE = {"seller": r"de|von|van|da|par", "buyer": r"an|à|a|aan|para|per|pour|für|for"}
 """Prepositions that are labels when a colon follows."""
 
@@ -103,27 +51,16 @@ _LABEL = re.compile(
 )
 _INLINE = re.compile(
     rf"(?P<label>(?:{_ELSEWHERE}|{_SELLER}|{_BUYER}|{_GUEST}|{_PAID}){_TAIL}\s?:|(?:{_NAME_ROW})\s?:|(?:de|von|van|da|à|a|aan|para)\s?:"
-    r"|(?:"
-    + _words(
-        "sold by | issued by | invoice from | bill(?:ed)? to | invoiced? to | ship to | factur[eé]e? [aà] | rechnung an | spett\\.le"
-    )
-    + r"))\s*(?P<name>[^\W\d_].*)",
+    r"|(?:" + _words("inline") + r"))\s*(?P<name>[^\W\d_].*)",
     re.IGNORECASE,
 )
-THANKS = """
-    thank you for (?:shopping|your purchase|your business|staying|your order|booking|dining|travell?ing|flying) (?:at|with|from)
-    thank you for (?:choosing|visiting) | vielen dank f[uü]r (?:ihren einkauf|ihre bestellung|ihren besuch|ihren aufenthalt) (?:bei|im|in)
-    merci (?:de|pour) votre (?:visite|commande|achat|confiance) chez | bedankt voor (?:uw|je) (?:bestelling|aankoop|bezoek) bij
-    gracias por su (?:compra|visita) en | grazie per (?:aver scelto|il tuo acquisto su|aver acquistato da)
-    """
-HOLDER = "titulaire du compte | kontoinhaber | account (?:name|holder) | intestat[oa] a | rekeninghouder | titular de la cuenta"
 _SAYS = {
     2.5: re.compile(
-        rf"\b(?:{_words('payable to | in favou?r of')}|(?:{_words(HOLDER)})\s?:)\s*:?\s*(?P<name>[^\W\d_][^\n|]{{2,60}}?)(?:(?<=\w\w\w)[.;!]\s|[.;!]?$)",
+        rf"\b(?:{_words('in_favour')}|(?:{_words('holder')})\s?:)\s*:?\s*(?P<name>[^\W\d_][^\n|]{{2,60}}?)(?:(?<=\w\w\w)[.;!]\s|[.;!]?$)",
         re.IGNORECASE,
     ),
     1.0: re.compile(
-        rf"(?:\b(?:{_words(THANKS)})"
+        rf"(?:\b(?:{_words('thanks')})"
         r"|(?:©|\(c\)|copyright)\s*(?:\d{4}\s*)?(?:[-–]\s*\d{4}\s*)?)\s*:?\s*(?P<name>[^\W\d_][^\n|]{2,60}?)(?:(?<=\w\w\w)[.;!]\s|[.;!]?$)",
         re.IGNORECASE,
     ),
