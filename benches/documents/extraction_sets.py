@@ -70,6 +70,11 @@ SETS = {
             "term": "term",
         },
     ),
+    "safety_sheets": GoldSet(
+        "datasheets_sds_de",
+        "datasheets",
+        {"product": "product", "revision": "version"},
+    ),
     "x509": GoldSet(
         "certificates_x509",
         "certificates",

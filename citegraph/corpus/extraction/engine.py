@@ -9,6 +9,7 @@ from functools import cached_property
 from math import prod
 from typing import Any
 
+from citegraph.corpus.extraction.calibration import calibrated
 from citegraph.corpus.extraction.einvoice import read_einvoice
 from citegraph.corpus.extraction.first_lines import find_day, find_holder, find_writer
 from citegraph.corpus.extraction.headings import find_heading, find_part
@@ -99,27 +100,35 @@ class Source:
 
 def extract_document(bucket: Bucket, document: Document, *, today: date | None = None) -> Extraction:
     """Return what the bucket's rules find in a document."""
+    return extract(bucket, source_of(document, today=today))
+
+
+def source_of(document: Document, *, today: date | None = None) -> Source:
+    """Return what extraction reads of a document."""
     embedded = [item.text.encode() for item in document.embedded if "xml" in item.media_type]
-    today = today or date.today()
-    return extract(
-        bucket,
-        Source(
-            document.text,
-            document.pages,
-            embedded,
-            today,
-            document.layouts,
-            title=document.title,
-            name=document.source_file,
-        ),
+    return Source(
+        document.text,
+        document.pages,
+        embedded,
+        today or date.today(),
+        document.layouts,
+        title=document.title,
+        name=document.source_file,
     )
 
 
 def extract(bucket: Bucket, source: Source) -> Extraction:
     """Return the typed values that a bucket's declared rules find in a document, and what they refused.
 
-    Deterministic: the same document and declaration give the same values.
+    Deterministic: the same document and declaration give the same values. Their confidence is how often values found in
+    the same way were right (`calibration`).
     """
+    found = found_by_rules(bucket, source)
+    return replace(found, fields=calibrated(bucket.name, found.fields))
+
+
+def found_by_rules(bucket: Bucket, source: Source) -> Extraction:
+    """Return what `extract` does, each value as sure as its rules themselves say."""
     fields: dict[str, Extracted] = {}
     runs = {declared.name: _FieldRun(bucket, declared, source) for declared in bucket.fields}
     for name, run in runs.items():
@@ -298,7 +307,7 @@ class _FieldRun:
             case "heading":
                 found = self.source.heading
                 if found and self._is_noun(kind := self.source.text[found[0] : found[1]]):
-                    # "Datasheet" in large print says what it is, not what it is about.
+                    # "Datasheet" in large print says what it is, where the file is called "KX39 Datasheet".
                     found = find_title(self.source.text, besides=kind)
             case "part":
                 at = self.source.heading
@@ -329,7 +338,10 @@ class _FieldRun:
             yield rank, replace(candidate, confidence=trust)
 
     def _is_noun(self, title: str) -> bool:
-        return fold(title) in {fold(noun) for noun in self.bucket.nouns}
+        named = fold(self.source.title)
+        return (
+            bool(named) and named != fold(title) and fold(title) in {fold(noun) for noun in self.bucket.nouns}
+        )
 
     def _kind(self) -> tuple[int, int, float] | None:
         """Return the longest declared value that the title names: a document is of one kind, and mentions others."""
@@ -438,7 +450,12 @@ def weigh(winners: Sequence[Candidate]) -> Extracted | None:
     best = max(winners, key=lambda candidate: candidate.confidence)
     agree = [other for other in winners if same(other.value) == same(best.value)]
     others = [other for other in winners if same(other.value) != same(best.value)]
-    confidence = 1 - prod(1 - candidate.confidence for candidate in agree)
+    witnesses: dict[tuple[str, int | None], float] = {}
+    for candidate in agree:
+        # One way that finds one place by two rules has seen it once.
+        seen = (candidate.method, candidate.start)
+        witnesses[seen] = max(candidate.confidence, witnesses.get(seen, 0.0))
+    confidence = 1 - prod(1 - sure for sure in witnesses.values())
     if others:
         confidence *= DISAGREEMENT
     placed = next((candidate for candidate in agree if candidate.start is not None), best)

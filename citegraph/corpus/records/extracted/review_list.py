@@ -26,7 +26,7 @@ from citegraph.corpus.records.extracted.corrections import corrections_table
 from citegraph.corpus.records.extracted.extraction_store import Found, annotations_table, to_found
 from citegraph.corpus.schema.bucket import Bucket
 
-REVIEW_BELOW = 0.7
+REVIEW_BELOW = 0.8
 """Certainty below which a value is listed for review."""
 UNREADABLE = 0.4
 """Certainty of a field of which only values were found that its type refused."""

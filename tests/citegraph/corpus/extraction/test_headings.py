@@ -103,7 +103,9 @@ def test_a_heading_that_only_says_the_kind_is_no_title() -> None:
             ("Low power", 9.0),
         ]
     )
-    found = extract(SHEETS, Source(text, layouts=(layout,), name="a.pdf", today=date(2026, 1, 1))).fields
+    found = extract(
+        SHEETS, Source(text, layouts=(layout,), title="QX9A02 sheet", today=date(2026, 1, 1))
+    ).fields
     assert show(found["title"].best.value) == "QX9A02 controller of small motors"
 
 

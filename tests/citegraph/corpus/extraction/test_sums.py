@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from citegraph.corpus.extraction.engine import Source, extract
+from citegraph.corpus.extraction.engine import Source, extract, found_by_rules
 from citegraph.corpus.schema.bucket import Bucket, load_buckets
 from citegraph.language.amounts import Money
 
@@ -37,7 +37,7 @@ def test_an_amount_without_a_label_is_found_by_the_other_two() -> None:
 def test_the_heading_of_a_column_yields_to_the_sum() -> None:
     text = "  Steuerbetrag\n          9,06\n         12,24\nNettosumme  193,77\nSteuerbetrag  21,30\nBruttosumme  215,07\n"
     assert amounts(text) == [193.77, 21.3, 215.07]
-    found = extract(INVOICES, Source(text)).fields["tax_amount"]
+    found = found_by_rules(INVOICES, Source(text)).fields["tax_amount"]
     assert found.confidence == pytest.approx(0.96)
 
 
@@ -77,7 +77,7 @@ def test_a_sum_names_money_fields_of_its_bucket() -> None:
 
 def test_amounts_that_no_sum_proves_are_in_doubt() -> None:
     def sure(text: str) -> list[float | None]:
-        fields = extract(INVOICES, Source(text)).fields
+        fields = found_by_rules(INVOICES, Source(text)).fields
         names = ("net_amount", "tax_amount", "total_amount")
         return [fields[name].confidence if name in fields else None for name in names]
 

@@ -183,8 +183,8 @@ async def test_doubtful_values_are_for_review_and_not_for_filters(tmp_path: Path
     assert annotations.get("one") == {"sure": "A"}
     assert own.extractions is not None
     assert reviewed(tmp_path / "other.sqlite", unsure) == [
-        ("count", ["refused many"]),
         ("unsure", ["uncertain B"]),
+        ("count", ["refused many"]),
     ]
     await change(own, unsure, [Change("one", "unsure", "accept")])
     assert annotations.get("one") == {"sure": "A", "unsure": "B"}

@@ -48,7 +48,9 @@ def test_what_is_listed_and_in_which_order(new_database: Callable[[], str]) -> N
     store.put(
         "slips",
         {
-            "sure": Extraction({"vendor": found("vendor", "Elm", 0.9), "place": found("place", "Rome", 0.7)}),
+            "sure": Extraction(
+                {"vendor": found("vendor", "Elm", 0.9), "place": found("place", "Rome", 0.85)}
+            ),
             "doubtful": Extraction(
                 {"place": found("place", "Bern", 0.6), "terms": found("terms", "net", 0.3)}
             ),
