@@ -16,10 +16,12 @@ BESIDE_VALUE = 12
 LINES_BELOW = 5
 """Lines under a label that are looked at, blank ones not counted."""
 
-_LEAD = re.compile(r"(?:[\s:.#=*°>)\]]|[-−](?![\d.,]))*")
+_CURRENCY = r"\(\s?(?:[$€£¥₹]|[A-Z]{3})\s?\)"
+"""A label's currency: "Total due ($)"."""
+_LEAD = re.compile(rf"(?:{_CURRENCY}|[\s:.#=*°>)\]]|[-−](?![\d.,]))*")
 _WORD = re.compile(r"[^\W_]+")
 _CELL = re.compile(r"\S+(?: \S+)*")
-_NOTHING_RIGHT = re.compile(r"[\s:.#*)-]*(?:[ \t]{2,}|\n|\Z)")
+_NOTHING_RIGHT = re.compile(rf"(?:{_CURRENCY}|[\s:.#*)-])*(?:[ \t]{{2,}}|\n|\Z)")
 _INNER = re.compile(
     r"\s*(?P<name>name|firma|company|nom|naam|nazwa)?(?P<other>\w[\w .-]{0,25})?\s*:\s*", re.IGNORECASE
 )

@@ -13,6 +13,8 @@ from citegraph.corpus.schema.field import Field
 from citegraph.language.terms import fold
 
 _LONGEST_HEAD = 40
+_COUNTS, _OF_NUMBERS = re.compile(r"(?:^|\s)(?:#|no|nr|num|number|nummer|code|id|ref)$"), 0.3
+"""How a head ends beneath which numbers stand, and what a name of the item counts in it ("Item #")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,7 @@ def heads_of(kind: RowKind, line: GridLine) -> Heads | None:
             if name in taken:
                 left.append(taken[name][1])
             taken[name] = share, place
+    others = _priced_twice(kind, line, taken, others)
     columns: dict[str, Column] = {}
     for name, (_, place) in sorted(taken.items(), key=lambda item: item[1][1]):
         cell, field = line.cells[place], kind.field(name)
@@ -101,6 +104,26 @@ def heads_of(kind: RowKind, line: GridLine) -> Heads | None:
     if kind.named_by not in columns or not set(kind.needs) & set(columns):
         return None
     return Heads(tuple(columns.values()), tuple(others), line.barred)
+
+
+def _priced_twice(
+    kind: RowKind, line: GridLine, taken: dict[str, tuple[float, int]], others: list[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Take the last of two heads of a price ("Unit price", "Price") for the amount where none is named; return the others."""
+    if kind.product is None or kind.product.gives in taken:
+        return others
+    price = next((name for name in kind.product.of if name in taken and kind.product.of.index(name)), "")
+    held = [
+        place
+        for place, cell in enumerate(line.cells)
+        if price and any(name == price for name, _ in _fields_named(kind, cell.text)[:1])
+    ]
+    if len(held) < 2:
+        return others
+    share = taken[price][0]
+    taken[price], taken[kind.product.gives] = (share, held[0]), (share, held[-1])
+    last = line.cells[held[-1]], line.cells[held[0]]
+    return [span for span in others if span not in {(cell.left, cell.right) for cell in last}]
 
 
 _NUMBERED = re.compile(r"^(?:pos(?:ition)?|no|nr|n|item|line|lp|#)\W{1,3}\w")
@@ -119,7 +142,8 @@ def _fields_named(kind: RowKind, head: str) -> list[tuple[str, float]]:
     product = (*kind.product.of, kind.product.gives) if kind.product else ()
     main = {kind.named_by, *kind.needs, *product}
     ordered = sorted(found, key=lambda name: (name not in main, -found[name]))
-    return [(name, found[name] / max(1, len(words))) for name in ordered]
+    weight = _OF_NUMBERS if _COUNTS.search(words) else 1.0
+    return [(name, weight * found[name] / max(1, len(words))) for name in ordered]
 
 
 def _words(text: str) -> str:

@@ -137,3 +137,20 @@ def test_the_lines_of_an_electronic_invoice_go_before_the_printed_ones(
     assert (found[0].confidence, found[0].start) == (0.99, None)
     held = extract(INVOICES, Source(WIDE, embedded=(data,), today=TODAY)).fields["line_items"]
     assert held.best.value == (expected[0],)
+
+
+def test_two_heads_of_a_price_and_a_head_of_numbers() -> None:
+    text = """Invoice 4712
+Item #   Ordered item            Quantity    Unit price      Price
+1        Anchor chain 8 mm              3         12.50      37.50
+2        Mooring line                   2         41.00      82.00
+
+Total                                                       119.50
+"""
+    found = said(rows(text), "description", "unit_price", "amount")
+    assert found == [("Anchor chain 8 mm", "12.5", "37.5"), ("Mooring line", "41", "82")]
+
+
+def test_a_label_with_its_currency_in_brackets() -> None:
+    fields = extract(INVOICES, Source("Invoice No: K-7\nTotal Due ($)\n65.33\n", today=TODAY)).fields
+    assert show(fields["total_amount"].best.value).startswith("65.33")
