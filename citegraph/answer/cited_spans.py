@@ -9,6 +9,7 @@ from citegraph.answer.extracts import locate
 from citegraph.citations.verdicts import Claim
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import Document, page_at
+from citegraph.corpus.schema.field import Field
 from citegraph.language.amounts import Money
 from citegraph.question.phrases import find_phrase
 from citegraph.run.pieces import CitedSpan, Values
@@ -30,28 +31,43 @@ def cell(value: Any) -> str:
 def cite_values(corpus: Corpus, bucket: Bucket, document: Document, values: Values) -> CitedSpan:
     """Return the span of a document to cite for some of its values: the line of the last value that is found.
 
-    A value that was extracted stands where it was found. Of another one it is the line that prints it, of several
-    the one with a word for its field ("Total" before "Net").
+    A value that was extracted stands where it was found, unless that line has the label of another field and a line
+    with the field's own label prints it too. Of another one it is the line that prints it, of several the one with a
+    word for its field ("Total" before "Net amount").
     """
     places = corpus.annotations.get_sources(document.doc_id, bucket.name)
     for name, value in reversed(list(values.items())):
         place = places.get(name)
         if place and place.start is not None and place.end is not None and place.end <= len(document.text):
             start, end = line_around(document.text, (place.start, place.end))
-            return {"doc": document.doc_id, "start": start, "end": end}
-        declared = bucket.field(name)
-        labels = declared.words if declared else ()
+            if _label_of(bucket, name, document.text[start:end]):
+                return {"doc": document.doc_id, "start": start, "end": end}
         for form in written_forms(value):
             lines = [line_around(document.text, span) for span in every_place(document.text, form)]
-            labelled = [
-                line
-                for line in lines
-                if any(find_phrase(document.text[line[0] : line[1]], word) for word in labels)
-            ]
+            labels = [_label_of(bucket, name, document.text[a:b]) for a, b in lines]
             if lines:
-                start, end = (labelled or lines)[0]
+                start, end = lines[labels.index(max(labels))]
                 return {"doc": document.doc_id, "start": start, "end": end}
+        if place and place.start is not None and place.end is not None and place.end <= len(document.text):
+            start, end = line_around(document.text, (place.start, place.end))
+            return {"doc": document.doc_id, "start": start, "end": end}
     return {"doc": document.doc_id, "start": 0, "end": min(len(document.text), 200)}
+
+
+def _label_of(bucket: Bucket, name: str, line: str) -> int:
+    """Return how well a line is labelled with a field: 3 with it alone, 2 beside another, 1 with none, 0 with another's."""
+    field = bucket.field(name)
+    own = _longest_word(field, line)
+    other = max((_longest_word(item, line) for item in bucket.fields if item is not field), default=0)
+    if own:
+        return 3 if not other else 2 if own >= other else 0
+    return 0 if other else 1
+
+
+def _longest_word(field: Field | None, line: str) -> int:
+    """Return the length of the longest of a field's words that a line has, 0 for none."""
+    words = (field.name.replace("_", " "), *field.words) if field else ()
+    return max((len(word) for word in words if find_phrase(line, word)), default=0)
 
 
 def with_own_value(claim: Claim, cited: Sequence[CitedSpan], documents: Mapping[str, Document]) -> Claim:

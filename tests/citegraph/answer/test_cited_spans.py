@@ -1,10 +1,17 @@
 """The span that is cited for a claim shows the claim's numbers."""
 
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
-from citegraph.answer.cited_spans import with_own_value
+from citegraph.answer.cited_spans import cite_values, with_own_value
 from citegraph.citations.verdicts import Claim
+from citegraph.corpus.records.annotations.annotation_tables import Source
+from citegraph.corpus.schema.bucket import load_buckets
 from citegraph.corpus.schema.document import Document, Page
+from citegraph.language.amounts import Money
 
 HEAD = "Invoice KOS-1 of 2025-01-15, Elm Ltd"
 
@@ -30,3 +37,28 @@ def test_a_row_is_cited_with_its_amount(between: int, said: str, quote: str, pag
     found = with_own_value(claim, cited, {"d": document})
     assert found.quote == quote.format(head=HEAD, gap=gap) == text[found.quote_start : found.quote_end]
     assert found.page == page
+
+
+class Sources:
+    """Annotations that were extracted from places of their documents."""
+
+    def __init__(self, places: dict[str, Source]) -> None:
+        self.places = places
+
+    def get_sources(self, doc_id: str, bucket: str) -> dict[str, Source]:
+        """Return the place of each value."""
+        return self.places
+
+
+@pytest.mark.parametrize("found_at", [None, "Net amount"])
+def test_a_total_is_cited_by_the_line_with_its_label(found_at: str | None) -> None:
+    text = "Invoice KOS-2\nNet amount 84.00\nTax exempt\nGrand total 84.00 EUR\n"
+    start = text.index(found_at) if found_at else 0
+    places = {"total_amount": Source(start=start, end=start + len("Net amount 84.00"))} if found_at else {}
+    corpus: Any = SimpleNamespace(annotations=Sources(places))
+    document = Document("d", "invoices", text, "d.pdf", "")
+    invoices = load_buckets()["invoices"]
+    cited = cite_values(corpus, invoices, document, {"total_amount": Money(Decimal("84.00"), "EUR")})
+    assert text[cited["start"] : cited["end"]] == "Grand total 84.00 EUR"
+    cited = cite_values(corpus, invoices, document, {"net_amount": Money(Decimal("84.00"), "EUR")})
+    assert text[cited["start"] : cited["end"]] == "Net amount 84.00"
