@@ -99,7 +99,8 @@ def _put_right(
         if not row and {claim.doc_id, claim.evidence_id} & dropped and not find_markers(piece, ids):
             # "A ends in May; B in June [a] [b]": what it rests on would go with the marker of its neighbour.
             return _add(piece, f"[{claim.doc_id}]"), ""
-        wrong = _wrong(claim)
+        # A marker of a row stands in its cell, for what that cell says.
+        wrong = [] if row else _wrong(claim)
         new = _without(piece, set(wrong), ids)
         if new != piece:
             return new, f'"{short}": citation of {", ".join(wrong)} dropped, it does not say this'

@@ -259,7 +259,7 @@ class _Run:
         findings = examine(self.pool, query, evidence)
         documents = self._documents(evidence)
         earlier = tuple(f for cited, facts in self.said if cited & documents for f in facts)
-        stated = replace(self._stated(evidence), said=earlier)
+        stated = replace(self.stated_in(evidence), said=earlier)
         repeats = self._repeated(query, findings)
         by_code = {f: code for f in query.view.facts if (code := self._from_code(f, statement.markers))}
         foreign = self._in_another_language(query, evidence)
@@ -361,7 +361,7 @@ class _Run:
                 return f"{show(part.fact)} stands elsewhere; of this the source says {show(part.rival)}"
         return ""
 
-    def _stated(self, evidence: Sequence[int]) -> Stated:
+    def stated_in(self, evidence: Sequence[int]) -> Stated:
         key = tuple(evidence)
         if key not in self.stated:
             self.stated[key] = stated_in(self.pool, evidence, self.asked)
@@ -646,6 +646,10 @@ def _backs(run: _Run, claim: Claim, marker: str) -> bool:
     spans = run.spans_of(marker)
     if not spans:
         return False
+    operands = hard_facts(claim.formula) if claim.verdict == "derived" else ()
+    stated = [o.fact for o in run.stated_in(spans).operands] if operands else ()
+    if any(facts_agree(operand, fact, "") for operand in operands for fact in stated):
+        return True
     findings = examine(run.pool, make_query(run.pool, claim.text), spans, 2)
     return any(
         not f.assessment.conflict and (f.assessment.found or f.assessment.coverage >= 0.4) for f in findings

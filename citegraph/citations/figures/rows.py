@@ -78,7 +78,7 @@ class Rows:
             held = [(row, cell) for row in self.rows for cell in row if self._states(cell, value)]
             if not held or self._stands_outside(value):
                 continue
-            others = [self._other(row, cell, keys) or self._column(row, cell) for row, cell in held]
+            others = [self._other(row, cell, keys) for row, cell in held]
             if all(others):
                 return f'"{" ".join(value.text.split())}" is {others[0]}'
         return ""
@@ -109,17 +109,6 @@ class Rows:
             for other, wanted, rival in entries:
                 if wanted and wanted <= claimed and rival and not rival & claimed:
                     return f'"{own["value"]}" is that of "{own["label"]}", not of "{other["label"]}"'
-        return ""
-
-    def _column(self, row: Row, held: Cell) -> str:
-        """Return the head of the column that has a value, when the claim names another column for it; else ""."""
-        heads = next((head for head in self.rows if not any(cell.facts for cell in head)), None)
-        if heads is None or len(heads) != len(row) or self._share(heads[held.column]):
-            return ""
-        for head, own in zip(heads, row, strict=True):
-            numbers = own.facts and all(fact.kind == "number" for fact in own.facts)
-            if numbers and head.column != held.column and self._share(head) == 1 and not self._share(own):
-                return f'in the column "{heads[held.column].text}", not "{head.text}"'
         return ""
 
     def _other(self, row: Row, held: Cell, keys: Sequence[Fact]) -> str:

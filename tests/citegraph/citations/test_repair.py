@@ -94,3 +94,21 @@ def test_a_marked_claim_stays_unsupported_when_the_answer_is_verified_again() ->
 def test_two_statements_with_two_markers_behind_them_stand_together() -> None:
     answer = "The lease ends on 31 May 2026; the cash was RM 51.00 [Lease_A.pdf] [slip-2]."
     assert fixed(answer) == (answer, [])
+
+
+def test_a_row_keeps_the_markers_of_its_cells() -> None:
+    spans = [
+        Evidence("x", "north", "Deposit: one month's rent."),
+        Evidence("y", "south", "A deposit of a quarter of the yearly rent is paid, which bears no interest."),
+    ]
+    answer = "| | North | South |\n|---|---|---|\n| Deposit | a month's rent [north] | a quarter of the yearly rent [south] |"
+    assert repair(answer, verify(answer, spans))[0] == answer
+
+
+def test_a_computed_claim_keeps_the_markers_of_its_operands() -> None:
+    spans = [
+        Evidence("x", "old", "The notice period is 45 days."),
+        Evidence("y", "new", "Paragraph 2 is replaced: 30 days."),
+    ]
+    answer = "The notice period is 15 days shorter than the 45 days of before, now 30 days [old] [new]."
+    assert repair(answer, verify(answer, spans))[0] == answer
