@@ -167,7 +167,7 @@ def compose_set(corpus: Corpus, plan: Plan, decision: Decision, context: Context
     copies = [*draft.get("notes", []), *copies]
     lost = lost_conditions(plan, decision)
     notes = copies + unknown_notes(corpus, plan, decision) + export_notes(plan)
-    text = f"Not used as a condition: {', '.join(lost)}.\n{draft['text']}" if lost else draft["text"]
+    text = f"Note: not used as a condition: {', '.join(lost)}.\n{draft['text']}" if lost else draft["text"]
     said = " and ".join(f"“{words}”" for words in lost)
     partial: Draft = {
         "partial": f"{said} could not be turned into a condition, so the set is not narrowed by it"

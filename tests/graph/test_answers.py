@@ -136,7 +136,7 @@ async def test_a_follow_up_infers_no_filter_that_nobody_wants(session: Session) 
 async def test_a_follow_up_is_read_with_the_turn_before(session: Session) -> None:
     first = await session.ask("What is the total of Cobaltine invoice CBC-10904?")
     second = await session.ask("And when is it due?", thread_id=first.thread_id)
-    assert "CBC-10904" in second.question
+    assert second.documents == first.documents
     assert "2024-07-31" in second.text or "July 31, 2024" in second.text
 
 
@@ -224,6 +224,6 @@ async def test_what_no_field_holds_cannot_be_left_out_and_is_not_looked_for(sess
     first = await session.ask("List the invoices from Oudenveld")
     edited = await session.ask("without the Zebrano ones", thread_id=first.thread_id)
     assert edited.documents == first.documents
-    assert "“zebrano” could not be left out, since no field of invoices holds it." in [
+    assert "Not used as a condition, since no field holds it: zebrano." in [
         item.message for item in edited.notes
     ]

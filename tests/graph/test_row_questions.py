@@ -96,7 +96,7 @@ async def test_lines_are_summed(till: Session, question: str, said: str, documen
 
 async def test_a_number_that_no_line_holds_is_said(till: Session) -> None:
     answer = await till.ask("How much did we pay for the Desk Lamp LX 12?")
-    assert answer.text.startswith("Not used as a condition: 12.")
+    assert answer.text.startswith("Note: not used as a condition: 12.")
     assert answer.status == "partial"
 
 

@@ -109,5 +109,5 @@ def test_a_ranking_keeps_currencies_apart(corpus: Corpus) -> None:
 def test_what_became_no_condition_stands_in_the_first_line(corpus: Corpus) -> None:
     plan = planned(corpus, "invoices", "Which invoices of 2024 were never paid?")
     draft = compose_set(corpus, plan, {}, Context(today="2025-03-01"))
-    assert draft["text"].startswith("Not used as a condition: never.")
+    assert draft["text"].startswith("Note: not used as a condition: never.")
     assert "never" in draft["partial"]
