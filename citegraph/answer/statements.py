@@ -18,6 +18,7 @@ from citegraph.language.terms import words
 from citegraph.plan.stored_filters import printed
 from citegraph.question import cues
 from citegraph.question.answer_form import NO_PERSON, PERSON, choice_in, says_neither
+from citegraph.question.functions import counted_at
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
 from citegraph.run.pieces import AskedBack, BucketPlan, CitedSpan, Decision, Draft, NumberMade, Plan, Values
@@ -203,6 +204,8 @@ def stated_values(
     asked = [name for name in part.get("asked", []) if name in values and name not in filtered]
     if PERSON.search(question):
         asked = [name for name in asked if not no_person(bucket, name)]
+    if counted_at(question) is not None:  # "how many years does the maker promise" asks for no maker
+        asked = [name for name in asked if (item := bucket.field(name)) and item.type in NUMBERS]
     if not part.get("asked") and bucket.main_amount in values and HOW_MUCH.search(question):
         head = " ".join([document.text[:IDENTITY], *(show(value) for value in values.values())])
         said = [
@@ -212,6 +215,10 @@ def stated_values(
         if all(word in known for word in part.get("terms", [])):
             asked = [str(bucket.main_amount)]
     return {name: values[name] for name in asked[:2]}
+
+
+NUMBERS = frozenset({"money", "integer", "decimal", "quantity"})
+"""Types of field that answer "how many"."""
 
 
 def no_person(bucket: Bucket, name: str) -> bool:

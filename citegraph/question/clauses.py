@@ -85,7 +85,34 @@ def unused(reader: Reader, denials: Denials, left: Sequence[str]) -> list[str]:
         place = reader.question.find(said)
         if place >= 0 and reader.free(place + len(said) - 1, place + len(said)):
             found.append(said)
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys([*found, *unheld_amounts(reader, left)]))
+
+
+def unheld_amounts(reader: Reader, left: Sequence[str]) -> list[str]:
+    """Return the words that say which amount is meant and that no field holds: "the open total", "how much postage"."""
+    question = reader.question
+    main = reader.bucket.field(reader.bucket.main_amount or "")
+    if main is None or not left:
+        return []
+    spots = [place for word in main.words for place in find_phrase(question, word)]
+    spots = [
+        (start, end) for start, end in spots if terms.bare(question[start:end]) not in terms.stop_words()
+    ]
+    before = [re.search(r"([^\W\d_]+)\s+$", question[:start]) for start, _ in spots]
+    behind = [
+        re.match(r"\s+([^\W\d_]+)", question[match.end() :])
+        for match in pattern("amount_asked").finditer(question)
+    ]
+    said = [match[1] for match in (*before, *behind) if match]
+    amounts = [declared for declared in reader.bucket.fields if declared.type == "money"]
+    held = {
+        word
+        for declared in amounts
+        for phrase in asked_by(declared)
+        for start, end in find_phrase(question, phrase)
+        for word in terms.words(question[start:end])
+    }
+    return [word for word in dict.fromkeys(said) if terms.bare(word) in left and terms.bare(word) not in held]
 
 
 def wanted(filters: Filters, context: Context) -> Filters:
@@ -106,7 +133,7 @@ def read_asked(reader: Reader) -> list[str]:
     found: list[tuple[int, int, str]] = []
     for declared in reader.bucket.fields:
         best: tuple[int, int] | None = None
-        for word in (*declared.words, declared.name.replace("_", " ")):
+        for word in asked_by(declared):
             if terms.bare(word) in terms.stop_words("grammar") and not PERSON.search(reader.question):
                 continue  # "from" asks only beside a "who"
             for start, end in find_phrase(reader.question, word):
@@ -115,6 +142,16 @@ def read_asked(reader: Reader) -> list[str]:
         if best and best[1] - best[0] >= 3:
             found.append((best[0] - best[1], best[0], declared.name))
     return [name for _, _, name in sorted(found)]
+
+
+def _labels(declared: Field) -> tuple[str, ...]:
+    return tuple(label for rule in declared.extract for label in rule.labels if " " in label)
+
+
+def asked_by(declared: Field) -> tuple[str, ...]:
+    """Return the words by which a field is asked for; an amount also by the labels of several words that it is printed under."""
+    words = (*declared.words, declared.name.replace("_", " "))
+    return (*words, *_labels(declared)) if declared.type == "money" else words
 
 
 def read_noun(reader: Reader) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from citegraph.language import terms
-from citegraph.language.word_tables import pattern
+from citegraph.language.word_tables import pattern, source
 
 FUNCTIONS = ("share", "median", "average", "count", "max", "min", "sum")
 """In the order in which they are looked for: the average of sums is an average, "how many ... in total" a count."""
@@ -39,7 +39,8 @@ def spans(question: str, function: str) -> Iterator[tuple[int, int]]:
         yield match.span()
     if function == "sum":
         for match in _billed().finditer(question):
-            yield match.span()
+            yield match.span("asked")
+            yield match.span("billed")
 
 
 def counting(question: str) -> Iterator[tuple[int, int]]:
@@ -69,5 +70,5 @@ def counted_at(question: str) -> int | None:
 def _billed() -> re.Pattern[str]:
     """Return what matches "how much has A invoiced": a question for an amount, and a verb of billing."""
     return re.compile(
-        rf"{pattern('amount_asked').pattern}[^?.]{{0,60}}{pattern('billed').pattern}", re.IGNORECASE
+        rf"(?P<asked>{source('amount_asked')})[^?.]{{0,60}}(?P<billed>{source('billed')})", re.IGNORECASE
     )

@@ -14,7 +14,7 @@ def _pattern(phrase: str) -> re.Pattern[str]:
     """Return the pattern of a phrase; its last word, when it is one of letters, is left to `same_noun`."""
     *first, last = re.split(r"[\s\-]+", phrase.strip())
     *before, end = [*(re.escape(part) for part in first), _begun(last) if last.isalpha() else re.escape(last)]
-    body = r"[-\s]+".join([*before, f"(?P<last>{end})"])
+    body = rf"{CLITIC}[-\s]+".join([*before, f"(?P<last>{end})"])
     return re.compile(rf"(?<!\w){body}(?!\w)", re.IGNORECASE)
 
 
@@ -25,6 +25,8 @@ def _begun(word: str) -> str:
     return rf"{first}[^\W\d_]*"
 
 
+CLITIC = r"(?:-t)?(?:-(?:il|elle|on|ils|elles|vous|nous|je|tu))?"
+"""What French puts behind a verb that asks: "reste-t-il à payer"."""
 UMLAUTS = {"a": "ä", "o": "ö", "u": "ü"}
 
 

@@ -1,0 +1,79 @@
+"""How strangers ask: kinds of questions that nobody had in mind when the rules were written."""
+
+import pytest
+
+from citegraph.question.asking_part import asking, plain
+from tests.node_runtime import Read
+
+
+@pytest.mark.parametrize(
+    ("bucket", "question", "expected"),
+    [
+        # A denial at the end of a sentence that follows another one.
+        (
+            "invoices",
+            "Rechnungen von Halbrecht ab 2023. Die aus 2024 brauche ich nicht.",
+            [("vendor_name", "="), ("invoice_date", ">="), ("invoice_date", "any")],
+        ),
+        # What stands before the denial is denied to be something.
+        ("contracts", "contracts where Tannick is not a party", [("parties", "not in")]),
+        # A bound beyond every main date is of the date that reaches so far.
+        ("certificates", "certificates that are good past end of 2039", [("valid_until", ">=")]),
+        # The word before a period says which date it is.
+        ("invoices", "invoices due in February 2024", [("due_date", "between")]),
+        # "then" for "than", and a unit that counts.
+        ("datasheets", "datasheets with more then 3 pages", [("page_count", ">")]),
+    ],
+)  # fmt: skip
+def test_conditions_of_strangers(
+    read: Read, bucket: str, question: str, expected: list[tuple[str, str]]
+) -> None:
+    clauses = read(bucket, question).clauses
+    found = [(c.field, c.operator) if hasattr(c, "field") else (c.clauses[0].field, c.mode) for c in clauses]  # type: ignore[union-attr]
+    assert [item for item in found if item[0] != "document_type"] == expected
+
+
+def test_a_word_that_tells_a_names_values_apart_keeps_or_leaves_out_some(read: Read) -> None:
+    (kept,) = read("invoices", "the Kestrelwick Limited invoices").clauses
+    assert kept.raw  # type: ignore[union-attr]
+    both = read("invoices", "Kestrelwick invoices").clauses[0]
+    assert len(both.value) == 2  # type: ignore[union-attr, arg-type]
+
+
+@pytest.mark.parametrize(
+    ("question", "unheld"),
+    [
+        ("the open total of the invoices from Oudenveld", ["open"]),
+        ("How much postage did Oudenveld charge us?", ["postage"]),
+        ("the net total of the invoices from Oudenveld", []),
+        ("total of the invoices from Oudenveld", []),
+    ],
+)
+def test_a_word_that_says_which_amount_is_meant_is_never_dropped(
+    read: Read, question: str, unheld: list[str]
+) -> None:
+    assert list(read("invoices", question).unused) == unheld
+
+
+@pytest.mark.parametrize(
+    ("message", "asked"),
+    [
+        (
+            "I am writing a summary for a client: which leases end in 2027? Thanks.",
+            "which leases end in 2027?",
+        ),
+        ("Which lease ends first: A or B?", "Which lease ends first: A or B?"),
+        ("List the leases. No summary.", "List the leases. No summary."),
+    ],
+)
+def test_sentences_around_a_question_are_no_part_of_it(message: str, asked: str) -> None:
+    assert asking(message) == asked
+
+
+def test_code_and_compared_numbers_say_nothing_of_the_intent() -> None:
+    assert plain("Is Queue::list() sound with more than 4 threads?").split() == [
+        "Is",
+        "sound",
+        "with",
+        "threads?",
+    ]
