@@ -38,7 +38,7 @@ from citegraph.citations.findings import (
     passage_of,
 )
 from citegraph.citations.lookup import Looked, Stated, look_up, show, shown_as_computed, stated_in
-from citegraph.citations.matching import facts_agree, family, squeeze, view
+from citegraph.citations.matching import View, facts_agree, family, squeeze, view
 from citegraph.citations.quotations import folded_words, labelled, quoted_in, stands_exactly, stitched
 from citegraph.citations.repair import MARK
 from citegraph.citations.verdicts import Claim, Derivation, Evidence, Report, Verdict
@@ -82,6 +82,7 @@ class _Held:
     by_code: bool = False
 
 
+_OPPOSITE = {">=": "<=", "<=": ">="}
 _BACKED = ("supported", "derived")
 
 
@@ -270,6 +271,7 @@ class _Run:
             return self._lacking(looked.missing[0], finding)
         said = self._in_another_field(query, evidence) or self._renumbered(query, repeats)
         said = said or self._misplaced(statement, query, evidence, looked, stated)
+        said = said or self._other_bound(query, evidence, stated)
         if said:
             return _Held("contradicted", finding, said)
         broken = self._broken_quote(query, evidence) or self._stitched(query, evidence)
@@ -338,6 +340,32 @@ class _Run:
             return self._of_another(query, evidence, stated)
         worst = max(wrong, key=lambda m: m.weight)
         return f"{show(worst.fact)} stands elsewhere; of this the source says {show(worst.rival.fact)}"
+
+    def _other_bound(self, query: Query, evidence: Sequence[int], stated: Stated) -> str:
+        """Return which value of a claim is a least one where its source has it as the most, or the other way; "" for none."""
+        for fact in query.view.facts:
+            wanted = _OPPOSITE.get(query.view.bound(fact))
+            if wanted is None:
+                continue
+            theirs = [
+                source.bound(other)
+                for source in self._views(evidence)
+                for other in source.facts
+                if facts_agree(fact, other, stated.around)
+            ]
+            if theirs and set(theirs) == {wanted}:
+                said = "at least" if wanted == ">=" else "at most"
+                return f'the source says "{said}" {show(fact)}, the claim the reverse'
+        return ""
+
+    def _views(self, evidence: Sequence[int]) -> list[View]:
+        """Return the sentences and rows of some spans."""
+        return [
+            view(self.pool.units[m].text, self.pool.document(self.pool.evidence[e].doc_id).comma)
+            for e in evidence
+            for m in self.pool.by_evidence.get(e, [])
+            if self.pool.units[m].start >= 0
+        ]
 
     def _of_another(self, query: Query, evidence: Sequence[int], stated: Stated) -> str:
         """Return which value of a claim stands in a row of another key, or among the words of another value."""

@@ -52,3 +52,18 @@ def test_a_value_of_another_key_or_role_is_contradicted(claim: str) -> None:
 )
 def test_a_value_in_its_own_place_is_supported(claim: str) -> None:
     assert verdict(claim) == "supported"
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        ("The lid is pressed on for at least 15 seconds [lid].", "supported"),
+        ("The lid is pressed on for at most 15 seconds [lid].", "contradicted"),
+        ("The lid weighs at least 40 g [lid].", "contradicted"),
+        ("The lid weighs at most 40 g [lid].", "supported"),
+        ("A lid of 40 g is the heaviest [lid].", "supported"),
+    ],
+)
+def test_the_least_is_not_the_most(claim: str, expected: str) -> None:
+    lid = Evidence("l", "lid", "Press the lid on for at least 15 seconds. Its weight is no more than 40 g.")
+    assert [found.verdict for found in verify(claim, [lid]).claims] == [expected]
