@@ -262,12 +262,20 @@ def _name(text: str, start: int, end: int, *, lower: bool = False) -> tuple[int,
     if (
         not re.search(r"[^\W\d_]{2}", piece)
         or len(piece) > 120
+        or _is_sentence(piece)
         or _ROLE.search(piece)
         or not (lower or re.search(r"[A-Z]", piece))
         or (not lower and re.match(r"[a-zà-öø-ÿ]+(?![\w.])|\d+\s", piece))
     ):
         return None
     return start, start + len(piece)
+
+
+def _is_sentence(piece: str) -> bool:
+    """Return whether a piece says more than a name: many words in lower case, a label, or roles alone ("Landlord and")."""
+    words = piece.split()
+    small = sum(word[:1].islower() for word in words)
+    return (len(words) > 5 and 2 * small > len(words)) or ":" in piece or fold(words[0]) in _roles()
 
 
 def _after_form(piece: str) -> str:

@@ -35,6 +35,11 @@ PHRASES = ["by and between", "between", "entre", "zwischen"]
             "conclu entre : Orla SAS immatriculée au RCS de Brest (le “Prestataire”) et Quai Ouest SARL, dont le siège est à Brest (le “Client”).",
             [("Orla SAS", "Prestataire"), ("Quai Ouest SARL", "Client")],
         ),
+        (
+            "Disputes between you and Kestrel will not be decided by a judge but by an arbiter of the town and Kestrel.",
+            [],
+        ),
+        ("made by and between Landlord and Resident, upon the terms below.", []),
         ("SELLER: ______________\nBUYER: [name]\n", []),
     ],
 )
