@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from citegraph.citations.cited_pool import Pool, units_of
 from citegraph.citations.facts import Fact, hard_facts, uses_comma_decimals
-from citegraph.citations.figures.arithmetic import Operand, Result, compute
+from citegraph.citations.figures.arithmetic import IN_CLAIM, Operand, Result, compute
 from citegraph.citations.figures.tables import BAR
 from citegraph.citations.matching import View, facts_agree, view
 from citegraph.language.numbers import readings
@@ -136,11 +136,11 @@ def _computed(
         for o in stated.operands
     ]
     operands += [Operand(f, -1, named=True) for f in (*stated.asked, *stated.said)]
-    operands += [Operand(f, -2, named=True) for f in sure]
+    operands += [Operand(f, IN_CLAIM, named=True) for f in sure]
     if written := _written_out(claim, fact):
         return Result(written[1], ()) if _gives(fact, written[0]) else None
     beside = _shown_beside(claim, fact)
-    if beside and (result := compute(fact, [Operand(f, -2, named=True) for f in beside])) is not None:
+    if beside and (result := compute(fact, [Operand(f, IN_CLAIM, named=True) for f in beside])) is not None:
         return result
     if len(beside) in (2, 3):
         return None
@@ -205,7 +205,7 @@ def _shown_beside(claim: View, fact: Fact) -> list[Fact]:
 
 def shown_as_computed(claim: View, fact: Fact, stated: Stated) -> bool:
     """Tell whether a claim shows how a value comes about, though the source has that value in another place too."""
-    operands = [Operand(f, -2, named=True) for f in claim.facts if f is not fact]
+    operands = [Operand(f, IN_CLAIM, named=True) for f in claim.facts if f is not fact]
     operands += [Operand(f, -1, named=True) for f in stated.said]
     return compute(fact, operands) is not None
 

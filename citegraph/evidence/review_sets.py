@@ -272,8 +272,19 @@ def unknown_names(corpus: Corpus, plan: Plan, question: str) -> list[str]:
     return [
         word
         for word in part["names"]
-        if word not in taken and (identifies(question, [word]) or qualifies(question, word, nouns))
+        if word not in taken
+        and (
+            not all_capitals(question, word)
+            or identifies(question, [word])
+            or qualifies(question, word, nouns)
+        )
     ]
+
+
+def all_capitals(question: str, name: str) -> bool:
+    """Tell whether a question writes a name in capitals wherever it has it, as it does an abbreviation."""
+    written = [found for found in re.findall(r"[^\W_]+", question) if terms.bare(found) == name]
+    return bool(written) and all(found.isupper() for found in written)
 
 
 def qualifies(question: str, name: str, nouns: Sequence[str]) -> bool:

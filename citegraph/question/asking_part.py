@@ -3,11 +3,11 @@
 import re
 
 from citegraph.language.amounts import find_amounts
+from citegraph.language.claim_tokens import sentence_spans
 from citegraph.language.word_tables import pattern
 from citegraph.question import cues
 from citegraph.question.measures import compared
 
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=\S)")
 _LED = re.compile(r"^(?:\S+\s+){4,}\S+:\s+")
 """A sentence that leads up to the question ("I am preparing an overview for a client: ..."); a short one is its topic."""
 _CODE = re.compile(r"`[^`]*`|\S*(?:::|\w\(\))\S*")
@@ -15,7 +15,7 @@ _CODE = re.compile(r"`[^`]*`|\S*(?:::|\w\(\))\S*")
 
 def asking(message: str) -> str:
     """Return the sentences of a message that end as questions do, the whole message where none does."""
-    sentences = _SENTENCE.split(message)
+    sentences = [message[start:end] for start, end in sentence_spans(message)]
     asked = [_without_lead(one) for one in sentences if one.rstrip(' "”»)').endswith("?")]
     return " ".join(asked) or message
 

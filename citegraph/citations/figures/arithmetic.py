@@ -15,6 +15,8 @@ from citegraph.language.numbers import readings
 
 MOST = 40
 """Operands that are tried in pairs; a longer table is computed over its columns only."""
+IN_CLAIM = -2
+"""The place of an operand that the claim itself shows; -1 is one that the question or an earlier claim says."""
 DAY = Decimal(86400)
 """In seconds."""
 
@@ -50,7 +52,7 @@ def compute(wanted: Fact, operands: Sequence[Operand], bounded: bool = False) ->
 
     Units are kept: a length is no price less a length, and a count of things adds to no amount. Values that the claim
     does not show must stand in sentences that speak of it; a result of two significant digits or fewer is hit by chance,
-    so most of its operands are shown or they stand in one place, and a bound ("at least six weeks") is nobody's result.
+    so the claim itself shows most of its operands or they stand in one place, and a bound ("at least six weeks") is nobody's result.
 
     Args:
         wanted: the number or date of the claim.
@@ -81,7 +83,8 @@ def _follows(wanted: Fact, result: Result, few: bool, bounded: bool) -> bool:
     if few:
         added = not re.search(r" [×/] ", result.formula)
         pair = len(result.operands) == 2
-        if added and pair and (len(stated) == 1 or (close and len(wanted.printed) > 1 and not bounded)):
+        beside = len(stated) == 1 and any(o.place == IN_CLAIM for o in result.operands)
+        if added and pair and (beside or (close and len(wanted.printed) > 1 and not bounded)):
             return True
         if pair and "×" in result.formula and len(stated) == 1 and family(wanted) == "money":
             return True  # "ten of them cost EUR 11,000": ten at EUR 1,100

@@ -64,6 +64,7 @@ def test_a_word_that_says_which_amount_is_meant_is_never_dropped(
         ),
         ("Which lease ends first: A or B?", "Which lease ends first: A or B?"),
         ("List the leases. No summary.", "List the leases. No summary."),
+        ("What is the sum of all Arden Inc. leases?", "What is the sum of all Arden Inc. leases?"),
     ],
 )
 def test_sentences_around_a_question_are_no_part_of_it(message: str, asked: str) -> None:
