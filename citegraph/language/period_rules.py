@@ -261,7 +261,7 @@ def period_rules() -> tuple[Rule, ...]:
             lambda f, r: years_span(int(f["y"]), int(f["z"])),
         ),
         rule(
-            rf"(?<![$€£#:/-])(?<!\d,)(?P<y>{_YEAR})(?![\d/:%]|[.,]\d|-\d|\s?{_NOT_A_YEAR})",
+            rf"(?<![$€£#:/-])(?<!\d,)(?P<y>{_YEAR})(?![\d/%]|:\d|[.,]\d|-\d|\s?{_NOT_A_YEAR})",
             lambda f, r: None if _AMOUNT_LEAD.search(f.string, 0, f.start()) else year_span(year_of(f, r)),
         ),
         rule(

@@ -21,10 +21,13 @@ def asking(message: str) -> str:
 
 
 def _without_lead(sentence: str) -> str:
-    """Return a sentence without what leads up to it; a lead that asks itself stays."""
+    """Return a sentence without what leads up to it; a lead that asks itself, or holds a number or date, stays."""
     lead = _LED.match(sentence)
-    asks = lead and (cues.WHICH.search(lead[0]) or pattern("asks_how", "asks_whom").search(lead[0]))
-    return sentence[lead.end() :] if lead and not asks else sentence
+    if lead is None:
+        return sentence
+    conditions = re.search(r"\d", lead[0])  # "invoices of Arden from 2017: what do they come to?"
+    asks = cues.WHICH.search(lead[0]) or pattern("asks_how", "asks_whom").search(lead[0])
+    return sentence if conditions or asks else sentence[lead.end() :]
 
 
 def plain(question: str) -> str:

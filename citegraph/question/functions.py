@@ -38,9 +38,16 @@ def spans(question: str, function: str) -> Iterator[tuple[int, int]]:
     for match in pattern(*KINDS[function]).finditer(question):
         yield match.span()
     if function == "sum":
-        for match in _billed().finditer(question):
+        for match in _billed("billed").finditer(question):
             yield match.span("asked")
             yield match.span("billed")
+        for match in _billed("bill").finditer(question):
+            before = terms.words(match["between"])
+            if (
+                len(before) > 1 and before[-1] not in terms.stop_words()
+            ):  # "how much did the bill come to" asks of one
+                yield match.span("asked")
+                yield match.span("billed")
 
 
 def counting(question: str) -> Iterator[tuple[int, int]]:
@@ -67,8 +74,9 @@ def counted_at(question: str) -> int | None:
 
 
 @cache
-def _billed() -> re.Pattern[str]:
-    """Return what matches "how much has A invoiced": a question for an amount, and a verb of billing."""
+def _billed(kind: str) -> re.Pattern[str]:
+    """Return what matches "how much has A invoiced": a question for an amount, and a verb of billing of a kind."""
     return re.compile(
-        rf"(?P<asked>{source('amount_asked')})[^?.]{{0,60}}(?P<billed>{source('billed')})", re.IGNORECASE
+        rf"(?P<asked>{source('amount_asked')})(?P<between>[^?.]{{0,60}}?)(?P<billed>{source(kind)})",
+        re.IGNORECASE,
     )

@@ -46,7 +46,8 @@ class Part:
     @property
     def exchanged(self) -> bool:
         """Tell whether the words that the claim has around a value are those of its rival in the source."""
-        telling = self.theirs - self.own > CLEAR and self.their_line >= self.own_line
+        nearer = self.their_line >= self.own_line if self.beside else self.their_line > self.own_line
+        telling = self.theirs - self.own > CLEAR and nearer
         apart = self.own > 0 if self.beside else not self.drawn
         return telling and apart and _measured(self.fact) and _measured(self.rival)
 

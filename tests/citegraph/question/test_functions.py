@@ -26,6 +26,8 @@ from citegraph.question.functions import asks, counted_at, function_of
         ("sum", "Qual è il totale delle fatture di Tarn?"),
         ("sum", "Hoeveel hebben we bij Tarn uitgegeven?"),
         ("sum", "How much has Tarn billed us?"),
+        ("sum", "How much did Tarn invoice in 2024?"),
+        ("none", "How much did the invoice of Tarn come to?"),
         ("average", "average receipt of Tarn"),
         ("average", "Was kostet eine Quittung von Tarn im Schnitt?"),
         ("average", "Montant moyen des factures de Tarn"),
