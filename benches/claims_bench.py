@@ -1,6 +1,6 @@
 """How well answers as a good model writes them are checked: right claims refused, wrong ones passed, tables kept.
 
-    python -m benches.claims_bench [--half open|first_look] [--json] [--show refused|passed] [--without-baselines]
+    python -m benches.claims_bench [--half open|first_look] [--set NAME] [--json] [--show refused|passed] [--without-baselines]
 
 The answers lie in `benches/claims/{agreements,figures}/{open,first_look}.jsonl`: a question, the numbered passages
 that were found, an answer whose markers name them, its claims, and subtly wrong versions of single claims. Each answer
@@ -34,6 +34,8 @@ from citegraph.llm.embeddings import MiniLMEmbedder
 
 FOLDER = Path(__file__).parent / "claims"
 SETS = ("agreements", "figures")
+LATER = "strangers"
+"""A set that was written later, for one run only; it has no open half."""
 Half = Literal["open", "first_look"]
 HALVES: tuple[Half, ...] = ("open", "first_look")
 FACTS = frozenset({"wrong number", "wrong date", "wrong unit", "wrong name", "wrong code"})
@@ -75,14 +77,14 @@ class DataAbsent(Exception):
 # ---------------------------------------------------------------- the data
 
 
-def read_answers(half: Half, folder: Path = FOLDER) -> list[dict[str, Any]]:
+def read_answers(half: Half, folder: Path = FOLDER, sets: Sequence[str] = SETS) -> list[dict[str, Any]]:
     """Return the answers of one half, those about agreements first.
 
     Raises:
         DataAbsent: a file is missing.
     """
     rows = []
-    for name in SETS:
+    for name in sets:
         path = folder / name / f"{half}.jsonl"
         if not path.is_file():
             raise DataAbsent(f"{path} is absent: the claims of this half are not in this checkout")
@@ -266,9 +268,15 @@ def threshold(right: Sequence[float], wrong: Sequence[float]) -> float:
 # ---------------------------------------------------------------- the table
 
 
-def measure(half: Half, with_baselines: bool = True, folder: Path = FOLDER, show: str = "") -> dict[str, Any]:
+def measure(
+    half: Half,
+    with_baselines: bool = True,
+    folder: Path = FOLDER,
+    show: str = "",
+    sets: Sequence[str] = SETS,
+) -> dict[str, Any]:
     """Run a half and return the rates of the verifier and of the baselines, by form and by kind."""
-    rows = read_answers(half, folder)
+    rows = read_answers(half, folder, sets)
     cases = [case for row in rows for case in cases_of(row)]
     started = time.thread_time()
     outcomes = [(case, passes(case)) for case in cases]
@@ -368,12 +376,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--half", choices=HALVES, default="open")
+    parser.add_argument("--set", choices=[*SETS, LATER], help="only this set")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--show", choices=["refused", "passed", "all"], default="", help="print these cases")
     parser.add_argument("--without-baselines", action="store_true")
     args = parser.parse_args(argv)
     try:
-        result = measure(args.half, not args.without_baselines, show=args.show)
+        result = measure(
+            args.half, not args.without_baselines, show=args.show, sets=[args.set] if args.set else SETS
+        )
     except DataAbsent as absent:
         print(absent, file=sys.stderr)
         return 2
