@@ -21,6 +21,8 @@ def home(tmp_path: Path, sample_home: Path, monkeypatch: pytest.MonkeyPatch) -> 
     import shutil
 
     shutil.copytree(sample_home, tmp_path / "home")
+    for kept in (tmp_path / "home").glob("threads.sqlite*"):
+        kept.unlink()  # other tests have asked in the home that is copied
     monkeypatch.setenv("CITEGRAPH_HOME", str(tmp_path / "home"))
     return tmp_path / "home"
 
