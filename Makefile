@@ -51,7 +51,7 @@ demo: $(VENV)/.runtime
 RUN_TESTS = $(PY) -m tests.postgres $(PY) -m pytest -n $(or $(WORKERS),2) --dist loadfile $(TESTS)
 
 test: $(VENV)/.dev tesseract
-	@$(RUN_TESTS) -m "not slow and not local_model and not ray"
+	@$(RUN_TESTS) -m "not slow and not local_model and not ray and not training"
 
 test-all: $(VENV)/.dev tesseract chromium
 	@$(RUN_TESTS)

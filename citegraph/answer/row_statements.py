@@ -29,7 +29,8 @@ def rows_draft(corpus: Corpus, plan: Plan, context: Context) -> Draft:
     assert corpus.rows is not None
     rows = corpus.rows.find(query, limit=context.list_limit)
     total = corpus.rows.count(query)
-    ids = list(dict.fromkeys(row.doc_id for row in rows))
+    # Those of the rows that are shown first: their lines are cited.
+    ids = list(dict.fromkeys([*(row.doc_id for row in rows), *corpus.rows.documents(query)]))
     spoken = kind.name.replace("_", " ")
     what = " and ".join([*(f"“{word}”" for word in wanted["words"][:1]), *wanted["words"][1:]])
     lines: list[str] = []
@@ -46,9 +47,9 @@ def rows_draft(corpus: Corpus, plan: Plan, context: Context) -> Draft:
             )
             label = LABELS[function].format(field=f"{column.replace('_', ' ')} of {spoken}")
             lines.append(f"{label}: {text} {number.unit} {marks}.".replace("  ", " "))
-            inputs = [
-                value for row in rows if (value := _amount(row.values.get(column), number.unit)) is not None
-            ]
+            values = [_amount(row.values.get(column), number.unit) for row in rows]
+            # The database computed it over all rows; it is computed once more where all of them are here.
+            inputs = [value for value in values if value is not None] if len(rows) == total else []
             made.append(
                 made_number(
                     text,
@@ -62,6 +63,8 @@ def rows_draft(corpus: Corpus, plan: Plan, context: Context) -> Draft:
     else:
         lines.append(f"{total} {spoken} in {len(ids)} documents:")
     lines += [f"- {row_said(kind, row)} [{row.doc_id}]" for row in rows[:SHOWN]]
+    if total > min(SHOWN, len(rows)):
+        lines.append(f"Showing {min(SHOWN, len(rows))} of {total} rows.")
     columns = [field.name for field in kind.fields if any(field.name in row.values for row in rows)]
     conditions = [printed(item) for item in wanted["filters"]]
     said = (

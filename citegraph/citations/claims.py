@@ -4,10 +4,12 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import pairwise
 
 from citegraph.citations.facts import hard_facts
 from citegraph.language.claim_tokens import EMPHASIS, content_stems, sentence_spans
+from citegraph.language.word_tables import source
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,9 +278,10 @@ def _read_prose(
 
 _NUMBER_ALONE = re.compile(r"[\s\W]*\d[\d.,]*(?:[\s\x00]|[^\w\s])*")
 
-_PART_START = re.compile(
-    r"\s*(?:[,;]\s*)?(?:and|but|while|whereas|und|aber|während|et|mais|tandis que|;|,)\s", re.IGNORECASE
-)
+
+@cache
+def _part_start() -> re.Pattern[str]:
+    return re.compile(rf"\s*(?:[,;]\s*)?(?:{source('joins')}|;|,)\s", re.IGNORECASE)
 
 
 def _split_sentence(walk: _Splitter, start: int, end: int) -> list[tuple[int, int, tuple[str, ...]]]:
@@ -287,7 +290,7 @@ def _split_sentence(walk: _Splitter, start: int, end: int) -> list[tuple[int, in
     for match in re.finditer(r"\x00+(?:[\s,;]*\x00+)*", walk.masked[start:end]):
         at = start + match.end()
         later = "\x00" in walk.masked[at:end]
-        if later and (_PART_START.match(walk.masked, at, end) or walk.masked[at : at + 1] in ",;"):
+        if later and (_part_start().match(walk.masked, at, end) or walk.masked[at : at + 1] in ",;"):
             left = walk.masked[max([start, *cuts]) : at].replace("\x00", "")
             right = walk.masked[at:end].split("\x00")[0]
             if _says_something(left) and _says_something(right):

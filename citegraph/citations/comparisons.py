@@ -14,7 +14,6 @@ from citegraph.language.claim_tokens import content_stem
 
 # Share of the words of a claim over several documents that they have together, where its values are bound to them.
 COMPARED = 0.5
-UNSAID = 6  # "is bound for longer, 18 months, against ..." lacks more words in a row than a statement of one document
 SMALL_WORDS = frozenset({"negation", "modality", "opposite", "quantifier", "bound"})
 """Problems that are none of values and names."""
 UNBRIDGED = "no name holds the cited documents together; a sentence for each can be checked"

@@ -7,7 +7,6 @@ from itertools import accumulate
 
 from citegraph.citations.assessment import Assessment, Passage, Problem, assess
 from citegraph.citations.cited_pool import Pool, Window, build_pool, index_stems, windows
-from citegraph.citations.facts import hard_facts
 from citegraph.citations.field_values import exchanged, says_only_values
 from citegraph.citations.matching import View, view
 from citegraph.citations.verdicts import Evidence, Verdict
@@ -143,21 +142,6 @@ def supporting_sentences(pool: Pool, query: Query, evidence: Sequence[int]) -> l
     return chosen
 
 
-# Several sentences have a word more easily than one: together they must have more of the claim.
-TOGETHER = 0.75
-
-
-def together_of(pool: Pool, query: Query, evidence: Sequence[int], findings: list[Finding]) -> Finding | None:
-    """Judge a claim by all sentences that speak of it, unless one passage is about the claim and does not
-    back it.
-    """
-    found = joint(pool, query, evidence)
-    if found is None or any(f.assessment.problems and f.assessment.coverage >= ENOUGH for f in findings):
-        return None
-    ok = found.assessment.coverage >= TOGETHER and found.assessment.gap < GAP
-    return found if ok and not found.assessment.problems else None
-
-
 def joint(pool: Pool, query: Query, evidence: Sequence[int]) -> Finding | None:
     """Hold a claim against the sentences that together say most of it, None when fewer than two do."""
     chosen = supporting_sentences(pool, query, evidence)
@@ -220,40 +204,6 @@ def _outweighs(clash: Assessment, clean: Assessment) -> bool:
     if clash.tight >= 0.75 or clean.tight >= 0.75:
         return clash.tight > clean.tight + 0.05
     return clash.coverage > clean.coverage + 0.05
-
-
-_CLAUSE = re.compile(
-    r"\s*;\s+|,?\s+(?:and|while|whereas|but|und|während|aber|et|tandis que|mais)\s+(?=(?:the|its|their"
-    r"|it|they|he|she|this|that|each|both|der|die|das|sein|ihre?|le|la|les|il|elle|son|sa)\b|[A-ZÀ-Þ])"
-)
-
-
-def clauses_of(text: str) -> list[str]:
-    """Return the coordinated clauses of a sentence, each long enough to be a statement of its own."""
-    parts = [p.strip() for p in _CLAUSE.split(text) if p.strip()]
-    if len(parts) < 2 or any(len(content_stems(p)) + len(hard_facts(p)) < 3 for p in parts):
-        return []
-    return parts
-
-
-def praise(finding: Finding) -> str:
-    """Return for people what agrees."""
-    found = finding.assessment
-    facts = found.found + found.elsewhere
-    if facts:
-        return f"{facts} of {found.facts} values agree, {found.coverage:.0%} of the words"
-    return f"{found.coverage:.0%} of the words are in the source"
-
-
-def blame(finding: Finding) -> str:
-    """Return for people what does not agree."""
-    problems = finding.assessment.problems
-    if problems:
-        first: Problem = next((p for p in problems if p.conflict), problems[0])
-        return first.message
-    if finding.assessment.gap >= GAP:
-        return "a part of the claim has no source"
-    return f"only {finding.assessment.coverage:.0%} of the words are in the source"
 
 
 @dataclass(frozen=True, slots=True)

@@ -400,7 +400,7 @@ class _Run:
         return [p for s in spans for p in places_of(s.text, self.pool.document(s.doc_id).comma)]
 
     def _from_code(self, fact: Fact, markers: Sequence[str]) -> str:
-        computed = from_code(fact, [d for d in self.derivations if recompute(d)])
+        computed = from_code(fact, self.derivations)
         return computed.formula if computed else count_of(fact, markers)
 
     def _lacking(self, fact: Fact, finding: Finding | None) -> "_Held":
@@ -644,7 +644,8 @@ def verify(
     ids = [*pool.members, *(e.evidence_id for e in evidence)]
     statements = split_claims(answer_text, ids)
     stems = frozenset(content_stems(question))
-    run = _Run(pool, derivations, judge, hard_facts(question), (), stems, language_of(answer_text))
+    right = [made for made in derivations if recompute(made)]
+    run = _Run(pool, right, judge, hard_facts(question), (), stems, language_of(answer_text))
     claims = tuple(_with_backing(run, run.judge_next(s)) for s in statements)
     unknown = tuple(dict.fromkeys(m for s in statements for m in s.markers if not run.spans_of(m)))
     return Report(claims, _precision(claims), _recall(claims), unknown)

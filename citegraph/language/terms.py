@@ -70,6 +70,7 @@ def _signs() -> dict[str, tuple[str, ...]]:
     return found
 
 
+@lru_cache(maxsize=4096)
 def language_of(text: str) -> str | None:
     """Return the language (en, de, fr, es, it, nl) whose small words a text holds most of, None when none leads."""
     counted = Counter(language for word in words(text[:5000]) for language in _signs().get(word, ()))

@@ -171,18 +171,20 @@ def completed(turn: Turn, bucket: Bucket, message: str) -> str:
     """
     numbered = re.search(r"(?<![\w.,])\d{1,4}(?=\W*$)", message)
     before = pattern("goes_on", "points", "option").sub(" ", message[: numbered.start()]) if numbered else ""
-    for clause in flat(turn.get("applied", {}).get(bucket.name, {}).get("filters", [])):
+    held = turn.get("applied", {}).get(bucket.name, {}).get("filters", [])
+    for clause in flat(held):
         raw = str(clause.get("raw", ""))
         named_so = clause.get("field") in bucket.entity_fields and re.search(r"\D\d+$", raw)
         if numbered and named_so and not terms.content_words(before):
             return f"{message[: numbered.start()]}{re.sub(r'[0-9]+$', numbered[0], raw)}"
-    return _dated(turn, bucket, message)
+    return with_year(held, bucket, message)
 
 
-def _dated(turn: Turn, bucket: Bucket, message: str) -> str:
+def with_year(held: Sequence[StoredClause], bucket: Bucket, message: str) -> str:
+    """Return a message whose months and quarters have the year of the filters that held before, where that is one."""
     years = {
         str(value)[:4]
-        for clause in flat(turn.get("applied", {}).get(bucket.name, {}).get("filters", []))
+        for clause in flat(held)
         if (declared := bucket.field(clause.get("field", ""))) and declared.type == "date"
         for value in (clause["value"] if isinstance(clause.get("value"), list) else [clause.get("value")])
         if value

@@ -1,5 +1,6 @@
 """What a reply to a clarification changes in the plan: it picks options or documents, or edits the conditions."""
 
+import operator
 import re
 from collections.abc import Iterator, Sequence
 from datetime import date
@@ -14,12 +15,13 @@ from citegraph.language.numbers import find_spelled
 from citegraph.language.periods import find_periods
 from citegraph.language.word_tables import pattern, source
 from citegraph.plan.edits import edit_plan
+from citegraph.plan.follow_ups import with_year
 from citegraph.question.measures import compared
 from citegraph.run.context import Context
 from citegraph.run.pieces import AskedBack, Effect, OfferedOption, Plan, Values
 from citegraph.run.services import Corpus
 
-HOLDS = {"=": "__eq__", ">": "__gt__", ">=": "__ge__", "<": "__lt__", "<=": "__le__"}
+HOLDS = {"=": operator.eq, ">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
 
 
 def apply_reply(
@@ -44,7 +46,9 @@ def apply_reply(
         only = pick_documents(corpus, options, reply)
         if only:
             return plan | {"only": only}, [f"“{reply}” was taken to mean {', '.join(only)}."]
-    changed, lines = edit_plan(corpus, plan, reply, context)
+    name = plan["buckets"][0]
+    said = with_year(plan["per_bucket"][name]["filters"], corpus.buckets[name], reply)
+    changed, lines = edit_plan(corpus, plan, said, context)
     before = [part["filters"] for part in plan["per_bucket"].values()]
     if [part["filters"] for part in changed["per_bucket"].values()] == before:
         lines = [*lines, f"“{reply[:80]}” changed no condition."]
@@ -85,13 +89,14 @@ def _places(reply: str, last: int) -> Iterator[int]:
         if not number.weak or number.value > 1:
             yield number.value
             rest = rest.replace(reply[number.start : number.end], " ", 1)
-    named = {**ordinals(), "last": last, "letzte": last, "letzten": last, "dernier": last, "dernière": last}
     for word in re.findall(r"\d+\s*(?:st|nd|rd|th|er|ère|e|º|ª|\.)?(?!\w)|[^\W\d_]+", rest):
         digits = re.match(r"\d+", word)
         if digits:
             yield int(digits[0])
-        elif word in named:
-            yield named[word]
+        elif pattern("last").fullmatch(word):
+            yield last
+        elif word in ordinals():
+            yield ordinals()[word]
         elif not (
             word in terms.stop_words() or re.fullmatch(source("small", "points", "and", "option"), word)
         ):
@@ -189,11 +194,11 @@ def by_amount(bucket: Bucket, values: Values, reply: str) -> bool:
     held = [value for value in values.values() if isinstance(value, Money)]
     main = values.get(bucket.main_amount or "")
     for amount in find_amounts(reply):
-        operator, _, _ = compared(reply, *amount.span)
-        among = held if operator == "=" else [main] if isinstance(main, Money) else []
+        comparison, _, _ = compared(reply, *amount.span)
+        among = held if comparison == "=" else [main] if isinstance(main, Money) else []
         for value in among:
             same = amount.money.currency in (None, value.currency)
-            if same and getattr(value.amount, HOLDS[operator])(amount.money.amount):
+            if same and HOLDS[comparison](value.amount, amount.money.amount):
                 return True
     return False
 

@@ -21,6 +21,7 @@ from citegraph.question.phrases import find_phrase
 from citegraph.run.pieces import BucketPlan, Plan, RowsWanted
 from citegraph.run.services import Corpus
 
+Function = Literal["count", "sum", "average", "min", "max"]
 SHORTEST = 3
 """Letters of a word by which rows are looked for; a shorter one only goes with others."""
 NUMBERS = ("max", "value", "typ", "min")
@@ -230,6 +231,3 @@ def rated_rows(bucket: Bucket, kind: RowKind, question: str, part: BucketPlan) -
 def filters_of(wanted: RowsWanted) -> Filters:
     """Return the conditions on rows as typed clauses."""
     return typed_filters(wanted["filters"])
-
-
-Function = Literal["count", "sum", "average", "min", "max"]

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from citegraph.language.terms import content_words, stem, words
+from citegraph.language.word_tables import pattern
 
 NUMBER = re.compile(r"\d")
 DURATION = re.compile(
@@ -93,10 +94,6 @@ PHRASINGS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
 PERSON = re.compile(r"\b(?:who|whom|wer|wen|wem|qui)\b", re.IGNORECASE)
 NO_PERSON = frozenset({"date", "money", "integer", "decimal", "quantity", "boolean"})
 """Types of field that never answer "who"."""
-_POLAR = re.compile(
-    r"^\W*(?:did|do|does|was|were|is|are|has|have|had|can|will|wurde|wird|hat|haben|ist|sind|war|waren|liegt|est|sont|était|es|son|è|era|is|was)\b",
-    re.IGNORECASE,
-)
 _WORD = r"[^\W\d_][\w-]+"
 _CHOICE = re.compile(
     rf"\b(?:by|in|on|as|with|through|via|per|mit|als|in|an?|the)\s+(?P<one>{_WORD}(?:\s{_WORD})?),?\s+(?:or|oder)\s+"
@@ -117,13 +114,13 @@ def phrasing_of(question: str) -> re.Pattern[str] | None:
 
 def choice_in(question: str) -> tuple[str, str] | None:
     """Return the two things that a yes-or-no question leaves a choice of ("by card or in cash?"), None without."""
-    match = _CHOICE.search(question) if _POLAR.match(question) else None
+    match = _CHOICE.search(question) if is_polar(question) else None
     return (match["one"], match["other"]) if match else None
 
 
 def is_polar(question: str) -> bool:
     """Tell whether a question is answered by yes or no: it begins with its verb."""
-    return _POLAR.match(question) is not None
+    return pattern("polar", before=r"^\W*").match(question) is not None
 
 
 def says_neither(text: str, choice: Sequence[str], language: str) -> bool:

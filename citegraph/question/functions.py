@@ -38,16 +38,21 @@ def spans(question: str, function: str) -> Iterator[tuple[int, int]]:
     for match in pattern(*KINDS[function]).finditer(question):
         yield match.span()
     if function == "sum":
-        for match in _billed("billed").finditer(question):
+        yield from billing(question)
+
+
+def billing(question: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of the words that ask what somebody billed or got, over all bills: "how much did A charge"."""
+    for match in _billed("billed").finditer(question):
+        yield match.span("asked")
+        yield match.span("billed")
+    for match in _billed("bill").finditer(question):
+        helped = pattern("helping").search(match["asked"] + match["between"])
+        before = terms.words(match["between"])
+        # "How much did the bill come to" and "how much was the Tarn bill" ask of one.
+        if helped and before and before[-1] not in terms.stop_words():
             yield match.span("asked")
             yield match.span("billed")
-        for match in _billed("bill").finditer(question):
-            before = terms.words(match["between"])
-            if (
-                len(before) > 1 and before[-1] not in terms.stop_words()
-            ):  # "how much did the bill come to" asks of one
-                yield match.span("asked")
-                yield match.span("billed")
 
 
 def counting(question: str) -> Iterator[tuple[int, int]]:

@@ -8,7 +8,7 @@ from citegraph.language import terms
 from citegraph.language.word_tables import pattern
 from citegraph.question import cues
 from citegraph.question.answer_form import choice_in
-from citegraph.question.functions import asks, counted_at, counting
+from citegraph.question.functions import asks, billing, counted_at, counting
 from citegraph.question.phrases import find_phrase
 from citegraph.run.pieces import BucketPlan, Decomposed, WantedNumber
 
@@ -102,11 +102,12 @@ def sums_amounts(bucket: Bucket, question: str, wanted: str, lead: BucketPlan) -
         )
     )
     spend = re.search(
-        r"\b(?:spen[dt]|spending|altogether|combined|sum|add\s+up|in\s+total|paid|did\s+we\s+pay|pay(?:é|ée?s)|(?:did|has|have|hat|haben)\s+(?:\S+\s+){1,5}?(?:invoiced?|billed?|charged?|berechnet|in\s+rechnung\s+gestellt|facturé)|insgesamt|ausgegeben|summe|dépens\w+|bezahlt)\b",
+        r"\b(?:spen[dt]|spending|altogether|combined|sum|add\s+up|in\s+total|paid|did\s+we\s+pay|pay(?:é|ée?s)|insgesamt|ausgegeben|summe|dépens\w+|bezahlt)\b",
         question,
         re.IGNORECASE,
     )
-    return whole or (bool(lead["filters"]) and (many or bool(spend)))
+    spends = spend is not None or next(billing(question), None) is not None
+    return whole or (bool(lead["filters"]) and (many or spends))
 
 
 def asks_value(bucket: Bucket, question: str, lead: BucketPlan) -> bool:

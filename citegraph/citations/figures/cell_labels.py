@@ -3,17 +3,20 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from citegraph.citations.cited_pool import index_stems
 from citegraph.citations.claims import TableCell
 from citegraph.citations.facts import Fact
 from citegraph.citations.figures.tables import tables_of
 from citegraph.citations.matching import View, facts_agree, family, view
+from citegraph.language.word_tables import source
 
-_CHUNK = re.compile(
-    r"[,;:()|\n]|\s[–—-]\s|(?<=\w)\.(?=\s)|\b(?:and|while|whereas|but|against|und|während|gegen|et|contre|mais)\b"
-)
+
+@cache
+def _chunk() -> re.Pattern[str]:
+    """Return what stands between two parts of a sentence that each say something of their own value."""
+    return re.compile(rf"[,;:()|\n]|\s[–—-]\s|(?<=\w)\.(?=\s)|{source('joins', 'against')}", re.IGNORECASE)
 
 
 _CLOCK = re.compile(r"\d{1,2}:\d\d")  # no part of a time of day names anything
@@ -78,7 +81,7 @@ def clauses_of(sentence: View) -> Iterable[tuple[Fact, frozenset[str]]]:
     """Yield the facts of a sentence with the words of the clause around each, up to the next value on either side."""
     text = sentence.text
     taken = [(f.start, f.end) for f in sentence.facts]
-    cuts = [m.start() for m in _CHUNK.finditer(text) if not any(a <= m.start() < b for a, b in taken)]
+    cuts = [m.start() for m in _chunk().finditer(text) if not any(a <= m.start() < b for a, b in taken)]
     for fact in sentence.facts:
         left = max([0, *(c for c in cuts if c < fact.start)])
         right = min([len(text), *(c for c in cuts if c >= fact.end)])

@@ -71,11 +71,6 @@ def clauses_in(item: Clause | Group) -> Iterator[Clause]:
             yield from clauses_in(part)
 
 
-def filtered_names(filters: Filters) -> list[str]:
-    """Return the fields that filters have conditions on, in their order."""
-    return list(dict.fromkeys(clause.field for item in filters for clause in clauses_in(item)))
-
-
 @dataclass(frozen=True, slots=True)
 class FilterProblem:
     """A clause that cannot be used: why, and the nearest valid choice (empty when there is none)."""

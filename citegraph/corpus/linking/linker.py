@@ -156,7 +156,7 @@ class Search(NameSearch):
         return all(mark and mark in "`'\"“”„«»‘’()" for mark in around)
 
     def _is_written_as_name(self, words: Sequence[Token]) -> bool:
-        """Tell whether words that are each ordinary here are together written as a name is ("D-Trust") and no phrase of the bucket."""
+        """Tell whether words that are each ordinary here are together written as a name is ("Q-Safe") and no phrase of the bucket."""
         if len(words) < 2:
             return False
         said = self.text[words[0].start : words[-1].end]

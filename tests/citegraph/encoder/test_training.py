@@ -9,7 +9,7 @@ import pytest
 
 from training import rows
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PYTHON = ROOT / ".citegraph" / "training-venv" / "bin" / "python"
 
 TABLE = "river lengths\nriver | length | mouth\nAlder | 120 | Sound\nBirch | 75 | Gulf\nCedar | 310 | Sound\nElm | 48 | Bay"

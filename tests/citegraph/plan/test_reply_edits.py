@@ -175,6 +175,11 @@ def test_a_reply_keeps_to_the_date_that_was_filtered(corpus: Corpus) -> None:
     assert filters(changed, "invoices") == [("due_date", "between", ["2024-01-01", "2024-12-31"])]
 
 
+def test_a_month_in_a_reply_is_of_the_year_that_was_filtered(corpus: Corpus) -> None:
+    changed, _ = after(corpus, "List the invoices from Oudenveld dated 2019", "invoices", "only March")
+    assert ("invoice_date", "between", ["2019-03-01", "2019-03-31"]) in filters(changed, "invoices")
+
+
 def test_the_callers_filter_survives_a_reply(corpus: Corpus) -> None:
     plan = plan_of(corpus, "List the invoices", "invoices")
     hard = {

@@ -181,6 +181,12 @@ class RowStore:
         statement = select(func.count()).select_from(rows_table).where(_condition(query))
         return int(self._run(lambda connection: connection.execute(statement).scalar_one()))
 
+    def documents(self, query: RowQuery) -> list[str]:
+        """Return the ids of all documents with a row that matches, in order."""
+        statement = select(rows_table.c.doc_id).where(_condition(query)).distinct()
+        found = self._run(lambda connection: connection.execute(statement).scalars().all())
+        return sorted(found)
+
     def number(self, query: RowQuery, function: Function, column: str) -> list[RowNumber]:
         """Return a sum, average, minimum or maximum of a column, or the count of its values, one a unit.
 
