@@ -9,7 +9,7 @@ from typing import Any
 
 from citegraph.corpus.readers.draft import Draft
 from citegraph.corpus.readers.office.sheet_marks import SheetMarks
-from citegraph.corpus.readers.office.sheets import Seen, add_sheet, shown
+from citegraph.corpus.readers.office.sheets import add_sheet, seen_of, shown
 from citegraph.corpus.readers.protocol import Reading, ReadOptions, Unread
 from citegraph.errors import BadInput
 
@@ -32,7 +32,7 @@ class XlsbReader:
             SheetVisibleEnum,
         )
 
-        draft, seen = Draft(), Seen()
+        draft, seen = Draft(), seen_of(path)
         # By its path calamine trusts the name.
         data = io.BytesIO(path.read_bytes())
         try:

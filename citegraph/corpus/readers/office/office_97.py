@@ -14,7 +14,7 @@ from typing import Any
 
 from citegraph.corpus.readers.draft import Draft
 from citegraph.corpus.readers.office.sheet_marks import Merged, SheetMarks
-from citegraph.corpus.readers.office.sheets import Seen, add_sheet, shown
+from citegraph.corpus.readers.office.sheets import add_sheet, seen_of, shown
 from citegraph.corpus.readers.office.word_and_slides import DocxReader, PptxReader
 from citegraph.corpus.readers.protocol import Passing, Reader, Reading, ReadOptions, Unread
 from citegraph.errors import BadInput
@@ -108,7 +108,7 @@ class XlsReader:
                 else "is damaged: open it in Excel and save it again"
             )
             raise BadInput(f"the spreadsheet {what}") from error
-        draft, seen = Draft(), Seen()
+        draft, seen = Draft(), seen_of(path)
         for sheet in book.sheets():
             add_sheet(draft, sheet.name, _rows(book, sheet), _marks(sheet), seen)
         text, pages, tables = draft.finished()

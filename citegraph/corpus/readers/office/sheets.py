@@ -19,6 +19,7 @@ from citegraph.corpus.readers.draft import Draft
 from citegraph.corpus.readers.encodings import decoded
 from citegraph.corpus.readers.office.number_formats import shown_duration, shown_number
 from citegraph.corpus.readers.office.sheet_marks import SheetMarks, marks_of, spread
+from citegraph.corpus.readers.packed.containers import MOST_PACKED, SMALL
 from citegraph.corpus.readers.plain_text import storable
 from citegraph.corpus.readers.protocol import Reading, ReadOptions, Unread
 from citegraph.errors import BadInput
@@ -47,7 +48,7 @@ class XlsxReader:
         except Exception as error:
             raise BadInput("the spreadsheet is damaged: open it in Excel and save it again") from error
         try:
-            draft, seen = Draft(), Seen()
+            draft, seen = Draft(), seen_of(path)
             with zipfile.ZipFile(path) as archive:
                 sheets: list[Any] = book.worksheets
                 for sheet in sheets:
@@ -66,8 +67,12 @@ class XlsxReader:
 
 @dataclass(slots=True)
 class Seen:
-    """What a reader of the report should know of the sheets."""
+    """What a reader of the report should know of the sheets.
 
+    `room` are the characters that their cells may still hold: many can point at one long text, which is stored once.
+    """
+
+    room: int
     hidden: list[str] = field(default_factory=list)
     partly: list[str] = field(default_factory=list)
     wide: list[str] = field(default_factory=list)
@@ -83,6 +88,11 @@ class Seen:
             yield f"only the first {_MOST_COLUMNS} columns were read: {', '.join(self.wide)}"
         if self.lost:
             yield f"{self.lost:,} formulas have no value: open the file in Excel and save it"
+
+
+def seen_of(path: Path) -> Seen:
+    """Return what is known of a workbook before it is read."""
+    return Seen(max(SMALL, MOST_PACKED * path.stat().st_size))
 
 
 def _rows(sheet: Any) -> Iterator[list[str]]:
@@ -102,6 +112,11 @@ def add_sheet(draft: Draft, title: str, rows: Iterator[list[str]], marks: SheetM
         nonlocal widest
         for row in rows:
             widest = max(widest, len(row))
+            seen.room -= sum(map(len, row))
+            if seen.room < 0:
+                raise BadInput(
+                    "the spreadsheet holds far more text than its file: save its sheets as CSV files"
+                )
             yield row[:_MOST_COLUMNS]
 
     for block in _Tables(spread(narrowed(), marks.merged)):

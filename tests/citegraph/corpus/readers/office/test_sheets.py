@@ -10,6 +10,7 @@ import pytest
 from citegraph.corpus.readers.office.sheet_marks import Merged, SheetMarks, marks_of, spread
 from citegraph.corpus.readers.protocol import Reading
 from citegraph.corpus.readers.registry import read_file
+from citegraph.errors import BadInput
 
 
 def saved(book: openpyxl.Workbook, path: Path) -> Reading:
@@ -101,3 +102,13 @@ def test_spread_fills_only_what_is_empty() -> None:
         ["own", "c"],
         ["", "d"],
     ]
+
+
+def test_far_more_text_than_a_file_can_pack_is_refused(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    for _ in range(2_000):
+        book.active.append(["much " * 6_000])  # type: ignore[union-attr]
+    book.save(tmp_path / "shared.xlsx")
+    assert (tmp_path / "shared.xlsx").stat().st_size < 200_000
+    with pytest.raises(BadInput, match="far more text than its file"):
+        list(read_file(tmp_path / "shared.xlsx"))
