@@ -67,8 +67,6 @@ class Gate:
             verdict: GateVerdict = {"retrieve": False, "reason": "bad input", "reply": problem}
         else:
             verdict = judge(asked, await asyncio.to_thread(self.services.bucket_names))
-            if verdict["retrieve"]:
-                await self.services.warm()
             if verdict["retrieve"] and (key := await run_key(self.services, context)):
                 verdict["key"] = key
         started = fresh_question(asked[:MAX_QUESTION], context) | {"asked_id": message_id, "gate": verdict}

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -173,11 +173,14 @@ class Route:
                 ]
             }
         fitting = [name for name, bucket in corpus.buckets.items() if holds_filters(bucket, context)]
-        fitting = await asyncio.to_thread(filled, corpus, fitting)
-        probes = await probe_buckets(corpus, state["question"], timeout=self.services.settings.search_timeout)
-        ranked = await asyncio.to_thread(
-            rank_buckets, corpus, state["question"], probes, fitting or list(corpus.buckets)
-        )
+        fitting = await asyncio.to_thread(filled, corpus, fitting) or list(corpus.buckets)
+        question, timeout = state["question"], self.services.settings.search_timeout
+        mentions = await asyncio.to_thread(corpus.linker.mentions_in, fitting, question)
+        probes: dict[str, Probe] = {}
+        while names := undecided(corpus, question, mentions, probes):
+            await self.services.warm(names)
+            probes |= await probe_buckets(corpus, question, names, timeout=timeout)
+        ranked = await asyncio.to_thread(rank_buckets, corpus, question, probes, mentions)
         return {"routes": ranked}
 
 
@@ -212,14 +215,35 @@ FILTER_FIELD = re.compile(
 )
 
 
-def rank_buckets(corpus: Corpus, question: str, probes: dict[str, Probe], fitting: list[str]) -> list[Routed]:
+Mentions = Mapping[str, Sequence[Link]]
+"""Which stored values of a bucket the question names; its keys are the buckets that may be chosen."""
+
+
+def undecided(corpus: Corpus, question: str, mentions: Mentions, probes: Mapping[str, Probe]) -> list[str]:
+    """Return the buckets whose probe can still change the choice; each opens that bucket's index.
+
+    First those that lead without a probe; then the others that a probe could bring within `MARGIN` of the best.
+    """
+    least, most = (
+        {
+            name: score_bucket(corpus.buckets[name], question, probes.get(name, unseen), links)[0]
+            for name, links in mentions.items()
+        }
+        for unseen in (Probe(), Probe(coverage=1.0, identifier=True))
+    )
+    best = max(least.values(), default=0.0)
+    if not probes:
+        return [name for name, score in least.items() if score == best]
+    return [name for name in mentions if name not in probes and most[name] >= MARGIN * best]
+
+
+def rank_buckets(
+    corpus: Corpus, question: str, probes: Mapping[str, Probe], mentions: Mentions
+) -> list[Routed]:
     """Return the one bucket that leads, or the two that are close, as `{"bucket", "score", "reason"}`."""
     scored = []
-    mentions = corpus.linker.mentions_in(fitting, question)
-    for name in fitting:
-        score, reason = score_bucket(
-            corpus.buckets[name], question, probes.get(name, Probe()), mentions[name]
-        )
+    for name, links in mentions.items():
+        score, reason = score_bucket(corpus.buckets[name], question, probes.get(name, Probe()), links)
         scored.append((score, name, reason))
     scored.sort(key=lambda item: -item[0])
     total = sum(score for score, _, _ in scored) or 1.0

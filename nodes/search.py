@@ -35,6 +35,7 @@ class Search:
         """Run the call within the time that remains; failures of single buckets become notes."""
         context = runtime.context or Context()
         watch = Stopwatch("search")
+        await self.services.warm(state["call"]["args"].get("buckets", ()))
         left = state["deadline"] - time.time()
         if left <= 0:
             raise TimedOut("search: no time is left in this run")

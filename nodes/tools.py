@@ -36,6 +36,8 @@ class Tools:
         corpus = await self.services.corpus()
         scope = await asyncio.to_thread(run_scope, corpus, context)
         tools = {tool.name: tool for tool in agent_tools(self.services, scope)}
+        asked = [call["args"].get("bucket") for call in state.get("calls", []) if call["tool"] in SEARCHES]
+        await self.services.warm(name for name in scope.filters if name in asked)
         timeout = min(max(0.0, seconds_left(state)), 2 * self.services.settings.search_timeout)
 
         async def one(call: ToolCall) -> tuple[ToolCall, list[Reference]]:

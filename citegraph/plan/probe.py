@@ -1,6 +1,7 @@
-"""A keyword probe of every bucket: which one holds the question's rare words together?"""
+"""A keyword probe of buckets: which one holds the question's rare words together?"""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from citegraph.corpus.index.index_protocol import SearchRequest
@@ -18,8 +19,10 @@ class Probe:
     identifier: bool = False
 
 
-async def probe_buckets(corpus: Corpus, question: str, *, timeout: float) -> dict[str, Probe]:
-    """Probe all buckets in parallel; one that fails or is late counts as empty."""
+async def probe_buckets(
+    corpus: Corpus, question: str, names: Sequence[str], *, timeout: float
+) -> dict[str, Probe]:
+    """Probe these buckets in parallel; one that fails or is late counts as empty."""
 
     async def probe(name: str) -> Probe:
         bucket = corpus.buckets[name]
@@ -35,7 +38,6 @@ async def probe_buckets(corpus: Corpus, question: str, *, timeout: float) -> dic
         )
         return Probe(coverage, any(set(identifiers) & set(hit.chunk.identifiers) for hit in hits))
 
-    names = list(corpus.buckets)
     results = await asyncio.gather(
         *(asyncio.wait_for(probe(name), timeout) for name in names), return_exceptions=True
     )

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -176,21 +176,23 @@ class Services:
         assert isinstance(opened, Corpus)
         return opened
 
-    async def warm(self) -> None:
-        """Open the embedded index of every bucket, once: before a run's clock, not in the time of its first search.
+    async def warm(self, names: Iterable[str]) -> None:
+        """Open the embedded index of these buckets, each once: not in the time that a search is given.
 
         What fails here fails again where it is used, and is told there.
         """
-        if self.ready is not None or "warm" in self._opened:
+        if self.ready is not None or self.settings.qdrant_url:
             return
-        corpus = await asyncio.to_thread(self.open)
-        if self.settings.qdrant_url:
+        warmed: set[str] = self._opened.setdefault("warm", set())  # type: ignore[assignment]
+        cold = [name for name in names if name not in warmed]
+        if not cold:
             return
-        failures = await asyncio.gather(*map(corpus.index.count, corpus.buckets), return_exceptions=True)
+        index = (await asyncio.to_thread(self.open)).index
+        failures = await asyncio.gather(*map(index.count, cold), return_exceptions=True)
         for failure in failures:
             if isinstance(failure, BaseException) and not isinstance(failure, CitegraphError):
                 raise failure
-        self._opened["warm"] = True
+        warmed.update(cold)
 
     async def corpus(self) -> Corpus:
         """Return the corpus as the principal of this run may see it, without blocking the event loop."""

@@ -1,17 +1,7 @@
-import time
-from pathlib import Path
-from typing import Any
-
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from citegraph.corpus.index.edge.edge_index import EdgeIndex
-from citegraph.errors import Unavailable
-from citegraph.run.context import Context
-from citegraph.run.services import Services
-from citegraph.settings import Settings
-from nodes.gate import MAX_QUESTION, Gate, arithmetic, asked_question, judge, unusable
-from tests.node_runtime import runtime
+from nodes.gate import MAX_QUESTION, arithmetic, asked_question, judge, unusable
 
 
 @pytest.mark.parametrize(
@@ -72,42 +62,3 @@ def test_an_unusable_question_says_what_to_do() -> None:
     assert "send `query`" in str(unusable(""))
     assert f"{MAX_QUESTION:,}" in str(unusable("x" * (MAX_QUESTION + 1)))
     assert unusable("total?") is None
-
-
-async def test_the_index_is_open_before_the_clock_of_a_run_begins(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened: dict[str, float] = {}
-    counting = EdgeIndex.count
-
-    async def count(index: EdgeIndex, bucket: str, filter_json: Any = None) -> int:
-        opened[bucket] = time.time()
-        return await counting(index, bucket, filter_json)
-
-    monkeypatch.setattr(EdgeIndex, "count", count)
-    services = Services(settings=Settings(home=tmp_path))
-    try:
-        asked: Any = {"query": "What is the total of invoice 4711?"}
-        update = await Gate(services)(asked, runtime())
-        assert set(opened) == set(services.open().buckets)
-        assert update["deadline"] - Context().max_seconds >= max(opened.values())
-        opened.clear()
-        await Gate(services)(asked, runtime())
-        assert opened == {}
-    finally:
-        await services.close()
-
-
-async def test_an_index_that_does_not_answer_does_not_stop_the_gate(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def broken(index: EdgeIndex, bucket: str, filter_json: Any = None) -> int:
-        raise Unavailable("the index does not answer")
-
-    monkeypatch.setattr(EdgeIndex, "count", broken)
-    services = Services(settings=Settings(home=tmp_path))
-    try:
-        asked: Any = {"query": "What is the total of invoice 4711?"}
-        assert (await Gate(services)(asked, runtime()))["gate"]["retrieve"] is True
-    finally:
-        await services.close()

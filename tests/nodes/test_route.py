@@ -1,6 +1,6 @@
 """probe and route: which buckets a question goes to, and what a caller or a model may choose."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +15,7 @@ from citegraph.question.phrases import named
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus, Services
 from nodes.decompose import decompose
-from nodes.route import Route, filled, rank_buckets, score_bucket
+from nodes.route import Route, filled, rank_buckets, score_bucket, undecided
 from tests.node_runtime import runtime, with_models
 
 
@@ -113,7 +113,7 @@ def test_the_strongest_reason_is_given(corpus: Corpus) -> None:
 
 
 def test_without_any_sign_two_buckets_are_kept(corpus: Corpus) -> None:
-    routes = rank_buckets(corpus, "xyzzy", {}, list(corpus.buckets))
+    routes = rank_buckets(corpus, "xyzzy", {}, dict.fromkeys(corpus.buckets, ()))
     assert [(route["bucket"], route["score"]) for route in routes] == [
         ("certificates", 0.0),
         ("contracts", 0.0),
@@ -130,11 +130,11 @@ def test_phrases_are_named_in_other_forms() -> None:
 
 
 async def test_a_probe_says_what_a_bucket_holds(corpus: Corpus) -> None:
-    probes = await probe_buckets(corpus, "total of KW-240117", timeout=20)
+    probes = await probe_buckets(corpus, "total of KW-240117", list(corpus.buckets), timeout=20)
     assert set(probes) == set(corpus.buckets)
     assert probes["invoices"].identifier is True
     assert probes["invoices"].coverage > probes["datasheets"].coverage
-    assert (await probe_buckets(corpus, "xyzzy", timeout=20))["invoices"] == Probe(0.0, False)
+    assert (await probe_buckets(corpus, "xyzzy", ["invoices"], timeout=20))["invoices"] == Probe(0.0, False)
 
 
 @dataclass
@@ -154,11 +154,48 @@ class Broken:
         return found
 
 
-async def test_a_bucket_that_fails_counts_as_empty(corpus: Corpus) -> None:
-    from dataclasses import replace
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which invoices from Halbrecht fell due in March?",
+        "total of KW-240117",
+        "What is the notice period of the agreement with Oudenveld?",
+        OPEN,
+        "xyzzy",
+    ],
+)
+async def test_a_bucket_that_cannot_win_is_not_opened_and_the_choice_stays(
+    corpus: Corpus, question: str
+) -> None:
+    mentions = corpus.linker.mentions_in(list(corpus.buckets), question)
+    probes: dict[str, Probe] = {}
+    while names := undecided(corpus, question, mentions, probes):
+        assert not set(names) & set(probes), "none twice"
+        probes |= await probe_buckets(corpus, question, names, timeout=20)
+    everything = await probe_buckets(corpus, question, list(corpus.buckets), timeout=20)
+    chosen, whole = (rank_buckets(corpus, question, seen, mentions) for seen in (probes, everything))
+    assert [(route["bucket"], route["reason"]) for route in chosen] == [
+        (route["bucket"], route["reason"]) for route in whole
+    ]
 
-    broken = replace(corpus, index=Broken(corpus.index, "invoices"))  # type: ignore[arg-type]
-    probes = await probe_buckets(broken, "total of KW-240117", timeout=20)
+
+async def test_a_clear_question_opens_one_bucket(corpus: Corpus, services: Services) -> None:
+    asked: list[str] = []
+
+    class Watched(Broken):
+        async def search(self, request: SearchRequest) -> list[Hit]:
+            asked.append(request.bucket)
+            return await super().search(request)
+
+    watched = replace(corpus, index=Watched(corpus.index, ""))
+    question = "Which law governs the non-disclosure agreement with Marrowfen?"
+    await Route(services).rank(asking(question), Context(), watched)
+    assert asked == ["contracts"]
+
+
+async def test_a_bucket_that_fails_counts_as_empty(corpus: Corpus) -> None:
+    broken = replace(corpus, index=Broken(corpus.index, "invoices"))
+    probes = await probe_buckets(broken, "total of KW-240117", list(corpus.buckets), timeout=20)
     assert probes["invoices"] == Probe()
     assert set(probes) == set(corpus.buckets)
 
