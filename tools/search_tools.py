@@ -10,11 +10,17 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import Clause, Filters, Operator, filtered_fields
-from citegraph.corpus.filters.qdrant_filter import to_qdrant
 from citegraph.corpus.index.collection_record import SECTIONS
 from citegraph.corpus.index.index_protocol import Index, Mode, SearchRequest
 from citegraph.corpus.index.rerankers import DEPTH
-from citegraph.corpus.index.searcher import POOL, Cached, SearchFailure, diversified, search_buckets
+from citegraph.corpus.index.searcher import (
+    POOL,
+    Cached,
+    SearchFailure,
+    diversified,
+    narrowing,
+    search_buckets,
+)
 from citegraph.corpus.index.views import VersionedIndex
 from citegraph.corpus.schema.document import Hit
 from citegraph.errors import BadInput, CitegraphError
@@ -90,19 +96,20 @@ class PassageQuery:
     mmr: float | None = None
 
     def requests(self, corpus: Corpus) -> list[SearchRequest]:
-        """Return one engine request per bucket.
+        """Return one engine request per bucket; blocking.
 
         Raises:
             BadInput: a bucket is not declared.
         """
         per_bucket = dict(self.filters)
-        declared = {name: known_bucket(corpus, name) for name in self.buckets}
+        for name in self.buckets:
+            known_bucket(corpus, name)
         return [
             SearchRequest(
                 bucket=name,
                 query=self.query,
                 mode=self.mode,
-                filter_json=to_qdrant(declared[name], per_bucket[name]) if per_bucket.get(name) else None,
+                filter_json=narrowing(corpus.annotations, name, per_bucket.get(name, ())),
                 doc_ids=self.doc_ids,
                 phrases=self.phrases,
                 identifiers=self.identifiers,
@@ -139,7 +146,7 @@ async def search_passages(
     """
     found = await search_buckets(
         corpus.index,
-        query.requests(corpus),
+        await asyncio.to_thread(query.requests, corpus),
         timeout=timeout,
         strict=strict,
         reranker=corpus.reranker,

@@ -6,9 +6,8 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 
 from citegraph.corpus.filters.clause import Filters
-from citegraph.corpus.filters.qdrant_filter import to_qdrant
 from citegraph.corpus.index.index_protocol import SearchRequest
-from citegraph.corpus.index.searcher import TermWeights, holds, term_weights
+from citegraph.corpus.index.searcher import TermWeights, holds, narrowing, term_weights
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Chunk
 from citegraph.evidence.questions_back import facets_question
@@ -164,7 +163,7 @@ async def _rounds(
         bucket.name,
         " ".join(wording.words),
         mode="keyword",
-        filter_json=to_qdrant(bucket, filters) or None,
+        filter_json=await asyncio.to_thread(narrowing, corpus.annotations, bucket.name, filters),
         limit=HITS,
         candidates=HITS,
     )
@@ -300,17 +299,14 @@ def qualifies(question: str, name: str, nouns: Sequence[str]) -> bool:
 
 async def evidence_set(corpus: Corpus, plan: Plan, names: Sequence[str]) -> list[str]:
     """Return the matching documents whose text holds every one of `names`; the list is by evidence, not by a field."""
-    from citegraph.corpus.filters.qdrant_filter import to_qdrant
-
     name = plan["buckets"][0]
-    filters = bucket_filters(plan, name)
-    condition = to_qdrant(corpus.buckets[name], filters) if filters else {"must": []}
+    condition = await asyncio.to_thread(narrowing, corpus.annotations, name, bucket_filters(plan, name))
     words = [holds(word)["must"][0] for word in names]
     request = SearchRequest(
         name,
         " ".join(names),
         mode="keyword",
-        filter_json={"must": [condition, *words]} if filters else {"must": words},
+        filter_json={"must": [condition, *words] if condition else words},
         limit=200,
         candidates=400,
     )

@@ -8,6 +8,8 @@ from langchain_core.tools import BaseTool
 from pydantic import ValidationError
 
 from citegraph.corpus.filters.clause import typed_filters
+from citegraph.corpus.filters.qdrant_filter import to_qdrant
+from citegraph.corpus.index.index_protocol import documents_condition
 from citegraph.corpus.schema.document import Chunk, Hit
 from citegraph.errors import BadInput
 from citegraph.run.services import Services
@@ -143,7 +145,9 @@ def test_metadata_counts_pages(services: Services) -> None:
     assert document_metadata(services.open(), "fl-200-user-manual")["pages"] >= 2
 
 
-async def test_a_search_over_two_buckets_with_their_own_filters(services: Services) -> None:
+async def test_a_search_over_two_buckets_with_their_own_filters(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
     corpus = services.open()
     clause = FilterClause(field="currency", value="EUR")
     filters, dropped = checked_filters(corpus, "invoices", [clause], None)
@@ -155,7 +159,14 @@ async def test_a_search_over_two_buckets_with_their_own_filters(services: Servic
     )
     assert typed_filters([item.model_dump(mode="json") for item in filters]) == filters
     query = PassageQuery(("invoices", "contracts"), "Oudenveld", filters=(("invoices", filters),), top_k=4)
-    assert [request.filter_json is None for request in query.requests(corpus)] == [False, True]
+    named, unfiltered = query.requests(corpus)
+    matching = corpus.annotations.document_ids("invoices", filters)
+    assert named.filter_json == documents_condition(matching)
+    assert unfiltered.filter_json is None
+    with monkeypatch.context() as patch:
+        patch.setattr("citegraph.corpus.index.searcher.MOST_IDS", len(matching) - 1)
+        many, _ = query.requests(corpus)
+    assert many.filter_json == to_qdrant(corpus.buckets["invoices"], filters)
     result = await search_passages(corpus, query, timeout=20)
     assert {hit.chunk.bucket for hit in result.hits} == {"invoices", "contracts"}
     assert len(result.hits) <= 4

@@ -156,13 +156,6 @@ class ProcessIndex:
         found: list[int] = await self._ask("counts", bucket, list(filters))
         return found
 
-    async def facet(
-        self, bucket: str, key: str, filter_json: FilterJSON | None = None, limit: int = 10
-    ) -> list[tuple[str, int]]:
-        """See `Index.facet`."""
-        found: list[tuple[str, int]] = await self._ask("facet", bucket, key, filter_json, limit)
-        return found
-
     async def drop(self, bucket: str) -> None:
         """See `Index.drop`."""
         await self._ask("drop", bucket)

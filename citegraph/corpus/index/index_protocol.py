@@ -36,7 +36,6 @@ RRF_K = 60
 # What every bucket's points carry beside the declared fields, with the kind of payload index.
 OWN_INDEXES: Mapping[str, str] = {
     "doc_id": "keyword",
-    "content_hash": "keyword",
     "identifiers": "keyword",
     "ordinal": "integer",
     "text": "text",
@@ -130,12 +129,6 @@ class Index(Protocol):
 
     async def counts(self, bucket: str, filters: Sequence[FilterJSON | None]) -> list[int]:
         """Return how many chunks match each filter, asked at once: a question's words are counted one by one."""
-        ...
-
-    async def facet(
-        self, bucket: str, key: str, filter_json: FilterJSON | None = None, limit: int = 10
-    ) -> list[tuple[str, int]]:
-        """Return the commonest values of an indexed keyword, e.g. "meta.vendor", with their chunk counts."""
         ...
 
     async def drop(self, bucket: str) -> None:

@@ -227,19 +227,6 @@ class QdrantIndex:
         """See `Index.counts`; Qdrant has no request for several."""
         return await asyncio.gather(*(self.count(bucket, one) for one in filters))
 
-    async def facet(
-        self, bucket: str, key: str, filter_json: FilterJSON | None = None, limit: int = 10
-    ) -> list[tuple[str, int]]:
-        """See `Index.facet`."""
-        record = await self._record(bucket)
-        if record is None:
-            return []
-        counted = _filter(record.only_chunks(filter_json))
-        answer = await _translated(
-            self._client.facet(self._name(bucket), key, facet_filter=counted, limit=limit, exact=True)
-        )
-        return [(str(hit.value), hit.count) for hit in answer.hits]
-
     async def drop(self, bucket: str) -> None:
         """See `Index.drop`."""
         self._records.pop(bucket, None)

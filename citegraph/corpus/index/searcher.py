@@ -8,10 +8,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, Protocol
 
+from citegraph.corpus.filters.clause import Filters
+from citegraph.corpus.filters.qdrant_filter import FilterJSON, to_qdrant
 from citegraph.corpus.index.collection_record import fused, indexed_text, inside, joined
-from citegraph.corpus.index.index_protocol import RRF_K, Index, Mode, SearchRequest
+from citegraph.corpus.index.index_protocol import (
+    RRF_K,
+    Index,
+    Mode,
+    SearchRequest,
+    documents_condition,
+)
 from citegraph.corpus.index.rerankers import Reranker
 from citegraph.corpus.index.views import SearchCache
+from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
 from citegraph.corpus.schema.document import Hit
 from citegraph.errors import CitegraphError, TimedOut
 from citegraph.language.terms import WORD, bare, content_words, fold, stem, stems
@@ -249,6 +258,23 @@ def _joined(hit: Hit, repetition: Hit) -> Hit:
     tools = tuple(dict.fromkeys((*hit.tools, *repetition.tools)))
     similarity = hit.similarity if hit.similarity is not None else repetition.similarity
     return replace(hit, tools=tools, similarity=similarity)
+
+
+MOST_IDS = 5_000
+"""Documents that a search names one by one; where more match, the index tests the fields of each chunk."""
+
+
+def narrowing(annotations: AnnotationStore, bucket: str, filters: Filters) -> FilterJSON | None:
+    """Return what keeps a search to the documents that match checked filters, None without filters; blocking.
+
+    SQL knows them at once: by their ids the index needs to know no field of a small bucket.
+    """
+    if not filters:
+        return None
+    found = annotations.document_ids(bucket, filters, limit=MOST_IDS + 1)
+    if len(found) <= MOST_IDS:
+        return documents_condition(found)
+    return to_qdrant(annotations.buckets[bucket], filters)
 
 
 @dataclass(frozen=True, slots=True)

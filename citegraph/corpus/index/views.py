@@ -200,12 +200,6 @@ class IndexView:
         """See `Index.counts`."""
         return await self.inner.counts(bucket, filters)
 
-    async def facet(
-        self, bucket: str, key: str, filter_json: FilterJSON | None = None, limit: int = 10
-    ) -> list[tuple[str, int]]:
-        """See `Index.facet`."""
-        return await self.inner.facet(bucket, key, filter_json, limit)
-
     async def close(self) -> None:
         """See `Index.close`."""
         await self.inner.close()
@@ -302,14 +296,6 @@ class SeenIndex(IndexView):
         if not self._principal.may_see(bucket):
             return [0] * len(filters)
         return await self.inner.counts(bucket, [self._with(one) for one in filters])
-
-    async def facet(
-        self, bucket: str, key: str, filter_json: FilterJSON | None = None, limit: int = 10
-    ) -> list[tuple[str, int]]:
-        """See `Index.facet`."""
-        if not self._principal.may_see(bucket):
-            return []
-        return await self.inner.facet(bucket, key, self._with(filter_json), limit)
 
     async def close(self) -> None:
         """Leave the index open: it belongs to everyone."""

@@ -29,11 +29,11 @@ from citegraph.corpus.index.collection_record import (
 from citegraph.corpus.index.edge.edge_query import edge_filter, query_of
 from citegraph.corpus.index.edge.edge_shard import (
     DEFAULT_SIZES,
-    INDEX_KINDS,
     Shard,
     Sizes,
     require_room,
     translated,
+    updated,
 )
 from citegraph.corpus.index.index_protocol import (
     DENSE,
@@ -62,10 +62,11 @@ SCROLL_PAGE = 1_000
 
 @dataclass(slots=True)
 class _Open:
-    """A shard in use and what it was built with."""
+    """A shard in use, what it was built with, and the kinds of its bucket's fields once an ingest has declared them."""
 
     shard: Shard
     record: CollectionRecord
+    fields: Mapping[str, str] | None = None
 
 
 class EdgeIndex:
@@ -157,18 +158,6 @@ class EdgeIndex:
 
         return await self._with_shard(bucket, run, [0] * len(filters))
 
-    async def facet(
-        self, bucket: str, key: str, filter_json: FilterJSON | None = None, limit: int = 10
-    ) -> list[tuple[str, int]]:
-        """See `Index.facet`."""
-
-        def run(shard: edge.EdgeShard, counted: edge.Filter | None) -> list[tuple[str, int]]:
-            response = shard.facet(edge.FacetRequest(key, limit=limit, exact=True, filter=counted))
-            return [(str(hit.value), hit.count) for hit in response.hits]
-
-        none: list[tuple[str, int]] = []
-        return await self._counted(bucket, filter_json, run, none)
-
     async def drop(self, bucket: str) -> None:
         """See `Index.drop`."""
         await asyncio.to_thread(self._drop, bucket)
@@ -213,13 +202,8 @@ class EdgeIndex:
             record = CollectionRecord(self._embedder.name, self._embedder.dimensions, bucket.language)
             opened = self._create(bucket.name, record)
         opened.record.check_language(bucket)
-        wanted = {**OWN_INDEXES, **bucket.payload_indexes()}
-        shard = opened.shard
-        existing = shard.call(lambda handle: handle.info().payload_schema)
-        for key, kind in wanted.items():
-            if key not in existing:
-                operation = edge.UpdateOperation.create_field_index(key, INDEX_KINDS[kind])
-                shard.call(partial(_update, operation))
+        opened.fields = bucket.payload_indexes()
+        opened.shard.index(OWN_INDEXES, opened.fields)
 
     def _create(self, bucket: str, record: CollectionRecord) -> _Open:
         with self._lock:
@@ -277,7 +261,7 @@ class EdgeIndex:
             for row, chunk in enumerate(chunks)
         ]
         require_room(self._folder / bucket)
-        opened.shard.call(partial(_update, edge.UpdateOperation.upsert_points(points)))
+        opened.shard.call(partial(updated, edge.UpdateOperation.upsert_points(points)))
         opened.shard.written(len(points))
 
     def _optimize(self, bucket: str) -> None:
@@ -298,6 +282,8 @@ class EdgeIndex:
             # Written last: a refit that was killed is found again by the next ingest.
             self._write_record(bucket, record)
             opened.record = record
+        if opened.fields is not None:
+            shard.index(OWN_INDEXES, opened.fields)
         shard.finish(rewritten=record is not None)
 
     def _search(self, request: SearchRequest) -> list[Hit]:
@@ -335,10 +321,6 @@ class EdgeIndex:
         os.replace(draft, target)
 
 
-def _update(operation: edge.UpdateOperation, handle: edge.EdgeShard) -> None:
-    handle.update(operation)
-
-
 def _refit(shard: Shard, record: CollectionRecord) -> None:
     """Write the sparse vectors of all points anew."""
     encoder = record.encoder()
@@ -352,7 +334,7 @@ def _refit(shard: Shard, record: CollectionRecord) -> None:
             for chunk in chunks
         ]
         if vectors:
-            shard.call(partial(_update, edge.UpdateOperation.update_vectors(vectors)))
+            shard.call(partial(updated, edge.UpdateOperation.update_vectors(vectors)))
             shard.written(len(vectors))
         if offset is None:
             return

@@ -217,7 +217,6 @@ def contents(home: Path) -> dict[str, Any]:
             "points": points_of(index),
             "record": json.loads((home / "index" / f"{BUCKET.name}.json").read_text()),
             "count": await stores.index.count(BUCKET.name),
-            "codes": sorted(await stores.index.facet(BUCKET.name, "meta.code", limit=1000)),
         }
         for query in ("winch", "anchor rope YD-14", "the tide at the quay"):
             for mode in ("keyword", "semantic", "hybrid"):
