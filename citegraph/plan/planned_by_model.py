@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -9,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import Clause, Operator, typed_filters
 from citegraph.corpus.linking.linker import ValueLinker
-from citegraph.corpus.records.querying.aggregates import MINUS
+from citegraph.corpus.records.querying.aggregates import MINUS, Aggregate
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
@@ -33,28 +34,40 @@ A company by its first word, as questions name it, scores 0.72 to 0.78; taken as
 
 PROMPT = Prompt(
     "schema_plan",
-    "schema_plan-4",
+    "schema_plan-5",
     """You bind what a question asks to the typed fields of an archive's documents. You do not answer it.
 
 You get today's date, the schemas of the buckets that may hold the answer with how many of their documents state a
-field, the reading of the question, and for each name in it the stored values that are near, or that none is. Reply with
-one JSON object:
+field (where nothing is said of a field, all do), the reading of the question with the searches that will be made, and
+for each name and code in it the stored values that are near (a few of them may be another name), or that none is. Reply
+with one JSON object:
 
 - plans: one entry for each bucket that can hold the answer; leave out the others.
   - filters: the conditions that all of the documents must meet, as {field, operator, values}. Only fields of that
     bucket's schema; values as strings: dates as YYYY-MM-DD, relative ones worked out from today; amounts as
     "1000 EUR", or bare when the question names no currency; "EUR" alone for any amount in that currency; names as they
     are stored. "!=" and "not in" for what is left out, `missing` and `exists` with no values for fields that are not, or
-    are, stated. A filter narrows everything: set it only for what the question demands, never for what it asks.
+    are, stated. `=` on a field of several values asks for one of them; `contains` and `starts with` for a part of a
+    text or name ("FA-2017" of numbers like it). What is left out, and any comparison, keeps only documents that state
+    the field: add `missing` as an alternative where those count too. A filter narrows everything: set it only for what
+    the question demands, never for what it asks.
   - either: alternatives that filters cannot say ("A in 2024 or B in 2026"): each is a list of filters that hold
     together, and one of the lists must hold. Mostly empty; several values of one field are one filter with `in`.
   - text: words that the documents' text must hold for a condition of the question that no field holds ("an audit
     right"); otherwise "".
   - aggregate and aggregate_field: only for a number over many documents, otherwise none and "". `distinct` counts the
     different values of a field; the field "due_date - invoice_date" is the days between two dates. Never a field that
-    is only near what is asked: when no field holds it, none.
-  - group_by: fields when the question wants one number or row for each of their values; dates as "invoice_date.month".
-  - order_by: a field, with "-" in front for falling order ("the latest", "the three largest"), otherwise "".
+    is only near what is asked: when no field holds it, none. `share` is the percentage that the documents under
+    `filters` are of those under `share_of`: of their number, or of the sum of aggregate_field.
+  - share_of: with `share` the conditions of the whole, otherwise empty.
+  - sides: for a difference or change between two sets ("from 2024 to 2025", "A against B"): two lists of filters, the
+    earlier or first set first; what both must meet stands in filters. The database gives both numbers, the difference
+    and the change in percent. Otherwise empty.
+  - group_by: fields when the question wants one number or row for each of their values; a date by ".year", ".quarter"
+    or ".month" ("invoice_date.month").
+  - having: what the number of a group must be ("vendors with more than 3 invoices": ">", "3"), otherwise null.
+  - order_by: a field, with "-" in front for falling order ("the latest", "the three largest"); of groups "-count" or
+    "-" and the function, for the most; otherwise "". "Which is the oldest, largest, first to end" is order_by and limit.
   - limit: how many documents or groups are wanted when the question says so, otherwise 0.
 - whole_set: true when the answer is a set of documents or a number over all that match: the database then answers, and
   no text is read. False when a passage must be read, as for any fact that is no field.
@@ -83,6 +96,15 @@ class PlannedFilter(BaseModel):
         return Clause(field=self.field, operator=self.operator, value=value, raw=" ".join(self.values)[:200])
 
 
+class PlannedHaving(BaseModel):
+    """What the number of a group must be."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    operator: Literal["=", "!=", "<", "<=", ">", ">="]
+    value: Decimal
+
+
 class PlannedBucket(BaseModel):
     """Filters and aggregate for one bucket."""
 
@@ -92,9 +114,12 @@ class PlannedBucket(BaseModel):
     filters: list[PlannedFilter] = Field(max_length=12)
     either: list[list[PlannedFilter]] = Field(default_factory=list, max_length=6)
     text: str = Field("", max_length=200)
-    aggregate: Literal["none", "count", "distinct", "sum", "average", "median", "min", "max"]
+    aggregate: Literal["none", "count", "distinct", "sum", "average", "median", "min", "max", "share"]
     aggregate_field: str = Field(max_length=80)
+    share_of: list[PlannedFilter] = Field(default_factory=list, max_length=12)
+    sides: list[list[PlannedFilter]] = Field(default_factory=list, max_length=2)
     group_by: list[str] = Field(max_length=3)
+    having: PlannedHaving | None = None
     order_by: str = Field(max_length=80)
     limit: int = Field(ge=0, le=1000)
 
@@ -136,6 +161,7 @@ def reading_shown(decomposition: Decomposed) -> str:
     """Return what `decompose` read: the intent, the number wanted, and the conditions, one a line."""
     wanted = decomposition.get("aggregate", "none")
     lines = [f"intent: {decomposition['intent']}{'' if wanted == 'none' else f', {wanted}'}"]
+    lines += [f"search: {part['query']} ({part['purpose']})" for part in decomposition.get("subqueries", [])]
     lines += [
         f"- {item['field']} {item['operator']} {', '.join(item['value'])} (“{item['raw_text']}”)"
         for item in decomposition.get("constraints", [])
@@ -153,26 +179,52 @@ def schemas_shown(corpus: Corpus, names: Sequence[str]) -> str:
         stated = [
             f"{field} {have} of {found.matched}"
             for field, have in found.covered.items()
-            if have < found.matched
+            if 0 < have < found.matched
         ]
-        shown.append("\n".join([bucket.llm_schema(), *([f"Stated: {'; '.join(stated)}"] if stated else [])]))
+        never = [field for field, have in found.covered.items() if not have]
+        lines = [bucket.llm_schema(without=never)]
+        lines += [f"Stated: {'; '.join(stated)}"] if stated else []
+        lines += [f"Stated by no document: {', '.join(never)}"] if never else []
+        shown.append("\n".join(lines))
     return "\n\n".join(shown)
 
 
+NEAR = 0.4
+"""Score from which a stored value is shown as near: the model judges, and half a name is often all that is said."""
+NEAREST = 3
+"""Fields, and buckets times fields, whose values are shown of one name."""
+
+
 def values_shown(corpus: Corpus, names: Sequence[str], decomposition: Decomposed) -> str:
-    """Return the stored values near each name of a reading, one a line, or that none is; blocking."""
+    """Return the stored values near each name and code of a reading, one a line, or that none is; blocking."""
     said = [item["name"] for item in decomposition["entities"]]
     said += [value for item in decomposition["constraints"] for value in item["value"]]
     lines = []
-    for text in dict.fromkeys(text for text in said if re.search(r"[^\W\d_]{2}", text)):
-        near = [
-            f"{name}.{link.field} = {'; '.join(link.values[:4])} ({link.count} documents)"
-            for name in names
-            for link in corpus.linker.link(name, text, limit=2)
-            if link.score >= LINKED
-        ]
-        lines.append(f"“{text}”: {', or '.join(near) if near else 'no stored value is near'}")
+    for text in dict.fromkeys(said):
+        near = [line for name in names for line in _near(corpus, name, text)][: NEAREST * 2]
+        if near:
+            lines.append(f"“{text}”: {', or '.join(near)}")
+        elif re.search(r"[^\W\d_]", text):  # a bare number or date that is near no name is no name
+            lines.append(f"“{text}”: no stored value is near")
     return "\n".join(lines[:20])
+
+
+def _near(corpus: Corpus, bucket: str, text: str) -> list[str]:
+    """Return the stored values of a bucket that a name may mean, else those inside it, else the fields that hold it in part."""
+    links = [link for link in corpus.linker.link(bucket, text, limit=NEAREST) if link.score >= NEAR]
+    links = links or corpus.linker.find_mentions(bucket, text)[:NEAREST]
+    if links:
+        return [
+            f"{bucket}.{link.field} = {'; '.join(link.values[:4])} ({link.count} documents)" for link in links
+        ]
+    found = []
+    if len(text) >= 4 and re.search(r"\d", text):
+        for declared in corpus.buckets[bucket].fields:
+            if declared.type in {"keyword", "text"}:
+                clause = Clause(field=declared.name, operator="contains", value=text)
+                if count := corpus.annotations.count(bucket, (clause,)):
+                    found.append(f"{bucket}.{declared.name} contains it ({count} documents)")
+    return found[:NEAREST]
 
 
 def problems_of(
@@ -182,7 +234,8 @@ def problems_of(
     found = [item["message"] for item in notes if item["kind"] in {"clause dropped", "field dropped"}]
     for plan in reply.plans:
         declared = corpus.buckets.get(plan.bucket)
-        for item in [*plan.filters, *(one for branch in plan.either for one in branch)]:
+        alternatives = [one for branch in (*plan.either, *plan.sides) for one in branch]
+        for item in [*plan.filters, *alternatives, *plan.share_of]:
             field = declared.field(item.field) if declared else None
             if field is None or field.type != "keyword" or item.operator not in {"=", "in"}:
                 continue
@@ -226,19 +279,32 @@ def adopt(corpus: Corpus, plan: Plan, reply: SearchPlan, context: Context) -> tu
     """
     notes: list[StoredNote] = []
     per_bucket = {}
+    sides: dict[str, list[list[StoredClause]]] = {}
+    wholes: dict[str, list[StoredClause]] = {}
     for item in reply.plans:
         if item.bucket in plan["per_bucket"]:
             part: BucketPlan = plan["per_bucket"][item.bucket]
             filters, said = checked_clauses(corpus, item.bucket, item.filters, context)
-            branches = []
-            for branch in item.either:
-                clauses, more = checked_clauses(corpus, item.bucket, branch, context)
-                said += more
-                branches += [clauses] if clauses else []
+            alternatives: list[list[list[StoredClause]]] = []
+            for written in (item.either, item.sides):
+                branches = []
+                for branch in written:
+                    clauses, more = checked_clauses(corpus, item.bucket, branch, context)
+                    said += more
+                    branches += [clauses] if clauses else []
+                alternatives.append(branches)
             kept = [clause for clause in part["filters"] if not inferred(clause)]
-            chosen = [either_of(branches)] if branches else []
+            chosen = [either_of(branches) for branches in alternatives if branches]
             # What the model read is all that was read: no word of the rules is left over to block or narrow.
             read: BucketPlan = {"filters": [*kept, *filters, *chosen], "unused": []}
+            if len(alternatives[1]) == 2:
+                both = read["filters"][: len(read["filters"]) - 1]
+                sides[item.bucket] = [[*both, *side] for side in alternatives[1]]
+            elif item.aggregate == "share":
+                whole_of, more = checked_clauses(corpus, item.bucket, item.share_of, context)
+                said += more
+                wholes[item.bucket] = [*kept, *whole_of]
+                read["filters"] += [clause for clause in whole_of if clause not in read["filters"]]
             if reply.whole_set:
                 read |= {"terms": [], "names": []}
             per_bucket[item.bucket] = part | read
@@ -247,6 +313,14 @@ def adopt(corpus: Corpus, plan: Plan, reply: SearchPlan, context: Context) -> tu
         return plan, notes
     lead = next(item for item in reply.plans if item.bucket in per_bucket)
     aggregate, order, unknown = checked_shape(corpus.buckets[lead.bucket], lead)
+    if lead.bucket in sides and aggregate["function"] in COMPARED:
+        aggregate = {
+            "function": aggregate["function"],
+            "field": aggregate["field"],
+            "sides": sides[lead.bucket],
+        }
+    elif lead.bucket in wholes:
+        aggregate |= {"whole": wholes[lead.bucket]}
     notes += [
         note("schema_plan", "field dropped", f"{lead.bucket} has no field {name!r}") for name in unknown
     ]
@@ -336,22 +410,37 @@ def known_name(bucket: Bucket, name: str) -> str | None:
     return f"{found.name}{dot}{cut}" if found else None
 
 
+AMOUNTS = frozenset({"sum", "average", "median", "min", "max"})
+COMPARED = frozenset({"sum", "count", "average", "median", "distinct"})
+"""Functions that take a bucket's main amount where no field is named, and those whose numbers of two sets are compared."""
+
+
 def checked_shape(bucket: Bucket, lead: PlannedBucket) -> tuple[WantedNumber, OrderBy | None, list[str]]:
     """Return the model's aggregate and order with the bucket's field names, and the names that it does not have."""
     order_by = lead.order_by.lstrip("-")
+    if lead.group_by and order_by in {"count", lead.aggregate}:
+        order_by = ""  # groups are ranked by their number
     asked = [name for name in (lead.aggregate_field, *lead.group_by, order_by) if name]
     known = {name: found for name in asked if (found := known_name(bucket, name))}
     field = known.get(lead.aggregate_field)
-    if lead.aggregate not in {"none", "count", "distinct"} and field is None and not lead.aggregate_field:
+    if lead.aggregate in AMOUNTS and field is None and not lead.aggregate_field:
         field = bucket.main_amount
+    alone = {"count", "share"}
     aggregate: WantedNumber = {
-        "function": lead.aggregate if field or lead.aggregate == "count" else "none",
+        "function": lead.aggregate if field or lead.aggregate in alone else "none",
         "field": field,
         "group_by": [known[name] for name in lead.group_by if name in known],
     }
     descending = lead.order_by.startswith("-")
     if aggregate["group_by"] and lead.limit:
         aggregate |= {"top": "most" if descending or not lead.order_by else "least", "limit": lead.limit}
+    if aggregate["group_by"] and lead.having and aggregate["function"] in AMOUNTS | COMPARED:
+        number = Aggregate(function=cast(Any, aggregate["function"]), field=field)
+        aggregate["having"] = {
+            "column": number.name,
+            "operator": lead.having.operator,
+            "value": f"{lead.having.value:f}",
+        }
     order: OrderBy | None = (
         {"field": known[order_by], "descending": descending, "limit": lead.limit}
         if order_by in known

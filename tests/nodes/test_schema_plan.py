@@ -11,7 +11,7 @@ from citegraph.errors import BadInput, Rejected
 from citegraph.plan.make import make_plan
 from citegraph.plan.narrowing import narrow
 from citegraph.plan.per_bucket import besides
-from citegraph.plan.planned_by_model import PlannedFilter, checked_clauses
+from citegraph.plan.planned_by_model import PlannedFilter, checked_clauses, schemas_shown, values_shown
 from citegraph.question.named_values import clause_of
 from citegraph.question.ordering import read_rank
 from citegraph.question.sides import split_sides
@@ -617,6 +617,82 @@ async def test_fields_of_the_model_that_do_not_exist_are_not_used(services: Serv
         "shade",
         "hue",
     }
+
+
+def condition(field: str, operator: str, *values: str) -> dict[str, Any]:
+    """Return one filter as a model writes it."""
+    return {"field": field, "operator": operator, "values": list(values)}
+
+
+async def test_two_sets_of_a_model_are_compared(services: Services) -> None:
+    answer = reply(
+        planned(
+            "invoices",
+            ("vendor_name", "=", ["Halbrecht"]),
+            aggregate="count",
+            sides=[[condition("invoice_date", "=", "2023")], [condition("invoice_date", "=", "2024")]],
+        ),
+        whole_set=True,
+    )
+    plan = (await adopted(services, "How many more did Halbrecht bill?", answer))["plan"]
+    sides = plan["aggregate"]["sides"]
+    assert [[clause["field"] for clause in side] for side in sides] == [["vendor_name", "invoice_date"]] * 2
+    vendor, either = plan["per_bucket"]["invoices"]["filters"]
+    assert (vendor["field"], either["mode"], len(either["clauses"])) == ("vendor_name", "any", 2)
+
+
+async def test_a_share_of_a_model_has_its_whole_and_a_group_its_condition(services: Services) -> None:
+    share = planned(
+        "invoices",
+        ("vendor_name", "=", ["Halbrecht"]),
+        aggregate="share",
+        share_of=[condition("currency", "=", "EUR")],
+    )
+    plan = (await adopted(services, "Which share?", reply(share, whole_set=True)))["plan"]
+    assert plan["aggregate"]["function"] == "share"
+    assert [clause["field"] for clause in plan["aggregate"]["whole"]] == ["currency"]
+    assert filters(plan, "invoices") == [
+        ("currency", "=", "EUR"),
+        ("vendor_name", "=", "Halbrecht Präzisionstechnik GmbH"),
+    ]
+    groups = planned(
+        "invoices",
+        aggregate="count",
+        group_by=["vendor_name"],
+        having={"operator": ">", "value": "1"},
+        order_by="-count",
+        limit=2,
+    )
+    update = await adopted(services, "Which vendors?", reply(groups, whole_set=True))
+    assert update["plan"]["aggregate"] == {
+        "function": "count",
+        "field": None,
+        "group_by": ["vendor_name"],
+        "top": "most",
+        "limit": 2,
+        "having": {"column": "count", "operator": ">", "value": "1"},
+    }
+    assert not [item for item in update["notes"] if item["kind"] == "field dropped"]
+
+
+def test_values_near_a_name_are_shown_by_what_the_store_holds(corpus: Corpus) -> None:
+    number = corpus.annotations.rows("invoices", fields=["invoice_number"], limit=1)[0]["invoice_number"]
+    reading: Any = {
+        "entities": [{"name": name, "role": "other"} for name in ("Non-Disclosure", number[:-2])],
+        "constraints": [{"value": ["2023-01-01"]}, {"value": ["Zzyzx 17"]}],
+    }
+    lines = values_shown(corpus, ["contracts", "invoices"], reading).splitlines()
+    assert lines[0].startswith("“Non-Disclosure”: contracts.contract_type = Non-Disclosure (")
+    assert "invoices.invoice_number contains it (" in lines[1]
+    assert lines[2] == "“Zzyzx 17”: no stored value is near"
+    assert len(lines) == 3, "a bare date is no name"
+
+
+def test_fields_that_no_document_states_are_named_once(corpus: Corpus) -> None:
+    shown = schemas_shown(corpus, ["invoices"])
+    never = shown.partition("Stated by no document: ")[2].splitlines()[0].split(", ")
+    assert never
+    assert not [name for name in never if f"- {name} (" in shown]
 
 
 async def test_an_order_without_a_limit_lists_all(services: Services) -> None:

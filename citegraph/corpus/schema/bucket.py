@@ -1,7 +1,7 @@
 """Bucket declarations: one YAML file a bucket, from which everything about that bucket is made."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -294,11 +294,10 @@ class Bucket(BaseModel):
         names = [field.name for field in self.fields if field.name in values]
         return "\n".join(f"{name.replace('_', ' ')}: {show(values[name])}" for name in names)
 
-    def llm_schema(self) -> str:
-        """Return a compact list of the fields for a prompt, one line a field."""
-        return "\n".join(
-            [f"{self.name}: {self.description}", *(_schema_line(field) for field in self.fields)]
-        )
+    def llm_schema(self, *, without: Container[str] = ()) -> str:
+        """Return a compact list of the fields for a prompt, one line a field, some fields left out."""
+        shown = [_schema_line(field) for field in self.fields if field.name not in without]
+        return "\n".join([f"{self.name}: {self.description}", *shown])
 
     def describe(self) -> str:
         """Return the bucket's documentation as Markdown."""
@@ -415,10 +414,16 @@ def _line(node: Any, location: Sequence[str | int]) -> int:
     return line
 
 
+MOST_VALUES = 40
+"""Declared values of a field that a prompt lists."""
+
+
 def _schema_line(field: Field) -> str:
     detail = field.type + (f" in {field.unit}" if field.unit else "")
     words = f" [{', '.join(field.words[:6])}]" if field.words else ""
-    values = f" values: {', '.join(list(field.values)[:12])}." if field.values else ""
+    several = list(field.values)
+    more = ", …" if len(several) > MOST_VALUES else ""
+    values = f" values: {', '.join(several[:MOST_VALUES])}{more}." if several else ""
     example = f" e.g. {field.examples[0]}" if field.examples and not values else ""
     return f"- {field.name} ({detail}): {field.description}{words}{values}{example}"
 
