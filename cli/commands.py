@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from cli.exits import report
+from cli.quick_start import start_quickly
 
 COMMANDS = {
     "ask": ("cli.ask", "Answer a question."),
@@ -47,6 +48,7 @@ class Commands(TyperGroup):
         """Return the command, or the group of commands, that a module declares under this name."""
         if cmd_name not in COMMANDS:
             return None
+        start_quickly()
         module = import_module(COMMANDS[cmd_name][0])
         group = typer.main.get_group(getattr(module, f"{cmd_name}_app", module.app))
         return group.commands.get(cmd_name, group)

@@ -41,6 +41,32 @@ def test_help_imports_nothing_heavy() -> None:
     assert done.stdout.endswith("LOADED []\n")
 
 
+QUICK = """
+import sys
+from cli.quick_start import UNUSED, start_quickly
+start_quickly()
+start_quickly()
+import graph.session
+import langgraph_sdk, langsmith
+heavy = ("langgraph_sdk.client", "langsmith.types.run", "rich", UNUSED)
+print("LOADED", [name for name in heavy if sys.modules.get(name)])
+from langgraph_sdk import get_client
+from langsmith.types import Run
+import httpx
+print("ASKED FOR", get_client.__module__, Run.__module__, langsmith.types is sys.modules["langsmith.types"], httpx.__version__ > "0")
+"""
+
+
+def test_packages_that_langgraph_needs_one_name_of_are_loaded_when_more_is_asked_for() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", QUICK], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.splitlines() == [
+        "LOADED []",
+        "ASKED FOR langgraph_sdk._async.client langsmith.types.run True True",
+    ]
+
+
 def test_an_error_of_the_command_itself_has_no_trace() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "cli.commands", "ingest", "."],

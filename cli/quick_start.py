@@ -1,0 +1,43 @@
+"""A quick start of a command: heavy packages of which LangGraph needs one name are loaded when they are used."""
+
+import gc
+import sys
+from importlib.util import find_spec, module_from_spec
+from typing import Any
+
+DEFERRED = ("langgraph_sdk", "langsmith.types")
+"""Packages whose `__init__` imports everything they have: a client of servers and 200 models of an API. LangGraph and
+LangSmith import one small submodule of each, for a type; together they took 0.3 s of CPU."""
+UNUSED = "httpx._main"
+"""The command line of httpx, which httpx does without where it cannot be imported."""
+COLLECTED_AFTER = 50_000
+"""New objects after which garbage is looked for, 700 as Python is set: hundreds of thousands are made and kept by imports,
+and going through them again and again took 0.3 s of CPU."""
+
+
+def start_quickly() -> None:
+    """Let imports that follow load less; once, before anything of LangGraph is imported."""
+    gc.set_threshold(COLLECTED_AFTER)
+    for name in DEFERRED:
+        if name not in sys.modules:
+            _defer(name)
+    sys.modules.setdefault(UNUSED, None)  # type: ignore[arg-type]
+
+
+def _defer(name: str) -> None:
+    """Put a package in `sys.modules` whose `__init__` runs when it is asked for more than a submodule."""
+    spec = find_spec(name)
+    if spec is None or spec.loader is None:
+        return
+    loader, package = spec.loader, module_from_spec(spec)
+
+    def load(attribute: str) -> Any:
+        if vars(package).pop("__getattr__", None):
+            loader.exec_module(package)
+        return getattr(package, attribute)
+
+    vars(package)["__getattr__"] = load
+    sys.modules[name] = package
+    parent, _, child = name.rpartition(".")
+    if parent:
+        setattr(sys.modules[parent], child, package)
