@@ -12,6 +12,7 @@ from citegraph.errors import BadInput
 from citegraph.run.answer_types import Answer, Clarification
 from citegraph.run.context import Context
 from citegraph.run.wire import dumped
+from citegraph.settings import Settings, load_settings
 from cli.answer_text import answer_text, clarification_text
 from cli.exits import BY_STATUS
 from cli.options import (
@@ -28,6 +29,9 @@ from cli.options import (
 from cli.terminal import Steps, interactive, make_steps, say, write
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+    from graph.served import ServedSession
     from graph.session import Session
 
 
@@ -90,7 +94,6 @@ def shown(answer: Answer) -> str:
 def nothing_ingested() -> bool:
     """Tell whether the stores of this process hold no document at all."""
     from citegraph.corpus.schema.bucket import load_buckets
-    from citegraph.settings import load_settings
     from cli.buckets import document_counts
 
     settings = load_settings()
@@ -110,15 +113,12 @@ def _complete(request: Ask) -> Ask:
 
 
 async def _run(request: Ask, context: Context, steps: Steps, *, may_ask: bool) -> Answer:
-    from citegraph.run.services import Services
-    from graph.session import open_session
-
-    services = Services(trusted=True)
+    settings = load_settings()
     if context.buckets or context.filters:
         from citegraph.corpus.schema.bucket import load_buckets
 
-        check_scope(context, load_buckets(services.settings.buckets_dir))
-    async with open_session(services) as session:
+        check_scope(context, load_buckets(settings.buckets_dir))
+    async with _opened(settings) as session:
         try:
             answer = await _first(session, request, context, steps)
             while may_ask and answer.clarification and answer.thread_id:
@@ -132,7 +132,20 @@ async def _run(request: Ask, context: Context, steps: Steps, *, may_ask: bool) -
     return answer
 
 
-async def _first(session: "Session", request: Ask, context: Context, steps: Steps) -> Answer:
+def _opened(settings: Settings) -> "AbstractAsyncContextManager[Session | ServedSession]":
+    """Return the session of the server that has this home's index open, else one of this process."""
+    if settings.qdrant_url is None:
+        from graph.served import address_of, open_served
+
+        if url := address_of(settings.home):
+            return open_served(url)
+    from citegraph.run.services import Services
+    from graph.session import open_session
+
+    return open_session(Services(settings, trusted=True))
+
+
+async def _first(session: "Session | ServedSession", request: Ask, context: Context, steps: Steps) -> Answer:
     """Ask, or give the reply; without a thread it is kept for the question's own clarification."""
     if request.reply and request.new and request.question is None:
         raise BadInput("--reply answers an open clarification and --new starts a question: use one of them.")

@@ -1,6 +1,8 @@
 """Runs the application with uvicorn, which at a signal lets runs end at their next step before it goes."""
 
 import asyncio
+import socket
+from contextlib import ExitStack
 from types import FrameType
 from typing import Any
 
@@ -8,6 +10,7 @@ import uvicorn
 
 from citegraph.run.services import Services
 from citegraph.settings import load_settings
+from graph.served import announced
 from server.app import app, create_app
 from server.chat_fronts.mcp_server import make_mcp
 from server.logs import configuration
@@ -20,6 +23,23 @@ GRACE = 30
 
 class DrainingServer(uvicorn.Server):
     """A uvicorn server that takes no new work from the signal on, and drains the runs that go on."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._announced = ExitStack()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start as uvicorn does, then say in the home where the server listens, so that commands ask it."""
+        await super().startup(sockets)
+        running = getattr(app.state, "running", None)
+        bound = [one.getsockname() for server in getattr(self, "servers", ()) for one in server.sockets]
+        if running is not None and bound and not isinstance(bound[0], str):
+            self._announced.enter_context(announced(running.settings.home, self.config.host, bound[0][1]))
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Take the word back, then shut down as uvicorn does."""
+        self._announced.close()
+        await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Drain, then shut down as uvicorn does."""
