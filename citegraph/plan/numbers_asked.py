@@ -10,7 +10,7 @@ from citegraph.language.word_tables import pattern
 from citegraph.plan.stored_filters import flat
 from citegraph.question import cues
 from citegraph.question.asking_part import plain
-from citegraph.question.functions import asks, counted_at, counting
+from citegraph.question.functions import asks, counted_at, counting, spans
 from citegraph.question.measures import said_before
 from citegraph.question.ordering import field_at_start
 from citegraph.question.phrases import find_phrase
@@ -106,25 +106,29 @@ def amount_counted(bucket: Bucket, question: str) -> str | None:
 def share_asked(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumber | None:
     """Return the share that is asked for: of the documents, or of their amount, under the conditions before the verb.
 
-    "What share of the EUR invoices is above 100?" sets the EUR invoices as the whole; without a verb all of the
-    documents are.
+    "What share of the EUR invoices is above 100?" sets the EUR invoices as the whole, "the share of A among the
+    invoices of 2020" those of 2020; without such a word and a verb all of the documents are.
     """
-    match = pattern("share").search(question)
-    if match is None or not lead["filters"]:
+    said = next(spans(question, "share"), None)
+    if said is None or not lead["filters"]:
         return None
-    verb = COPULA.search(question, match.end())
+    among = pattern("among").search(question, said[1])
+    verb = COPULA.search(question, said[1])
     whole: list[StoredClause] = [
         clause for clause in lead["filters"] if clause.get("origin", "inferred") != "inferred"
     ]
     part = [clause for clause in lead["filters"] if clause not in whole]
-    before = [
-        clause
-        for clause in part
-        if verb and all(0 <= question.find(str(one.get("raw", ""))) < verb.start() for one in flat([clause]))
-    ]
+
+    def is_whole(clause: StoredClause) -> bool:
+        places = [question.find(str(one.get("raw", ""))) for one in flat([clause])]
+        if among is not None:
+            return all(place >= among.end() for place in places)
+        return verb is not None and all(0 <= place < verb.start() for place in places)
+
+    before = [clause for clause in part if is_whole(clause)]
     if len(before) < len(part):
         whole = [*whole, *before]
-    of = question[match.end() : match.end() + 40]
+    of = question[said[1] : said[1] + 40]
     named = any(find_phrase(of, noun) for noun in bucket.nouns)
     money = bucket.main_amount and asks(of, "sum") and not named
     return {"function": "share", "field": bucket.main_amount if money else None, "whole": whole}

@@ -243,13 +243,17 @@ def names_among(question: str, left: Sequence[str]) -> list[str]:
     capitals = sum(raw[0].isupper() for raw in raws)
     german = len(GERMAN.findall(question)) >= (1 if re.search(r"[äöüßÄÖÜ]", question) else 2)
     telling = raws and capitals <= 0.7 * len(raws) and not german
-    first = raws[0] if raws else ""
+    begins = {*raws[:1], *BEGINS.findall(question)}
     names = []
     for word in left:
         raw = written.get(word, word)
         coded = any(char.isdigit() for char in raw) and any(char.isalpha() for char in raw)
         coded = coded or (german and len(raw) > 2 and raw.isupper())
-        capital = telling and raw[0].isupper() and (raw != first or raw[1:] != raw[1:].lower())
+        capital = telling and raw[0].isupper() and (raw not in begins or raw[1:] != raw[1:].lower())
         if coded or capital:
             names.append(word)
     return names
+
+
+BEGINS = re.compile(r"[.!?][\"”’)]*\s+([^\W\d_]{2,})")
+"""The first word of a sentence, which has a capital whatever it is."""

@@ -36,7 +36,9 @@ def spans(question: str, function: str) -> Iterator[tuple[int, int]]:
         yield from counting(question)
         return
     for match in pattern(*KINDS[function]).finditer(question):
-        yield match.span()
+        apiece = function == "share" and pattern("each", after=r"\s+$").search(question[: match.start()])
+        if not apiece:  # "the price per share"
+            yield match.span()
     if function == "sum":
         yield from billing(question)
 

@@ -40,8 +40,9 @@ def settle_intent(
         intent = "qa"
     if intent == "qa" and plural and not asks_value(bucket, question, lead):
         intent = "list"
-    if intent == "list" and not plural and not lead["filters"] and not cues.WHOLE.search(question):
-        intent = "qa"
+    told = asks_value(bucket, question, lead) or len(lead["terms"]) >= SAID
+    if intent == "list" and not plural and not cues.WHOLE.search(question) and (not lead["filters"] or told):
+        intent = "qa"  # "how much does A get each June", "give me the name of whoever keeps the key of B"
     if (
         intent == "qa"
         and lead["noun"]
@@ -51,6 +52,10 @@ def settle_intent(
     ):
         intent = "list"
     return intent, nothing
+
+
+SAID = 3
+"""Words that no condition took from which a question about one document asks for what it says."""
 
 
 def counts_documents(bucket: Bucket, question: str) -> bool:

@@ -46,6 +46,7 @@ def read_presence(reader: Reader, names: Sequence[Link], coverage: dict[str, flo
                 continue
             reader.add(declared.name, operator, None, start, end)
     _read_predicates(reader)
+    _read_left_out(reader)
     _read_states(reader, coverage)
 
 
@@ -107,6 +108,35 @@ def _read_predicates(reader: Reader) -> None:
                 said = pattern("missing", before=rf"\s+(?:{source('be')}\s+)?").match(reader.question, end)
                 if said and reader.free(start, said.end()):
                     reader.add(declared.name, "missing", None, start, said.end())
+
+
+def _read_left_out(reader: Reader) -> None:
+    """Read "ignore those that don't give one": what states the field that was named last is kept."""
+    for match in pattern("except").finditer(reader.question):
+        end = _CLAUSE_END.search(reader.question, match.end())
+        clause = reader.question[match.end() : end.start() if end else len(reader.question)]
+        said = [pattern(kind).search(clause) for kind in ("states", "deny")]
+        rest = pattern("states", "deny", "deny_noun", "points", "indefinite", "small").sub(" ", clause)
+        named = _named_before(reader, match.start())
+        if None in said or named is None or any(len(word) > 1 for word in terms.content_words(rest)):
+            continue
+        reader.add(named.name, "exists", None, match.start(), match.end() + len(clause))
+
+
+_CLAUSE_END = re.compile(r"[.;?!)]|,\s")
+
+
+def _named_before(reader: Reader, place: int) -> Field | None:
+    """Return the field whose word stands nearest before a place."""
+    best: tuple[int, Field] | None = None
+    for declared in reader.bucket.fields:
+        for word in (*declared.words, declared.name.replace("_", " ")):
+            if terms.bare(word) in terms.stop_words() or len(word) < 3:
+                continue
+            ends = [end for _, end in find_phrase(reader.question[:place], word)]
+            if ends and (best is None or ends[-1] > best[0]):
+                best = (ends[-1], declared)
+    return best[1] if best else None
 
 
 def _read_states(reader: Reader, coverage: dict[str, float]) -> None:

@@ -210,10 +210,17 @@ def _capital(text: str, word: str) -> bool:
 
 
 def joined_by(gap: str) -> str:
-    """Return "or", "and" or "" as what stands between two conditions joins them; a comma joins as "and" does."""
+    """Return "or", "and" or "" as what stands between two conditions joins them; a comma joins as "and" does.
+
+    The stroke of an abbreviation ("w/", "c/o") joins nothing.
+    """
+    gap = _STROKE.sub(" ", gap)
     if pattern("or").search(gap):
         return "or"
     return "and" if pattern("and", "nor").search(gap) or "," in gap else ""
+
+
+_STROKE = re.compile(r"\b[^\W\d_]/")
 
 
 def denied(bucket: Bucket, clause: Clause) -> Clause | Group | None:

@@ -1,4 +1,4 @@
-"""Read "the three oldest", "top 5 by amount", "last 3", "sorted by date": order and length of a list, or of its groups."""
+"""Read "the three oldest", "top 5 by amount", "biggest first", "sorted by date": order and length of a list, or of its groups."""
 
 import re
 from dataclasses import dataclass
@@ -62,6 +62,8 @@ def read_rank(bucket: Bucket, question: str) -> Rank | None:
             continue
         kind = next(name for name in RANKS if match.groupdict().get(name))
         limit = int(match.groupdict().get("number") or 1)
+        if pattern("leading", before=r"\s+").match(said_in_digits, match.end()):
+            limit = 0  # "the biggest first" orders all of them
         field = _named_field(bucket, question, match) or _usual_field(bucket, kind)
         group = _group(bucket, question, match)
         if field is None and group is None:

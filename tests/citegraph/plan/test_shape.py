@@ -111,3 +111,49 @@ def test_what_became_no_condition_stands_in_the_first_line(corpus: Corpus) -> No
     draft = compose_set(corpus, plan, {}, Context(today="2025-03-01"))
     assert draft["text"].startswith("Note: not used as a condition: never.")
     assert "never" in draft["partial"]
+
+
+@pytest.mark.parametrize(
+    ("question", "descending"),
+    [
+        ("Invoices from Cobaltine Cloud, biggest first", True),
+        ("Rechnungen von Cobaltine Cloud, die kleinste zuerst", False),
+        ("factures de Cobaltine Cloud, les plus chères d'abord", True),
+    ],
+)
+def test_a_superlative_first_orders_all_of_them(corpus: Corpus, question: str, descending: bool) -> None:
+    plan = planned(corpus, "invoices", question)
+    assert plan["intent"] == "list"
+    assert plan["order_by"] == {"field": "total_amount", "descending": descending, "limit": 0}
+
+
+@pytest.mark.parametrize(
+    ("question", "whole"),
+    [
+        ("What share of the EUR invoices is from Cobaltine Cloud?", "total amount = EUR"),
+        ("Anteil von Cobaltine Cloud an allen Rechnungen in EUR", "total amount = EUR"),
+        ("share of Cobaltine Cloud among the invoices in EUR", "total amount = EUR"),
+    ],
+)
+def test_a_share_is_of_what_stands_before_the_verb_or_behind_among(
+    corpus: Corpus, question: str, whole: str
+) -> None:
+    made = planned(corpus, "invoices", question)["aggregate"]
+    assert made["function"] == "share"
+    assert [printed(clause) for clause in made["whole"]] == [whole]
+
+
+def test_a_price_per_share_is_no_share(corpus: Corpus) -> None:
+    plan = planned(corpus, "contracts", "What price per share does the NDA with Oudenveld name?")
+    assert plan["aggregate"]["function"] == "none"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How much rent does Oudenveld pay each spring under the lease?",
+        "Give me the name of the clerk at Oudenveld who guards the spare key of the vault.",
+    ],
+)
+def test_what_one_document_says_is_no_list(corpus: Corpus, question: str) -> None:
+    assert planned(corpus, "contracts", question)["intent"] == "qa"

@@ -31,6 +31,7 @@ def filters(read: Read, bucket: str, question: str) -> set[str]:
         "toutes les factures sauf Cobaltine Cloud et Halbrecht",
         "todas las facturas excepto Cobaltine Cloud y Halbrecht",
         "invoices not issued by Cobaltine Cloud and not by Halbrecht",
+        "factures, Cobaltine Cloud et Halbrecht non compris",
     ],
 )
 def test_a_denial_reaches_over_its_whole_list(read: Read, question: str) -> None:

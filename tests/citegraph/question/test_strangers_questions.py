@@ -78,3 +78,27 @@ def test_code_and_compared_numbers_say_nothing_of_the_intent() -> None:
         "with",
         "threads?",
     ]
+
+
+def test_a_stroke_joins_alternatives_and_abbreviates(read: Read) -> None:
+    found = read("contracts", "NDAs w/ Oudenveld").clauses
+    assert [getattr(clause, "field", "any") for clause in found] == ["contract_type", "parties"]
+
+
+def test_the_first_word_of_a_sentence_is_no_name(read: Read) -> None:
+    assert read("invoices", "The invoices of 2024, please. Thrice checked, with Vellmark.").names == (
+        "vellmark",
+    )
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many different customers stand on the invoices? Ignore those that don't state one.",
+        "Combien de clients y a-t-il sur les factures ? Sans ceux qui n'en mentionnent pas.",
+    ],
+)
+def test_what_does_not_state_a_field_is_left_out(read: Read, question: str) -> None:
+    reading = read("invoices", question)
+    assert ("customer_name", "exists") in {(item.field, item.operator) for item in reading.clauses}  # type: ignore[union-attr]
+    assert reading.unused == ()
