@@ -63,7 +63,7 @@ def currencies() -> dict[str, str]:
 def countries() -> dict[str, str]:
     """Return the names and codes of each ISO 3166-1 alpha-2 code as they are written, "|" between them.
 
-    Names are those of pycountry, then in English, German and French those of the CLDR.
+    Names are those of pycountry, then those of the CLDR in the languages of questions.
     """
     import pycountry
     from babel import Locale
@@ -77,14 +77,27 @@ def countries() -> dict[str, str]:
         for key in ("name", "official_name", "common_name"):
             if text := getattr(country, key, None):
                 forms[re.sub(r"\s*[,(].*$", "", text)] = None
-    for language in ("en", "de", "fr"):
+    for language in ("en", *LANGUAGES):
         for code, text in Locale(language).territories.items():
             if code in names:
                 names[code][text] = None
     return {code: " | ".join(forms) for code, forms in sorted(names.items())}
 
 
-TABLES = {"cldr_months": months, "cldr_currencies": currencies, "cldr_countries": countries}
+def states() -> dict[str, str]:
+    """Return the names of the states of the USA by the codes that people write ("NY law")."""
+    import pycountry
+
+    found = pycountry.subdivisions.get(country_code="US")
+    return {state.code.partition("-")[2]: state.name for state in found if state.type == "State"}
+
+
+TABLES = {
+    "cldr_months": months,
+    "cldr_currencies": currencies,
+    "cldr_countries": countries,
+    "cldr_states": states,
+}
 
 if __name__ == "__main__":
     import yaml

@@ -11,7 +11,7 @@ from citegraph.language.word_tables import table, words_to_keys
 def country_names() -> Mapping[str, str]:
     """Return folded names, official names, alpha-2 and alpha-3 codes and demonyms to alpha-2 codes.
 
-    Names are those of pycountry and, in English, German and French, of the CLDR.
+    Names are those of pycountry and, in the six languages of questions, of the CLDR.
     """
     names: dict[str, str] = {}
     for word, code in words_to_keys("demonyms").items():

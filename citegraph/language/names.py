@@ -22,6 +22,9 @@ LEADING_FORMS = _forms("leading")
 CONNECTORS = _forms("connectors")
 """Words that may stand inside a name without being part of what distinguishes it."""
 
+ELIDED = _forms("elided")
+"""What stands before an apostrophe in place of a small word, in French and Italian."""
+
 _TOKEN = re.compile(r"\d+(?:[.,/]\d+)+|[a-z]{1,3}\d+(?:\.\d+)+|[^\W_]+|[()&]")
 
 
@@ -68,14 +71,16 @@ def tokens(text: str) -> list[Token]:
 
 
 def _join_apostrophes(found: list[Token], written: str) -> list[Token]:
-    """Join "domino's" to "dominos", with its stem "domino"."""
+    """Join "domino's" to "dominos", with its stem "domino", and "l'asthme" to "lasthme", with its stem "asthme"."""
     joined: list[Token] = []
     for token in found:
         last = joined[-1] if joined else None
         if last and token.start == last.end + 1 and written[last.end] in "'’`´" and not last.stem:
-            stem = last.text if token.text == "s" else ""
+            elided = last.text in ELIDED and len(token.text) > 2
+            stem = last.text if token.text == "s" else token.text if elided else ""
             text = last.text + token.text
-            joined[-1] = Token(text, last.start, token.end, last.bracketed, stem, written=text)
+            form = token.written if elided else text
+            joined[-1] = Token(text, last.start, token.end, last.bracketed, stem, written=form)
         else:
             joined.append(token)
     return joined

@@ -56,6 +56,11 @@ def arrange(reader: Reader) -> tuple[list[Filter], list[Atom], Denials]:
     for name in dict.fromkeys(atom.clause.field for atom in rest):
         mine = [cell for cell in cells if cell not in used and cell.field == name]
         filters += _of_field(reader, mine, [atom for atom in settled if atom.clause.field == name])
+    denials.lost += [
+        atom.text
+        for atom in rest
+        if atom not in settled and not any(find_phrase(atom.text, noun) for noun in reader.bucket.nouns)
+    ]
     shown = {id(atom) for cell in used for atom in cell.atoms} | {id(atom) for atom in settled}
     held = [atom for place, atom in enumerate(atoms) if id(atom) in shown or place in denials.atoms]
     return [*filters, *out], held, denials

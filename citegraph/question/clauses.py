@@ -18,8 +18,8 @@ from citegraph.question.answer_form import PERSON
 from citegraph.question.asked_periods import read_periods
 from citegraph.question.functions import FUNCTIONS, spans
 from citegraph.question.measures import comparisons, read_amounts, read_currencies, read_sizes
-from citegraph.question.missing import read_presence
-from citegraph.question.named_values import read_mentions
+from citegraph.question.missing import read_flags, read_presence
+from citegraph.question.named_values import read_beginnings, read_mentions
 from citegraph.question.negation import Denials
 from citegraph.question.phrases import find_phrase
 from citegraph.question.plain_numbers import read_numbers
@@ -34,11 +34,13 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
     identifiers = read_identifiers(reader)
     names = linker.find_mentions(bucket.name, question)
     periods = read_periods(reader, whole_dates=True, names=names)
+    read_beginnings(reader, linker, names)
     read_mentions(reader, names)
     read_sizes(reader)
     read_numbers(reader)
     periods += read_periods(reader, whole_dates=False)
     read_presence(reader, names, linker.coverage(bucket.name))
+    read_flags(reader, read_noun(reader))
     read_amounts(reader)
     read_currencies(reader)
     filters, atoms, denials = arrange(reader)
@@ -81,6 +83,7 @@ def told_today(question: str, today: date) -> tuple[str, date]:
 def unused(reader: Reader, denials: Denials, left: Sequence[str]) -> list[str]:
     """Return the denials and the compared numbers that became no condition: each could narrow the answer."""
     found = [reader.question[start:end] for start, end in denials.idle if reader.free(start, end)]
+    found += denials.lost
     for said, _ in comparisons(reader.question):
         place = reader.question.find(said)
         if place >= 0 and reader.free(place + len(said) - 1, place + len(said)):

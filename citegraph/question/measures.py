@@ -49,6 +49,14 @@ def read_sizes(reader: Reader) -> None:
 
 def belongs(reader: Reader, declared: Field, start: int, end: int) -> bool:
     """Tell whether a quantity is meant for `declared`: it alone has that dimension, or one of its words stands near."""
+    said = reader.question[start:end]
+    if any(
+        find_phrase(said, word)
+        for item in reader.bucket.fields
+        if item.name != declared.name and item.type in {"integer", "decimal"}
+        for word in item.words
+    ):
+        return False  # "3000 tons" of a field that has "tons" among its words
     rivals = [
         item
         for item in reader.bucket.fields

@@ -1,4 +1,4 @@
-"""Read "have no customer", "the vendor is unknown", "with a due date": documents that do not, or do, state a field."""
+"""Read "have no customer", "the vendor is unknown", "with a due date", "randomised": what documents state, or do not."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,6 +9,7 @@ from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
 from citegraph.language.word_tables import pattern, source
 from citegraph.question.functions import function_of
+from citegraph.question.negation import odd_words
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Reader
 from citegraph.run.pieces import StoredClause
@@ -108,6 +109,35 @@ def _read_predicates(reader: Reader) -> None:
                 said = pattern("missing", before=rf"\s+(?:{source('be')}\s+)?").match(reader.question, end)
                 if said and reader.free(start, said.end()):
                     reader.add(declared.name, "missing", None, start, said.end())
+                    continue
+                led = list(pattern("missing").finditer(reader.question, 0, start))[-1:]
+                if led and reader.free(led[0].start(), end) and _only_small(reader, led[0].end(), start):
+                    reader.add(declared.name, "missing", None, led[0].start(), end)
+
+
+def _only_small(reader: Reader, start: int, end: int) -> bool:
+    """Tell whether only small words and words of fields stand between two places: "fehlt im Vertrag das Datum"."""
+    gap = reader.question[start:end]
+    return len(gap) <= NEAR and not re.search(r"[.,;:?!]", gap) and not odd_words(reader, gap)
+
+
+NEAR = 40
+"""Characters between a word for "missing" and the field that it is said of."""
+
+
+def read_flags(reader: Reader, noun: str) -> None:
+    """Read the word of a field that holds yes or no beside a word for the documents: "randomised trials".
+
+    Args:
+        noun: how the documents are named; a question that begins with its verb asks about one of them.
+    """
+    if not noun or (noun == "singular" and pattern("polar", before=r"^\W*").match(reader.question)):
+        return
+    for declared in reader.bucket.fields:
+        words = (*declared.words, declared.name.replace("_", " ")) if declared.type == "boolean" else ()
+        spans = [span for word in words for span in find_phrase(reader.question, word) if reader.free(*span)]
+        if spans:
+            reader.add(declared.name, "=", True, *max(spans, key=lambda span: span[1] - span[0]))
 
 
 def _read_left_out(reader: Reader) -> None:

@@ -6,18 +6,39 @@ from dataclasses import replace
 from functools import cache
 
 from citegraph.corpus.filters.clause import Clause, Operator
-from citegraph.corpus.linking.linker import Link
+from citegraph.corpus.linking.linker import Link, ValueLinker
 from citegraph.corpus.schema.bucket import Bucket
+from citegraph.corpus.schema.declared_words import cues
 from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
 from citegraph.language.names import LEGAL_FORMS, tokens
 from citegraph.language.word_tables import pattern
+from citegraph.question.negation import joined_by
 from citegraph.question.reading import Mentioned, Reader
 
 
 def read_mentions(reader: Reader, links: Sequence[Link]) -> None:
     """Turn linked names into clauses, the longest and rarest first; names joined by "or" become one group."""
     entities = reader.bucket.entity_fields
+    cued = {link.field: (link.start, link.end) for link in links if link.cued}
+    begun = {atom.clause.field for atom in reader.atoms if atom.clause.operator == "starts with"}
+
+    def is_anothers(link: Link) -> bool:
+        """Tell whether another name is said to be of the link's field, and the same words fit another field as well."""
+        declared = reader.bucket.field(link.field)
+        place = cued.get(link.field)
+        if link.cued or place is None or place == (link.start, link.end) or declared is None:
+            return False
+        if declared.type == "keywords" or joined_by(
+            reader.question[slice(*sorted((*place, link.start, link.end))[1:3])]
+        ):
+            return False
+        return any(
+            (other.start, other.end) == (link.start, link.end)
+            and other.field not in cued
+            and other.score >= 0.95 * link.score
+            for other in links
+        )
 
     def order(link: Link) -> tuple[float, bool, int, int]:
         place = entities.index(link.field) if link.field in entities else len(entities)
@@ -27,10 +48,39 @@ def read_mentions(reader: Reader, links: Sequence[Link]) -> None:
         declared = reader.bucket.field(link.field)
         if declared is None or not reader.free(link.start, link.end):
             continue
-        if is_additive(reader, declared, link) or is_common_word(reader, declared, link):
+        if not link.cued and link.field in begun and declared.type != "keywords":
+            continue  # "the AN10xxx series"
+        if is_additive(reader, declared, link) or is_common_word(reader, declared, link) or is_anothers(link):
             continue
         add_mention(reader, declared, link)
     narrow_names(reader)
+
+
+def read_beginnings(reader: Reader, linker: ValueLinker, links: Sequence[Link]) -> None:
+    """Add a condition for each code with which several stored numbers begin: "the FA-2017 invoices", "the AN10xxx notes".
+
+    Args:
+        links: the names of the question: a code in one of them is no beginning.
+    """
+    for match in _CODE.finditer(reader.question):
+        if any(link.start < match.end() and match.start() < link.end for link in links):
+            continue
+        code = _OPEN.sub("", match[0])
+        open_end = code != match[0]
+        if len(code) < SHORTEST or not any(map(str.isdigit, code)) or not any(map(str.isalpha, code)):
+            continue
+        field = (
+            linker.begun(reader.bucket.name, code, whole=not open_end) if reader.free(*match.span()) else None
+        )
+        if field is not None:
+            reader.add(field, "starts with", code, *match.span())
+
+
+_CODE = re.compile(r"(?<![\w-])[^\W_][\w-]*[\w*](?![\w-])")
+_OPEN = re.compile(r"(?<=\d)[xX*]+$")
+"""What stands for any ending of a code."""
+SHORTEST = 4
+"""Characters of a code from which it may be the beginning of others."""
 
 
 def narrow_names(reader: Reader) -> None:
@@ -142,3 +192,24 @@ def add_mention(reader: Reader, declared: Field, link: Link) -> None:
         values = link.values
         shown = ", ".join(values[:4]) + (f" and {len(values) - 4} more" if len(values) > 4 else "")
         reader.notes.append(f"“{text}” was matched with {shown} ({declared.name}).")
+    if (other := said_of(reader, declared, link)) is not None:
+        said = other.name.replace("_", " ")
+        reader.notes.append(f"No {said} is “{text}”; it was taken for a {declared.name.replace('_', ' ')}.")
+
+
+def said_of(reader: Reader, declared: Field, link: Link) -> Field | None:
+    """Return the field whose word stands before a name that only another field of its kind holds: "to Lagos"."""
+    if link.cued:
+        return None
+    before = reader.question[max(0, link.start - 40) : link.start].lower()
+    return next(
+        (
+            other
+            for other in reader.bucket.fields
+            if other.name != declared.name
+            and (other.type, other.kind) == (declared.type, declared.kind)
+            and (found := cues(other)) is not None
+            and found[0].search(before)
+        ),
+        None,
+    )

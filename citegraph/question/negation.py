@@ -29,11 +29,15 @@ OPPOSITE: dict[Operator, Operator] = {
 
 @dataclass
 class Denials:
-    """Which atoms are denied, by place, and the denying words: those that deny one, and those that deny nothing known."""
+    """Which atoms are denied, by place, and the denying words: those that deny one, and those that deny nothing known.
+
+    `lost` are names that stand beside a better one of their field and are no condition.
+    """
 
     atoms: set[int] = field(default_factory=set)
     used: list[tuple[int, int]] = field(default_factory=list)
     idle: list[tuple[int, int]] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
 
 
 def odd_words(reader: Reader, text: str, own: Field | None = None, *, nouns: bool = True) -> list[str]:
@@ -231,6 +235,8 @@ def denied(bucket: Bucket, clause: Clause) -> Clause | Group | None:
         below = clause.model_copy(update={"operator": "<", "value": low})
         above = clause.model_copy(update={"operator": ">", "value": high})
         return Group(mode="any", clauses=(below, above))
+    if declared is not None and declared.type == "boolean" and clause.operator == "=":
+        return clause.model_copy(update={"value": not clause.value})
     operator = OPPOSITE.get(clause.operator)
     if operator is None or declared is None or (clause.operator == "contains" and declared.type == "text"):
         return None

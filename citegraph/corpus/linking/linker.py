@@ -1,6 +1,7 @@
 """Value linking: which existing values the words of a question mean, and how sure that is."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
@@ -11,18 +12,21 @@ from rapidfuzz import process
 from sqlalchemy import Select, and_, func, literal, select, union_all
 
 from citegraph.corpus.linking.links import How, Link, resolve
-from citegraph.corpus.linking.name_search import Lexicon, NameSearch, loaded_fields
+from citegraph.corpus.linking.name_search import BEGUN, Lexicon, NameSearch, loaded_fields
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
 from citegraph.corpus.schema.declared_words import (
     country_phrases,
     cues,
     phrases,
     synonyms,
+    synonyms_of_kinds,
 )
 from citegraph.corpus.schema.field import Field
 from citegraph.language.countries import country_code, forms_of
+from citegraph.language.inflection import same_noun
 from citegraph.language.names import CONNECTORS, LEGAL_FORMS, Token, parse_name, tokens
 from citegraph.language.terms import bare, fold, stop_words
+from citegraph.language.word_tables import table
 
 
 class Search(NameSearch):
@@ -31,19 +35,60 @@ class Search(NameSearch):
     # words that the declaration gives a meaning: types, clauses, categories
 
     def declared(self) -> list[Link]:
-        """Return links of the declared synonyms ("NDA") to their canonical value."""
+        """Return links of the declared synonyms ("NDA") to their canonical value, in any words for the documents.
+
+        "Contrats de transport", "transport contracts" and "Transportverträge" are "transport agreements".
+        """
         links = []
         for first, last, (name, value) in phrases(self.words, synonyms(self.bucket)):
-            if self.fields is not None and name not in self.fields:
-                continue
             start, end = self.words[first].start, self.words[last].end
-            count = sum(self.lexicon.entries[n].count for n in self._entries_of(name, value))
             said = self.text[start:end]
             bare = fold(said) == fold(value) and self._begins_a_longer_form(name, value)
-            link = Link(name, (value,), count, "alias", 0.6 if bare else 0.9, start, end, said)
-            if not self._is_small_word(link):
-                links.append(link)
-        return links
+            links.append(self._of_value(name, value, 0.6 if bare else 0.9, (start, end)))
+        for first, last, (name, value) in phrases(self.words, synonyms_of_kinds(self.bucket)):
+            if self._beside_noun(first, last):
+                place = self.words[first].start, self.words[last].end
+                links.append(self._of_value(name, value, 0.85, place))
+        links += self._compounds()
+        fields = self.fields
+        return [
+            link
+            for link in links
+            if (fields is None or link.field in fields) and not self._is_small_word(link)
+        ]
+
+    def _of_value(self, name: str, value: str, score: float, place: tuple[int, int]) -> Link:
+        count = sum(self.lexicon.entries[n].count for n in self._entries_of(name, value))
+        return Link(name, (value,), count, "alias", score, *place, self.text[slice(*place)])
+
+    def _is_noun(self, word: Token) -> bool:
+        """Tell whether a word is one for the bucket's documents, in any form."""
+        return any(
+            same_noun(word.written, noun)
+            for noun in self.bucket.nouns
+            if noun[:1].lower() == word.written[:1]
+        )
+
+    def _beside_noun(self, first: int, last: int) -> bool:
+        """Tell whether a word for the documents stands behind some words, or before them and at most two small ones."""
+        if last + 1 < len(self.words) and self._is_noun(self.words[last + 1]):
+            return True
+        before = first - 1
+        while before >= max(0, first - 3) and self.words[before].text in stop_words("grammar"):
+            before -= 1
+        return first - 3 <= before < first - 1 and before >= 0 and self._is_noun(self.words[before])
+
+    def _compounds(self) -> Iterator[Link]:
+        """Yield links of German compounds with a word for the documents: "Transportverträge"."""
+        table = synonyms_of_kinds(self.bucket)
+        nouns = [noun.lower() for noun in self.bucket.nouns if noun.isalpha() and len(noun) >= COMPOUNDED]
+        for word in self.words:
+            for noun in nouns:
+                cut = len(word.written) - len(noun)
+                for size in (cut, cut - 1, cut - 2) if cut > 3 else ():
+                    meant = table.meanings.get((bare(word.written[:size]),))
+                    if meant and same_noun(word.written[size:], noun):
+                        yield self._of_value(*meant, 0.85, (word.start, word.end))
 
     def _is_small_word(self, link: Link) -> bool:
         """Tell whether words that every question may hold ("do", "de") are no name: not written as the declared form is, nor cued.
@@ -86,7 +131,7 @@ class Search(NameSearch):
                 held = self.lexicon.codes[declared.name]
                 if len(said) <= 3 and not (said.isupper() and code in held):
                     continue
-                if len(said) <= 3 and self._ends_a_name(start):
+                if len(said) <= 3 and (self._ends_a_name(start) or self._is_field_word(said)):
                     continue
                 values = (code,) if declared.kind == "country" else self._laws(declared.name, code)
                 if values:
@@ -97,6 +142,33 @@ class Search(NameSearch):
                     )
                     links.append(Link(declared.name, values, count, "alias", 0.85, start, end, said))
         return links
+
+    def laws(self) -> Iterator[Link]:
+        """Yield links of adjectives and codes of stored laws beside a word for the law: "droit texan", "NY law"."""
+        for word in self.words:
+            for name, value in self._laws_said(word):
+                declared = self.bucket.field(name)
+                found = self._of_value(name, value, ADJECTIVE, (word.start, word.end))
+                if (
+                    declared is not None
+                    and declared.kind == "jurisdiction"
+                    and self._is_cued(declared, found)
+                ):
+                    yield found
+
+    def _laws_said(self, word: Token) -> Iterator[tuple[str, str]]:
+        """Yield field and value of the names that a word may be an adjective or the code of."""
+        for entry in self.lexicon.laws.get(word.text[:BEGUN], ()):
+            (name,) = entry.name.core
+            if len(name) > BEGUN and word.text.startswith(name[:-1]) and word.text != name:
+                yield entry.field, entry.value
+        state = table("cldr_states").get(self.text[word.start : word.end])
+        for number in self.lexicon.keys.get(fold(state), ()) if state else ():
+            yield self.lexicon.entries[number].field, self.lexicon.entries[number].value
+
+    def _is_field_word(self, said: str) -> bool:
+        """Tell whether a code is a declared word for a field ("CN", the common name)."""
+        return any(said == word for declared in self.bucket.fields for word in declared.words)
 
     def _ends_a_name(self, start: int) -> bool:
         """Tell whether a short word goes on with a name that is written before it ("Northwind UK declaration")."""
@@ -169,6 +241,12 @@ class Search(NameSearch):
         written = re.sub(r"['’]s?$", "", self.text[word.start : word.end])
         return written.islower() and written.isalpha() and not self.text.islower()
 
+
+ADJECTIVE = 0.8
+"""Score of an adjective or code of a stored law beside its field's word."""
+
+COMPOUNDED = 5
+"""Letters of a noun from which the end of a compound is looked at."""
 
 __all__ = ["Link", "ValueLinker"]
 
@@ -273,6 +351,32 @@ class ValueLinker:
             self._coverage[bucket] = held
         return held[1]
 
+    def begun(self, bucket: str, code: str, *, whole: bool) -> str | None:
+        """Return the field most of whose values begin with a code ("FA-2017"), None for none; one value is no family.
+
+        Args:
+            whole: whether the code must end where a part of the value does.
+        """
+        declared = self.store.buckets[bucket]
+        fields = {item.name for item in declared.fields if item.is_listed and item.kind == "identifier"}
+        fields |= {
+            name for name in declared.entity_fields if (item := declared.field(name)) and item.is_listed
+        }
+        start = fold(code)
+        counted: Counter[str] = Counter()
+        for name in sorted(fields):
+            values = self.store.listed(bucket, name)
+            rows = self.store.run(
+                select(values.c.folded, values.c.count).where(
+                    values.c.folded.startswith(start, autoescape=True)
+                )
+            )
+            for folded, count in rows:
+                if len(folded) > len(start) and not (whole and folded[len(start)].isalnum()):
+                    counted[name] += count
+        best = counted.most_common(1)
+        return best[0][0] if best and best[0][1] > 1 else None
+
     # --- the lexicon ----------------------------------------------------------------------------
 
     def _lexicon(self, bucket: str, version: int) -> Lexicon:
@@ -317,7 +421,7 @@ class ValueLinker:
         declared = list(search.declared())
         # "NPN transistors" in two titles says less than the declared value "NPN".
         named = [link for link in search.named() if not (link.is_vague and any(map(link.covers, declared)))]
-        links = [*named, *declared, *search.countries(), *coded]
+        links = [*named, *declared, *search.countries(), *search.laws(), *coded]
         links = [search.judged(link) for link in links]
         return resolve([link for link in links if link.score >= floor])
 

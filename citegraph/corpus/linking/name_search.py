@@ -22,6 +22,9 @@ from citegraph.language.terms import bare, bare_with_places, fold, stop_words
 FREQUENT = 0.2
 """A token in more than this share of the values (and in more than 50) supports a match but starts none."""
 
+BEGUN = 4
+"""Letters that an adjective shares with the name of its country or state, all but the last of it at least ("Texan")."""
+
 SWAPPED = 6
 """Letters from which a name with two letters swapped is taken for the same name."""
 
@@ -89,6 +92,16 @@ class Lexicon:
             if len(token) >= 5 and token.isalpha():
                 lengths[len(token)].append(token)
         return lengths
+
+    @cached_property
+    def laws(self) -> Mapping[str, list[Entry]]:
+        """Return the values of one word of fields that name laws, by their first letters."""
+        fields = {declared.name for declared in self.bucket.fields if declared.kind == "jurisdiction"}
+        found: dict[str, list[Entry]] = defaultdict(list)
+        for entry in self.entries:
+            if entry.field in fields and len(entry.name.core) == 1:
+                found[entry.name.core[0][:BEGUN]].append(entry)
+        return found
 
     def swapped(self, token: str) -> list[str]:
         """Return tokens that differ by two neighbouring letters in the other order: a value's own misspelling.

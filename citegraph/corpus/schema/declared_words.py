@@ -66,14 +66,37 @@ def _bucket_synonyms(
 
 def synonyms(bucket: Bucket) -> PhraseTable[tuple[str, str]]:
     """Return the declared synonyms, each with the field and canonical value that it means."""
-    forms = tuple(
+    return _bucket_synonyms(_declared_forms(bucket), bucket.nouns)
+
+
+def _declared_forms(bucket: Bucket) -> tuple[tuple[str, str, str], ...]:
+    """Return each declared form of a value with the field and the value."""
+    return tuple(
         (declared.name, form, value)
         for declared in bucket.fields
         if declared.is_listed
         for value, others in declared.values.items()
         for form in (value, *others)
     )
-    return _bucket_synonyms(forms, bucket.nouns)
+
+
+@cache
+def _without_nouns(
+    forms: tuple[tuple[str, str, str], ...], nouns: tuple[str, ...]
+) -> PhraseTable[tuple[str, str]]:
+    single = {parts[0].text for noun in nouns if len(parts := tokens(noun)) == 1}
+    table: dict[tuple[str, ...], tuple[str, str]] = {}
+    for name, form, value in forms:
+        words = [token.text for token in tokens(form)]
+        rest = tuple(word for word in words if word not in single and not forms_among(word, single))
+        if rest and len(rest) < len(words):
+            table.setdefault(rest, (name, value))
+    return phrase_table(table)
+
+
+def synonyms_of_kinds(bucket: Bucket) -> PhraseTable[tuple[str, str]]:
+    """Return what declared synonyms say beside a noun of the bucket: "transport" of "transport agreement"."""
+    return _without_nouns(_declared_forms(bucket), bucket.nouns)
 
 
 @cache

@@ -38,3 +38,19 @@ def test_nothing_is_summed_over_documents_without_the_amount() -> None:
     assert not lacks(missing, "tax")
     assert not lacks(missing, None)
     assert not lacks([{"field": "total", "operator": ">"}], "total")
+
+
+@pytest.mark.parametrize(
+    ("bucket", "question", "field"),
+    [
+        ("invoices", "Auf welchen Rechnungen fehlt in der Kopfzeile das Fälligkeitsdatum?", None),
+        ("invoices", "Bei welchen Rechnungen fehlt der Käufer?", "customer_name"),
+        ("invoices", "Sur quelles factures manque le client ?", "customer_name"),
+        ("invoices", "which invoices are missing, the buyer asks", None),
+    ],
+)
+def test_a_field_behind_a_word_for_missing(read: Read, bucket: str, question: str, field: str | None) -> None:
+    found = [
+        item.field for item in read(bucket, question).clauses if getattr(item, "operator", "") == "missing"
+    ]
+    assert found == ([field] if field else [])

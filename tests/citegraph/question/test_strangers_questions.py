@@ -2,8 +2,14 @@
 
 import pytest
 
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.question.alternatives import arrange
 from citegraph.question.asking_part import asking, plain
-from tests.node_runtime import Read
+from citegraph.question.clauses import read_noun
+from citegraph.question.measures import read_sizes
+from citegraph.question.missing import read_flags
+from citegraph.question.reading import Reader
+from tests.node_runtime import TODAY, Read
 
 
 @pytest.mark.parametrize(
@@ -102,3 +108,52 @@ def test_what_does_not_state_a_field_is_left_out(read: Read, question: str) -> N
     reading = read("invoices", question)
     assert ("customer_name", "exists") in {(item.field, item.operator) for item in reading.clauses}  # type: ignore[union-attr]
     assert reading.unused == ()
+
+
+def test_a_name_that_only_another_field_holds_is_said_to_be_so(read: Read) -> None:
+    (note,) = read("invoices", "Which invoices went to Cobaltine Cloud?").notes[-1:]
+    assert note == "No customer name is “Cobaltine Cloud”; it was taken for a vendor name."
+    assert not any("No customer" in line for line in read("invoices", "invoices from Cobaltine Cloud").notes)
+
+
+TRIALS = Bucket.model_validate(
+    {
+        "name": "trials",
+        "description": "Trials.",
+        "nouns": ["trial", "Studie"],
+        "fields": [
+            {
+                "name": "blinded",
+                "type": "boolean",
+                "description": "Blinded.",
+                "words": ["blinded", "verblindet"],
+            },
+            {"name": "dose", "type": "quantity", "unit": "tonne", "description": "Dose."},
+            {"name": "load", "type": "integer", "description": "Load.", "words": ["tons"]},
+        ],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("blinded trials", True),
+        ("trials that are not blinded", False),
+        ("non-blinded trials", False),
+        ("verblindete Studien", True),
+        ("is the trial blinded?", None),
+        ("blinded by the light", None),
+    ],
+)
+def test_a_field_of_yes_or_no_is_a_condition_beside_the_documents(question: str, value: bool | None) -> None:
+    reader = Reader(TRIALS, question, TODAY)
+    read_flags(reader, read_noun(reader))
+    filters, _, _ = arrange(reader)
+    assert [item.value for item in filters] == ([] if value is None else [value])  # type: ignore[union-attr]
+
+
+def test_a_unit_that_is_a_word_of_another_number_is_that_numbers() -> None:
+    reader = Reader(TRIALS, "trials of more than 30 tons", TODAY)
+    read_sizes(reader)
+    assert reader.atoms == []

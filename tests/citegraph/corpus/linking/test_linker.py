@@ -246,3 +246,66 @@ def test_a_company_takes_an_s_and_a_thing_takes_every_ending(tmp_path):
     assert [v for _, v in linked(linker, "invoices", "Krolls Rechnungen", "vendor_name")] == [("Werk Kroll",)]
     assert [v for _, v in linked(linker, "invoices", "Sonneks invoices", "vendor_name")] == [("Sonnek",)]
     assert linked(linker, "invoices", "die Krollen", "vendor_name") == []
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("contrats de transport", "Transportation"),
+        ("transport contracts of 2020", "Transportation"),
+        ("unsere Transportverträge", "Transportation"),
+        ("contracts for the supply of seed", "Supply"),
+        ("l'accord de licence", "License"),
+    ],
+)
+def test_a_kind_is_meant_beside_any_word_for_the_documents(linker, question, value):
+    (link,) = linker.find_mentions("contracts", question, fields=["contract_type"])
+    assert (link.values, link.complete) == ((value,), True)
+
+
+@pytest.mark.parametrize(
+    "question", ["the transport of goods by agreement of both", "Transporte und Verträge"]
+)
+def test_the_word_of_a_kind_alone_is_none(linker, question):
+    assert linker.find_mentions("contracts", question, fields=["contract_type"]) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "value"),
+    [
+        ("contracts under NY law", "New York"),
+        ("contrats soumis au droit delawarien", "Delaware"),
+        ("contratos bajo ley de Delaware", "Delaware"),
+    ],
+)
+def test_a_law_is_said_by_adjective_and_code(linker, question, value):
+    assert [
+        link.values for link in linker.find_mentions("contracts", question, fields=["governing_law"])
+    ] == [(value,)]
+
+
+def test_a_code_of_a_state_away_from_the_law_is_none(linker):
+    assert linker.find_mentions("contracts", "contracts signed IN NY OR elsewhere") == []
+
+
+@pytest.mark.parametrize("word", ["allemandes", "deutschem", "alemanes", "tedesche", "Duitse", "Alemania"])
+def test_demonyms_of_six_languages_are_known(linker, word):
+    (link,) = linker.find_mentions("invoices", f"xx {word} xx", fields=["vendor_country"])
+    assert link.values == ("DE",)
+
+
+def test_a_fields_own_abbreviation_is_no_country(linker):
+    linker.store.put("certificates", [("x1", {"subject": "Root", "country": "CN"})])
+    assert linker.find_mentions("certificates", "roots that lack a CN", fields=["country"]) == []
+    linker.store.delete("certificates", ["x1"])
+
+
+@pytest.mark.parametrize(
+    ("code", "whole", "field"),
+    [("RX-2020", True, "invoice_number"), ("RX-20", True, None), ("RX-20", False, "invoice_number")],
+)
+def test_the_beginning_of_several_numbers_is_known(linker, code, whole, field):
+    linker.store.put("invoices", [(f"b{n}", {"invoice_number": f"RX-2020/{n}"}) for n in (31, 32)])
+    assert linker.begun("invoices", code, whole=whole) == field
+    assert linker.begun("invoices", "RX-2020/3", whole=True) is None
+    linker.store.delete("invoices", ["b31", "b32"])
