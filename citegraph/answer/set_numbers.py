@@ -393,7 +393,9 @@ def top_groups(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, 
         else "their number of documents"
     )
     lines = [f"Ranked by {by}:", *lines] if several else lines
-    lines = lines or [f"The {made['group_by'][0].replace('_', ' ')} with the {made['top']} cannot be told."]
+    lines = lines or [
+        f"The {spoken(made['group_by'][0].replace('.', ' '))} with the {made['top']} cannot be told."
+    ]
     shown = [[row.get(column) for column in result.columns] for row in rows[:1000]]
     return draft | {
         "text": "\n".join([*lines, *_missing(query, result), *result.notes]),
@@ -436,7 +438,8 @@ def _lines(corpus: Corpus, query: DocumentQuery, rows: Sequence[Json], draft: Dr
                 derivation(aggregate.function, aggregate.field, number, unit, doc_ids, values)
             )
         lines.append(f"{row[group]}: {said} {marks}.")
-        columns = [group, aggregate.field] if aggregate.field else [group]
+        name = group.partition(".")[0]
+        columns = [name, aggregate.field] if aggregate.field else [name]
         bucket = corpus.buckets[query.bucket]
         draft["cited"] += cited_values(corpus, bucket, members[:CITED_INPUTS], columns)
     return lines
@@ -445,14 +448,28 @@ def _lines(corpus: Corpus, query: DocumentQuery, rows: Sequence[Json], draft: Dr
 def _members(corpus: Corpus, query: DocumentQuery, value: Any, unit: str) -> list[Json]:
     """Return the documents of a group, with the value that is computed over, in the group's currency."""
     (aggregate,), (group,) = query.aggregate, query.group_by
-    filters = (*query.filters, Clause(field=group, operator="=", value=value))
-    fields = [group, aggregate.field] if aggregate.field else [group]
-    found = corpus.annotations.rows(query.bucket, filters, fields)
+    name, _, cut = group.partition(".")
+    declared = corpus.buckets[query.bucket].field(name)
+    several = declared is not None and declared.type == "keywords"
+    own = () if cut else (Clause(field=name, operator="contains" if several else "=", value=value),)
+    fields = [name, aggregate.field] if aggregate.field else [name]
+    found = corpus.annotations.rows(query.bucket, (*query.filters, *own), fields)
     kept = [row for row in found if query.only is None or row["doc_id"] in query.only]
+    kept = [row for row in kept if not cut or value in group_keys(row.get(name), cut)]
     if aggregate.field is None:
         return kept
     stated = [row for row in kept if row.get(aggregate.field) is not None]
     return [row for row in stated if (getattr(row[aggregate.field], "currency", None) or "") == unit]
+
+
+def group_keys(value: Any, cut: str) -> list[Any]:
+    """Return the groups that a document's value puts it in: of a date its year, quarter, month or day as the database writes it."""
+    if cut == "quarter" and isinstance(value, date):
+        return [f"{value.year}-Q{(value.month + 2) // 3}"]
+    size = {"year": 4, "month": 7, "day": 10}.get(cut)
+    if size and isinstance(value, date):
+        return [value.isoformat()[:size]]
+    return list(value) if isinstance(value, tuple) else [value]
 
 
 def _unit(value: Any) -> str:
@@ -461,6 +478,6 @@ def _unit(value: Any) -> str:
 
 def _missing(query: DocumentQuery, result: QueryResult) -> list[str]:
     """Return what is left out: the documents that do not state what groups."""
-    group = query.group_by[0]
+    group = query.group_by[0].partition(".")[0]
     lacking = result.matched - result.covered.get(group, result.matched)
     return [f"{lacking} of {result.matched} documents have no {group.replace('_', ' ')}."] if lacking else []

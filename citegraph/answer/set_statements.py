@@ -4,13 +4,13 @@ import re
 import shlex
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date
+from itertools import product
 from typing import Any, cast
 
 from citegraph.answer.cells import cited_values, json_cell, made_number, sortable, table_of
 from citegraph.answer.cited_spans import CITED_INPUTS, cell
 from citegraph.answer.row_statements import rows_draft
-from citegraph.answer.set_numbers import computed_number, share_of, side_by_side, top_groups
+from citegraph.answer.set_numbers import computed_number, group_keys, share_of, side_by_side, top_groups
 from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.records.likeness import identifier_fields
 from citegraph.corpus.records.querying.aggregates import Aggregate, Having
@@ -19,6 +19,7 @@ from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.language import terms
 from citegraph.plan.stored_filters import bucket_filters, flat
 from citegraph.plan.unbound import unbound_words
+from citegraph.question.ordering import in_digits
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
 from citegraph.run.pieces import (
@@ -307,7 +308,7 @@ def lost_conditions(plan: Plan, decision: Decision) -> list[str]:
     lost = list(dict.fromkeys([*part.get("unused", []), *names]))
     made = plan.get("aggregate") or {}
     kept = made.get("having")
-    return [words for words in lost if not (kept and kept["value"] in words)]
+    return [words for words in lost if not (kept and kept["value"] in in_digits(words, bounded=True))]
 
 
 def computed(corpus: Corpus, plan: Plan, decision: Decision, context: Context) -> Draft:
@@ -391,24 +392,19 @@ def grouped(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, ...
 
 
 def members_of(corpus: Corpus, query: DocumentQuery) -> dict[tuple[Any, ...], list[str]]:
-    """Return the documents of each group by its values, as the query's rows give them; a quarter's are not told; blocking."""
+    """Return the documents of each group by its values, as the query's rows give them; blocking."""
     fields = [name.partition(".")[0] for name in query.group_by]
     found: dict[tuple[Any, ...], list[str]] = {}
     for row in corpus.annotations.rows(query.bucket, query.filters, list(dict.fromkeys(fields)), [], 5000):
         if query.only is not None and row["doc_id"] not in query.only:
             continue
         keys = [
-            _key(row.get(field), name.partition(".")[2])
+            group_keys(row.get(field), name.partition(".")[2])
             for field, name in zip(fields, query.group_by, strict=True)
         ]
-        found.setdefault(tuple(keys), []).append(str(row["doc_id"]))
+        for key in product(*keys):
+            found.setdefault(key, []).append(str(row["doc_id"]))
     return found
-
-
-def _key(value: Any, unit: str) -> Any:
-    """Return the value of a group, of a date its year, month or day as the database writes it."""
-    size = {"year": 4, "month": 7, "day": 10}.get(unit)
-    return value.isoformat()[:size] if size and isinstance(value, date) else value
 
 
 def marks(doc_ids: Sequence[str]) -> str:

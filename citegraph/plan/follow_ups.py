@@ -120,7 +120,9 @@ def leans(bucket: Bucket, reading: Reading, message: str) -> bool:
     asks = asks or cues.WHICH.search(message) is not None
     if reading.noun or (own and asks) or left_words(bucket, reading, message):
         return False
-    return bool(reading.clauses or asks or read_rank(bucket, message) or ordered_by(bucket, message))
+    rank = read_rank(bucket, message)
+    ranks = rank is not None and (rank.field or rank.group)
+    return bool(reading.clauses or asks or ranks or ordered_by(bucket, message))
 
 
 def goes_on(message: str) -> bool:
@@ -259,7 +261,8 @@ def follow_up(
     )  # another set is meant, not a part of the one in view
     wanted = [item for item in reading.asked if item not in {*_fields(reading), *gone}]
     number = number_asked(bucket, said, function, wanted, turn)
-    rank = read_rank(bucket, text) or ordered_by(bucket, text)
+    rank = read_rank(bucket, text)
+    rank = rank if rank is not None and (rank.field or rank.group) else ordered_by(bucket, text)
     if number and number["function"] == "sum" and one_fact(turn):
         wanted, number = [str(number["field"])], None
     before_rank = plan.get("order_by")

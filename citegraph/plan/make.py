@@ -14,6 +14,7 @@ from citegraph.plan.planned_by_model import SETS
 from citegraph.plan.reply_edits import apply_reply
 from citegraph.plan.rows_asked import with_rows
 from citegraph.plan.shape import nothing, shape_of
+from citegraph.plan.stored_filters import inferred
 from citegraph.question import cues
 from citegraph.question.clauses import read_question
 from citegraph.question.functions import asks
@@ -23,7 +24,15 @@ from citegraph.run.budgets import tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.degraded import SAID, has_metadata, without_metadata
 from citegraph.run.model_calls import note
-from citegraph.run.pieces import BucketPlan, CallArguments, Plan, StoredNote, ToolCall
+from citegraph.run.pieces import (
+    BucketPlan,
+    CallArguments,
+    GroupCondition,
+    Plan,
+    StoredClause,
+    StoredNote,
+    ToolCall,
+)
 from citegraph.run.services import Corpus
 from citegraph.run.state import State
 
@@ -80,7 +89,7 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Plan, lis
         plans[name] = bucket_plan(corpus.buckets[name], reading, hard.get(name, ()), context)
         problems += [note("schema_plan", "clause dropped", line) for line in plans[name].pop("dropped")]
         problems += [note("schema_plan", "linked value", line) for line in reading.notes]
-    plan = settle(corpus, question, state, plans)
+    plan = settle(corpus, question, state, plans, context)
     if plan["intent"] == "compare":
         queries = [
             item["query"]
@@ -137,13 +146,17 @@ def caller_filters(
     return {name: tuple(clauses) for name, clauses in hard.items()}, []
 
 
-def settle(corpus: Corpus, question: str, state: State, plans: dict[str, BucketPlan]) -> Plan:
+def settle(
+    corpus: Corpus, question: str, state: State, plans: dict[str, BucketPlan], context: Context
+) -> Plan:
     """Return the whole plan: intent made certain with the schema, kind of answer, strategy and queries."""
     decomposition = state["decomposition"]
     best = order_buckets(list(plans), plans)
     lead = plans[best[0]]
     bucket = corpus.buckets[best[0]]
-    shape = shape_of(bucket, question, decomposition, lead)
+    shape = shape_of(bucket, question, decomposition, lead, context.now)
+    if having := shape.aggregate.get("having"):
+        plans[best[0]] = lead = without_bound(lead, having)
     intent, aggregate, order, whole_set = shape.intent, shape.aggregate, shape.order, shape.of_set
     chosen: Plan = {}
     if whole_set and leads_on(decomposition):
@@ -171,6 +184,20 @@ def settle(corpus: Corpus, question: str, state: State, plans: dict[str, BucketP
         "order_by": order if whole_set else None,
     }
     return whole | chosen
+
+
+def without_bound(part: BucketPlan, having: GroupCondition) -> BucketPlan:
+    """Return a part without the bound that is of a group's sum and not of each document's amount; its currency stays."""
+    name = having["column"].partition("_")[2]
+    kept: list[StoredClause] = []
+    for item in part["filters"]:
+        if item.get("field") != name or item.get("operator") != having["operator"] or not inferred(item):
+            kept.append(item)
+            continue
+        value = item.get("value")
+        code = value.get("currency") if isinstance(value, dict) else None
+        kept += [{**item, "operator": "=", "value": code}] if code else []
+    return {**part, "filters": kept}
 
 
 def order_buckets(names: list[str], plans: dict[str, BucketPlan]) -> list[str]:

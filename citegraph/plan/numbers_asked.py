@@ -1,18 +1,22 @@
 """What number over a set a question asks for: its function, what it is computed over, shares, changes and groups kept."""
 
 import re
+from datetime import date
 
 from citegraph.corpus.records.querying.aggregates import MINUS
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
 from citegraph.language.amounts import find_amounts
+from citegraph.language.dates import Period
+from citegraph.language.periods import find_periods
 from citegraph.language.word_tables import pattern
 from citegraph.plan.stored_filters import flat
 from citegraph.question import cues
 from citegraph.question.asking_part import plain
 from citegraph.question.functions import asks, counted_at, counting, spans
-from citegraph.question.measures import said_before
-from citegraph.question.ordering import field_at_start
+from citegraph.question.groups import BETWEEN, group_at
+from citegraph.question.measures import compared
+from citegraph.question.ordering import field_at_start, in_digits
 from citegraph.question.phrases import find_phrase
 from citegraph.question.plain_numbers import counts
 from citegraph.run.pieces import BucketPlan, GroupCondition, StoredClause, WantedNumber
@@ -110,8 +114,8 @@ def share_asked(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumber
     invoices of 2020" those of 2020; without such a word and a verb all of the documents are.
     """
     said = next(spans(question, "share"), None)
-    if said is None or not lead["filters"]:
-        return None
+    if said is None or not lead["filters"] or pattern("change").search(question):
+        return None  # "by how many percent did it rise?" asks for no part of a whole
     among = pattern("among").search(question, said[1])
     verb = COPULA.search(question, said[1])
     whole: list[StoredClause] = [
@@ -134,7 +138,9 @@ def share_asked(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumber
     return {"function": "share", "field": bucket.main_amount if money else None, "whole": whole}
 
 
-def sides_asked(question: str, lead: BucketPlan, function: str) -> list[list[StoredClause]]:
+def sides_asked(
+    bucket: Bucket, question: str, lead: BucketPlan, function: str, today: date
+) -> list[list[StoredClause]]:
     """Return the conditions of the two sides of a difference or change: two periods, or two names; [] for none."""
     if function not in {"sum", "count", "average", "median", "distinct"}:
         return []
@@ -150,33 +156,89 @@ def sides_asked(question: str, lead: BucketPlan, function: str) -> list[list[Sto
         values = clause.get("value")
         if clause.get("operator") == "in" and isinstance(values, list) and len(values) == 2:
             return [[*rest, {**clause, "operator": "=", "value": value}] for value in values]
+        ends = _ends_of(bucket, clause, today) if pattern("change").search(said) else []
+        if ends:
+            return [[*rest, end] for end in ends]
     return []
 
 
+def _ends_of(bucket: Bucket, clause: StoredClause, today: date) -> list[StoredClause]:
+    """Return the first and the last period of "from 2022 to 2023" as conditions, [] where it is no such range."""
+    declared = bucket.field(clause.get("field", ""))
+    if declared is None or declared.type != "date" or clause.get("operator") != "between":
+        return []
+    values = clause.get("value")
+    words = str(clause.get("raw", "")).split()
+    for cut in range(1, len(words)):
+        parts = [" ".join(words[:cut]), " ".join(words[cut:])]
+        year = re.search(r"\b\d{4}\b", parts[1])
+        if year and not re.search(r"\d{4}", parts[0]):
+            parts[0] += f" {year[0]}"
+        periods = [find_periods(_LEAD.sub("", part), today=today, order=bucket.date_order) for part in parts]
+        closed = [found[0] for found in periods if len(found) == 1 and found[0].start and found[0].end]
+        if len(closed) == 2 and [str(closed[0].start), str(closed[1].end)] == values and _apart(*closed):
+            return [
+                {**clause, "value": [str(period.start), str(period.end)], "raw": period.text}
+                for period in closed
+            ]
+    return []
+
+
+def _apart(first: Period, last: Period) -> bool:
+    return first.end is not None and last.start is not None and first.end < last.start
+
+
+_LEAD = re.compile(r"^(?:[^\W\d]{1,7}\s+)+(?=\d|[^\W\d])", re.IGNORECASE)
+
+
 def groups_kept(bucket: Bucket, question: str, group: str | None) -> GroupCondition | None:
-    """Return the condition on the groups of "vendors with more than 3 invoices", None for none."""
+    """Return the condition on the groups of "vendors with more than 3 invoices", or "over 500 EUR in total"; None for none."""
     if group is None:
         return None
+    question = in_digits(question, bounded=True)
     for amount in find_amounts(question):
-        before = said_before(question, amount.span[0])
-        rest = question[amount.span[1] :].lstrip()
-        counted = any(start == 0 for noun in bucket.nouns for start, _ in find_phrase(rest, noun)[:1])
-        if before and counted and amount.money.currency is None and before[0] != "=":
-            return {"column": "count", "operator": before[0], "value": f"{amount.money.amount:f}"}
+        operator, start, end = compared(question, *amount.span)
+        rest = question[end:].lstrip()
+        counted = any(
+            len(rest[:start].split()) < BETWEEN
+            for noun in bucket.nouns
+            for start, _ in find_phrase(rest, noun)[:1]
+        )
+        counted = counted or pattern("times").match(rest) is not None
+        plain = amount.money.currency is None
+        if operator != "=" and counted and plain:
+            return {"column": "count", "operator": operator, "value": f"{amount.money.amount:f}"}
+        outside = f"{question[:start]} {question[end:]}"
+        if operator != "=" and bucket.main_amount and asks(outside, "sum"):
+            return {
+                "column": f"sum_{bucket.main_amount}",
+                "operator": operator,
+                "value": f"{amount.money.amount:f}",
+            }
     return None
 
 
+def sum_asked(bucket: Bucket, question: str, lead: BucketPlan) -> str | None:
+    """Return the amount that is summed though no word for a sum is said: "how much freight did A earn in 2023?".
+
+    Only over a period, and of no document that is named.
+    """
+    if not pattern("amount_asked").search(question) or lead["noun"] == "singular" or lead["identifiers"]:
+        return None
+    period = any(
+        clause.get("field") == bucket.main_date and clause.get("operator") == "between"
+        for clause in flat(lead["filters"])
+    )
+    field = field_asked(bucket, "sum", lead) if period else None
+    return field.name if field is not None and field.type == "money" else None
+
+
 def group_listed(bucket: Bucket, question: str) -> str | None:
-    """Return the keyword field whose values a question asks for in the plural: "which vendors", "list the suppliers"."""
+    """Return the field whose values a question asks for in the plural: "which vendors", "list the suppliers"."""
     lead = cues.WHICH.search(question) or cues.LIST.search(question)
     rest = question[lead.end() :] if lead else question
     rest = re.sub(
         r"^\W*(?:the|all|our|me|alle|die|tous|toutes|les|todos|los|las)\s+", "", rest, flags=re.IGNORECASE
     ).lstrip()
-    for declared in bucket.fields:
-        words = (*declared.words, declared.name.replace("_", " "))
-        if declared.type == "keyword" and any(
-            start == 0 for word in words if len(word) > 3 for start, _ in find_phrase(rest, word)[:1]
-        ):
-            return declared.name
-    return None
+    found = group_at(bucket, rest)
+    return found[0] if found else None

@@ -1,10 +1,12 @@
 """What form the answer to a question over a set takes: a list in an order, a number, groups, the first of them."""
 
 from dataclasses import dataclass
+from datetime import date
 
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language.word_tables import pattern
 from citegraph.plan.numbers_asked import (
+    COMPUTED,
     amount_counted,
     days_asked,
     field_asked,
@@ -13,13 +15,17 @@ from citegraph.plan.numbers_asked import (
     groups_kept,
     share_asked,
     sides_asked,
+    sum_asked,
     values_counted,
 )
+from citegraph.plan.stored_filters import flat
+from citegraph.question import cues
 from citegraph.question.functions import asks, function_of
 from citegraph.question.groups import MONEY, read_groups, top_group
 from citegraph.question.intent import compared_names, settle_intent
 from citegraph.question.missing import lacks
 from citegraph.question.ordering import Rank, read_rank
+from citegraph.question.phrases import find_phrase
 from citegraph.run.pieces import BucketPlan, Decomposed, OrderBy, WantedNumber
 
 
@@ -42,32 +48,43 @@ def nothing() -> WantedNumber:
     return {"function": "none", "field": None}
 
 
-def shape_of(bucket: Bucket, question: str, decomposition: Decomposed, lead: BucketPlan) -> Shape:
+def shape_of(
+    bucket: Bucket, question: str, decomposition: Decomposed, lead: BucketPlan, today: date
+) -> Shape:
     """Return the form that a question's words ask for, as far as the bucket's fields allow it."""
     if decomposition.get("by") == "model":
         return _as_read(bucket, decomposition)
     intent, aggregate = settle_intent(bucket, question, decomposition, lead)
     rank = read_rank(bucket, question)
     order: OrderBy | None = None
-    if rank and rank.field and rank.group is None:
-        order = {"field": rank.field, "descending": rank.descending, "limit": rank.limit}
+    if rank and rank.group is None:
+        field = rank.field if rank.named else _bounded_field(bucket, lead) or rank.field
+        order = {"field": field, "descending": rank.descending, "limit": rank.limit} if field else None
     if decomposition["intent"] == "summarize":
         return Shape(intent, aggregate)
     made = _number(bucket, question, lead, rank, intent)
     if made is not None:
         intent, aggregate = "compute", made
     groups = read_groups(bucket, question) or compared_names(bucket, question, intent, lead)
-    groups = [name for name in groups if aggregate["function"] not in {"share"}]
+    groups = [
+        name
+        for name in groups
+        if aggregate["function"] != "share" and not _is_valued(bucket, question, name, lead)
+    ]
     if groups and not (made and made.get("group_by")):
         asked = intent == "compute" or asks(question, "sum") or asks(question, "count")
+        asked = asked or (lead["noun"] == "plural" and not cues.LIST.search(question) and not order)
         wanted = aggregate if aggregate["function"] != "none" else _usual(bucket)
         intent, aggregate = ("compute", wanted | {"group_by": groups}) if asked else (intent, aggregate)
     top = None if intent == "compare" or made else top_group(bucket, question)
-    intent, aggregate = ("compute", top) if top else (intent, aggregate)
-    sides = sides_asked(question, lead, aggregate["function"]) if intent == "compute" else []
-    if not sides and intent == "compare" and lead["noun"] == "plural":
-        function = _compared_by(bucket, question)
-        sides = sides_asked(question, lead, function["function"])
+    intent, aggregate, order = ("compute", top, None) if top else (intent, aggregate, order)
+    changes = pattern("change").search(question) is not None
+    if intent == "compute" and aggregate["function"] == "none" and changes:
+        aggregate = _compared_by(bucket, question, lead)
+    sides = sides_asked(bucket, question, lead, aggregate["function"], today) if intent == "compute" else []
+    if not sides and (intent == "compare" or changes) and (lead["noun"] == "plural" or lead["asked"]):
+        function = _compared_by(bucket, question, lead)
+        sides = sides_asked(bucket, question, lead, function["function"], today)
         intent, aggregate = ("compute", function) if sides else (intent, aggregate)
     if sides and not aggregate.get("top"):
         aggregate = {"function": aggregate["function"], "field": aggregate["field"], "sides": sides}
@@ -98,14 +115,43 @@ def _as_read(bucket: Bucket, decomposition: Decomposed) -> Shape:
     return Shape("compute", {"function": wanted, "field": bucket.main_amount})
 
 
+def _is_valued(bucket: Bucket, question: str, group: str, lead: BucketPlan) -> bool:
+    """Tell whether a value follows a field's word, which then groups nothing: "governed by the law of Delaware"."""
+    declared = bucket.field(group)
+    starts = [
+        question.find(said)
+        for clause in flat(lead["filters"])
+        if clause.get("field") == group
+        for said in str(clause.get("raw", "")).split("; ")
+    ]
+    return declared is not None and any(
+        0 <= start - end <= VALUED
+        for word in declared.words
+        for _, end in find_phrase(question, word)
+        for start in starts
+    )
+
+
+VALUED = 15
+"""Characters between a field's word and its value."""
+
+
+def _bounded_field(bucket: Bucket, lead: BucketPlan) -> str | None:
+    """Return the number that a condition bounds: "trials with over 300 patients, largest first" are ordered by it."""
+    bounds = {"<", "<=", ">", ">=", "between"}
+    named = [str(clause["field"]) for clause in flat(lead["filters"]) if clause.get("operator") in bounds]
+    return next((name for name in named if (item := bucket.field(name)) and item.type in COMPUTED), None)
+
+
 def _usual(bucket: Bucket) -> WantedNumber:
     """Return the number of groups that nothing else is said of: their amount, else how many documents."""
     return {"function": "sum" if bucket.main_amount else "count", "field": bucket.main_amount}
 
 
-def _compared_by(bucket: Bucket, question: str) -> WantedNumber:
+def _compared_by(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumber:
     """Return the number by which sets of documents are compared: "who has more advisories" counts them."""
-    if bucket.main_amount and (MONEY.search(question) or asks(question, "sum")):
+    money = MONEY.search(question) or asks(question, "sum") or bucket.main_amount in lead["asked"]
+    if bucket.main_amount and money and not asks(question, "count"):
         return {"function": "sum", "field": bucket.main_amount}
     return {"function": "count", "field": None}
 
@@ -115,6 +161,8 @@ def _number(
 ) -> WantedNumber | None:
     """Return a number that the main amount alone does not give: shares, days, other fields, groups in an order."""
     one = lead["named"] and lead["noun"] != "plural"
+    if rank is not None and rank.limit == 0 and rank.group is None:
+        return None
     if share := share_asked(bucket, question, lead):
         return share
     function = function_of(question)
@@ -132,7 +180,15 @@ def _number(
         return {"function": "distinct", "field": counted}
     group = group_listed(bucket, question)
     if kept := groups_kept(bucket, question, group):
-        return {"function": "count", "field": None, "group_by": [str(group)], "having": kept}
+        summed = kept["column"].startswith("sum_")
+        number: WantedNumber = (
+            {"function": "sum", "field": bucket.main_amount}
+            if summed
+            else {"function": "count", "field": None}
+        )
+        return {**number, "group_by": [str(group)], "having": kept}
+    if function == "none" and (amount := sum_asked(bucket, question, lead)):
+        return {"function": "sum", "field": amount}
     if function in {"average", "median", "max", "min", "sum"} and not one:
         field = field_asked(bucket, function, lead)
         many = lead["noun"] == "plural" or (function in {"average", "median"} and not lead["names"])

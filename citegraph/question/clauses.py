@@ -17,6 +17,7 @@ from citegraph.question.alternatives import arrange
 from citegraph.question.answer_form import PERSON
 from citegraph.question.asked_periods import read_periods
 from citegraph.question.functions import FUNCTIONS, spans
+from citegraph.question.groups import COMMON
 from citegraph.question.measures import comparisons, read_amounts, read_currencies, read_sizes
 from citegraph.question.missing import read_flags, read_presence
 from citegraph.question.named_values import read_beginnings, read_mentions
@@ -34,6 +35,9 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
     identifiers = read_identifiers(reader)
     names = linker.find_mentions(bucket.name, question)
     periods = read_periods(reader, whole_dates=True, names=names)
+    for form in (COMMON, pattern("grouping", before=r"(?:^|[.!?])\W*")):
+        for match in form.finditer(question):
+            reader.use(*match.span())  # "the most common" and "group them by" hold no name
     read_beginnings(reader, linker, names)
     read_mentions(reader, names)
     read_sizes(reader)

@@ -65,7 +65,7 @@ LIST = re.compile(
     re.IGNORECASE,
 )
 WHOLE = re.compile(
-    r"^\s*(?:everything|all|every|each|alles?|sämtliche|tou(?:s|tes|t)|todos?|todas?)\b"
+    r"^\s*(?:everything|anything|all|every|each|alles?|sämtliche|tou(?:s|tes|t)|todos?|todas?)\b"
     r"|\b(?:every|everything|complete\s+list|full\s+list|every\s+single|one\s+line\s+per|sämtliche)\b",
     re.IGNORECASE,
 )

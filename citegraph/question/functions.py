@@ -63,7 +63,8 @@ def counting(question: str) -> Iterator[tuple[int, int]]:
     "Number of" counts only where no noun stands before it ("serial number of"), "hoeveel" only before what is counted.
     """
     for match in pattern("count").finditer(question):
-        yield match.span()
+        if not pattern("share", before=r"\s+").match(question, match.end()):  # "how many percent"
+            yield match.span()
     for match in pattern("count_noun").finditer(question):
         before = re.search(r"([^\W\d_][\w-]*)\s+$", question[: match.start()])
         noun = before is not None and terms.bare(before[1]) not in terms.stop_words()

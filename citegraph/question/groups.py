@@ -3,6 +3,7 @@
 import re
 
 from citegraph.corpus.schema.bucket import Bucket
+from citegraph.language import terms
 from citegraph.language.word_tables import pattern
 from citegraph.question import cues
 from citegraph.question.phrases import find_phrase
@@ -11,30 +12,55 @@ from citegraph.run.pieces import WantedNumber
 UNITS = ("month", "quarter", "year", "day")
 
 
+GROUPING = frozenset({"keyword", "keywords", "boolean"})
+"""Types of field whose values make groups; dates do by their unit."""
+
+
+def group_at(bucket: Bucket, text: str) -> tuple[str, int] | None:
+    """Return the group that a text begins with the word of, the longest, and where that ends: a field, or "date.month"."""
+    unit = next(
+        ((name, match.end()) for name in UNITS if (match := pattern(f"unit_{name}").match(text))), None
+    )
+    if unit and bucket.main_date:
+        return f"{bucket.main_date}.{unit[0]}", unit[1]
+    best: tuple[str, int] | None = None
+    for declared in bucket.fields:
+        if declared.type not in GROUPING or declared.kind == "identifier":
+            continue
+        for word in (*declared.words, declared.name.replace("_", " ")):
+            if terms.bare(word) in terms.stop_words():
+                continue
+            ends = [end for start, end in find_phrase(text, word)[:1] if start == 0]
+            if ends and (best is None or ends[0] > best[1]):
+                best = declared.name, ends[0]
+    return best
+
+
 def read_groups(bucket: Bucket, question: str) -> list[str]:
     """Return the group fields in order of the question: field names, or "date.month" of the bucket's main date.
 
-    Only a field that can group (a keyword, a date by its unit) counts; anything else after "per" is left alone.
+    Only what can group counts; anything else after "per" is left alone. One word may stand before it ("by issuing
+    country"), and another group may follow ("per vendor and month").
     """
-    found: list[tuple[int, str]] = []
+    found: list[str] = []
     for match in pattern("each", after=r"\s+(?:the\s+|and\s+)?").finditer(question):
-        rest = question[match.end() :]
-        unit = next((name for name in UNITS if pattern(f"unit_{name}").match(rest)), None)
-        if unit and bucket.main_date:
-            found.append((match.start(), f"{bucket.main_date}.{unit}"))
-            continue
-        names = [
-            declared.name
-            for declared in bucket.fields
-            if declared.type == "keyword"
-            and any(
-                find_phrase(rest, word)[:1] and find_phrase(rest, word)[0][0] == 0
-                for word in (*declared.words, declared.name.replace("_", " "))
-            )
-        ]
-        if names:
-            found.append((match.start(), names[0]))
-    return list(dict.fromkeys(name for _, name in sorted(found)))
+        place = match.end()
+        described = _DESCRIBED.match(question, place)
+        group = group_at(bucket, question[place:])
+        if group is None and described is not None:
+            place = described.end()
+            group = group_at(bucket, question[place:])
+        while group is not None:
+            found.append(group[0])
+            place += group[1]
+            more = pattern("and", before=r"(?:\s+|\s*,\s*)", after=r"\s+").match(question, place)
+            group = group_at(bucket, question[more.end() :]) if more else None
+            place = more.end() if more else place
+    return list(dict.fromkeys(found))
+
+
+_DESCRIBED = re.compile(r"(?-i:[a-zà-ÿ]{4,})\s+")
+"""A word in lower case that says more of what groups: "by issuing country"."""
 
 
 MOST = re.compile(
@@ -65,16 +91,23 @@ TOP_WORDS = (MOST, OFTEN, MONEY, re.compile(rf"\b(?:{SENDS}|fewest)\b", re.IGNOR
 def top_group(bucket: Bucket, question: str) -> WantedNumber | None:
     """Return the aggregate of "which vendor billed us the most", with `top`: "most" or "least"; None for others.
 
-    A plural of the documents after "most", or "most often", counts documents; a word for money sums the main amount.
-    "Most recent" and its like order documents and are no question for a group.
+    The documents named behind "most", or "most often", count documents; a word for money sums the main amount, and so
+    does "the highest total" of a group. "Most recent" and its like order documents and are no question for a group.
     """
     found = MOST.search(question)
-    field = _ranked_field(bucket, question)
-    if not found or field is None:
+    if not found:
+        return _highest(bucket, question)
+    group = _ranked_group(bucket, question, found)
+    if group is None:
         return None
     rest = question[found.end() :].lstrip()
+    ordering = pattern("largest", "smallest", "newest", "oldest").match(question, found.start("most"))
+    if found["most"] and ordering:
+        return None
     counts = OFTEN.search(question) or any(
-        start == 0 for noun in bucket.nouns for start, _ in find_phrase(rest, noun)
+        start == 0 or (len(rest[:start].split()) <= BETWEEN and rest[start:end].lower() != noun.lower())
+        for noun in bucket.nouns
+        for start, end in find_phrase(re.split(r"[?.!,;]", rest)[0], noun)
     )
     ends = not rest or re.match(
         r"[?.!,]|(?:in|of|from|during|since|for|to|by|im|seit|en|depuis)\b|money\b", rest
@@ -86,19 +119,44 @@ def top_group(bucket: Bucket, question: str) -> WantedNumber | None:
         if not bucket.main_amount or not MONEY.search(question):
             return None
         made = {"function": "sum", "field": bucket.main_amount}
-    return made | {"group_by": [field], "top": "most" if found["most"] else "least"}
+    return made | {"group_by": [group], "top": "most" if found["most"] else "least"}
 
 
-def _ranked_field(bucket: Bucket, question: str) -> str | None:
-    """Return the keyword field that is asked for: its word after "which" or "most common", the sender for a "who"."""
-    for match in (cues.WHICH.search(question), COMMON.search(question)):
-        rest = question[match.end() :].lstrip() if match else ""
-        for declared in bucket.fields:
-            words = (*declared.words, declared.name.replace("_", " "))
-            if declared.type == "keyword" and any(
-                start == 0 for word in words for start, _ in find_phrase(rest, word)[:1]
+BETWEEN = 3
+"""Words that may stand between "most" and the documents, in the plural: "the most terminated studies"."""
+
+
+def _highest(bucket: Bucket, question: str) -> WantedNumber | None:
+    """Return the aggregate of "which month had the highest total": a sum a group."""
+    which = cues.WHICH.search(question)
+    amount = bucket.field(bucket.main_amount or "")
+    group = group_at(bucket, question[which.end() :].lstrip()) if which else None
+    if amount is None or group is None:
+        return None
+    for top, kind in (("most", "largest"), ("least", "smallest")):
+        for match in pattern(kind, after=r"\s+(?:overall\s+)?").finditer(question):
+            rest = question[match.end() :]
+            summed = pattern("sum").match(rest) or any(
+                start == 0 for word in amount.words for start, _ in find_phrase(rest, word)[:1]
+            )
+            if summed and not any(
+                start == 0 for noun in bucket.nouns for start, _ in find_phrase(rest, noun)
             ):
-                return declared.name
+                return {"function": "sum", "field": amount.name, "group_by": [group[0]], "top": top}
+    return None
+
+
+def _ranked_group(bucket: Bucket, question: str, most: re.Match[str]) -> str | None:
+    """Return the group that is asked for: its word after "which" or "most common", or before "with the most"; the sender for a "who"."""
+    for match in (cues.WHICH.search(question), COMMON.search(question)):
+        found = group_at(bucket, question[match.end() :].lstrip()) if match else None
+        if found:
+            return found[0]
+    before = question[: most.start()]
+    for start in (match.start() for match in re.finditer(r"[^\W\d_]+", before)):
+        found = group_at(bucket, before[start:])
+        if found and not terms.content_words(before[start + found[1] :]):
+            return found[0]
     first = bucket.field(bucket.entity_fields[0]) if bucket.entity_fields else None
     asked = SENDER.search(question) or (WE.search(question) and MONEY.search(question))
     sender = first is not None and first.kind in ("organization", "person") and asked

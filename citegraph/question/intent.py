@@ -38,10 +38,14 @@ def settle_intent(
             )
             return "compute", {"function": wanted, "field": name}
         intent = "qa"
-    if intent == "qa" and plural and not asks_value(bucket, question, lead):
+    if intent == "qa" and (
+        (plural and not asks_value(bucket, question, lead))
+        or (lead["filters"] and (names_many(bucket, question) or cues.WHOLE.search(question)))
+    ):
         intent = "list"
     told = asks_value(bucket, question, lead) or len(lead["terms"]) >= SAID
-    if intent == "list" and not plural and not cues.WHOLE.search(question) and (not lead["filters"] or told):
+    listed = decomposition["intent"] == intent == "list" and not plural and not cues.WHOLE.search(question)
+    if listed and (not lead["filters"] or told):
         intent = "qa"  # "how much does A get each June", "give me the name of whoever keeps the key of B"
     if (
         intent == "qa"
@@ -133,6 +137,21 @@ def asks_value(bucket: Bucket, question: str, lead: BucketPlan) -> bool:
         r"\b(?:agreements|documents|ones|purchases|crates|products|parts|entries)\b", head, re.IGNORECASE
     )
     return not generic
+
+
+def names_many(bucket: Bucket, question: str) -> bool:
+    """Tell whether a question asks which of the things that documents are known by: "which products", "welche Lieferanten"."""
+    match = cues.WHICH.search(question)
+    rest = question[match.end() :].lstrip() if match else ""
+    return any(
+        start == 0
+        and rest[:end].lower() != word.lower()
+        and re.search(r"(?:s|en|er|e|n)$", rest[:end].lower())
+        for name in bucket.entity_fields
+        if (declared := bucket.field(name)) is not None
+        for word in (*declared.words, name.replace("_", " "))
+        for start, end in find_phrase(rest, word)[:1]
+    )
 
 
 ATTRIBUTE = re.compile(

@@ -9,7 +9,8 @@ from citegraph.corpus.schema.field import Field
 from citegraph.language.numbers import find_spelled
 from citegraph.language.word_tables import pattern, source
 from citegraph.question import cues
-from citegraph.question.groups import UNITS
+from citegraph.question.groups import UNITS, group_at
+from citegraph.question.measures import said_before
 from citegraph.question.phrases import find_phrase
 
 RANKS = ("largest", "smallest", "newest", "oldest", "longest", "shortest", "top", "first", "last")
@@ -21,11 +22,12 @@ TIMES = frozenset({"day", "days", "week", "month", "months", "year", "years"})
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """An order: the field (None where only a number of groups is wanted), how many (0 for all), and what is ranked.
+    """An order: the field (None where none is named and the bucket has no usual one), how many (0 for all), and what is ranked.
 
     Attributes:
         group: the field whose values are ranked ("top 5 vendors"), None for documents.
         text: the words that say it.
+        named: whether the question names the field.
     """
 
     field: str | None
@@ -33,6 +35,7 @@ class Rank:
     limit: int
     group: str | None = None
     text: str = ""
+    named: bool = True
 
 
 @cache
@@ -64,19 +67,24 @@ def read_rank(bucket: Bucket, question: str) -> Rank | None:
         limit = int(match.groupdict().get("number") or 1)
         if pattern("leading", before=r"\s+").match(said_in_digits, match.end()):
             limit = 0  # "the biggest first" orders all of them
-        field = _named_field(bucket, question, match) or _usual_field(bucket, kind)
+        named = _named_field(bucket, question, match)
+        field = named or _usual_field(bucket, kind)
         group = _group(bucket, question, match)
-        if field is None and group is None:
-            return None
-        return Rank(field, kind in FALLING, limit, group, question[match.start() : match.end()])
+        text = question[match.start() : match.end()]
+        return Rank(field, kind in FALLING, limit, group, text, named is not None)
     return _extreme_date(bucket, question)
 
 
-def in_digits(question: str) -> str:
-    """Return the question with its number words in digits, blanks behind them, so that every place stays where it was."""
+def in_digits(question: str, *, bounded: bool = False) -> str:
+    """Return the question with its number words in digits, blanks behind them, so that every place stays where it was.
+
+    Args:
+        bounded: also "one" behind a comparison ("more than one").
+    """
     for number in find_spelled(question):
         size = number.end - number.start
-        if not number.weak and len(str(number.value)) <= size:
+        strong = not number.weak or (bounded and said_before(question, number.start))
+        if strong and len(str(number.value)) <= size:
             question = f"{question[: number.start]}{number.value:<{size}}{question[number.end :]}"
     return question
 
@@ -112,22 +120,16 @@ def _usual_field(bucket: Bucket, kind: str) -> str | None:
 
 
 def _group(bucket: Bucket, question: str, match: re.Match[str]) -> str | None:
-    """Return the keyword field that is ranked: "top 5 vendors", "the 3 vendors with the highest total"."""
+    """Return what is ranked: "top 5 vendors", "the 3 months with the highest total", "top 3 crates by number of advisories"."""
     places = [match.end()]
     if number := match.groupdict().get("number"):
         places.append(match.start("number") + len(number))
     for place in places:
         rest = question[place:].lstrip()
-        if any(start == 0 for noun in bucket.nouns for start, _ in find_phrase(rest, noun)[:1]):
-            continue
-        for declared in bucket.fields:
-            if declared.type == "keyword" and any(
-                start == 0
-                for word in (*declared.words, declared.name.replace("_", " "))
-                if len(word) > 3
-                for start, _ in find_phrase(rest, word)[:1]
-            ):
-                return declared.name
+        found = group_at(bucket, rest)
+        documents = any(start == 0 for noun in bucket.nouns for start, _ in find_phrase(rest, noun)[:1])
+        if found and not (documents and not pattern("count_noun").search(rest)):
+            return found[0]
     return None
 
 

@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from citegraph.answer.set_statements import compose_set
+from citegraph.corpus.schema.bucket import load_buckets
 from citegraph.plan.make import make_plan
 from citegraph.plan.stored_filters import printed
+from citegraph.question.intent import settle_intent
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from nodes.decompose import decompose
@@ -157,3 +159,133 @@ def test_a_price_per_share_is_no_share(corpus: Corpus) -> None:
 )
 def test_what_one_document_says_is_no_list(corpus: Corpus, question: str) -> None:
     assert planned(corpus, "contracts", question)["intent"] == "qa"
+
+
+@pytest.mark.parametrize(
+    ("bucket", "question", "made"),
+    [
+        (
+            "invoices",
+            "Which month saw the most invoices?",
+            {"group_by": ["invoice_date.month"], "top": "most"},
+        ),
+        (
+            "invoices",
+            "In welchem Jahr gab es die meisten Rechnungen?",
+            {"group_by": ["invoice_date.year"], "top": "most"},
+        ),
+        (
+            "invoices",
+            "the vendor with the most unpaid invoices",
+            {"group_by": ["vendor_name"], "top": "most"},
+        ),
+        (
+            "contracts",
+            "most common governing law and how often?",
+            {"group_by": ["governing_law"], "top": "most"},
+        ),
+        (
+            "generic",
+            "top 4 crates by number of advisories",
+            {"group_by": ["package"], "top": "most", "limit": 4},
+        ),
+        ("contracts", "contracts per governing law", {"group_by": ["governing_law"]}),
+        ("invoices", "Number of invoices by issuing vendor", {"group_by": ["vendor_name"]}),
+        (
+            "invoices",
+            "How many invoices per vendor and year?",
+            {"group_by": ["vendor_name", "invoice_date.year"]},
+        ),
+    ],
+)
+def test_groups_are_made_by_any_field_and_ranked(
+    corpus: Corpus, bucket: str, question: str, made: dict[str, Any]
+) -> None:
+    plan = planned(corpus, bucket, question)
+    assert plan["intent"] == "compute"
+    assert plan["aggregate"] == {"function": "count", "field": None, **made}
+    assert compose_set(corpus, plan, {}, Context(today="2025-03-01"))["table"]["rows"]
+
+
+@pytest.mark.parametrize(
+    ("question", "function"),
+    [
+        ("Which vendor sent the most recent invoice?", "none"),
+        ("How many contracts are governed by the law of either Delaware or the Netherlands?", "count"),
+    ],
+)
+def test_what_orders_or_is_a_value_groups_nothing(corpus: Corpus, question: str, function: str) -> None:
+    bucket = "contracts" if function == "count" else "invoices"
+    made = planned(corpus, bucket, question)["aggregate"]
+    assert (made["function"], made.get("group_by")) == (function, None)
+
+
+def test_the_month_with_the_highest_total_is_a_sum_a_month(corpus: Corpus) -> None:
+    plan = planned(corpus, "invoices", "Which month of 2024 had the highest total in EUR?")
+    assert plan["aggregate"] == {
+        "function": "sum",
+        "field": "total_amount",
+        "group_by": ["invoice_date.month"],
+        "top": "most",
+    }
+    draft = compose_set(corpus, plan, {}, Context(today="2025-03-01"))
+    assert draft["text"].startswith("2024-")
+    assert "EUR [" in draft["text"]
+
+
+@pytest.mark.parametrize(
+    ("question", "column", "value"),
+    [
+        ("Which vendors have sent us more than one invoice?", "count", "1"),
+        ("vendors who billed at least 2 times", "count", "2"),
+        ("Vendors that charged over 1,000 EUR in total", "sum_total_amount", "1000"),
+    ],
+)
+def test_groups_are_kept_by_their_count_or_sum(
+    corpus: Corpus, question: str, column: str, value: str
+) -> None:
+    plan = planned(corpus, "invoices", question)
+    assert plan["aggregate"]["group_by"] == ["vendor_name"]
+    assert (plan["aggregate"]["having"]["column"], plan["aggregate"]["having"]["value"]) == (column, value)
+    assert not any(item.get("operator") == ">" for item in plan["per_bucket"]["invoices"]["filters"])
+    assert "not used as a condition" not in compose_set(corpus, plan, {}, Context(today="2025-03-01"))["text"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "By how many percent did the total of the invoices in EUR rise from 2023 to 2024?",
+        "Um wie viel ist die Summe der Rechnungen in EUR von 2023 auf 2024 gestiegen?",
+        "How did the total of the EUR invoices change between 2023 and 2024?",
+        "De combien le total des factures en EUR a-t-il augmenté de 2023 à 2024 ?",
+    ],
+)
+def test_a_change_is_of_the_first_period_to_the_last(corpus: Corpus, question: str) -> None:
+    made = planned(corpus, "invoices", question)["aggregate"]
+    assert (made["function"], made["field"]) == ("sum", "total_amount")
+    periods = [
+        clause["value"] for side in made["sides"] for clause in side if clause["field"] == "invoice_date"
+    ]
+    assert periods == [["2023-01-01", "2023-12-31"], ["2024-01-01", "2024-12-31"]]
+
+
+def test_how_much_over_a_period_is_a_sum(corpus: Corpus) -> None:
+    plan = planned(corpus, "invoices", "How much tax did Cobaltine Cloud put on them in 2024?")
+    assert plan["aggregate"] == {"function": "sum", "field": "tax_amount"}
+    assert planned(corpus, "invoices", "How much tax is on invoice KW-240117?")["intent"] == "qa"
+
+
+def test_an_order_without_a_field_is_by_the_number_that_is_bounded(corpus: Corpus) -> None:
+    plan = planned(corpus, "datasheets", "datasheets with more than 3 pages, largest first")
+    assert plan["order_by"] == {"field": "page_count", "descending": True, "limit": 0}
+
+
+@pytest.mark.parametrize(
+    "question", ["Which products run at 5 V?", "Welche Produkte laufen mit 5 V?", "anything from Nordvolt"]
+)
+def test_a_plural_of_what_documents_are_known_by_lists_them(question: str) -> None:
+    bucket = load_buckets()["datasheets"]
+    lead: Any = {"noun": "", "filters": [{"field": "product"}], "asked": ["product"], "terms": []}
+    made: Any = {"intent": "qa", "aggregate": "none"}
+    assert settle_intent(bucket, question, made, lead)[0] == "list"
+    assert settle_intent(bucket, "Which product runs at 5 V?", made, lead)[0] == "qa"

@@ -49,7 +49,8 @@ class DocumentQuery(BaseModel):
         filters: checked filters (`citegraph.corpus.filters.clause.check_filters`).
         select: fields of a list, besides the document id; ignored when something is aggregated.
         aggregate: numbers to compute, a column each.
-        group_by: fields, or dates cut to "field.year", "field.quarter", "field.month", "field.day".
+        group_by: fields, or dates cut to "field.year", "field.quarter", "field.month", "field.day". A document is in the
+            group of each of the values of a list field.
         order_by: fields, or with aggregates column names; a leading "-" is descending.
         having: conditions on the numbers of a group.
         limit: rows at most; None is all.
@@ -154,6 +155,8 @@ def _distinct(
 ) -> list[dict[str, Any]]:
     table = store.tables[query.bucket].rows
     groups = [_Group(bucket, name) for name in names]
+    if several := [group.name for group in groups if group.several]:
+        raise BadInput(f"cannot list each {several[0]} once, which is keywords")
     keys = [group.key(table) for group in groups]
     statement = select(
         *(group.key(table).label(f"g{n}") for n, group in enumerate(groups)), func.count().label("n")
@@ -175,14 +178,22 @@ class _Group:
         self.field = _field(bucket, base)
         if cut and (self.field.type != "date" or cut not in ("year", "quarter", "month", "day")):
             raise BadInput(f"cannot group by {text[:60]!r} (dates group by .year, .quarter, .month or .day)")
-        if self.field.type in ("keywords", "text"):
+        if self.field.type == "text":
             raise BadInput(f"cannot group by {self.field.name}, which is {self.field.type}")
+        self.several = self.field.type == "keywords"
         self.bucket = bucket.name
         self.cut = cut
         self.name = f"{self.field.name}.{cut}" if cut else self.field.name
 
-    def key(self, table: Any) -> ColumnElement[Any]:
-        """Return what makes two rows one group."""
+    def values_of(self, store: AnnotationStore) -> FromClause:
+        """Return the table of the values of a list field, one row a document and value."""
+        items = store.tables[self.bucket].items
+        return select(items.c.doc_id, items.c.folded).where(items.c.field == self.field.name).subquery()
+
+    def key(self, table: Any, items: FromClause | None = None) -> ColumnElement[Any]:
+        """Return what makes two rows one group; of a list field its value in the table of values."""
+        if items is not None:
+            return items.c.folded
         column = compared_column(self.field, table)
         if self.cut in ("year", "quarter", "month"):
             return date_label(column, self.cut)
@@ -257,8 +268,8 @@ def _aggregate_statement(
     minus = deducted(store.buckets[query.bucket], query.filters, table)
     functions = {item.function for item, _ in columns}
     if "median" in functions:
-        if len(columns) > 1 or query.having:
-            raise BadInput("a median stands alone in a query, without having")
+        if len(columns) > 1 or query.having or any(group.several for group in groups):
+            raise BadInput("a median stands alone in a query, without having and not by the values of a list")
         return _median_statement(query, groups, columns[0], condition, currency, table)
     only_days = len(groups) == 1 and bool(groups[0].cut) and "distinct" not in functions
     day = compared_column(groups[0].field, table) if only_days else None
@@ -274,7 +285,10 @@ def _aggregate_statement(
         keys = [date_label(days.c.day, groups[0].cut)] if groups[0].cut != "day" else [days.c.day]
         numbers = [rolled_up(days, item, number) for number, (item, _) in enumerate(columns)]
     else:
-        source, keys = table, [group.key(table) for group in groups]
+        lists = {group.name: group.values_of(store) for group in groups if group.several}
+        source, keys = table, [group.key(table, lists.get(group.name)) for group in groups]
+        for items in lists.values():
+            source = source.join(items, items.c.doc_id == table.c.doc_id)
         numbers = [compute(table, item, on, minus) for item, on in columns]
     order = [*keys, currency] if currency is not None else keys
     statement: Select[Any] = select(

@@ -100,6 +100,31 @@ def test_count_average_min_and_max(store):
     assert (lonely.rows, lonely.matched) == ([{"count": 0}], 0)
 
 
+def test_a_document_is_in_the_group_of_each_of_its_values(new_database):
+    opened = AnnotationStore(new_database(), BUCKETS)
+    opened.put(
+        "contracts",
+        [
+            ("c1", {"governing_law": ("Delaware", "New York"), "term": Quantity(2.0, "2 years")}),
+            ("c2", {"governing_law": ("DELAWARE",), "term": Quantity(4.0, "4 years")}),
+            ("c3", {"contract_type": "License"}),
+        ],
+    )
+    query = DocumentQuery(
+        bucket="contracts",
+        aggregate=(agg("count"), agg("sum", "term")),
+        group_by=("governing_law",),
+        order_by=("-count",),
+        having=(Having(column="count", operator=">=", value=Decimal(1)),),
+    )
+    result = run_query(opened, query)
+    assert result.rows == [
+        {"governing_law": "Delaware", "count": 2, "sum_term": 6.0},
+        {"governing_law": "New York", "count": 1, "sum_term": 2.0},
+    ]
+    assert (result.matched, result.covered["governing_law"]) == (3, 2)
+
+
 def test_groups_fold_spellings_and_name_the_missing(store):
     result = ask(store, group_by=("vendor_name",), order_by=("-count",))
     assert [(row["vendor_name"], row["count"]) for row in result.rows] == [
@@ -199,7 +224,9 @@ def test_quantities_are_averaged_in_their_unit(store):
         ({"aggregate": (agg("sum"),)}, "sum needs a field"),
         ({"aggregate": (agg("max", "nope"),)}, "'nope' is not a field of invoices"),
         ({"aggregate": (agg("sum", "total"), agg("sum", "net"))}, "one query aggregates one money field"),
-        ({"group_by": ("line_items",)}, "cannot group by line_items"),
+        ({"group_by": ("payment_terms",)}, "cannot group by payment_terms, which is text"),
+        ({"group_by": ("line_items",), "aggregate": (agg("median", "total"),)}, "a median stands alone"),
+        ({"select": ("line_items",), "distinct": True}, "cannot list each line_items once"),
         ({"group_by": ("vendor_name.month",)}, "cannot group by"),
         ({"group_by": ("vendor_name",), "order_by": ("date",)}, "cannot order by 'date'"),
         ({"select": ("x; DROP TABLE meta_invoices",)}, "is not a field"),
