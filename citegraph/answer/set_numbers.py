@@ -236,7 +236,10 @@ NAMED = 3
 
 
 def share_of(corpus: Corpus, plan: Plan, ids: Sequence[str]) -> Draft:
-    """Return the draft of a share in percent: of the documents of a whole, or of their amount, by currency; blocking."""
+    """Return the draft of a share in percent: of the documents of a whole, or of their amount, by currency; blocking.
+
+    Its documents are those of the whole; `ids`, those of the part, are cited.
+    """
     name, made = plan["buckets"][0], plan["aggregate"]
     part = bucket_filters(plan, name)
     whole = typed_filters(made.get("whole", []))
@@ -276,7 +279,7 @@ def share_of(corpus: Corpus, plan: Plan, ids: Sequence[str]) -> Draft:
         ]
     return {
         "text": "\n".join(lines) or f"There are no documents with {of}.",
-        "documents": list(ids),
+        "documents": list(corpus.annotations.document_ids(name, whole, limit=INPUTS)),
         "matched": len(ids),
         "derivations": derivations,
         "cited": [],
@@ -351,7 +354,7 @@ NAMED = 5
 
 
 def top_groups(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, ...] | None) -> Draft:
-    """Return the draft that names the group with the most or the least, a line a currency, with its documents.
+    """Return the draft that names the group with the most or the least, a line a currency, with the documents behind it.
 
     Documents without the field that groups are no group; currencies are not compared.
     """
@@ -397,7 +400,9 @@ def top_groups(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, 
         f"The {spoken(made['group_by'][0].replace('.', ' '))} with the {made['top']} cannot be told."
     ]
     shown = [[row.get(column) for column in result.columns] for row in rows[:1000]]
+    behind = list(dict.fromkeys(doc_id for number in draft["derivations"] for doc_id in number["doc_ids"]))
     return draft | {
+        "documents": behind or list(ids),
         "text": "\n".join([*lines, *_missing(query, result), *result.notes]),
         "table": table_of(result.columns, shown, [], json_cell),
         "unanswerable": not draft["cited"],

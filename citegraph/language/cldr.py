@@ -88,8 +88,11 @@ def states() -> dict[str, str]:
     """Return the names of the states of the USA by the codes that people write ("NY law")."""
     import pycountry
 
-    found = pycountry.subdivisions.get(country_code="US")
-    return {state.code.partition("-")[2]: state.name for state in found if state.type == "State"}
+    return {
+        state.code.partition("-")[2]: state.name
+        for state in pycountry.subdivisions
+        if state.country_code == "US" and state.type == "State"
+    }
 
 
 TABLES = {

@@ -67,6 +67,10 @@ class NoLinker:
         """Return no mentions."""
         return []
 
+    def begun(self, bucket: str, code: str, *, whole: bool) -> str | None:
+        """Return no field."""
+        return None
+
     def mentions_in(self, buckets: Any, text: str) -> dict[str, list[Any]]:
         """Return no mentions in any bucket."""
         return {name: [] for name in buckets}

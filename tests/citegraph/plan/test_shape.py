@@ -289,3 +289,15 @@ def test_a_plural_of_what_documents_are_known_by_lists_them(question: str) -> No
     made: Any = {"intent": "qa", "aggregate": "none"}
     assert settle_intent(bucket, question, made, lead)[0] == "list"
     assert settle_intent(bucket, "Which product runs at 5 V?", made, lead)[0] == "qa"
+
+
+def test_the_documents_behind_a_share_and_a_first_group_are_those_of_the_whole_and_of_the_group(
+    corpus: Corpus,
+) -> None:
+    context = Context(today="2025-03-01")
+    share = compose_set(
+        corpus, planned(corpus, "invoices", "What share of the invoices is over 500 EUR?"), {}, context
+    )
+    assert len(share["documents"]) == corpus.annotations.count("invoices")
+    first = compose_set(corpus, planned(corpus, "contracts", "most common governing law?"), {}, context)
+    assert 0 < len(first["documents"]) < corpus.annotations.count("contracts")
