@@ -30,7 +30,6 @@ LATE = {
     "citegraph.corpus.filters.qdrant_filter": "typed values are read only where a filter has one",
     "citegraph.corpus.filters.sql_filter": "SQLAlchemy's compilers are loaded with the first statement",
     "citegraph.corpus.schema.values": "pycountry is loaded only for fields that hold countries",
-    "citegraph.evidence.review_sets": "the engine's filters are loaded with the first search",
     "citegraph.answer.judge_claims": MODEL,
     "citegraph.evidence.expansion": MODEL,
     "citegraph.evidence.reranking": MODEL,
