@@ -11,6 +11,7 @@ from citegraph.answer.cells import cited_values, json_cell, made_number, sortabl
 from citegraph.answer.cited_spans import CITED_INPUTS, cell
 from citegraph.answer.row_statements import rows_draft
 from citegraph.answer.set_numbers import computed_number, group_keys, share_of, side_by_side, top_groups
+from citegraph.answer.table_statements import tables_draft
 from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.records.likeness import identifier_fields
 from citegraph.corpus.records.querying.aggregates import Aggregate, Having
@@ -157,6 +158,8 @@ def compose_set(corpus: Corpus, plan: Plan, decision: Decision, context: Context
     """Return the draft for a set of documents: a list with one line each, or a computed number; blocking."""
     bucket = corpus.buckets[plan["buckets"][0]]
     compute = plan["intent"] == "compute" and plan["aggregate"]["function"] != "none"
+    if plan.get("tables"):
+        return tables_draft(corpus, plan, context)
     if plan.get("rows"):
         draft = rows_draft(corpus, plan, context)
     elif compute:

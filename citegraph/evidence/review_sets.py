@@ -193,7 +193,7 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 async def review_set(corpus: Corpus, state: State, context: Context) -> Decision:
     """Review a question about a set of documents by the number that match."""
     plan = state["plan"]
-    if plan.get("rows"):
+    if plan.get("rows") or plan.get("tables"):
         return enough("rows of their tables hold it")
     counted = state.get("decision", {}).get("matched", {})
     matched = sum(counted.get(name, 0) for name in plan["buckets"])

@@ -15,6 +15,7 @@ from citegraph.plan.reply_edits import apply_reply
 from citegraph.plan.rows_asked import with_rows
 from citegraph.plan.shape import nothing, shape_of
 from citegraph.plan.stored_filters import inferred
+from citegraph.plan.tables_asked import with_table
 from citegraph.question import cues
 from citegraph.question.clauses import read_question
 from citegraph.question.functions import asks
@@ -101,8 +102,11 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Plan, lis
     if plan["kind"] == "passages" and not plan.get("sides"):
         plan, said = narrow(corpus, plan, question)
         problems += [note("schema_plan", "relaxed", line) for line in said]
-    if not (state.get("edit") or state["decomposition"].get("by") or state.get("clarifications")):
-        plan = with_rows(corpus, plan, question)
+    if not (state.get("edit") or state.get("clarifications")):
+        by_model = bool(state["decomposition"].get("by"))
+        plan = with_table(corpus, plan, question, context, named_only=by_model)
+        if not (plan.get("tables") or by_model):
+            plan = with_rows(corpus, plan, question)
     if state.get("edit"):
         turn = last_turn(state.get("turns") or [])
         assert turn is not None, "an edit without a turn"

@@ -116,6 +116,34 @@ class RowsWanted(TypedDict, total=False):
     column: str | None
 
 
+class StoredTest(TypedDict):
+    """A condition on a column of a table file, by its place (`CellTest` as data)."""
+
+    column: int
+    operator: str
+    values: list[str]
+    unit: str
+
+
+class TableWanted(TypedDict):
+    """What is asked of the rows of one table of a file.
+
+    `number` is the table's place in the file; `function` "none" for a list of rows; `columns` are those that it is
+    computed over; `tests` groups of conditions, of each of which one must hold; `by` the column of the groups, whose days
+    are cut to `cut`; `top` "most" or "least" where one group is wanted; `unused` words that became no condition.
+    """
+
+    doc: str
+    number: int
+    function: str
+    columns: list[int]
+    tests: list[list[StoredTest]]
+    by: int | None
+    cut: str
+    top: str
+    unused: list[str]
+
+
 class WantedSet(TypedDict):
     """A list or number over documents that a name leads to which must be found first."""
 
@@ -161,6 +189,7 @@ class Plan(TypedDict, total=False):
     relaxed: list[str]
     order_by: OrderBy | None
     rows: RowsWanted
+    tables: list[TableWanted]
     set: WantedSet
     sides: list[Side]
     parts: list[PlanPart]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from citegraph.corpus.records.documents import DocumentStore
     from citegraph.corpus.records.extracted.extraction_store import ExtractionStore
     from citegraph.corpus.records.extracted.row_store import RowStore
+    from citegraph.corpus.records.table_files.table_store import TableStore
     from citegraph.corpus.schema.bucket import Bucket
     from citegraph.encoder.finder import Finder
     from citegraph.llm.chat import ChatModels
@@ -57,7 +58,7 @@ class Corpus:
     `finder` says which characters of a passage answer a question, or that it does not.
     `embedder` is the index's own model. `searcher` is one of the user's own, asked before the index.
     `extractions` is for the operator alone; `rows` are read through `plan.rows_asked.row_query`, which keeps to the
-    documents that the principal may see.
+    documents that the principal may see; so are the rows of table files, `tables`, by `plan.tables_asked`.
     """
 
     buckets: "dict[str, Bucket]"
@@ -72,6 +73,7 @@ class Corpus:
     embedder: "Embedder | None" = None
     extractions: "ExtractionStore | None" = None
     rows: "RowStore | None" = None
+    tables: "TableStore | None" = None
 
 
 def open_corpus(settings: Settings) -> Corpus:
@@ -110,6 +112,7 @@ def open_corpus(settings: Settings) -> Corpus:
         finder=Finder(),
         extractions=extractions,
         rows=extractions.rows,
+        tables=extractions.tables,
     )
 
 

@@ -114,6 +114,8 @@ class Writer:
             heirs = {item.document.doc_id: item.heir_of for item in batch if item.heir_of}
             self._stores.extractions.corrected.adopt(heirs)
         self._stores.documents.put(documents, hashes=hashes, traits=traits, status="pending")
+        if self._stores.extractions is not None:
+            self._stores.extractions.tables.put(documents, self._bucket.date_order)
         known = {doc_id: found for doc_id, found in extracted.items() if doc_id in self._planner.known}
         if self._stores.extractions is not None:
             new = {doc_id: found for doc_id, found in extracted.items() if doc_id not in known}

@@ -27,6 +27,7 @@ from citegraph.corpus.records.database import batches, create_tables, open_datab
 from citegraph.corpus.records.extracted.corrections import CorrectionStore
 from citegraph.corpus.records.extracted.found import Candidate, Extracted, Extraction, FoundRow, Refused
 from citegraph.corpus.records.extracted.row_store import RowStore, rows_bucket
+from citegraph.corpus.records.table_files.table_store import TableStore
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Value
 from citegraph.corpus.schema.values import read_row, to_json
@@ -83,7 +84,7 @@ class Found:
 class ExtractionStore:
     """Extractions by document; all methods block and raise `Unavailable` without a database.
 
-    `corrected` holds what people corrected, `rows` the rows of tables inside the documents.
+    `corrected` holds what people corrected, `rows` the rows of tables inside the documents, `tables` those of table files.
     """
 
     def __init__(self, sql_url: str) -> None:
@@ -91,6 +92,7 @@ class ExtractionStore:
         self._engine = open_database(sql_url)
         self.corrected = CorrectionStore(sql_url)
         self.rows = RowStore(self._engine)
+        self.tables = TableStore(self._engine)
         translated(lambda: create_tables(_metadata, self._engine))
 
     def put(self, bucket: str, extractions: Mapping[str, Extraction]) -> None:
@@ -187,6 +189,7 @@ class ExtractionStore:
                 self.rows.delete(connection, doc_ids)
 
         translated(run)
+        self.tables.delete(doc_ids)
 
     def _found(self, statement: Select[Any]) -> list[Found]:
         with self._engine.connect() as connection:

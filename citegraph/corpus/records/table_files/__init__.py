@@ -1,0 +1,1 @@
+"""Table files (CSV, spreadsheets) as rows in SQL: typed columns, exact numbers over rows that meet conditions."""

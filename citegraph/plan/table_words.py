@@ -1,0 +1,472 @@
+"""What the words of a question mean in one table of a file: its columns, values of its cells, bounds and periods."""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+
+from citegraph.corpus.records.table_files.columns import TableColumn
+from citegraph.corpus.records.table_files.table_store import CellTest, Operator, StoredTable, TableStore
+from citegraph.language import terms
+from citegraph.language.amounts import find_amounts
+from citegraph.language.date_order import DateOrder
+from citegraph.language.periods import find_periods
+from citegraph.language.word_tables import pattern
+from citegraph.question.functions import KINDS, counting, spans
+from citegraph.question.groups import UNITS
+from citegraph.question.measures import compared, range_of
+from citegraph.question.ordering import RANKS
+from citegraph.question.phrases import find_phrase
+
+Span = tuple[int, int]
+LONGEST_VALUE = 6
+"""Words of a cell that a question names at most."""
+NEAR = 40
+"""Characters between a column's name and a number or a date that is about it."""
+DENIED = 30
+"""Characters between a denial and the value that it is about."""
+SHORTEST = 3
+"""Letters of a word that may stand inside of a cell; of shorter ones the whole cell must be said."""
+
+
+_OPPOSITE: dict[Operator, Operator] = {
+    "=": "!=", "in": "not in", "contains": "lacks", "<": ">=", ">=": "<", ">": "<=", "<=": ">",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Columns of which a question says the name at a place; several where it says what their names share."""
+
+    span: Span
+    columns: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class TableReading:
+    """What a question says of a table.
+
+    Attributes:
+        heads: the columns that it names, in its order.
+        tests: conditions: of each group one must hold.
+        places: where each group's words stand.
+        unused: content words that say nothing of the table.
+    """
+
+    heads: list[Named] = field(default_factory=list)
+    tests: list[tuple[CellTest, ...]] = field(default_factory=list)
+    places: list[Span] = field(default_factory=list)
+    unused: list[str] = field(default_factory=list)
+
+    @property
+    def tested(self) -> frozenset[int]:
+        """Return the columns of the conditions."""
+        return frozenset(test.column for group in self.tests for test in group)
+
+
+class TableReader:
+    """Reads a question over one table; blocking.
+
+    Args:
+        question: the name of the file is blanked out already.
+        known: words that name the file or its sheet: they are no condition.
+        synonyms: sets of words that name a column of the same kind ("qty", "quantity").
+    """
+
+    def __init__(
+        self,
+        store: TableStore,
+        table: StoredTable,
+        question: str,
+        *,
+        today: date,
+        order: DateOrder,
+        known: Collection[str] = (),
+        synonyms: Sequence[Collection[str]] = (),
+    ) -> None:
+        self.store, self.table, self.question = store, table, question
+        self._today, self._order = today, order
+        self._known, self._synonyms = known, synonyms
+        self._used = [False] * (len(question) + 1)
+        self.reading = TableReading()
+
+    def read(self) -> TableReading:
+        """Return what the question says."""
+        self.reading.heads = sorted(self._heads(), key=lambda item: item.span)
+        for head in self.reading.heads:
+            self._use(head.span)
+        self._periods()
+        self._bounds()
+        self._values()
+        self._lacking()
+        self._parts_of_cells()
+        self._merge()
+        self.reading.unused = self._left()
+        return self.reading
+
+    def _free(self, span: Span) -> bool:
+        return not any(self._used[span[0] : span[1]])
+
+    def _use(self, span: Span) -> None:
+        for place in range(*span):
+            self._used[place] = True
+
+    # ------------------------------------------------------------ columns
+
+    def _heads(self) -> Iterator[Named]:
+        """Yield the columns that are named, the longest names first; a name within another is none."""
+        found: dict[Span, set[int]] = {}
+        for place, column in enumerate(self.table.columns):
+            for phrase in names_of(column.head):
+                for span in find_phrase(self.question, phrase):
+                    found.setdefault(span, set()).add(place)
+        whole = {place for places in found.values() for place in places}
+        for span, places in self._by_synonyms(whole):
+            found.setdefault(span, set()).update(places)
+        taken: list[Span] = []
+        for span, places in sorted(found.items(), key=lambda item: (item[0][0] - item[0][1], item[0])):
+            if not any(start < span[1] and span[0] < end for start, end in taken):
+                taken.append(span)
+                yield Named(span, tuple(sorted(places)))
+        for span, columns in self._by_last_word(taken):
+            yield Named(span, columns)
+
+    def _by_synonyms(self, whole: Collection[int]) -> Iterator[tuple[Span, set[int]]]:
+        for words in self._synonyms:
+            meant = {
+                place
+                for place, column in enumerate(self.table.columns)
+                if place not in whole and any(name in words for name in names_of(column.head))
+            }
+            for word in words if meant else ():
+                for span in find_phrase(self.question, word):
+                    yield span, meant
+
+    def _by_last_word(self, taken: Sequence[Span]) -> Iterator[tuple[Span, tuple[int, ...]]]:
+        """Yield the columns whose names end or begin in a word that no whole name holds: "price" for "unit price"."""
+        for match in re.finditer(r"[^\W\d_]{3,}", self.question):
+            span = match.span()
+            if (
+                any(start < span[1] and span[0] < end for start, end in taken)
+                or match[0].lower() in terms.stop_words()
+            ):
+                continue
+            places = tuple(
+                place
+                for place, column in enumerate(self.table.columns)
+                if any(
+                    len(words := name.split()) > 1
+                    and (find_phrase(match[0], words[-1]) or find_phrase(match[0], words[0]))
+                    for name in names_of(column.head)
+                )
+            )
+            if places:
+                yield span, places
+
+    def named_before(self, at: int, kind: str) -> int | None:
+        """Return the column of a kind whose name stands nearest before a place, else the next one's behind it."""
+        best: tuple[int, int] | None = None
+        for head in self.reading.heads:
+            for column in head.columns:
+                if self.table.columns[column].kind != kind:
+                    continue
+                apart = at - head.span[1] if head.span[1] <= at else head.span[0] - at + NEAR // 2
+                if 0 <= apart <= NEAR and (best is None or apart < best[0]):
+                    best = (apart, column)
+        return best[1] if best else None
+
+    def only(self, kind: str) -> int | None:
+        """Return the only column of a kind, None where there are several or none."""
+        places = [place for place, column in enumerate(self.table.columns) if column.kind == kind]
+        return places[0] if len(places) == 1 else None
+
+    # ------------------------------------------------------------ conditions
+
+    def _add(self, test: CellTest, span: Span) -> None:
+        operator = _OPPOSITE.get(test.operator) if self._denied(span[0]) else None
+        if operator is not None:
+            test = CellTest(test.column, operator, test.values, test.unit)
+        self.reading.tests.append((test,))
+        self.reading.places.append(span)
+        self._use(span)
+
+    def _denied(self, start: int) -> bool:
+        """Tell whether a denial stands before a place, and no other value between."""
+        last = max((end for _, end in self.reading.places if end <= start), default=0)
+        lead = self.question[max(last, start - DENIED) : start]
+        found = [*pattern("except", "deny", "deny_noun").finditer(lead)]
+        if not found:
+            return False
+        gap = lead[found[-1].end() :]
+        odd = [word for word in terms.content_words(gap) if not self._is_head(word)]
+        self._use((start - len(lead) + found[-1].start(), start - len(lead) + found[-1].end()))
+        return not odd and not re.search(r"[.;:?!,]", gap)
+
+    def _is_head(self, word: str) -> bool:
+        return any(
+            word in terms.words(self.question[head.span[0] : head.span[1]]) for head in self.reading.heads
+        )
+
+    def _periods(self) -> None:
+        for period in find_periods(self.question, today=self._today, order=self._order):
+            column = self.named_before(period.span[0], "date")
+            column = self.only("date") if column is None else column
+            if column is None or not self._free(period.span):
+                continue
+            tests: list[CellTest] = []
+            if period.start is not None:
+                tests.append(CellTest(column, ">=", (period.start.isoformat(),)))
+            if period.end is not None:
+                tests.append(CellTest(column, "<=", (period.end.isoformat(),)))
+            if self._denied(period.span[0]):
+                groups = [tuple(CellTest(one.column, _OPPOSITE[one.operator], one.values) for one in tests)]
+            else:
+                groups = [(one,) for one in tests]
+            self.reading.tests += groups
+            self.reading.places += [period.span] * len(groups)
+            self._use(period.span)
+
+    def _bounds(self) -> None:
+        """Read compared numbers, ranges, and numbers behind the name of their column ("order 1001")."""
+        amounts = [amount for amount in find_amounts(self.question) if self._free(amount.span)]
+        pair = range_of(self.question, amounts)
+        if pair and self._denied(pair[0].span[0]):
+            return  # two conditions of which one must hold: its numbers are left, and are said to be
+        if pair and (column := self._number_column(pair[0].span[0])) is not None:
+            low, high = pair
+            unit = high.money.currency or low.money.currency or ""
+            span = (low.span[0], high.span[1])
+            for operator, amount in ((">=", low), ("<=", high)):
+                test = CellTest(column, operator, (f"{amount.money.amount:f}",), unit)  # type: ignore[arg-type]
+                self.reading.tests.append((test,))
+                self.reading.places.append(span)
+            self._use(span)
+            lead = re.search(r"[^\W\d_]+\s*$", self.question[: span[0]])
+            if lead:
+                self._use((lead.start(), span[0]))
+        for amount in amounts:
+            if not self._free(amount.span):
+                continue
+            operator, start, end = compared(self.question, *amount.span)
+            column = self._number_column(amount.span[0])
+            if column is None:
+                continue
+            if operator == "=" and not self._is_equal(column, start):
+                continue
+            value = Decimal(amount.money.amount)
+            if self.table.columns[column].unit == "%" and value <= 1 and "%" not in amount.text:
+                continue
+            self._add(CellTest(column, operator, (f"{value:f}",), amount.money.currency or ""), (start, end))  # type: ignore[arg-type]
+
+    def _number_column(self, at: int) -> int | None:
+        column = self.named_before(at, "number")
+        return self.only("number") if column is None else column
+
+    def _is_equal(self, column: int, at: int) -> bool:
+        """Tell whether a number stands directly behind the name of a column: "order 1001", "quantity = 3"."""
+        ends = [head.span[1] for head in self.reading.heads if column in head.columns and head.span[1] <= at]
+        if not ends:
+            return False
+        gap = self.question[max(ends) : at]
+        return not terms.content_words(pattern("be", "equal", "deny").sub(" ", gap)) and len(gap) < NEAR
+
+    def _values(self) -> None:
+        """Read phrases that are the whole of a cell, the longest first; of columns that hold one the one that is named."""
+        words = list(re.finditer(r"[^\W_]+(?:[.,'’/-][^\W_]+)*", self.question))
+        phrases: dict[str, list[Span]] = {}
+        for first in range(len(words)):
+            for last in range(first, min(first + LONGEST_VALUE, len(words))):
+                span = (words[first].start(), words[last].end())
+                phrases.setdefault(terms.fold(self.question[slice(*span)]), []).append(span)
+        texts = [place for place, column in enumerate(self.table.columns) if column.kind == "text"]
+        held: dict[str, list[int]] = {}
+        for place in texts:
+            for phrase in self.store.holding(self.table, place, list(phrases)):
+                held.setdefault(phrase, []).append(place)
+        spots = [(span, phrase) for phrase in held for span in phrases[phrase]]
+        for span, phrase in sorted(spots, key=lambda item: (item[0][0] - item[0][1], item[0])):
+            if not self._free(span) or not self._says_something(phrase, span, held[phrase]):
+                continue
+            columns = self._meant(span, held[phrase])
+            if len(columns) == 1:
+                self._add(CellTest(columns[0], "=", (phrase,)), span)
+            elif not self._denied(span[0]):
+                self.reading.tests.append(tuple(CellTest(column, "=", (phrase,)) for column in columns))
+                self.reading.places.append(span)
+                self._use(span)
+
+    def _says_something(self, phrase: str, span: Span, columns: Sequence[int]) -> bool:
+        """Tell whether a phrase is no small word of the question; beside its column's name any but those of grammar is."""
+        grammar = all(word in terms.stop_words("grammar") for word in terms.words(phrase))
+        if self._beside(span, columns) and not grammar:
+            return True
+        said = [word for word in terms.words(phrase) if word not in terms.stop_words()]
+        return (bool(said) or self._is_capital(span)) and not any(
+            start < span[1] and span[0] < end
+            for start, end in self._asking()
+            if end - start >= span[1] - span[0]
+        )
+
+    def _is_capital(self, span: Span) -> bool:
+        """Tell whether a small word is written as a name: "IT" in a question that is not all in capitals."""
+        word = self.question[slice(*span)]
+        return len(word) > 1 and word.isupper() and not self.question.isupper()
+
+    def _asking(self) -> list[Span]:
+        """Return the places of the words that ask for numbers, orders and groups."""
+        found = [span for function in ("count", *KINDS) for span in spans(self.question, function)]
+        for match in pattern(*RANKS, "each", "sorted", "different", "amount_asked", "table_parts").finditer(
+            self.question
+        ):
+            found.append(match.span())
+        return found
+
+    def _beside(self, span: Span, columns: Sequence[int]) -> list[int]:
+        """Return those of the columns whose name stands next to a value, but for small words."""
+        named = []
+        for head in self.reading.heads:
+            gap = (
+                self.question[head.span[1] : span[0]]
+                if head.span[1] <= span[0]
+                else self.question[span[1] : head.span[0]]
+            )
+            if len(gap) < NEAR and not terms.content_words(
+                pattern("be", "equal", "deny", "or", "and").sub(" ", gap)
+            ):
+                named += [column for column in head.columns if column in columns]
+        return named
+
+    def _meant(self, span: Span, columns: Sequence[int]) -> list[int]:
+        return list(dict.fromkeys(self._beside(span, columns))) or list(columns)
+
+    def _lacking(self) -> None:
+        """Read columns that are said to be empty: "with missing status", "without a price"."""
+        for head in self.reading.heads:
+            before = self.question[max(0, head.span[0] - 20) : head.span[0]]
+            behind = self.question[head.span[1] : head.span[1] + 20]
+            lacks = pattern("lacks", "missing", after=r"\s+(?:\w{1,3}\s+)?$").search(before)
+            told = pattern("missing", before=r"\s*(?:\w{2,4}\s+)?").match(behind)
+            if len(head.columns) == 1 and (lacks or told) and head.columns[0] not in self.reading.tested:
+                self.reading.tests.append((CellTest(head.columns[0], "missing"),))
+                start = head.span[0] - len(before) + lacks.start() if lacks else head.span[0]
+                end = head.span[1] + told.end() if told else head.span[1]
+                self.reading.places.append((start, end))
+                self._use((start, end))
+
+    def _parts_of_cells(self) -> None:
+        """Read words that stand in cells of one column only: "cables" in "Cable, 3 m"."""
+        texts = [place for place, column in enumerate(self.table.columns) if column.kind == "text"]
+        for match in re.finditer(r"[^\W\d_]{3,}", self.question):
+            word = terms.bare(match[0])
+            if not self._free(match.span()) or word in terms.stop_words() or self._is_known(word):
+                continue
+            if any(start <= match.start() < end for start, end in self._asking()):
+                continue
+            begun = terms.stem(word)
+            part = begun if len(begun) > SHORTEST and word.startswith(begun) else word
+            columns = [place for place in texts if self.store.holds_part(self.table, place, part)]
+            if len(columns) == 1:
+                self._add(CellTest(columns[0], "contains", (part,)), match.span())
+
+    def _merge(self) -> None:
+        """Join values of one column: no cell holds two of them."""
+        merged: list[tuple[CellTest, ...]] = []
+        places: list[Span] = []
+        joined: dict[tuple[int, str], int] = {}
+        joins: dict[Operator, Operator] = {
+            "=": "in",
+            "!=": "not in",
+            "contains": "contains",
+            "lacks": "lacks",
+        }
+        for group, place in sorted(
+            zip(self.reading.tests, self.reading.places, strict=True), key=lambda item: item[1]
+        ):
+            test = group[0]
+            several = joins.get(test.operator)
+            if len(group) > 1 or several is None:
+                merged.append(group)
+                places.append(place)
+                continue
+            key = (test.column, several)
+            if key in joined:
+                before = merged[joined[key]][0]
+                merged[joined[key]] = (CellTest(test.column, several, (*before.values, *test.values)),)
+            else:
+                joined[key] = len(merged)
+                merged.append(group)
+                places.append(place)
+        self.reading.tests, self.reading.places = merged, places
+
+    # ------------------------------------------------------------ what is left
+
+    def _is_known(self, word: str) -> bool:
+        return any(
+            word == other or (word[:4] == other[:4] and find_phrase(word, other)) for other in self._known
+        )
+
+    def _left(self) -> list[str]:
+        """Return the content words that nothing took."""
+        asking = self._asking()
+        small = pattern(
+            "small",
+            "states",
+            "be",
+            "helping",
+            "and",
+            "or",
+            "indefinite",
+            "polar",
+            "than",
+            "along",
+            "universal",
+        )
+        units = [f"unit_{unit}" for unit in UNITS]
+        left = [
+            match[0]
+            for match in pattern("deny", "except", "deny_noun").finditer(self.question)
+            if self._free(match.span())
+        ]
+        for match in re.finditer(r"[^\W_]+(?:[.,][^\W_]+)*", self.question):
+            span, word = match.span(), terms.bare(match[0])
+            grouped = any(start <= span[0] - 8 and 0 <= span[0] - end < 8 for start, end in asking)
+            if not self._free(span) or self._is_known(word):
+                continue
+            if word in terms.stop_words() and not self._is_capital(span):
+                continue
+            if any(start <= span[0] and span[1] <= end for start, end in asking) or small.fullmatch(word):
+                continue
+            if grouped and pattern(*units).fullmatch(word):
+                continue
+            left.append(match[0])
+        return list(dict.fromkeys(left))
+
+
+def names_of(head: str) -> tuple[str, ...]:
+    """Return how a question may name a column: its head as words, and without what stands in brackets or behind a mark."""
+    whole = _words(head)
+    plain = _words(re.sub(r"\([^)]*\)|\[[^\]]*\]|\bin\s+\S{1,4}$|[€$£¥%]", " ", head))
+    code = re.sub(r"\b[A-Z]{3}\b", " ", head) if not head.isupper() else head
+    return tuple(dict.fromkeys(name for name in (whole, plain, _words(code)) if name))
+
+
+def _words(head: str) -> str:
+    parted = re.sub(r"(?<=[a-zà-ÿ])(?=[A-ZÀ-Þ])", " ", head)
+    return " ".join(re.findall(r"[^\W_]+", parted)).lower()
+
+
+def counted_column(reader: TableReader) -> int | None:
+    """Return the column whose name stands directly behind the words that count: "how many units"."""
+    ends = [end for _, end in counting(reader.question)]
+    for head in reader.reading.heads:
+        for end in ends:
+            gap = reader.question[end : head.span[0]]
+            if end <= head.span[0] and not terms.content_words(pattern("different").sub(" ", gap)):
+                return head.columns[0] if len(head.columns) == 1 else None
+    return None
+
+
+def described(column: TableColumn) -> str:
+    """Return the name of a column as it is said."""
+    return " ".join(column.head.split())
