@@ -20,7 +20,7 @@ from citegraph.language import terms
 from citegraph.language.word_tables import pattern
 from citegraph.plan.table_words import TableReader, TableReading, counted_column
 from citegraph.question import cues
-from citegraph.question.functions import asks
+from citegraph.question.functions import asks, counting
 from citegraph.question.groups import MOST, UNITS
 from citegraph.run.context import Context
 from citegraph.run.pieces import BucketPlan, Plan, StoredTest, TableWanted
@@ -324,8 +324,6 @@ def _end_of(question: str) -> str:
 
 def _without_noun(reader: TableReader, question: str, unused: Sequence[str]) -> list[str]:
     """Return the words left without the one that is counted, which says what a row is: "how many orders"."""
-    from citegraph.question.functions import counting
-
     for _, end in counting(question):
         noun = re.match(r"\W*(?:of\s+|der\s+|the\s+)?([^\W\d_]+)", question[end:])
         if noun and noun[1] in unused:

@@ -12,6 +12,7 @@ from typing import Any
 from citegraph.corpus.extraction.einvoice import read_lines
 from citegraph.corpus.extraction.in_text import find_typed
 from citegraph.corpus.extraction.labelled.laid_out import LaidOut
+from citegraph.corpus.extraction.rows.by_sums import proved_rows
 from citegraph.corpus.extraction.rows.grid import GridLine, grid_lines
 from citegraph.corpus.extraction.rows.row_heads import Heads, heads_of
 from citegraph.corpus.records.extracted.found import FoundRow
@@ -19,7 +20,7 @@ from citegraph.corpus.schema.bucket import Bucket, RowKind
 from citegraph.corpus.schema.field import Field, Value
 from citegraph.corpus.schema.values import coerce
 from citegraph.errors import BadInput
-from citegraph.language.amounts import Money, Quantity
+from citegraph.language.amounts import Money, Quantity, rounded
 from citegraph.language.terms import fold
 
 MOST = 2_000
@@ -59,9 +60,12 @@ def find_rows(
             lines = list(grid_lines(look.text))
             ends = _ends(bucket, kind)
             rows = list(_beneath_heads(kind, lines, look, ends, today=today, order=order))
-            if not rows and kind.bare:
-                rows = _bare_rows(kind, lines, look, ends, today=today, order=order)
             rows = _proved(kind, rows, values)
+            better = _by_numbers(kind, rows, lines, look, values, ends)
+            if kind.bare and not rows and not any(_multiplies(kind, row) for row in better):
+                bare = _proved(kind, _bare_rows(kind, lines, look, ends, today=today, order=order), values)
+                better = bare if _is_summed(bare) or not better else better
+            rows = better or rows
         found += [_with_currency(row, values) for row in rows[:MOST]]
     return tuple(found)
 
@@ -245,12 +249,52 @@ def _proved(kind: RowKind, rows: list[FoundRow], values: Mapping[str, Value]) ->
         column, totals = kind.adds_up
         total = sum((_number(row.values[column]) for row in rows if column in row.values), Decimal())
         known = [_number(values[name]) for name in totals if name in values]
-        if any(abs(abs(total) - abs(one)) <= _CENT for one in known) and total:
+        # One amount that is the total may as well be the line of the total itself.
+        several = len(rows) > 1 or rows[0].confidence != PRINTED or _multiplies(kind, rows[0])
+        if several and total and any(abs(abs(total) - abs(one)) <= _CENT for one in known):
             return [replace(row, confidence=max(row.confidence, SUMMED)) for row in rows]
         if rows[0].confidence == UNPROVED and known:
             # Till rows that do not add up hold a rebate or a line that is none: too many doubts for any of them.
             rows = [replace(row, confidence=UNPROVED - 0.1) for row in rows]
     return [replace(row, confidence=PROVED) if _multiplies(kind, row) else row for row in rows]
+
+
+def _by_numbers(
+    kind: RowKind,
+    rows: Sequence[FoundRow],
+    lines: Sequence[GridLine],
+    look: LaidOut,
+    values: Mapping[str, Value],
+    ends: re.Pattern[str] | None,
+) -> list[FoundRow]:
+    """Return the rows that the numbers of the page prove, where those beneath the heads are proved less; else none."""
+    if kind.product is None or not kind.adds_up or kind.adds_up[0] != kind.product.gives:
+        return []
+    known = [_number(values[name]) for name in kind.adds_up[1] if name in values]
+    multiplying = sum(_multiplies(kind, row) for row in rows)
+    if rows and multiplying == len(rows):
+        return []
+    proof = proved_rows(lines, known, ends)
+    if proof is None or (proof.summed, proof.products) <= (_is_summed(rows), multiplying):
+        return []
+    counted, price = kind.product.of
+    sure = SUMMED if proof.summed else PROVED
+    found = []
+    for row in proof.rows:
+        line = lines[row.line]
+        amounts: dict[str, Value] = {kind.product.gives: Money(rounded(row.amount))}
+        if row.quantity is not None and row.price is not None:
+            amounts = {counted: float(row.quantity), price: Money(rounded(row.price)), **amounts}
+        span = look.span(row.start, row.end) or (None, None)
+        words = {kind.named_by: row.text} if row.text else {}
+        found.append(
+            FoundRow(kind.name, {**words, **amounts}, line.text.strip(), span[0], span[1], None, sure)
+        )
+    return found
+
+
+def _is_summed(rows: Sequence[FoundRow]) -> bool:
+    return any(row.confidence >= SUMMED for row in rows)
 
 
 def _multiplies(kind: RowKind, row: FoundRow) -> bool:

@@ -1,0 +1,136 @@
+"""Rows are found by what their numbers do where no head is known: products, and amounts that add up."""
+
+from decimal import Decimal
+
+import pytest
+
+from citegraph.corpus.extraction.rows.by_sums import Proof, proved_rows
+from citegraph.corpus.extraction.rows.grid import grid_lines
+
+
+def proof(text: str, *known: str) -> Proof | None:
+    return proved_rows(list(grid_lines(text)), [Decimal(one) for one in known])
+
+
+def said(found: Proof | None) -> list[tuple[str, str | None, str | None, str]]:
+    """Return description, quantity, price and amount of each row."""
+    return [
+        (
+            row.text,
+            None if row.quantity is None else f"{row.quantity.normalize():f}",
+            None if row.price is None else f"{row.price:f}",
+            f"{row.amount:f}",
+        )
+        for row in (found.rows if found else ())
+    ]
+
+
+UNKNOWN_HEADS = """
+  Tétel                            Db     Egységár     ÁFA       Érték
+  Horgonylánc, 8 mm                 3        12.50     27%       37.50
+     tűzihorganyzott
+  Kötél fonott                      2        41.00     27%       82.00
+  Összesen                                                      119.50
+"""
+QUANTITY_LAST = """
+ Kabel 5 m grün              4,00 €     3     12,00 €
+ Stecker Typ F              1,250 €    10     12,50 €
+"""
+ONE_BLANK = """
+ 1 Netflix Premium TG546 23.99 23.99
+ 2 Music Family GHT55 5.00 10.00
+ Subtotal 33.99
+"""
+SPACED = """
+ Lp  Nazwa                  Cena      Ilość  Stawka   Wartość
+ 1   usługa pierwsza    10 120,00         2    23 %   20 240,00
+ 2   usługa druga          795,00         1    23 %      795,00
+ Razem                                            21 035,00
+"""
+DISCOUNT = """
+ Lampa stojąca        2     50.00     100.00
+ Rabat lojalnościowy                  -10.00
+ Żarówka              5      4.00      20.00
+ Suma                                 110.00
+"""
+LOWER = """
+ Pos  Beschreibung        Preis    Menge
+ 1    Massage             26,00    10
+                                              260,00
+ 2    Hausbesuch          12,00    10
+                                              120,00
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "rows", "summed"),
+    [
+        (
+            UNKNOWN_HEADS,
+            [
+                ("Horgonylánc, 8 mm tűzihorganyzott", "3", "12.50", "37.50"),
+                ("Kötél fonott", "2", "41.00", "82.00"),
+            ],
+            True,
+        ),
+        (
+            QUANTITY_LAST,
+            [("Kabel 5 m grün", "3", "4.00", "12.00"), ("Stecker Typ F", "10", "1.250", "12.50")],
+            False,
+        ),
+        (
+            ONE_BLANK,
+            [("Netflix Premium TG546", "1", "23.99", "23.99"), ("Music Family GHT55", "2", "5.00", "10.00")],
+            True,
+        ),
+        (
+            SPACED,
+            [("usługa pierwsza", "2", "10120.00", "20240.00"), ("usługa druga", "1", "795.00", "795.00")],
+            True,
+        ),
+        (
+            DISCOUNT,
+            [
+                ("Lampa stojąca", "2", "50.00", "100.00"),
+                ("Rabat lojalnościowy", None, None, "-10.00"),
+                ("Żarówka", "5", "4.00", "20.00"),
+            ],
+            True,
+        ),
+        (LOWER, [("Massage", "10", "26.00", "260.00"), ("Hausbesuch", "10", "12.00", "120.00")], False),
+    ],
+)
+def test_rows_multiply(text: str, rows: list[tuple[str, str | None, str | None, str]], summed: bool) -> None:
+    found = proof(text)
+    assert said(found) == rows
+    assert found is not None
+    assert found.summed == summed
+
+
+def test_amounts_alone_are_rows_when_their_known_sum_stands_below() -> None:
+    text = " Marathon entry     45.00\n Shirt              20.00\n Pagado             65.00\n"
+    assert said(proof(text, "65")) == [
+        ("Marathon entry", None, None, "45.00"),
+        ("Shirt", None, None, "20.00"),
+    ]
+    assert proof(text) is None
+
+
+def test_net_and_tax_are_no_rows_though_they_add_up() -> None:
+    import re
+
+    text = " Net amount       100.00\n VAT 20%           20.00\n Total            120.00\n"
+    ends = re.compile(r"\W*(?:net amount|total|vat)")
+    assert proved_rows(list(grid_lines(text)), [Decimal(120), Decimal(100)], ends) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Room 12 is 3 by 4 metres\n",
+        " Call 1 2 2 times\n 5 May 2024   1 of 2\n",
+        " Deposit   1    50.00    50.00\n",  # one row, one of: a label beside a sum looks the same
+    ],
+)
+def test_numbers_that_prove_nothing_are_no_rows(text: str) -> None:
+    assert proof(text) is None
