@@ -26,6 +26,17 @@ def words_to_keys(name: str, part: str = "") -> dict[str, str]:
     return {word.replace("_", " "): str(key) for key, words in listed.items() for word in str(words).split()}
 
 
+@cache
+def alternation(name: str, part: str) -> str:
+    """Return the patterns of a part of a table as one of any of them; there they stand one a line, or parted by " | ".
+
+    Raises:
+        KeyError: no such part.
+    """
+    lines = table(name)[part].strip().splitlines()
+    return "|".join(phrase.strip() for line in lines for phrase in line.split(" | ") if phrase.strip())
+
+
 def any_of(names: Iterable[str]) -> str:
     """Return a pattern of names that begins with the longest that stands there, letter by letter.
 

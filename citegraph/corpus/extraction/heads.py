@@ -5,62 +5,41 @@ from collections.abc import Iterator
 
 from citegraph.language.dates import shows_day
 from citegraph.language.names import CLEAR_FORMS, LEADING_FORMS, LEGAL_FORMS, tokens
+from citegraph.language.word_tables import alternation
 
 HEAD_LINES = 12
 NAME_LINES = 4
 """Lines over which one name may run."""
 
-_BUSINESS = frozenset(
-    """
-    enterprise enterprises trading restaurant restoran cafe café bistro bakery market mart supermarket minimarket store
-    stores shop hardware pharmacy farmasi hotel industries industry services service solutions company holdings group
-    electrical electronics motor motors book books stationery gift house kitchen bank clinic klinik gallery centre center
-    foods food seafood garden station petrol construction logistics international technology technologies systems software
-    verein verlag werke handel praxis apotheke bäckerei restaurante boutique agence société moulin
-    """.split()
-)
+_BUSINESS = frozenset(alternation("trade", "businesses").split("|"))
 """Words that end or make the name of a business; general vocabulary, not names."""
 
 _NO_NAME = re.compile(
-    r"""
+    rf"""
       ^\W*$ | ^\W*\d[\d\s./-]*$
-    | (?:^|\W)(?:tel|fax|phone|mobile|hp|h/p|e-?mail|www|https?|website|gst|vat|roc|reg(?:istration)?|sst
-        |ust|uid|siret|siren|tva|steuer|abn|iva|btw|kvk|iban)\W{0,3}(?:id|no|nr|number|nummer|code|reg)?\b\s*[.:#]
-    | (?:^|\W)(?:co|company|business|br)\W{0,3}(?:id|no|nr|number|nummer|code|reg)\b | \b\d{3,4}\s?h(?:rs|ours)?\b | \d[.,]\d\d\b
-    | \b(?:tax\ invoice|invoice|receipt|rechnung|facture|factuur|factura|fattura|cash\ bill|cash\ sales?|gutschrift|bill\ to|duplicate|copy|welcome
-        |thank\ you|credit\ note|quotation|page|seite|datum|date|cashier|table|order)\b
-    | ^\W*(?:no|lot|unit|jalan|jln|lorong|block|blk|ground|\d+\w*,)\W | \b(?:street|avenue|road|straße|strasse|rue|jalan|taman)\b
-    | ^\W*(?:c/o|z\.\s?hd|attn)\b | ^[^()]*\b\d{5}\b | @ | ^\W*\(?\W*[\d-]{5,} | \b(?:hours|posted|desc|qty|uom)\b
+    | (?:^|\W)(?:{alternation("trade", "registrations")})\W{{0,3}}(?:id|no|nr|number|nummer|code|reg)?\b\s*[.:\#]
+    | (?:^|\W)(?:co|company|business|br)\W{{0,3}}(?:id|no|nr|number|nummer|code|reg)\b | \b\d{{3,4}}\s?h(?:rs|ours)?\b | \d[.,]\d\d\b
+    | \b(?:{alternation("trade", "no_names")})\b
+    | ^\W*(?:no|lot|unit|jalan|jln|lorong|block|blk|ground|\d+\w*,)\W
+    | ^\W*(?:c/o|z\.\s?hd|attn)\b | ^[^()]*\b\d{{5}}\b | @ | ^\W*\(?\W*[\d-]{{5,}}
     """,
     re.IGNORECASE | re.VERBOSE,
 )
 
 
 _MOST_WORDS = 7
-_SPEAKS = re.compile(
-    r"\b(?:your?|us|our|please|ihre?[nrms]?|sie|bitte|votre|vous|notre|su|usted)\b", re.IGNORECASE
-)
+_SPEAKS = re.compile(rf"\b(?:{alternation('trade', 'addressing')})\b", re.IGNORECASE)
 """A long line that speaks to the reader is a sentence."""
-_HEADING = re.compile(
-    r"\b(?:tax\s+invoice|invoice|receipt|rechnung|facture|cash\s+bill|cash\s+sales?|gutschrift|credit\s+note|bill\s+to)\b",
-    re.IGNORECASE,
-)
+_HEADING = re.compile(rf"\b(?:{alternation('trade', 'bill_headings')})\b", re.IGNORECASE)
 
 
 _NAMED_HEADING = re.compile(
-    r"(?P<name>[A-ZÀ-ÖØ-Þ][\w&.'’-]*(?:\s[A-ZÀ-ÖØ-Þ&][\w&.'’-]*){0,4})\s(?:invoice|bill|receipt|rechnung|facture|factuur|factura|fattura)"
-    r"(?:\s(?:summary|statement))?",
+    r"(?P<name>[A-ZÀ-ÖØ-Þ][\w&.'’-]*(?:\s[A-ZÀ-ÖØ-Þ&][\w&.'’-]*){0,4})\s"
+    rf"(?:{alternation('trade', 'bills')})(?:\s(?:summary|statement))?",
     re.IGNORECASE,
 )
 """The heading of a company that names itself there: "Northwind Utilities Invoice"."""
-_KINDS = frozenset(
-    """
-    tax simplified cash official sales sale guest original commercial proforma pro forma final partial credit
-    vat gst purchase duplicate copy customer electronic recurring monthly paid self billed interim deposit corrected correction
-    dine dining table takeaway away payment delivery consolidated summary detailed this your the an of for and e hotel fee
-    progress sample test member standard pos no number non void reprint
-    """.split()
-)
+_KINDS = frozenset(alternation("trade", "bill_kinds").split("|"))
 """Words before "invoice" that say which kind it is."""
 
 

@@ -3,14 +3,12 @@
 import re
 from functools import lru_cache
 
-from citegraph.language.word_tables import table
+from citegraph.language.word_tables import alternation
 
 
-def listed(name: str) -> str:
+def listed(part: str) -> str:
     """Return an alternation of the patterns of a part of `words/trade.yaml`."""
-    return "|".join(
-        phrase.strip() for phrase in " | ".join(table("trade")[name].strip().splitlines()).split(" | ")
-    )
+    return alternation("trade", part)
 
 
 _REGISTER = listed("register")
@@ -27,33 +25,21 @@ MARKS = {
     ),
 }
 """What a company prints of itself, by kind; in the register alone it is that of the seller."""
-BANK = re.compile(
-    r"bank\b|\bbank|sparkasse|raiffeisen|\bbanca\b|\bbanco\b|\bbanque\b|\bcaixa|\bcaja\b|cr[eé]dit\s+(?:agricole|mutuel)|\bkasse\b|sanpaolo|san\s+paolo",
-    re.IGNORECASE,
-)
+BANK = re.compile(listed("banks"), re.IGNORECASE)
 """A name of a bank: beside an account's number it is not the seller's."""
 FIRST_PART = re.compile(
     r"(?:[&+/-]|\b(?:and|und|et|of|für|for|de|der|des|du|della|dei|van|von|voor|och|og|i))$"
 )
 SECOND_PART = re.compile(r"(?:[&+]|(?:and|und|et|of|für|for|der|des|du|della|van|von|voor|och|og|mbh)\b)")
 """How the first line of a name ends that goes on in the next one, and how the second begins."""
-SALUTATION = re.compile(
-    r"\W*(?:herrn?|frau|eheleute|familie|firma|messrs|madame|monsieur|an|to|z\.?\s?hd\.?|c/o|attn|attention|t\.?a\.?v|[aà]"
-    r"|(?:mr|mrs|ms|m|mme)\.?\s(?:and|&|et)\s(?:mr|mrs|ms|mme)|sig\w*|spett\.?(?:le|mo)?|srs?|sra|de\sheer|mevrouw|d\.ª?|mr|mrs|ms|m|mme|mlle|miss|pan[ií]?)(?:\.|\b)\s*:?\s*",
-    re.IGNORECASE,
-)
-TO_COMPANY = re.compile(
-    r"\W*(?:firma|messrs|an|to|z\.?\s?hd\.?|c/o|attn|attention|t\.?a\.?v|[aà]|spett\.?(?:le|mo)?)(?:\.|\b)\s*:?\s*",
-    re.IGNORECASE,
-)
+_COMPANY_LEAD = listed("company_lead")
+SALUTATION = re.compile(rf"\W*(?:{_COMPANY_LEAD}|{listed('salutations')})(?:\.|\b)\s*:?\s*", re.IGNORECASE)
+TO_COMPANY = re.compile(rf"\W*(?:{_COMPANY_LEAD})(?:\.|\b)\s*:?\s*", re.IGNORECASE)
 """What may stand before a company's name; "Mr." before one is a part of it."""
-IN_CARE = re.compile(r"\W*(?:c/o|z\.?\s?hd|attn|attention|t\.?a\.?v|[aà]\sl['’]attention)\b", re.IGNORECASE)
+IN_CARE = re.compile(rf"\W*(?:{listed('in_care')})\b", re.IGNORECASE)
 """Before whoever takes the mail for a party."""
 HEADING = re.compile(
-    r"\W*(?:(?:pro\W?forma|tax|vat|credit|commercial|sales|original|kopie|copy|votre|uw|your|deine|ihre|nota|simplified|self\W?billed)\W+)*"
-    r"(?:invoice|receipt|bill|statement|voucher|order|folio|faktur\w*|faktúra|rechnung\w*|kostennote|honorarnote|gutschrift|quittung|facture|avoir|re[cç]u"
-    r"|note\sd|factuur\w*|factura|fatura|fattura|ricevuta|recibo|nota\sfiscal|prefeitura|számla|lasku\w*|ra[cč]un|zaliczk\w*|kvittering|kvitto)\b[^\n]*",
-    re.IGNORECASE,
+    rf"\W*(?:(?:{listed('heading_lead')})\W+)*(?:{listed('headings')})\b[^\n]*", re.IGNORECASE
 )
 """A line that says what the document is."""
 _HEADS = listed("column_heads")
@@ -71,14 +57,10 @@ MEASURE = re.compile(
 )
 """An amount, a date or a number: what stands before it in the line is its label, not a name."""
 NUMBERED = re.compile(
-    r"\W*(?:gln|(?:powered|printed|generated|created|erstellt|prepared)\s(?:by|with|mit|using)|(?:kunden|lief\w*|customer)\W{0,2}(?:nr|no|nummer|number|id)|nummer|number|id|ust|vat|tva|iva|p\.?\s?iva|btw|tel|fax|phone"
-    r"|i[čc]o|di[čc]|org|cvr|rfc|cnpj|cpf|cui|gstin|siret|nip|iban|bic|p\.?o\.?\s?box|private|personal|confidential|persönlich|vertraulich|einschreiben|confidentiel|e-?mail|www|https?|n[°º]|nr|c\.?i\.?f|n\.?i\.?f|abn|r[eé]f)(?:\b|[.\s°º])|[\d\W]+$|[^\n]*:$",
+    rf"\W*(?:{listed('numbered')})(?:\b|[.\s°º])|[\d\W]+$|[^\n]*:$",
     re.IGNORECASE,
 )
-ADDRESS_ROW = re.compile(
-    r"\W*(?:name|firma|company|anschrift|address?e?|nom|naam|adres|nazwa|nombre|nome|direcci[oó]n|indirizzo)\b",
-    re.IGNORECASE,
-)
+ADDRESS_ROW = re.compile(rf"\W*(?:{listed('address_rows')})\b", re.IGNORECASE)
 STREET = re.compile(
     r"[^\n]*[^\W\d][. ]*\s?\d+\s?[a-z]?(?:\s?[-/]\s?\d+\s?[a-z]?)?\W*|\d+\s?\w?,?\s[^\n]*", re.IGNORECASE
 )

@@ -4,14 +4,12 @@ import re
 from itertools import chain
 
 from citegraph.corpus.extraction.heads import is_name
-from citegraph.language.word_tables import table
+from citegraph.language.word_tables import alternation
 
 
 def _words(part: str) -> str:
     """Return an alternation of the phrases of a part of `words/trade.yaml`; a blank is any white space."""
-    lines = table("trade")[part].strip().splitlines()
-    phrases = (phrase.strip() for line in lines for phrase in line.split(" | "))
-    return "|".join(phrase.replace(" ", r"[\s_/-]+") for phrase in phrases if phrase)
+    return alternation("trade", part).replace(" ", r"[\s_/-]+")
 
 
 _TAIL = r"(?:[\s/(_-]*(?:" + _words("tail") + r")\)?)*"
@@ -25,10 +23,7 @@ _PAID = _words("paid")
 _BARE = {"seller": r"de|von|van|da|par", "buyer": r"an|à|a|aan|para|per|pour|für|for"}
 """Prepositions that are labels when a colon follows."""
 
-_NAME_ROW = (
-    r"(?:nome\W{1,3})?raz[aã]o\s+social|raz[oó]n\s+social|ragione\s+sociale|denominazione|raison\s+sociale|company(?:\s+name)?|firma|firmenname"
-    r"|name|nom|nome|naam|nazwa|nombre|denumire|n[aá]zev|n[eé]v|navn|namn|nimi"
-)
+_NAME_ROW = alternation("trade", "name_rows")
 """What stands before the name in the rows of a form."""
 
 _ABOUT = (
