@@ -25,6 +25,8 @@ class Typed:
 
 
 _CELL_END = re.compile(r"[ \t]{2,}|[\t\n\f|]")
+_CENTS = re.compile(r"[.,]\d{2}(?!\d)|\d{3}\.\d(?!\d)")
+"""What says that a number is an amount; programs print 1200.50 as "1200.5"."""
 _IDENTIFIER = re.compile(
     r"(?<![\w.,/-])(?=[\w./#-]*\d)[A-Z0-9][\w./#-]*(?:(?:[ ]\d{3,5}){2,}(?![\w./-])|[ ](?=[\w./-]*\d)[\w./-]+(?-i:[ ][A-Z]{1,4}(?=\s*$))?)?",
     re.IGNORECASE,
@@ -65,7 +67,7 @@ def _amounts(text: str) -> tuple[Amount, ...]:
 
 
 def _money(field: Field, text: str) -> Iterator[Typed]:
-    """Yield amounts: numbers with two decimals or with a currency beside them, never a percentage."""
+    """Yield amounts: numbers with cents or with a currency beside them, never a percentage."""
     for amount in _amounts(text):
         start, end = amount.span
         raw = text[start:end]
@@ -75,7 +77,7 @@ def _money(field: Field, text: str) -> Iterator[Typed]:
             or _REGISTRATION.fullmatch(raw)
         ):
             continue
-        cents = re.search(r"[.,]\d{2}(?!\d)", raw)
+        cents = _CENTS.search(raw)
         if not cents and amount.money.currency is None:
             continue
         sign = _sign(text, start, end)

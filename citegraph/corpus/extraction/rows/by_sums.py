@@ -98,8 +98,8 @@ class _Candidate:
 
     @property
     def tells(self) -> bool:
-        """Return whether the product is no accident: a quantity of one and an amount twice may be one."""
-        return self.values is not None and self.values[0] != 1 and self.values[1] != 1
+        """Return whether the product is no accident: a quantity of one and an amount twice, or nothing, may be one."""
+        return self.values is not None and self.values[0] != 1 and self.values[1] not in {0, 1}
 
     @property
     def shape(self) -> tuple[bool, bool]:
@@ -214,7 +214,8 @@ def _holding(one: Printed, other: Printed, amount: Printed) -> Iterator[tuple[De
                     if one.unit == 1
                     else min(room, Decimal("0.02") * abs(value))
                 )
-                if value and quantity and abs(abs(quantity * price) - abs(value)) <= room:
+                free = price == 0 == value and quantity > 0
+                if free or (value and quantity and abs(abs(quantity * price) - abs(value)) <= room):
                     yield quantity, price, value
 
 

@@ -272,7 +272,7 @@ def _by_numbers(
         return []
     known = [_number(values[name]) for name in kind.adds_up[1] if name in values]
     multiplying = sum(_multiplies(kind, row) for row in rows)
-    if rows and multiplying == len(rows):
+    if rows and multiplying == len(rows) and _is_summed(rows):
         return []
     proof = proved_rows(lines, known, ends)
     if proof is None or (proof.summed, proof.products) <= (_is_summed(rows), multiplying):
