@@ -308,7 +308,7 @@ class _FieldRun:
                 found = self.source.heading
                 if found and self._is_noun(kind := self.source.text[found[0] : found[1]]):
                     # "Datasheet" in large print says what it is, where the file is called "KX39 Datasheet".
-                    found = find_title(self.source.text, besides=kind)
+                    found = find_heading(self.source.text, self.source.layouts, self.source.title, kind)
             case "part":
                 at = self.source.heading
                 found = find_part(self.source.text, at[:2] if at else None, self.source.name)

@@ -31,7 +31,12 @@ _NO_PART = re.compile(
 )
 
 
-def find_heading(text: str, layouts: Sequence[Layout], declared: str) -> tuple[int, int, float] | None:
+_NUMBERED = re.compile(r"\s*\d{1,2}(?:\.\d{1,2})*\.?\s+[^\W\d_]")
+
+
+def find_heading(
+    text: str, layouts: Sequence[Layout], declared: str, besides: str = ""
+) -> tuple[int, int, float] | None:
     """Return (start, end, confidence) of a document's title in its text, None when it prints none.
 
     The heading of the first level in Markdown, the largest print at the top of the first page, else a first line that
@@ -39,13 +44,15 @@ def find_heading(text: str, layouts: Sequence[Layout], declared: str) -> tuple[i
 
     Args:
         declared: the title that the format itself gives, empty for none.
+        besides: a heading that is none, since it says only what kind of document it is.
     """
-    found = _marked(text) or (_largest(text, layouts[0]) if layouts else None)
+    found = None if besides else _marked(text)
+    found = found or (_largest(text, layouts[0], besides) if layouts else None)
     if found is None:
         at = text.find(declared) if len(declared) > 3 else -1
         if at >= 0:
             return at, at + len(declared), 0.8
-        return find_title(text)
+        return find_title(text, besides)
     start, end, trust = found
     said, shown = (_plain(one) for one in (declared, text[start:end]))
     agrees = bool(said) and (said in shown or shown in said)
@@ -61,7 +68,7 @@ def _marked(text: str) -> tuple[int, int, float] | None:
     return (*found.span(1), 0.85) if found else None
 
 
-def _largest(text: str, layout: Layout) -> tuple[int, int, float] | None:
+def _largest(text: str, layout: Layout, besides: str = "") -> tuple[int, int, float] | None:
     """Return the largest lines near the top of a page that follow each other, as far as they are larger than most."""
     lines = [line for line in layout.lines if re.search(r"[^\W\d_]{2}", text[line.start : line.end])]
     if len(lines) < 3 or layout.recognised:
@@ -70,6 +77,9 @@ def _largest(text: str, layout: Layout) -> tuple[int, int, float] | None:
     size = dict(zip(lines, sizes, strict=True))
     top = [line for line in lines if line.box.top <= _TOP * layout.height and size[line] >= _LARGE * usual]
     top = [line for line in top if 3 <= line.end - line.start <= _LONGEST]
+    top = [line for line in top if not besides or text[line.start : line.end].strip() not in besides]
+    # "4 Pin Configuration" heads a section, however large it is printed.
+    top = [line for line in top if not _NUMBERED.match(text, line.start, line.end)]
     # A box is higher by a sign of another font too: what is hardly larger than the rest is a title at the top alone.
     first_lines = sorted(lines, key=lambda line: line.box.top)[:_FIRST]
     top = [line for line in top if size[line] >= _CLEAR * usual or line in first_lines]

@@ -1,5 +1,6 @@
 """Extraction by a scripted model: values held to their quotes, windows, and what contradicts the rules."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -36,8 +37,9 @@ def document(text: str = TEXT, **more: Any) -> Document:
     return replace(Document("slip", "invoices", text, "slip.txt", "hash"), **more)
 
 
-def reply(*values: tuple[str, str, str]) -> dict[str, Any]:
-    return {"values": [{"field": name, "value": value, "quote": quote} for name, value, quote in values]}
+def reply(*values: tuple[str, str, str], silent: Sequence[str] = ()) -> dict[str, Any]:
+    given = [{"field": name, "value": value, "quote": quote} for name, value, quote in values]
+    return {"values": given, "not_stated": list(silent)}
 
 
 async def extracted(bucket: Bucket, given: Document, replies: Replies) -> Any:
@@ -174,3 +176,42 @@ def test_long_documents_are_read_where_labels_stand(invoices: Bucket) -> None:
 def test_a_quote_is_found_whatever_its_white_space() -> None:
     assert place("a  b\nc", "B c", 0, 6) == (3, 6)
     assert place("abc", "", 0, 3) is None
+
+
+async def test_the_prompt_says_what_a_field_means_and_asks_what_is_not_stated(invoices: Bucket) -> None:
+    _, script = await extracted(invoices, document(), [reply()])
+    prompt = script.calls[0].prompt
+    assert "- due_date (date): Date by which the invoice has to be paid." in prompt
+    assert "not_stated" in prompt
+
+
+@pytest.mark.parametrize("said", [reply(silent=["total_amount"]), reply(("total_amount", "not stated", ""))])
+async def test_a_value_that_the_model_says_is_not_stated_is_for_review(
+    invoices: Bucket, said: dict[str, Any]
+) -> None:
+    rule = extract_document(invoices, document()).fields["total_amount"]
+    found, _ = await extracted(invoices, document(), [said])
+    kept = found.fields["total_amount"]
+    assert kept.best.value == rule.best.value
+    assert kept.confidence == pytest.approx(rule.confidence * 0.8)
+    assert found.refused == ()
+
+
+async def test_what_one_part_does_not_state_another_may(invoices: Bucket) -> None:
+    text = TEXT + "\n" * WINDOW
+
+    def answer(step: str, messages: Any) -> dict[str, Any]:
+        first = "ELM TRADING" in str(messages)
+        return reply(silent=[] if first else ["total_amount"])
+
+    rule = extract_document(invoices, document(text)).fields["total_amount"]
+    found, _ = await extracted(invoices, document(text), answer)
+    assert found.fields["total_amount"].confidence == rule.confidence
+
+
+async def test_the_rows_that_the_rules_found_stay(invoices: Bucket) -> None:
+    text = "Item      Qty   Price   Amount\nRope      2     4.00    8.00\nHook      5     1.50    7.50\nTotal: 15.50\n"
+    rules = extract_document(invoices, document(text))
+    found, _ = await extracted(invoices, document(text), [reply()])
+    assert rules.rows
+    assert found.rows == rules.rows
