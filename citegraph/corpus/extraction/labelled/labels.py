@@ -10,6 +10,7 @@ from typing import Self
 
 from citegraph.corpus.extraction.in_text import Typed
 from citegraph.corpus.schema.field import ExtractRule
+from citegraph.language.terms import bare
 
 BESIDE_VALUE = 12
 """Characters that may stand beside a value in the cell beneath its label; more is a sentence."""
@@ -204,8 +205,15 @@ class _Words:
 
 
 def _folded(text: str) -> str:
-    """Return a text in which all letters that a pattern takes for each other regardless of case are the same."""
-    return text.replace("\u0130", "i").casefold().replace("\u0131", "i")
+    """Return a text in which all letters that a pattern takes for each other regardless of case and accents are the same."""
+    folded = text.replace("\u0130", "i").casefold().replace("\u0131", "i")
+    return folded if folded.isascii() else "".join(map(_unaccented, folded))
+
+
+@lru_cache(maxsize=2048)
+def _unaccented(letter: str) -> str:
+    """Return a letter without its accent: capitals are often printed without ("ECHEANCE")."""
+    return letter if letter.isascii() else (bare(letter) if len(bare(letter)) == 1 else letter)
 
 
 @lru_cache(maxsize=2048)
@@ -215,9 +223,15 @@ def _first_word(label: str) -> tuple[str, bool]:
     return (_folded(first[0]), first[0] == label) if first else ("", False)
 
 
+def _either(letter: str) -> str:
+    """Return the pattern of a letter of a label, with its accent or without."""
+    plain = _unaccented(letter.casefold())
+    return re.escape(letter) if plain == letter.casefold() else f"[{letter}{plain}]"
+
+
 @lru_cache(maxsize=2048)
 def _label_pattern(label: str, prose: bool) -> re.Pattern[str]:
-    words = r"[\s]{0,3}".join(re.escape(word) for word in label.split())
+    words = r"[\s]{0,3}".join("".join(map(_either, word)) for word in label.split())
     head = r"(?<![^\W_])" if label[:1].isalnum() else ""
     # On a form "Buyer/Consignee" is another label than "Buyer"; a heading in prose may name two things.
     tail = (r"(?![^\W_])" if prose else r"(?![^\W_]|/\w)") if label[-1:].isalnum() else ""

@@ -1,0 +1,33 @@
+"""Labels are found in capitals without their accents too, as French and Spanish forms print them."""
+
+from collections.abc import Iterator
+from datetime import date
+
+import pytest
+
+from citegraph.corpus.extraction.in_text import Typed, find_dates
+from citegraph.corpus.extraction.labelled.labels import beside
+from citegraph.corpus.schema.field import ExtractRule
+
+
+def find(text: str) -> Iterator[Typed]:
+    return find_dates(text, "DMY", date(2024, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("ECHEANCE : 14/06/2020", "échéance"),
+        ("Échéance : 14/06/2020", "échéance"),
+        ("FECHA DE EMISION 14/06/2020", "fecha de emisión"),
+        ("Fällig am 14.06.2020", "fällig am"),
+        ("Echéance         BIC\n14/06/2020       XYZ", "échéance"),
+    ],
+)
+def test_a_label_has_its_value(text: str, label: str) -> None:
+    ((_, found),) = beside(text, ExtractRule(labels=(label,)), find)
+    assert found.value == date(2020, 6, 14)
+
+
+def test_another_word_is_no_label() -> None:
+    assert not list(beside("ECHEANCIER : 14/06/2020", ExtractRule(labels=("échéance",)), find))
