@@ -40,6 +40,8 @@ _OPEN = re.compile(r"\d{1,3}[.,]\d{3}")
 _GAPS = re.compile(r"(?<=\d)['’\u00a0\u202f ](?=\d{3}(?!\d))")
 _WHOLE = re.compile(r"\d+")
 _CODE = re.compile(r"0\d+")
+_PLAIN = re.compile(r"-?(?:0|[1-9]\d*)(?:\.(?P<places>\d{1,2}|\d{4,}))?")
+"""A number as programs write it, which needs no other look: all but "1.234", which may be a thousand."""
 _ISO = re.compile(r"((?:1|2)\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?:[T ]\d\d:\d\d.*)?")
 
 
@@ -119,6 +121,15 @@ def own_mark(digits: str) -> Mark | None:
     return "." if _POINT.fullmatch(digits) else "," if _COMMA.fullmatch(digits) else None
 
 
+def number_in(cell: str, mark: Mark | None) -> Decimal | None:
+    """Return the number of a cell of a column with a decimal mark, None when it is none."""
+    plain = _PLAIN.fullmatch(cell)
+    if plain and (mark == "." or not plain["places"]):
+        return Decimal(cell)
+    printed = printed_number(cell)
+    return value_of(printed, mark) if printed else None
+
+
 def value_of(printed: Printed, mark: Mark | None) -> Decimal | None:
     """Return the value of a printed number.
 
@@ -165,11 +176,13 @@ class _Numbers:
     places: int = 0
     largest: Decimal = Decimal()
 
-    def add(self, value: Decimal) -> None:
+    def add(self, value: Decimal, places: int | None = None) -> None:
         self.count += 1
-        exponent = value.as_tuple().exponent
-        self.places = max(self.places, -exponent if isinstance(exponent, int) else 0)
-        self.largest = max(self.largest, abs(value))
+        if places is None:
+            places = max(0, -int(value.as_tuple().exponent))
+        self.places = max(self.places, places)
+        size = abs(value)
+        self.largest = max(self.largest, size)
 
     def __add__(self, other: "_Numbers") -> "_Numbers":
         return _Numbers(
@@ -182,7 +195,7 @@ class ColumnReader:
     """Takes the cells of a column one by one and tells what it is when all are taken.
 
     `sure` are numbers that can be read in one way, `with_mark` those such as "1.234", by either decimal mark; days are
-    counted by either order of day and month.
+    counted by either order of day and month. `words` says that enough was seen to tell that the column holds words.
     """
 
     head: str
@@ -195,15 +208,28 @@ class ColumnReader:
     with_mark: dict[Mark, _Numbers] = field(default_factory=lambda: {".": _Numbers(), ",": _Numbers()})
     days: Counter[str] = field(default_factory=Counter)
     orders: set[str] = field(default_factory=set)
+    words: bool = False
 
     def add(self, cell: str) -> None:
         """Take the next cell; an empty one says nothing."""
         if not cell:
             return
         self.filled += 1
+        if self.words:
+            return
+        if self.filled % SAMPLED == 0 and self._is_words():
+            self.words = True
         if len(self.codes) < MOST_UNITS:
             self.codes.add(cell)
-        if self._is_words():
+        if plain := _PLAIN.fullmatch(cell):
+            self.units[""] += 1
+            self.sure.add(Decimal(cell), len(plain["places"] or ""))
+            if plain["places"]:
+                self.marks.add(".")
+            return
+        if _ISO.fullmatch(cell):
+            self.days["DMY"] += 1
+            self.days["MDY"] += 1
             return
         if (printed := printed_number(cell)) and self._add_number(printed):
             return
@@ -217,7 +243,7 @@ class ColumnReader:
         """Tell whether so few of many cells were numbers or days that the rest need not be looked at."""
         least = self.filled / 2
         numbers = self.sure.count + self.with_mark["."].count
-        return self.filled > SAMPLED and numbers < least and max(self.days.values(), default=0) < least
+        return numbers < least and max(self.days.values(), default=0) < least
 
     def _add_number(self, printed: Printed) -> bool:
         own = own_mark(printed.digits)

@@ -1,9 +1,9 @@
 """The tables of a table file as typed rows with their places in the text; rows that sum up others are told apart."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
+from functools import lru_cache
 from typing import Literal
 
 from citegraph.corpus.records.table_files.columns import (
@@ -11,9 +11,10 @@ from citegraph.corpus.records.table_files.columns import (
     TableColumn,
     columns_of,
     day_of,
+    number_in,
+    of_scale,
     printed_number,
     scaled,
-    value_of,
 )
 from citegraph.corpus.schema.document import Document, Table
 from citegraph.language.terms import fold
@@ -32,6 +33,8 @@ MEDIA = frozenset(
 CELL = " | "
 LONGEST_CELL = 300
 """Characters of a cell of words that are compared."""
+LONGEST_CALL = 40
+"""Characters of a cell that may call its line a sum."""
 MOST_LEFT_OUT = 200
 """Rows that sum up others of which the place is kept."""
 
@@ -163,7 +166,7 @@ def _rows(found: FileTable, lines: Iterator[_Line], heads: tuple[str, ...], usua
         if filled == 1 and usual > 2:
             held = line
             continue
-        if why := sums.tells(line.cells, few=filled < usual):
+        if (filled < usual or sums.called(line.cells)) and (why := sums.tells(line.cells)):
             _leave(found, why, line)
             continue
         yield from _taken(found, line, sums)
@@ -172,9 +175,10 @@ def _rows(found: FileTable, lines: Iterator[_Line], heads: tuple[str, ...], usua
 
 
 def _taken(found: FileTable, line: _Line, sums: "_Sums") -> Iterator[FileRow]:
-    sums.add(line.cells)
     found.rows += 1
-    yield FileRow(line.start, line.end, _stored(found.columns, line.cells))
+    values = _stored(found.columns, line.cells)
+    sums.add(values)
+    yield FileRow(line.start, line.end, values)
 
 
 def _leave(found: FileTable, why: Why, line: _Line) -> None:
@@ -193,7 +197,7 @@ def _stored(columns: Sequence[TableColumn], cells: Sequence[str]) -> dict[str, i
         elif column.kind == "date":
             if day := day_of(cell, column.order):
                 values[str(place)] = day
-        elif (number := _number(column, cell)) is not None:
+        elif (number := number_in(cell, column.mark)) is not None:
             values[str(place)] = scaled(number, column.places)
             if column.units:
                 printed = printed_number(cell)
@@ -201,16 +205,11 @@ def _stored(columns: Sequence[TableColumn], cells: Sequence[str]) -> dict[str, i
     return values
 
 
-def _number(column: TableColumn, cell: str) -> Decimal | None:
-    printed = printed_number(cell)
-    return value_of(printed, column.mark) if printed else None
-
-
 @dataclass(slots=True)
 class _Sum:
-    """A sum, and of how many numbers."""
+    """A sum in units of the last place of its column, and of how many numbers."""
 
-    total: Decimal = Decimal()
+    total: int = 0
     count: int = 0
 
 
@@ -218,39 +217,42 @@ class _Sums:
     """The sums of the columns of numbers: over all rows, and over those since the last line that summed some up."""
 
     def __init__(self, columns: Sequence[TableColumn]) -> None:
-        self._columns = [(place, column) for place, column in enumerate(columns) if column.kind == "number"]
+        self._columns = [
+            (str(place), place, column) for place, column in enumerate(columns) if column.kind == "number"
+        ]
         self._words = [place for place, column in enumerate(columns) if column.kind == "text"]
-        self._all = {place: _Sum() for place, _ in self._columns}
-        self._block = {place: _Sum() for place, _ in self._columns}
+        self._all = {key: _Sum() for key, _, _ in self._columns}
+        self._block = {key: _Sum() for key, _, _ in self._columns}
 
-    def add(self, cells: Sequence[str]) -> None:
-        """Take in a row."""
-        for place, column in self._columns:
-            value = _number(column, cells[place]) if cells[place] else None
-            if value is not None:
-                for one in (self._all[place], self._block[place]):
+    def add(self, values: Mapping[str, int | str]) -> None:
+        """Take in a row as it is stored."""
+        for key, _, _ in self._columns:
+            value = values.get(key)
+            if isinstance(value, int):
+                for one in (self._all[key], self._block[key]):
                     one.total += value
                     one.count += 1
 
-    def tells(self, cells: Sequence[str], *, few: bool) -> Why | None:
-        """Return what a line is of the rows above: their sum or mean; None for neither.
+    def called(self, cells: Sequence[str]) -> bool:
+        """Tell whether a cell of a line calls it a sum ("Total"), and nothing else."""
+        return any(_is_called_sum(cells[place]) for place in self._words)
 
-        Args:
-            few: it has fewer cells than a row, so that a number of it that is their sum or mean is no accident. Another
-                one must be called a sum.
-        """
-        called = any(pattern("sum").fullmatch(cells[place].strip(" :*")) for place in self._words)
-        if not few and not called:
-            return None
-        for place, column in self._columns:
-            value = _number(column, cells[place]) if cells[place] else None
-            for one in (self._block[place], self._all[place]):
+    def tells(self, cells: Sequence[str]) -> Why | None:
+        """Return what a line with fewer cells than a row, or that is called a sum, is of the rows above; None for nothing."""
+        for key, place, column in self._columns:
+            value = number_in(cells[place], column.mark) if cells[place] else None
+            for one in (self._block[key], self._all[key]):
                 if not value or one.count < 2:
                     continue
-                if value == one.total:
+                if value == of_scale(one.total, column.places):
                     self._block = {other: _Sum() for other in self._block}
                     return "sum"
-                places = -int(value.as_tuple().exponent)
-                if places and round(one.total / one.count, places) == value:
+                printed = -int(value.as_tuple().exponent)
+                if printed > 0 and round(of_scale(one.total, column.places) / one.count, printed) == value:
                     return "average"
-        return "sum" if called else None
+        return "sum" if self.called(cells) else None
+
+
+@lru_cache(maxsize=4096)
+def _is_called_sum(cell: str) -> bool:
+    return len(cell) < LONGEST_CALL and pattern("sum").fullmatch(cell.strip(" :*")) is not None
