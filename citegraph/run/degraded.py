@@ -83,7 +83,9 @@ class NoLinker:
 def without_metadata(corpus: Corpus, reason: str = "the metadata store does not answer") -> Corpus:
     """Return the corpus as a run may use it while its metadata store is down."""
     annotations, linker = NoAnnotations(reason), NoLinker()
-    return replace(corpus, annotations=cast(Any, annotations), linker=cast(Any, linker), rows=None, tables=None)
+    return replace(
+        corpus, annotations=cast(Any, annotations), linker=cast(Any, linker), rows=None, tables=None
+    )
 
 
 def has_metadata(corpus: Corpus) -> bool:
