@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 
-from citegraph.corpus.records.table_files.columns import TableColumn
 from citegraph.corpus.records.table_files.table_store import CellTest, Operator, StoredTable, TableStore
 from citegraph.language import terms
 from citegraph.language.amounts import find_amounts
@@ -467,6 +466,11 @@ def counted_column(reader: TableReader) -> int | None:
     return None
 
 
-def described(column: TableColumn) -> str:
-    """Return the name of a column as it is said."""
-    return " ".join(column.head.split())
+def names_a_column(table: StoredTable, question: str) -> bool:
+    """Tell whether a question has the name of one of a table's columns, or a word of it."""
+    said = set(terms.words(question)) - terms.stop_words()
+    return any(
+        find_phrase(question, name) or said & set(terms.words(name))
+        for column in table.columns
+        for name in names_of(column.head)
+    )

@@ -18,7 +18,7 @@ from citegraph.corpus.records.table_files.table_store import (
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.language.word_tables import pattern
-from citegraph.plan.table_words import TableReader, TableReading, counted_column
+from citegraph.plan.table_words import TableReader, TableReading, counted_column, names_a_column
 from citegraph.question import cues
 from citegraph.question.functions import asks, counting
 from citegraph.question.groups import MOST, UNITS
@@ -28,6 +28,8 @@ from citegraph.run.services import Corpus
 
 MOST_COLUMNS = 4
 """Columns that a number is given of where the question names none, or a name that several share."""
+MOST_TABLES = 20
+"""Tables that are looked into where a question names no file; of more it is not told which one is meant."""
 ORDERS: Mapping[str, bool] = {
     "largest": True,
     "maximum": True,
@@ -95,25 +97,26 @@ def with_table(
     elif named_only or plan.get("sides"):
         return plan
     else:
-        found = [asked for table in tables for asked in _asked(corpus, table, rest, records, context)]
+        likely = [table for table in tables if names_a_column(table, question)]
+        if len(likely) > MOST_TABLES:
+            return plan
+        found = [asked for table in likely for asked in _asked(corpus, table, rest, records, context)]
         chosen = [
             asked
             for asked in found
             if not asked.reading.unused and asked.words_used and asked.function != "none"
         ]
         chosen = chosen if len({asked.table.doc_id for asked in chosen}) == 1 else []
-        if chosen and _is_of_documents(plan, records[chosen[0].table.doc_id], question):
+        if chosen and _is_of_documents(plan):
             return plan
     if not chosen:
         return plan
     return _planned(plan, corpus, chosen)
 
 
-def _is_of_documents(plan: Plan, record: DocumentRecord, question: str) -> bool:
-    """Tell whether a question that names no file asks for documents: their fields hold what it says."""
-    if plan["kind"] != "documents" or any(
-        word in terms.words(question) for word in _stem(record.source_file)
-    ):
+def _is_of_documents(plan: Plan) -> bool:
+    """Tell whether a question that names no file asks for documents: their noun or their fields are what it says."""
+    if plan["kind"] != "documents":
         return False
     part = plan["per_bucket"][plan["buckets"][0]]
     return bool(part["noun"] or part["filters"] or plan["aggregate"].get("field"))

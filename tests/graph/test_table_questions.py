@@ -146,3 +146,13 @@ async def test_rows_of_a_hidden_file_are_not_counted(desk: Session) -> None:
     assert "Sum of Nights in guests.csv: 7" in (await desk.ask(question)).text
     staff = desk.seen_by(Principal("staff", labels=frozenset({"staff"})))
     assert "7" not in (await staff.ask(question)).text
+
+
+async def test_of_many_tables_none_is_chosen_without_its_name(
+    desk: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    question = "average monthly wage in the Shop?"
+    assert "6,025.25" in (await desk.ask(question)).text
+    monkeypatch.setattr("citegraph.plan.tables_asked.MOST_TABLES", 0)
+    assert "6,025.25" not in (await desk.ask(question)).text
+    assert "6,025.25" in (await desk.ask("average monthly wage in the Shop in farm-crew.xlsx?")).text

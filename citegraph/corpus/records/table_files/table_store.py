@@ -174,7 +174,7 @@ class TableStore:
 
         translated(run)
 
-    def of_buckets(self, buckets: Sequence[str], limit: int = 400) -> list[StoredTable]:
+    def of_buckets(self, buckets: Sequence[str], limit: int = 5_000) -> list[StoredTable]:
         """Return the first tables of buckets by document and place."""
         chosen = select(tables_table).where(tables_table.c.bucket.in_(list(buckets)))
         chosen = chosen.order_by(tables_table.c.doc_id, tables_table.c.number).limit(limit)
