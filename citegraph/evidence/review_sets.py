@@ -191,7 +191,45 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 async def review_set(corpus: Corpus, state: State, context: Context) -> Decision:
-    """Review a question about a set of documents by the number that match."""
+    """Review a question about a set of documents by the number that match.
+
+    One document of which words remain that no filter used is read: naming it would not say what was asked about it.
+    """
+    decision = await reviewed_set(corpus, state, context)
+    plan = state["plan"]
+    if decision["status"] != "enough" or {"empty", "spans"} & decision.keys() or not asks_inside(plan):
+        return decision
+    if state["decomposition"].get("by"):  # a reader of the question meant a set
+        return decision
+    name = plan["buckets"][0]
+    found = decision.get("targets", [])
+    if not found:
+        filters = bucket_filters(plan, name)
+        found = await asyncio.to_thread(corpus.annotations.document_ids, name, filters, (), 2)
+    if len(found) != 1:
+        return decision
+    read: Plan = {**plan, "kind": "passages", "intent": "qa", "only": list(found)}
+    return enough(
+        "one document matches, and what is asked about it stands in its text", targets=list(found), plan=read
+    )
+
+
+def asks_inside(plan: Plan) -> bool:
+    """Tell whether words of a question about a set are left that no filter used, and it does not ask for documents.
+
+    Those of a number that is compared, grouped or counted say what is counted, and a plural asks for the documents.
+    """
+    wanted = plan["aggregate"]
+    if plan.get("rows") or plan.get("resolved") or plan.get("export") or len(plan["buckets"]) != 1:
+        return False
+    if wanted.get("group_by") or wanted.get("against") or wanted.get("function") == "count":
+        return False
+    part = plan["per_bucket"][plan["buckets"][0]]
+    return bool(set(part["terms"]) - set(part["names"])) and part.get("noun") != "plural"
+
+
+async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decision:
+    """Return the decision on a set by the number of documents that match."""
     plan = state["plan"]
     if plan.get("rows") or plan.get("tables"):
         return enough("rows of their tables hold it")
