@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from citegraph.answer.cited_spans import cell, cite_values
-from citegraph.answer.statements import identifying, stated_values, tidy
+from citegraph.answer.one_document import identifying, stated_values, tidy
 from citegraph.citations.facts import Fact, hard_facts
 from citegraph.citations.matching import facts_agree, family
 from citegraph.corpus.schema.bucket import Bucket

@@ -53,6 +53,7 @@ def best_passages(
     skip: Sequence[str] = (),
     limit: int = 2,
     similar: Similar | None = None,
+    second: float = SECOND,
 ) -> list[Passage]:
     """Return the passages of `text` that answer `question` best, best first, without overlaps.
 
@@ -63,7 +64,7 @@ def best_passages(
 
     Args:
         skip: words that name the document.
-        limit: passages returned; later ones reach at least `SECOND` of the best score.
+        limit: passages returned; later ones reach at least the share `second` of the best score.
         similar: semantic similarity of the question to each of some texts, -1 to 1.
     """
     spans = units(text)
@@ -91,7 +92,9 @@ def best_passages(
         order = [place for place in order if phrasing.search(text[slice(*widened(text, spans, place, kind))])]
     if similar is not None:
         order = with_similarity(text, spans, scores, order[:SEMANTIC_POOL], whole, similar, kind)
-    return chosen(text, spans, [(scores[place], place) for place in order if scores[place] > 0], limit, kind)
+    best = max((scores[place] for place in order), default=0.0)
+    scored = [(scores[place], place) for place in order if scores[place] > 0]
+    return chosen(text, spans, [item for item in scored if item[0] >= second * best], limit, kind)
 
 
 def speaks_of(passage: str, question: str, language: str, skip: Sequence[str]) -> bool:
@@ -169,8 +172,6 @@ def chosen(
     """Return the best units, each widened to its neighbours while it is short, without overlaps."""
     passages: list[Passage] = []
     for score, place in scored:
-        if passages and score < SECOND * passages[0].score:
-            break
         start, end = widened(text, spans, place, kind)
         if all(end <= other.start or start >= other.end for other in passages):
             passages.append(Passage(start, end, text[start:end], score))

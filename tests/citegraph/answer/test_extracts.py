@@ -1,5 +1,5 @@
 from citegraph.answer.extracts import best_passages, head_of, locate, units
-from citegraph.answer.statements import with_heads
+from citegraph.answer.one_document import with_heads
 
 SHEET = """NV100 transistor
 Product data sheet

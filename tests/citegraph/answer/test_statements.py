@@ -7,8 +7,11 @@ import pytest
 
 from citegraph.answer.cells import number_text
 from citegraph.answer.cited_spans import cell, every_place, line_around, written_forms
+from citegraph.answer.extracts import Passage
+from citegraph.answer.found_spans import STATED
+from citegraph.answer.one_document import NEAREST, Reading, tidy, written
 from citegraph.answer.set_statements import compose_set
-from citegraph.answer.statements import compose_passages, derivations_of, joined, nothing_text, tidy
+from citegraph.answer.statements import compose_passages, derivations_of, joined, nothing_text
 from citegraph.citations.verifier import verify
 from citegraph.language.amounts import Money
 from citegraph.plan.make import make_plan
@@ -203,6 +206,27 @@ async def test_a_document_that_is_silent_says_so(corpus: Corpus) -> None:
     assert spans(corpus, draft)[0].startswith("Kestrelwick Components Ltd")
 
 
+async def test_the_nearest_passage_is_named_where_nothing_is_stated(corpus: Corpus) -> None:
+    question, doc_id = "How many grams did the parcel of OF-24-02 weigh?", "oudenveld-of-24-02"
+    draft = await answered(corpus, question, "invoices", doc_id)
+    first, *rest = draft["text"].splitlines()
+    assert first == f"The document does not state that: Oudenveld Facility B.V. [{doc_id}]."
+    assert draft["unanswerable"] is True
+    assert all(line.startswith("Nearest passage: “") for line in rest)
+    assert len(spans(corpus, draft)) == 1 + len(rest)
+
+
+async def test_a_passage_that_may_not_answer_is_called_the_nearest_one(corpus: Corpus) -> None:
+    document = corpus.documents.get("oudenveld-of-24-02")
+    assert document is not None
+    passage = Passage(0, 20, document.text[:20], 1.0)
+    for logit, sure in ((STATED, True), (STATED - 0.1, False)):
+        draft = written(Reading(document, "Oudenveld", {}, {}, ((passage, logit),), silent=False))
+        assert draft["text"].startswith(NEAREST) is not sure
+        assert bool(draft.get("partial")) is not sure
+        assert draft["unanswerable"] is False
+
+
 async def test_a_choice_of_which_neither_is_said(corpus: Corpus) -> None:
     question, doc_id = "Was KW-240117 paid by card or in cash?", "kestrelwick-kw-240117"
     draft = await answered(corpus, question, "invoices", doc_id)
@@ -227,9 +251,17 @@ async def test_without_a_target_nothing_is_said(corpus: Corpus) -> None:
 
 
 def test_the_parts_of_an_answer_are_joined() -> None:
-    parts = [{"text": "a", "cited": [1], "unanswerable": True}, {"text": "b", "cited": [2]}]
-    assert joined(parts) == {"text": "a\nb", "documents": [], "cited": [1, 2], "unanswerable": False}
-    assert joined(parts[:1])["unanswerable"] is True
+    parts = [
+        {"text": "a", "cited": [1], "unanswerable": True, "partial": "a is missing"},
+        {"text": "b", "cited": [2], "derivations": [3]},
+    ]
+    stated = {"text": "b", "documents": [], "cited": [2], "unanswerable": False, "derivations": [3]}
+    assert joined(parts) == stated
+    both = {"text": "a\nb", "cited": [1, 2], "partial": "a is missing"}
+    assert joined(parts, every=True) == stated | both
+    alone = joined(parts[:1])
+    assert alone["unanswerable"] is True
+    assert "partial" not in alone
 
 
 @pytest.mark.parametrize(

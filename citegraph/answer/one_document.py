@@ -1,0 +1,233 @@
+"""What one document says to a question: the fields asked for, the passages that may answer, or that it does not say."""
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from citegraph.answer.cited_spans import cell, cite_values, line_end
+from citegraph.answer.extracts import Passage, Similar, best_passages, head_of, speaks_of
+from citegraph.answer.found_spans import ABSENT, READ, STATED, read, read_whole
+from citegraph.citations.orders import without_orders
+from citegraph.corpus.schema.bucket import Bucket, show
+from citegraph.corpus.schema.document import Document
+from citegraph.language.terms import words
+from citegraph.question import cues
+from citegraph.question.answer_form import NO_PERSON, PERSON, choice_in, says_neither
+from citegraph.question.functions import counted_at
+from citegraph.run.pieces import BucketPlan, CitedSpan, Draft, Plan, Values
+from citegraph.run.services import Corpus
+from citegraph.run.state import Json
+
+IDENTITY = 400
+"""Characters of a document's head that tell which one it is: sender, address, date."""
+
+
+async def reading_of(corpus: Corpus, plan: Plan, doc_id: str, question: str) -> "Reading | None":
+    """Return what a document says to a question, None when it is gone."""
+    document = await asyncio.to_thread(corpus.documents.get, doc_id)
+    if document is None:
+        return None
+    bucket = corpus.buckets[document.bucket]
+    document = replace(document, text=without_orders(document.text))
+    return await asyncio.to_thread(read_document, corpus, bucket, document, plan, question)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one document says to a question.
+
+    Attributes:
+        stated: values of the fields that are asked for, each with its place in `places`.
+        passages: those that may answer, the likeliest first, with the logit that they do.
+        silent: it does not state what is asked.
+    """
+
+    document: Document
+    title: str
+    stated: Values
+    places: Mapping[str, CitedSpan]
+    passages: tuple[tuple[Passage, float], ...]
+    silent: bool
+    whole: bool = False
+
+    @property
+    def sure(self) -> bool:
+        """Tell whether the first passage is given as the answer, not as the nearest one."""
+        return self.whole or (bool(self.passages) and self.passages[0][1] >= STATED)
+
+
+def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Plan, question: str) -> Reading:
+    """Return what one document says to a question; blocking."""
+    values = corpus.annotations.get(document.doc_id, bucket.name) or {}
+    part = plan["per_bucket"].get(bucket.name, {})
+    title = bucket.title(values) or document.title or document.doc_id
+    named = identifying(bucket, document, values, part)
+    if plan["intent"] == "summarize":
+        similar = similarity_to(corpus, question)
+        told = best_passages(document.text, question, bucket.language, skip=named, limit=4, similar=similar)
+        passages = tuple((item, STATED) for item in summary(document, told))
+        return Reading(document, title, {}, {}, passages, silent=False, whole=True)
+    # Of a document that is chosen already a field may be asked by which another one was found.
+    read: BucketPlan = {**part, "filters": []} if plan.get("only") else part
+    stated = stated_values(bucket, document, values, read, question)
+    places = {name: cite_values(corpus, bucket, document, {name: value}) for name, value in stated.items()}
+    passages = tuple(answering(corpus, bucket, document, question, named))
+    choice = choice_in(question)
+    neither = choice is not None and says_neither(document.text, choice, bucket.language)
+    absent = not passages or passages[0][1] < (STATED if plan.get("silent") else ABSENT)
+    return Reading(document, title, stated, places, passages, silent=neither or (absent and not stated))
+
+
+def written(told: Reading) -> Draft:
+    """Return the draft from one document; it says so when the document lacks what is asked."""
+    document = told.document
+    if told.silent:
+        return not_stated(told)
+    lines = [
+        f"{name.replace('_', ' ').capitalize()}: {cell(value)} [{document.doc_id}]."
+        for name, value in told.stated.items()
+    ]
+    cited = list(told.places.values())
+    passages = [item for item, _ in near(told.passages)]
+    shown = passages if told.whole else passages[: 1 if lines else 2]
+    unsure = not lines and not told.sure
+    lines += [NEAREST] if unsure else []
+    for start, end in with_heads(document.text, shown):
+        lines.append(f"“{tidy(document.text[start:end])}” [{document.doc_id}].")
+        cited.append({"doc": document.doc_id, "start": start, "end": end})
+    draft: Draft = {"text": "\n".join(lines), "cited": cited, "unanswerable": False}
+    return {**draft, "partial": UNSURE} if unsure else draft
+
+
+def near(passages: Sequence[tuple[Passage, float]]) -> list[tuple[Passage, float]]:
+    """Return the passages that are hardly less likely to answer than the first one."""
+    return [item for item in passages if item[1] >= passages[0][1] - CLOSE]
+
+
+def answering(
+    corpus: Corpus, bucket: Bucket, document: Document, question: str, named: Sequence[str]
+) -> list[tuple[Passage, float]]:
+    """Return the passages of a document that may answer, the likeliest first, with the logit that each does.
+
+    Without a finder those with words of the question are taken as they are.
+    """
+    similar = similarity_to(corpus, question)
+    found = best_passages(
+        document.text, question, bucket.language, skip=named, limit=READ, similar=similar, second=0.0
+    )
+    spoken = [item for item in found if speaks_of(item.text, question, bucket.language, named)]
+    if corpus.finder is None:
+        return [(item, STATED) for item in spoken[:2]]
+    if not spoken:
+        whole = read_whole(corpus.finder, question, document.text)
+        return [(whole, STATED)] if whole else []
+    known = read(corpus.finder, question, document.text, found, language=bucket.language, skip=named)
+    return [(passage, signs.logit) for passage, signs in known]
+
+
+CLOSE = 1.0
+"""Logits by which a second passage may be less sure than the first to be shown beside it."""
+NEAREST = "Not clearly stated; the nearest passage is:"
+UNSURE = "it is uncertain whether the passage answers the question"
+
+
+def not_stated(told: Reading) -> Draft:
+    """Return the draft that says that a document does not state what is asked, with its nearest passage."""
+    document = told.document
+    lines = [f"The document does not state that: {told.title} [{document.doc_id}]."]
+    cited: list[CitedSpan] = [{"doc": document.doc_id, "start": 0, "end": min(200, len(document.text))}]
+    for passage, _ in told.passages[:1]:
+        lines.append(f"Nearest passage: “{tidy(passage.text)}” [{document.doc_id}].")
+        cited.append({"doc": document.doc_id, "start": passage.start, "end": passage.end})
+    return {"text": "\n".join(lines), "cited": cited, "unanswerable": True}
+
+
+def with_heads(text: str, passages: Sequence[Passage]) -> list[tuple[int, int]]:
+    """Return the spans of passages in their order; the rows of a table follow its head."""
+    spans: list[tuple[int, int]] = []
+    for passage in passages:
+        head = head_of(text, passage.start)
+        if head is not None and head not in spans:
+            spans.append(head)
+        spans.append((passage.start, passage.end))
+    return spans
+
+
+HOW_MUCH = re.compile(
+    r"\b(?:how\s+much|amount|spen[dt]|cost|pa(?:y|id)|charged?|wie\s?viel|betrag|combien|montant)\b",
+    re.IGNORECASE,
+)
+
+
+def stated_values(
+    bucket: Bucket, document: Document, values: Values, part: BucketPlan, question: str
+) -> Json:
+    """Return the values of the document that the question asks for, at most two.
+
+    "How much" alone asks for the main amount; not when words remain that do not just name the document ("change",
+    the name of an article): then another amount is meant, and the passages have to say it.
+    """
+    filtered = {clause.get("field") for clause in part.get("filters", [])}
+    asked = [name for name in part.get("asked", []) if name in values and name not in filtered]
+    if PERSON.search(question):
+        asked = [name for name in asked if not no_person(bucket, name)]
+    if counted_at(question) is not None:  # "how many years does the maker promise" asks for no maker
+        asked = [name for name in asked if (item := bucket.field(name)) and item.type in NUMBERS]
+    if not part.get("asked") and bucket.main_amount in values and HOW_MUCH.search(question):
+        head = " ".join([document.text[:IDENTITY], *(show(value) for value in values.values())])
+        said = [
+            match.group() for pattern in (HOW_MUCH, cues.COMPARATIVE) for match in pattern.finditer(question)
+        ]
+        known = set(words(f"{head} {' '.join(said)}"))
+        if all(word in known for word in part.get("terms", [])):
+            asked = [str(bucket.main_amount)]
+    return {name: values[name] for name in asked[:2]}
+
+
+NUMBERS = frozenset({"money", "integer", "decimal", "quantity"})
+"""Types of field that answer "how many"."""
+
+
+def no_person(bucket: Bucket, name: str) -> bool:
+    """Tell whether a field's type can never answer "who"."""
+    declared = bucket.field(name)
+    return declared is not None and declared.type in NO_PERSON
+
+
+def similarity_to(corpus: Corpus, question: str) -> Similar | None:
+    """Return the cosine similarity of texts to the question, None without a model that is fast enough for lines."""
+    embedder = corpus.lines
+    if embedder is None:
+        return None
+    query = embedder.embed_query(question)
+    return lambda texts: [float(value) for value in embedder.embed_documents(list(texts)) @ query]
+
+
+def identifying(bucket: Bucket, document: Document, values: Values, part: BucketPlan) -> list[str]:
+    """Return the words of the question that only say which document is meant."""
+    names = " ".join(
+        [
+            *(mention["text"] for mention in part.get("mentions", [])),
+            bucket.title(values),
+            document.title,
+            document.doc_id,
+        ]
+    )
+    return words(names)
+
+
+def summary(document: Document, passages: Sequence[Passage]) -> list[Passage]:
+    """Return the document's opening, then the passages, in reading order without overlaps."""
+    body = re.search(r"\S", document.text)
+    start = body.start() if body else 0
+    end = line_end(document.text, min(len(document.text), start + 240))
+    opening = Passage(start, end, document.text[start:end], 0.0)
+    rest = [passage for passage in passages if passage.start >= end]
+    return sorted([opening, *rest], key=lambda passage: passage.start)
+
+
+def tidy(text: str) -> str:
+    """Return a passage on one line, ready to be quoted; brackets that could be taken for a marker become parentheses."""
+    flat = re.sub(r"\s+", " ", text).strip()
+    return flat.replace("[", "(").replace("]", ")").replace("“", "‘").replace("”", "’")
