@@ -32,11 +32,15 @@ ProblemKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that keeps a passage from backing a claim; `conflict` when the passage says otherwise."""
+    """One thing that keeps a passage from backing a claim; `conflict` when the passage says otherwise.
+
+    `fact` is the claim's value that stands where the passage has another one.
+    """
 
     kind: ProblemKind
     message: str
     conflict: bool = False
+    fact: Fact | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,17 +410,21 @@ def _check_slots(work: _Work) -> None:
                 same = max(same, score)
             elif score > other:
                 other, rival = score, candidate
-        if rival is None:
+        if rival is None or (rival.fact is not None and _claimed(rival.fact, work)):
             continue
         if slot.fact is not None:
             if other >= 1.0 and same <= other - 1.0 and not (other < 2.0 and _is_another(slot, rival, work)):
-                work.add(
-                    "slot", f'where the claim has "{slot.text}" the source has "{rival.text}"', conflict=True
-                )
+                said = f'where the claim has "{slot.text}" the source has "{rival.text}"'
+                work.problems.append(Problem("slot", said, True, slot.fact))
         elif other >= 1.5 and same <= other - 1.5 and _known_name(slot, theirs):
             work.add(
                 "party", f'where the claim has "{slot.text}" the source has "{rival.text}"', conflict=True
             )
+
+
+def _claimed(fact: Fact, work: _Work) -> bool:
+    """Tell whether the claim states a value too: "of the 88 in stock, 61 are reserved" puts neither in the other's place."""
+    return any(facts_agree(own, fact, work.passage.around) for own in work.claim.facts)
 
 
 def _is_another(slot: Slot, rival: Slot, work: _Work) -> bool:

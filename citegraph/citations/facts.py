@@ -74,7 +74,7 @@ def _number_pattern() -> re.Pattern[str]:
 
 _AFTER = re.compile(
     r"(?P<space>[ \u00a0\u202f]*\n?[ \u00a0\u202f]*)(?P<close>\)[ ]?)?(?P<hyphen>-)?"
-    r"(?P<word>[^\W\d_]+(?:[./][^\W\d_]+\d?|[²³]|(?<=m)[23](?!\w))?\.?(?![\w$])|%|°\s?[CF]?|[€£¥$₹]|Ω|[kM]Ω|[µμ][A-Za-z]+(?:/[a-z]+)?|US\$)"
+    r"(?P<word>[^\W\d_]+(?:[./][^\W\d_]+\d?|[²³](?:/[^\W\d_]+)?|(?<=m)[23](?:/[^\W\d_]+)?(?!\w))?\.?(?![\w$])|%|°\s?[CF]?(?:/[A-Z](?!\w))?|[€£¥$₹]|Ω|[kM]Ω|[µμ][A-Za-z]+(?:/[a-z]+)?|US\$)"
 )
 _TWO_WORDS = re.compile(
     r"[ \u00a0-]*(business|working|calendar|banking|trading|percentage|basis|per|pour)[ \u00a0-]+([^\W\d_]+)",
@@ -361,6 +361,13 @@ def _twin_units(text: str, facts: tuple[Fact, ...]) -> tuple[Fact, ...]:
                         True,
                     )
     return tuple(out)
+
+
+def with_unit(fact: Fact, unit: tuple[str, Decimal] | None) -> Fact:
+    """Return a bare number in the unit that stands in its table's head or in a cell of its own, any other as it is."""
+    if unit is None or fact.kind != "number" or fact.dimension or fact.scaled or fact.label:
+        return fact
+    return replace(fact, dimension=unit[0], amounts=tuple(a * unit[1] for a in fact.amounts))
 
 
 def _factor(fact: Fact) -> Decimal:

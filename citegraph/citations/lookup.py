@@ -4,13 +4,17 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cache
 
 from citegraph.citations.cited_pool import Pool, units_of
-from citegraph.citations.facts import Fact, hard_facts, uses_comma_decimals
+from citegraph.citations.facts import Fact, hard_facts, uses_comma_decimals, with_unit
 from citegraph.citations.figures.arithmetic import IN_CLAIM, Operand, Result, compute
-from citegraph.citations.figures.tables import BAR
-from citegraph.citations.matching import View, facts_agree, view
+from citegraph.citations.figures.tables import BAR, heads_of, units_of_cells
+from citegraph.citations.matching import View, facts_agree, family, view
+from citegraph.language.claim_tokens import words
 from citegraph.language.numbers import readings
+from citegraph.language.terms import bare
+from citegraph.language.word_tables import table
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,7 @@ def look_up(
         result = _computed(claim, fact, sure, known, stated, foreign) if computes else None
         if result is not None:
             looked.computed.append((fact, result))
-        elif not _article(fact) and (not computes or not _counts(fact, stated)):
+        elif not is_article(fact) and (not computes or not _counts(fact, stated)):
             looked.missing.append(fact)
     if looked.found or looked.computed:
         # "140 °C lies within its range": what the question asks about may be said beside what the source states
@@ -105,7 +109,7 @@ def look_up(
     return looked
 
 
-def _article(fact: Fact) -> bool:
+def is_article(fact: Fact) -> bool:
     """Tell whether a number is an article before a unit: "EUR 900 a year"."""
     return fact.spelled and fact.raw[:1] == (Decimal(1),) and (len(fact.printed) < 3 or not fact.dimension)
 
@@ -144,7 +148,31 @@ def _computed(
         return result
     if len(beside) in (2, 3):
         return None
-    return compute(fact, operands, claim.bound(fact) not in ("", "~"))
+    averages = any(word.startswith(_average_roots()) for word in map(bare, words(claim.text)))
+    result = compute(fact, operands, claim.bound(fact) not in ("", "~"), averages)
+    return None if result is None or _passes_over(fact, result, sure) else result
+
+
+@cache
+def _average_roots() -> tuple[str, ...]:
+    return tuple(table("claims")["averages"].split())
+
+
+def _passes_over(fact: Fact, result: Result, sure: Sequence[Fact]) -> bool:
+    """Tell whether a result leaves out what the claim shows for it: two values of its kind, or another percentage.
+
+    "It fell by 12.1 m, from 52.0 to 40.8 m" is no difference of two others, and "14,400 (40 %)" not 30 % of anything.
+    """
+    hidden = [o for o in result.operands if not o.named]
+    if not hidden:
+        return False
+    alike = [
+        f for f in sure if f.kind == "number" and family(f) in (family(fact), "number") and not f.spelled
+    ]
+    if len(alike) > 1 and family(fact) != "number" and sum(family(f) == family(fact) for f in alike):
+        return True
+    shares = [f for f in sure if family(f) == "percent"]
+    return bool(shares) and family(fact) != "percent" and any(family(o.fact) == "percent" for o in hidden)
 
 
 _TERM = re.compile(
@@ -154,16 +182,24 @@ _OF_SIGN = {"×": "×", "*": "×", "x": "×", "·": "×", "/": "/", "÷": "/", "
 
 
 def _written_out(claim: View, fact: Fact) -> tuple[Decimal, str] | None:
-    """Return the result and the text of a calculation in brackets behind a value: "22.6 (8.1 - 3.7 + 4.2 + 14.0)"."""
+    """Return the result and the text of a calculation beside a value: "22.6 (8.1 - 3.7 + 4.2 + 14.0)", "27.0 - 11.5 = 15.5"."""
+    if not fact.amounts:
+        return None
+    equation = _EQUATION.search(claim.text, 0, fact.start)
+    if equation is not None:
+        return _worked_out(claim.text, equation.start(1), equation.end(1))
     match = _IN_BRACKETS.search(claim.text, fact.end)
     between = match is None or any(fact.end <= f.start < match.start() for f in claim.facts)
-    if match is None or between or not fact.amounts:
-        return None
+    return None if match is None or between else _worked_out(claim.text, match.start(1), match.end(1))
+
+
+def _worked_out(text: str, start: int, end: int) -> tuple[Decimal, str] | None:
+    """Return the result of a calculation that a part of a text is, and that part; None when it is none."""
     terms: list[tuple[str, Decimal]] = []
-    at = match.start(1)
-    while at < match.end(1):
-        term = _TERM.match(claim.text, at, match.end(1))
-        values = readings(term["number"], uses_comma_decimals(claim.text)) if term else ()
+    at = start
+    while at < end:
+        term = _TERM.match(text, at, end)
+        values = readings(term["number"], uses_comma_decimals(text)) if term else ()
         if term is None or not values or (bool(terms) != bool(term["sign"])):
             return None
         terms.append((_OF_SIGN.get(term["sign"] or "+", "-"), values[0]))
@@ -176,7 +212,7 @@ def _written_out(claim: View, fact: Fact) -> tuple[Decimal, str] | None:
             total, product = total + product, number if sign == "+" else -number
         else:
             product = product * number if sign == "×" else product / number
-    return total + product, match[1].strip()
+    return total + product, text[start:end].strip()
 
 
 def _gives(fact: Fact, result: Decimal) -> bool:
@@ -188,6 +224,11 @@ def _gives(fact: Fact, result: Decimal) -> bool:
     return False
 
 
+_EQUATION = re.compile(
+    r"(?<![\w.,+×*/÷−–-])(?<![+×*/÷−–-] )((?:(?:[$€£]|[A-Z]{3} )?\d[\d.,]*(?: ?[$€£%])?\s*[+×*x·/÷−–-]\s*)+(?:[$€£]|[A-Z]{3} )?\d[\d.,]*(?: ?[$€£])?)"
+    r"\s*=\s*(?:[$€£]|[A-Z]{3} )?$"
+)
+"""A calculation with its sign of equality, up to its result."""
 _IN_BRACKETS = re.compile(r"\(([^()]*)\)")
 
 
@@ -204,10 +245,15 @@ def _shown_beside(claim: View, fact: Fact) -> list[Fact]:
 
 
 def shown_as_computed(claim: View, fact: Fact, stated: Stated) -> bool:
-    """Tell whether a claim shows how a value comes about, though the source has that value in another place too."""
+    """Tell whether a claim shows how a value comes about, though the source has that value in another place too.
+
+    With what earlier claims say it may be a sum or a difference; other ways lead to too many numbers.
+    """
     operands = [Operand(f, IN_CLAIM, named=True) for f in claim.facts if f is not fact]
-    operands += [Operand(f, -1, named=True) for f in stated.said]
-    return compute(fact, operands) is not None
+    if compute(fact, operands) is not None:
+        return True
+    result = compute(fact, [*operands, *(Operand(f, -1, named=True) for f in stated.said)])
+    return result is not None and len(result.operands) == 2 and bool(re.search(r" [-+] ", result.formula))
 
 
 def as_token(fact: Fact, text: str) -> bool:
@@ -236,15 +282,21 @@ def stated_in(pool: Pool, evidence: Sequence[int], asked: Sequence[Fact] = ()) -
     for e in evidence:
         comma = pool.document(pool.evidence[e].doc_id).comma
         text = pool.evidence[e].text
+        measured = units_of_cells(text)
         for start, end in units_of(text):
             place += 1
             line = text[start:end]
             lines[place] = view(line, comma).stem_set
-            for fact in view(line, comma).facts:
+            inside = [(span, unit) for span, unit in measured if start <= span[0] < end]
+            for printed in view(line, comma).facts:
+                at = start + printed.start
+                fact = with_unit(printed, next((unit for (a, b), unit in inside if a <= at < b), None))
                 column = len(BAR.findall(line, 0, fact.start)) if "|" in line else -1
                 operands.append(Operand(fact, place, column))
     text = "\n".join(pool.evidence[e].text for e in evidence)
     besides = [f for d in documents for f in (*d.annotations, *hard_facts(d.name))]
+    heads = [head for e in evidence for head in heads_of(pool.evidence[e].text)]
+    besides += [f for head in heads for f in hard_facts(head) if f.kind == "date"]  # "March 31," above "2024"
     return Stated(operands, text, "\n".join(d.text for d in documents), besides, asked, lines=lines)
 
 

@@ -23,10 +23,19 @@ from citegraph.citations.comparisons import (
 from citegraph.citations.differences import compare
 from citegraph.citations.facts import Fact, hard_facts, names
 from citegraph.citations.field_values import exchanged, says_only_values
-from citegraph.citations.figures.cell_labels import Place, misplaced, places_of, said_in_row, said_of
+from citegraph.citations.figures.cell_labels import (
+    Place,
+    misplaced,
+    places_of,
+    said_in_row,
+    said_of,
+    well_placed,
+)
+from citegraph.citations.figures.counted import other_period, other_turn, other_way
 from citegraph.citations.figures.derivations import count_of, from_code, recompute
 from citegraph.citations.figures.keys import keyed_values, of_another_key
 from citegraph.citations.figures.roles import line_of, parts
+from citegraph.citations.figures.tables import in_table
 from citegraph.citations.findings import (
     ENOUGH,
     Finding,
@@ -37,7 +46,7 @@ from citegraph.citations.findings import (
     make_query,
     passage_of,
 )
-from citegraph.citations.lookup import Looked, Stated, look_up, show, shown_as_computed, stated_in
+from citegraph.citations.lookup import Looked, Stated, is_article, look_up, show, shown_as_computed, stated_in
 from citegraph.citations.matching import View, facts_agree, family, squeeze, view
 from citegraph.citations.quotations import folded_words, labelled, quoted_in, stands_exactly, stitched
 from citegraph.citations.repair import MARK
@@ -82,6 +91,8 @@ class _Held:
     by_code: bool = False
 
 
+_TABLES = 10_000
+"""More tables or sentences than a span has."""
 _OPPOSITE = {">=": "<=", "<=": ">="}
 _BACKED = ("supported", "derived")
 
@@ -94,7 +105,7 @@ class _Run:
         asked: facts of the question.
         said: facts of the answer's claims that stood so far, each claim's with the documents that it cites.
         language: of the whole answer, where a claim is too short to tell its own.
-        stated: what sets of spans state, read once.
+        stated: what sets of spans state, read once; `places` where each span has its values.
     """
 
     pool: Pool
@@ -105,6 +116,7 @@ class _Run:
     asked_stems: frozenset[str] = frozenset()
     language: str | None = None
     stated: dict[tuple[int, ...], Stated] = field(default_factory=dict)
+    places: dict[int, list[Place]] = field(default_factory=dict)
 
     def spans_of(self, marker: str) -> list[int]:
         """Return the evidence spans that a marker names: all of a document, or the one with that evidence
@@ -270,16 +282,21 @@ class _Run:
         if looked.missing and not silent:  # what is not stated need not stand anywhere
             return self._lacking(looked.missing[0], finding)
         said = self._in_another_field(query, evidence) or self._renumbered(query, repeats)
-        said = said or self._misplaced(statement, query, evidence, looked, stated)
-        said = said or self._other_bound(query, evidence, stated)
+        if not silent:  # what is not stated stands in no place either
+            said = said or self._misplaced(statement, query, evidence, looked, stated)
+        said = (
+            said or self._other_bound(query, evidence, stated) or self._other_period(query, evidence, stated)
+        )
         if said:
             return _Held("contradicted", finding, said)
         broken = self._broken_quote(query, evidence) or self._stitched(query, evidence)
         if broken:
             return _Held("unsupported", finding, broken)
         # What code computed stands in no source word for word, and is no other value of it.
-        if not by_code and not statement.cells and not silent and (held := self._changed(findings)):
-            return held
+        if not by_code and not statement.cells and not silent:
+            settled = well_placed(said_of(query.view), self._places(evidence, False), stated.around)
+            if held := self._changed([_without_places(f, settled) for f in findings]):
+                return held
         formula = "; ".join(dict.fromkeys(r.formula for _, r in looked.computed))
         if by_code:
             return _Held(
@@ -331,9 +348,10 @@ class _Run:
     ) -> str:
         """Return which value of a claim its words name otherwise than a table or form of its source, "" for none."""
         said = said_in_row(statement.cells) if statement.cells else said_of(query.view)
+        denies = any(cue.kind == "negation" and not cue.soft for cue in query.view.cues)
         wrong = [
             m
-            for m in misplaced(said, self._places(evidence), stated.around)
+            for m in misplaced(said, self._places(evidence, denies), stated.around)
             if m.clear and not shown_as_computed(query.view, m.fact, stated)
         ]
         if not wrong:
@@ -349,7 +367,7 @@ class _Run:
                 continue
             theirs = [
                 source.bound(other)
-                for source in self._views(evidence)
+                for source, _ in self._views(evidence)
                 for other in source.facts
                 if facts_agree(fact, other, stated.around)
             ]
@@ -358,10 +376,25 @@ class _Run:
                 return f'the source says "{said}" {show(fact)}, the claim the reverse'
         return ""
 
-    def _views(self, evidence: Sequence[int]) -> list[View]:
-        """Return the sentences and rows of some spans."""
+    def _other_period(self, query: Query, evidence: Sequence[int], stated: Stated) -> str:
+        """Return what a claim counts by another period than its source, or says the other way round, "" for nothing."""
+        lines = self._views(evidence)
+        value = other_period(query.view, lines, stated.around)
+        if value:
+            return f"the claim counts {show(value[0])} by the {value[1]}, the source by the {value[2]}"
+        way = other_way(query.view, lines, stated.around)
+        if way:
+            return f'the claim says "{way[1]}" of {show(way[0])}, the source "{way[2]}"'
+        turn = other_turn(query.view, lines)
+        return f'the claim says "by the {turn[0]}", the source "by the {turn[1]}"' if turn else ""
+
+    def _views(self, evidence: Sequence[int]) -> list[tuple[View, bool]]:
+        """Return the sentences and rows of some spans, and whether each is a row."""
         return [
-            view(self.pool.units[m].text, self.pool.document(self.pool.evidence[e].doc_id).comma)
+            (
+                view(self.pool.units[m].text, self.pool.document(self.pool.evidence[e].doc_id).comma),
+                in_table(self.pool.evidence[e].text, self.pool.units[m].start),
+            )
             for e in evidence
             for m in self.pool.by_evidence.get(e, [])
             if self.pool.units[m].start >= 0
@@ -379,6 +412,7 @@ class _Run:
             line_of(
                 view(unit.text, self.pool.document(self.pool.evidence[e].doc_id).comma),
                 self.pool.evidence[e].doc_id,
+                in_table(self.pool.evidence[e].text, unit.start),
             )
             for e in evidence
             for unit in (self.pool.units[m] for m in self.pool.by_evidence.get(e, []))
@@ -395,9 +429,19 @@ class _Run:
             self.stated[key] = stated_in(self.pool, evidence, self.asked)
         return self.stated[key]
 
-    def _places(self, evidence: Sequence[int]) -> list[Place]:
-        spans = [self.pool.evidence[e] for e in evidence]
-        return [p for s in spans for p in places_of(s.text, self.pool.document(s.doc_id).comma)]
+    def _places(self, evidence: Sequence[int], denies: bool) -> list[Place]:
+        """Return the values of some spans in their places; a claim that denies names what its value is not."""
+        found: list[Place] = []
+        for e in evidence:
+            if e not in self.places:
+                span = self.pool.evidence[e]
+                own = places_of(span.text, self.pool.document(span.doc_id).comma)
+                # Tables of two spans are two tables, whatever their numbers.
+                self.places[e] = [
+                    replace(p, group=p.group + (-e if p.group < 0 else e) * _TABLES) for p in own
+                ]
+            found += self.places[e]
+        return [place for place in found if not denies or place.group >= 0]
 
     def _from_code(self, fact: Fact, markers: Sequence[str]) -> str:
         computed = from_code(fact, self.derivations)
@@ -457,7 +501,7 @@ class _Run:
                 squeeze(f.text) != squeeze(fact.text) for f in same
             ):  # 0 V is 0 mV, but is not said so
                 return f"the claim says {show(fact)}, the source says {show(same[0])}"
-            if fact.label or fact.kind == "identifier" or alike:
+            if fact.label or fact.kind == "identifier" or alike or is_article(fact):
                 continue
             left = [r for r in own if not any(facts_agree(f, r, span.text) for f in query.view.facts)]
             rival = next((r for r in left if family(r) == family(fact)), left[0] if left else None)
@@ -614,6 +658,12 @@ class _Run:
             if best is None or rank > best[0]:
                 best = (rank, unit)
         return best[1] if best else None
+
+
+def _without_places(finding: Finding, settled: Sequence[Fact]) -> Finding:
+    """Return a finding without objections to the place of values that the claim names by the words of their own place."""
+    changed = tuple(p for p in finding.assessment.changed if not any(p.fact is fact for fact in settled))
+    return replace(finding, assessment=replace(finding.assessment, changed=changed))
 
 
 def _has(wanted: Fact, unit: Unit, around: str) -> bool:

@@ -81,7 +81,7 @@ _QUANTIFIERS = {
 # bounds contain negations ("not less than"), so they are read first and blanked
 _AT_LEAST = (
     r"at\s+least|no(?:t)?\s+(?:less|fewer|lower|earlier)\s+than|not\s+below|a\s+minimum\s+of"
-    r"|minimum(?:\s+of)?|mindestens|wenigstens|nicht\s+weniger\s+als|au\s+moins|au\s+minimum|min\.?|≥|>="
+    r"|minimum(?:\s+of)?|mindestens|wenigstens|nicht\s+weniger\s+als|au\s+moins|au\s+minimum|(?<!\d )(?<!/)min\.?|≥|>="
 )
 _AT_MOST = (
     r"at\s+most|no(?:t)?\s+(?:more|greater|later|longer|higher)\s+than|not\s+(?:to\s+)?exceed(?:ing)?"

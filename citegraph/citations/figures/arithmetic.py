@@ -47,7 +47,9 @@ class Result:
     operands: tuple[Operand, ...]
 
 
-def compute(wanted: Fact, operands: Sequence[Operand], bounded: bool = False) -> Result | None:
+def compute(
+    wanted: Fact, operands: Sequence[Operand], bounded: bool = False, averages: bool = False
+) -> Result | None:
     """Return how a value comes about from stated ones, None when it does not.
 
     Units are kept: a length is no price less a length, and a count of things adds to no amount. Values that the claim
@@ -58,6 +60,7 @@ def compute(wanted: Fact, operands: Sequence[Operand], bounded: bool = False) ->
         wanted: the number or date of the claim.
         operands: what the cited spans state, and what the claim and the question say besides.
         bounded: the claim says "at least", "more than" or the like of it.
+        averages: the claim speaks of an average; nothing else is one.
     """
     if wanted.kind == "date":
         return _date(wanted, operands)
@@ -66,7 +69,7 @@ def compute(wanted: Fact, operands: Sequence[Operand], bounded: bool = False) ->
     if wanted.kind != "number" or not wanted.amounts:
         return None
     few = len(_significant(wanted)) <= 2
-    for result in _results(wanted, _without_repeats(operands)):
+    for result in _results(wanted, _without_repeats(operands), averages):
         if _follows(wanted, result, few, bounded):
             return result
     return None
@@ -75,7 +78,7 @@ def compute(wanted: Fact, operands: Sequence[Operand], bounded: bool = False) ->
 def _follows(wanted: Fact, result: Result, few: bool, bounded: bool) -> bool:
     """Tell whether a result is more than a coincidence of numbers."""
     stated = [o for o in result.operands if not o.named]
-    if not stated or all(o.fact.kind == "date" for o in stated):
+    if not stated or all(o.fact.kind == "date" and (o.near or not few) for o in stated):
         return True
     if not all(o.near for o in stated):
         return False
@@ -119,12 +122,12 @@ def _without_repeats(operands: Sequence[Operand]) -> list[Operand]:
     return list(found.values())[:MOST]
 
 
-def _results(wanted: Fact, operands: Sequence[Operand]) -> Iterator[Result]:
+def _results(wanted: Fact, operands: Sequence[Operand], averages: bool) -> Iterator[Result]:
     numbers = [o for o in operands if o.fact.kind == "number"]
     yield from _spans_of_time(wanted, [o for o in operands if o.fact.kind == "date"])
     yield from _between_clocks(wanted, [o for o in operands if o.fact.kind == "identifier"])
     yield from _of_pairs(wanted, numbers)
-    yield from _of_columns(wanted, numbers)
+    yield from _of_columns(wanted, numbers, averages)
     yield from _of_chains(wanted, numbers)
 
 
@@ -294,7 +297,7 @@ def _of_pairs(wanted: Fact, numbers: Sequence[Operand]) -> Iterator[Result]:
 _LONGEST = 12
 
 
-def _of_columns(wanted: Fact, numbers: Sequence[Operand]) -> Iterator[Result]:
+def _of_columns(wanted: Fact, numbers: Sequence[Operand], averages: bool) -> Iterator[Result]:
     """Yield sums and averages of values that stand below each other, beside each other, or that the claim names."""
     fitting = [o for o in numbers if _adds_to(wanted, o)]
     groups: dict[tuple[str, int], list[Operand]] = {}
@@ -305,11 +308,11 @@ def _of_columns(wanted: Fact, numbers: Sequence[Operand]) -> Iterator[Result]:
     shown = [o for o in fitting if o.named][:8]
     for count in range(3, len(shown) + 1):
         for chosen in combinations(shown, count):
-            yield from _summed(wanted, chosen)
+            yield from _summed(wanted, chosen, averages)
     for group in groups.values():
         for first in range(len(group)):
             for count in range(3, min(_LONGEST, len(group) - first) + 1):
-                yield from _summed(wanted, tuple(group[first : first + count]))
+                yield from _summed(wanted, tuple(group[first : first + count]), averages)
 
 
 def _adds_to(wanted: Fact, item: Operand) -> bool:
@@ -319,17 +322,20 @@ def _adds_to(wanted: Fact, item: Operand) -> bool:
     return _same_unit(wanted.dimension, value.unit)
 
 
-def _summed(wanted: Fact, chosen: tuple[Operand, ...]) -> Iterator[Result]:
+def _summed(wanted: Fact, chosen: tuple[Operand, ...], averages: bool) -> Iterator[Result]:
     values = [_value(o) for o in chosen]
     if len({v.factor for v in values if v.unit}) > 1 or len({v.unit for v in values if v.unit}) > 1:
         return
+    units = {v.unit for v in values}
+    if len(units) > 1 and not all(o.named or o.column >= 0 for o in chosen):
+        return  # amperes and bare numbers of one line add up to nothing
     unit = next((v.unit for v in values if v.unit), "")
     factor = max(v.factor for v in values)
     total = sum((v.raw for v in values), Decimal(0))
     terms = " + ".join(v.text for v in values)
     if _hits(wanted, _Value(total, factor, unit, True, terms)):
         yield Result(terms, chosen)
-    if _hits(wanted, _Value(total / len(chosen), factor, unit, True, terms)):
+    if averages and _hits(wanted, _Value(total / len(chosen), factor, unit, True, terms)):
         yield Result(f"({terms}) / {len(chosen)}", chosen)
 
 

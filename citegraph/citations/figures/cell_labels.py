@@ -1,13 +1,14 @@
 """What a value is said of: the words with which a claim names it against the heads and labels where the source has it."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from citegraph.citations.cited_pool import index_stems
+from citegraph.citations.cited_pool import index_stems, units_of
 from citegraph.citations.claims import TableCell
-from citegraph.citations.facts import Fact
+from citegraph.citations.facts import Fact, with_unit
 from citegraph.citations.figures.tables import tables_of
 from citegraph.citations.matching import View, facts_agree, family, view
 from citegraph.language.word_tables import source
@@ -28,8 +29,10 @@ class Place:
 
     Attributes:
         row, column: what names the row and the column of a cell; of prose the words of its clause, and none.
-        group: its table, 0 for the labelled lines of a form or a receipt.
+        group: its table, 0 for the labelled lines of a form or a receipt, less for a sentence with several values of a kind.
         line: the line that states it, `at` the number of its column.
+        key: what names it alone in brackets: "386 (2022: 412)".
+        cell: it stands in a cell of a table.
     """
 
     fact: Fact
@@ -38,6 +41,20 @@ class Place:
     group: int
     line: int
     at: int
+    key: frozenset[str] = frozenset()
+    cell: bool = False
+
+
+_CODED = re.compile(r"(?<![\w-])[A-Z][A-Za-z]{0,4}[ -]?\d+[A-Za-z]?(?:[-./]\w+)*(?!\w)")
+_LETTERED = re.compile(r"(?<![\w-])[^\W\d_]{3,}[ -][A-Z](?![\w-])")
+
+
+@lru_cache(maxsize=8192)
+def naming(text: str) -> frozenset[str]:
+    """Return what names a thing in a text: its stems, its codes whole ("CX 40-16"), and letters with their noun ("Class A")."""
+    codes = {re.sub(r"[ -]+", "-", match.group().casefold()) for match in _CODED.finditer(text)}
+    letters = {"-".join(match.group().casefold().split()) for match in _LETTERED.finditer(text)}
+    return index_stems(text) | codes | letters
 
 
 @lru_cache(maxsize=256)
@@ -47,11 +64,13 @@ def places_of(text: str, comma: bool | None = None) -> tuple[Place, ...]:
     tables = tables_of(text)
     for group, table in enumerate(tables, 1):
         for cell in table.cells:
-            row, column = index_stems(_CLOCK.sub(" ", cell.row)), index_stems(cell.head)
+            row, column = naming(_CLOCK.sub(" ", cell.names)), naming(cell.head)
             for fact in view(text[cell.start : cell.end], comma).facts:
                 if fact.label:
                     continue
-                found.append(Place(fact, row, column, group, cell.line, cell.column))
+                found.append(
+                    Place(with_unit(fact, cell.unit), row, column, group, cell.line, cell.column, cell=True)
+                )
     for line, (start, end) in enumerate(_lines(text)):
         if any(t.start <= start < t.end for t in tables):
             continue
@@ -60,7 +79,38 @@ def places_of(text: str, comma: bool | None = None) -> tuple[Place, ...]:
         facts = view(match["values"], comma).facts if match and label else ()
         for at, fact in enumerate(facts, 1):
             found.append(Place(fact, label, frozenset(), 0, line, at))
+    labelled = {p.line for p in found if not p.group}
+    for number, (start, end) in enumerate(units_of(text), 1):
+        if any(t.start <= start < t.end for t in tables) or text.count("\n", 0, start) in labelled:
+            continue
+        sentence = view(text[start:end], comma)
+        kinds = Counter(family(f) for f in sentence.facts if not f.label)
+        bracketed = [(m.span(2), m.start(), naming(m[1])) for m in _BRACKETED.finditer(sentence.text)]
+        told = list(clauses_of(sentence, keyed=True))
+        for line, (fact, words) in enumerate(told):
+            if not _tells(fact) or kinds[family(fact)] < 2:
+                continue
+            inside = next(((at, key) for (a, b), at, key in bracketed if a <= fact.start < b), None)
+            if inside is not None:  # it shares what is said of the value before its bracket
+                before = [w for f, w in told if f.end <= inside[0] and family(f) == family(fact)]
+                named = words | inside[1] | (before[-1] if before else frozenset())
+            else:
+                named = words
+            key = inside[1] if inside else frozenset[str]()
+            found.append(Place(fact, named, frozenset(), -number, line, 0, key))
     return tuple(found)
+
+
+_BRACKETED = re.compile(r"\(([^():]{2,30}):\s([^()]*)\)")
+
+
+def _tells(fact: Fact) -> bool:
+    """Tell whether a value of a sentence can be another one's rival: a year, a clock, an article ("an hour") cannot."""
+    if fact.label or fact.kind == "identifier":
+        return False
+    if fact.date is not None:
+        return fact.date.month is not None
+    return not (fact.spelled and len(fact.printed) < 4)
 
 
 _VALUE = r"[(<>≤≥±+−–-]*(?:[$€£¥]|[A-Z]{2,3}[ ]?)?[(±+−–-]*\d[\d.,'/:-]*(?:[ ]?(?:\)|%|[€$£°]|[^\W\d_]{1,3}\b))*\)?"
@@ -77,15 +127,29 @@ def _lines(text: str) -> Iterable[tuple[int, int]]:
         at += len(line) + 1
 
 
-def clauses_of(sentence: View) -> Iterable[tuple[Fact, frozenset[str]]]:
-    """Yield the facts of a sentence with the words of the clause around each, up to the next value on either side."""
+def clauses_of(sentence: View, keyed: bool = False) -> Iterable[tuple[Fact, frozenset[str]]]:
+    """Yield the facts of a sentence with the words of the clause around each.
+
+    Args:
+        keyed: a value that stands behind a colon is named by what stands before it ("PX-40H: 20 Nm"), and by nothing else.
+    """
     text = sentence.text
     taken = [(f.start, f.end) for f in sentence.facts]
     cuts = [m.start() for m in _chunk().finditer(text) if not any(a <= m.start() < b for a, b in taken)]
+    keys = {
+        fact.start: key.start()
+        for fact in sentence.facts
+        if keyed and (key := _KEY.search(text, 0, fact.start)) is not None
+    }
     for fact in sentence.facts:
-        left = max([0, *(c for c in cuts if c < fact.start)])
+        left = max([0, *(c for c in cuts if c < keys.get(fact.start, fact.start))])
         right = min([len(text), *(c for c in cuts if c >= fact.end)])
-        yield fact, index_stems(text[left : fact.start]) | index_stems(text[fact.end : right])
+        if any(fact.end <= at <= right for at in keys.values()):
+            right = fact.end  # what follows names the next value
+        yield fact, naming(f"{text[left : fact.start]} {text[fact.end : right]}")
+
+
+_KEY = re.compile(r"[\w.)-]+:\s{1,3}[\"(±<>≤≥~+–-]?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +198,10 @@ def misplaced(claim: Sequence[Said], places: Sequence[Place], around: str) -> li
         around: the text in which their units stand.
     """
     found = []
-    homes = {id(s): [p for p in places if facts_agree(s.fact, p.fact, around)] for s in claim}
+    homes = {
+        id(s): [p for p in places if p.fact.kind == s.fact.kind and facts_agree(s.fact, p.fact, around)]
+        for s in claim
+    }
     stated = {id(p) for group in homes.values() for p in group}
     for said in claim:
         mine = homes[id(said)]
@@ -143,7 +210,9 @@ def misplaced(claim: Sequence[Said], places: Sequence[Place], around: str) -> li
         for home in mine:
             rivals = []
             for place in places:
-                if place in mine or not _beside(home, place) or not _alike(said.fact, place.fact):
+                if place in mine or not _beside(home, place):
+                    continue
+                if not _alike(said.fact, place.fact) and family(home.fact) != family(place.fact):
                     continue
                 if not said.cell and any(all(_along(place, home, p) for p in group) for group in others):
                     continue  # the claim has another value from that row or column
@@ -155,6 +224,27 @@ def misplaced(claim: Sequence[Said], places: Sequence[Place], around: str) -> li
         if clear and len(clear) == len(worst):
             found.append(min(clear, key=lambda r: (r.whole, r.weight)))
     return found
+
+
+def well_placed(claim: Sequence[Said], places: Sequence[Place], around: str) -> list[Fact]:
+    """Return the values of a claim that it names by words of their own place, and those of tables, whose order says nothing."""
+    found = []
+    for said in claim:
+        for home in (
+            p for p in places if p.fact.kind == said.fact.kind and facts_agree(said.fact, p.fact, around)
+        ):
+            rivals = [p for p in places if _beside(home, p) and _alike(home.fact, p.fact)]
+            if home.cell or (rivals and all(_own_named(said, home, rival) for rival in rivals)):
+                found.append(said.fact)
+                break
+    return found
+
+
+def _own_named(said: Said, home: Place, rival: Place) -> bool:
+    own = (home.row - rival.row) | (home.column - rival.column)
+    theirs = (rival.row - home.row) | (rival.column - home.column)
+    named = _named(said.near, own)
+    return bool(named) and (named == own or _named(said.near, theirs) != theirs)
 
 
 def _along(rival: Place, home: Place, other: Place) -> bool:
@@ -179,6 +269,10 @@ def _alike(one: Fact, other: Fact) -> bool:
 def _rival(said: Said, home: Place, rival: Place) -> Misplaced | None:
     value = index_stems(said.fact.text) | index_stems(home.fact.text)
     own = ((home.row - rival.row) | (home.column - rival.column)) - value
+    if rival.key and not home.key and rival.key <= said.near:
+        return Misplaced(said.fact, rival, tuple(sorted(rival.key)), 1.0, True)
+    if home.group < 0 and not own:
+        return None  # nothing in the sentence names this value rather than the other
     theirs = ((rival.row - home.row) | (rival.column - home.column)) - value
     named = _named(said.near, theirs)
     weight = len(named) - len(_named(said.near, own))
@@ -198,20 +292,20 @@ def _named(words: frozenset[str], label: frozenset[str]) -> frozenset[str]:
 
 def _short(one: str, other: str) -> bool:
     short, long = sorted((one, other), key=len)
-    return len(short) >= 3 and short.isalpha() and long.startswith(short) and len(short) < len(long)
+    return len(short) >= 3 and long.isalpha() and long.startswith(short) and len(short) < len(long)
 
 
 def said_of(statement: View) -> list[Said]:
     """Return the values of a sentence with the words that name them."""
-    whole = index_stems(statement.text)
+    whole = naming(statement.text)
     return [Said(fact, words, whole) for fact, words in clauses_of(statement)]
 
 
 def said_in_row(cells: Sequence[TableCell], title: str = "") -> list[Said]:
     """Return the values of an answer's row, each named by the row's first cell and by the head of its own column."""
-    label = index_stems(f"{cells[0].head} {cells[0].text}")
+    label = naming(f"{cells[0].head} {cells[0].text}")
     found = []
     for cell in cells[1:]:
-        words = label | index_stems(cell.head)
+        words = label | naming(cell.head)
         found += [Said(fact, words, words, cell=True) for fact in view(cell.text).facts]
     return found

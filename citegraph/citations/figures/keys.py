@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
 
-from citegraph.citations.facts import Fact
+from citegraph.citations.facts import Fact, with_unit
 from citegraph.citations.figures.tables import tables_of
 from citegraph.citations.matching import View, facts_agree, family, view
 
@@ -31,17 +32,26 @@ def keyed_values(text: str, comma: bool | None = None) -> tuple[Keyed, ...]:
     found: list[Keyed] = []
     for number, table in enumerate(tables_of(text)):
         for cell in table.cells:
-            keys = {column: _keys(other, comma, column == 0) for column, other in cell.others}
+            keys = {
+                column: _keys(other, comma, column == 0, None if column else cell.first_unit)
+                for column, other in cell.others
+            }
             keys[-1] = _keys(cell.head, comma, True)
             for fact in view(text[cell.start : cell.end], comma).facts:
                 if not fact.label:
-                    found.append(Keyed(fact, keys, number, cell.line, cell.column))
+                    found.append(Keyed(with_unit(fact, cell.unit), keys, number, cell.line, cell.column))
     return tuple(found)
 
 
-def _keys(text: str, comma: bool | None, first: bool) -> tuple[Fact, ...]:
-    """Return the values of a cell that can name a row: of a cell that is no label only codes, dates and measures."""
-    facts = view(text, comma).facts
+def _keys(
+    text: str, comma: bool | None, first: bool, unit: tuple[str, Decimal] | None = None
+) -> tuple[Fact, ...]:
+    """Return the values of a cell that can name a row: of a cell that is no label only codes, dates and measures.
+
+    Args:
+        unit: that of the column, for numbers without one.
+    """
+    facts = [with_unit(fact, unit) for fact in view(text, comma).facts]
     return tuple(f for f in facts if f.kind != "number" or f.dimension or (first and len(f.printed) > 2))
 
 
@@ -72,7 +82,7 @@ def _rival(
     for other in values:
         if other.table != home.table or (other.line == home.line) == (other.column == home.column):
             continue
-        if family(other.fact) != family(fact) or any(
+        if family(other.fact) not in (family(fact), family(home.fact)) or any(
             facts_agree(f, other.fact, around) for f in (fact, *others)
         ):
             continue

@@ -61,11 +61,11 @@ def _measured(fact: Fact) -> bool:
     return bool(fact.dimension) or (fact.date is not None and fact.date.day is not None)
 
 
-def line_of(source: View, document: str) -> Line:
+def line_of(source: View, document: str, row: bool = False) -> Line:
     """Return a sentence or row of a document as values are sought in it."""
     return Line(
         document,
-        bool(BAR.search(source.text)),
+        row or bool(BAR.search(source.text)),
         frozenset(source.stem_set),
         tuple((f, _words(w)) for f, w in clauses_of(source)),
     )

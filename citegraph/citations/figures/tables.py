@@ -1,8 +1,13 @@
 """The tables of a text: cells with the heads of their columns and the labels of their rows."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
+
+from citegraph.citations.figures.layout import Columns, Span, laid_out
+from citegraph.language import units
 
 BAR = re.compile(r"(?<!\\)\|")
 _WIDE = re.compile(r"\t+| {3,}")
@@ -24,6 +29,9 @@ class Cell:
         row: the texts of the other cells of its row and of the line that heads its rows: what names it.
         line: number of the row's line in the text; `column` its place in the row, from 0.
         others: the other filled cells of its row, each with its column.
+        names: what names the row: `row` without cells that hold a bare value behind the first.
+        unit: dimension and factor of the unit that stands in brackets in its head or its row's label, or in a cell alone;
+            `first_unit` that of the first column, which names the rows: "Temperature (°C)".
     """
 
     start: int
@@ -33,6 +41,9 @@ class Cell:
     line: int
     column: int
     others: tuple[tuple[int, str], ...] = ()
+    names: str = ""
+    unit: tuple[str, Decimal] | None = None
+    first_unit: tuple[str, Decimal] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +54,6 @@ class Table:
     end: int
     title: str
     cells: tuple[Cell, ...]
-
-
-Span = tuple[int, int]
 
 
 def _split(text: str, start: int, end: int) -> list[Span]:
@@ -65,8 +73,10 @@ def _split(text: str, start: int, end: int) -> list[Span]:
 
 @lru_cache(maxsize=1024)
 def tables_of(text: str) -> tuple[Table, ...]:
-    """Return the tables of a text in order."""
-    found: list[Table] = []
+    """Return the tables of a text in order: those laid out with spaces, and those with bars or tabs."""
+    laid = _laid_out(text)
+    found = list(laid)
+    taken = [(table.start, table.end) for table in laid]
     rows: list[tuple[int, list[Span]]] = []
     above = ""
     at = 0
@@ -76,7 +86,8 @@ def tables_of(text: str) -> tuple[Table, ...]:
         at = end + 1
         if rows and _RULE.fullmatch(line) and "-" in line:
             continue
-        cells = _split(text, start, min(end, len(text))) if line.strip() else []
+        free = not any(a <= start < b for a, b in taken)
+        cells = _split(text, start, min(end, len(text))) if line.strip() and free else []
         if len(cells) > 1:
             if not rows:
                 begin = start
@@ -87,25 +98,71 @@ def tables_of(text: str) -> tuple[Table, ...]:
         if rows or line.strip():
             above = line.strip() if not rows else ""
         rows = []
-    return tuple(found)
+    return tuple(sorted(found, key=lambda table: table.start))
+
+
+def _laid_out(text: str) -> list[Table]:
+    """Return the tables whose columns are told by where their cells stand; one without heads goes on under those above it."""
+    found: list[Table] = []
+    before: tuple[Columns, list[str]] | None = None
+    for block in laid_out(text):
+        rows = [(line, block.columns.filled(cells)) for line, cells in block.rows]
+        texts = [
+            ["" if span is None else " ".join(text[span[0] : span[1]].split()) for span in cells]
+            for _, cells in rows
+        ]
+        first = _first_data_row(texts)
+        heads = _heads([_spread(block.columns, text, cells) for _, cells in block.rows[:first]])
+        if not first and before is not None and before[0].like(block.columns):
+            heads = before[1]
+        if any(heads):
+            before = (block.columns, heads)
+        sections = dict(block.sections)
+        spans = [(line, [(0, 0) if span is None else span for span in cells]) for line, cells in rows[first:]]
+        found.append(Table(block.start, block.end, block.title, _data(text, spans, heads, sections)))
+    return found
+
+
+def _spread(columns: Columns, text: str, cells: Sequence[Span]) -> list[str]:
+    """Return the heads of one line by column: one that stands over several columns is said of each."""
+    level = [""] * columns.count
+    for span in cells:
+        for column in columns.under(span):
+            level[column] = level[column] or text[span[0] : span[1]].strip()
+    return level
 
 
 def _cells(text: str, rows: list[tuple[int, list[Span]]]) -> tuple[Cell, ...]:
     texts = [[text[a:b].strip() for a, b in cells] for _, cells in rows]
     first = _first_data_row(texts)
-    heads = _heads(texts[:first])
-    section = ""
+    return _data(text, rows[first:], _heads(texts[:first]), {})
+
+
+def _data(
+    text: str, rows: Sequence[tuple[int, list[Span]]], heads: Sequence[str], sections: dict[int, str]
+) -> tuple[Cell, ...]:
+    """Return the cells with values below the heads.
+
+    Args:
+        sections: lines that head the rows below them, by their number.
+    """
+    section = label = ""
     found: list[Cell] = []
-    for (line, cells), words in zip(rows[first:], texts[first:], strict=True):
+    for line, cells in rows:
+        section = next(
+            (said for number, said in sorted(sections.items(), reverse=True) if number < line), section
+        )
+        words = [" ".join(text[a:b].split()) for a, b in cells]
         filled = [w for w in words if w]
         if len(filled) == 1 and words[0] and len(words) > 2:
             section = words[0]
             continue
+        label = words[0] or label  # "Dropout voltage | at 150 mA", and below it only "at 300 mA"
         for column, ((a, b), word) in enumerate(zip(cells, words, strict=True)):
             if column == 0 or not any(map(str.isdigit, word)):
                 continue
             others = tuple((i, w) for i, w in enumerate(words) if i != column and w)
-            named = [w for _, w in others]
+            named = [w for _, w in others] if words[0] else [label, *(w for _, w in others)]
             found.append(
                 Cell(
                     a,
@@ -115,9 +172,28 @@ def _cells(text: str, rows: list[tuple[int, list[Span]]]) -> tuple[Cell, ...]:
                     line,
                     column,
                     others,
+                    " ".join(
+                        [section, label, *(w for i, w in others if i and not _BARE.fullmatch(w))]
+                    ).strip(),
+                    _unit_of(
+                        heads[column] if column < len(heads) else "", label, [w for i, w in others if i]
+                    ),
+                    _unit_of(heads[0] if heads else "", "", ()),
                 )
             )
     return tuple(found)
+
+
+def _unit_of(head: str, label: str, others: Sequence[str]) -> tuple[str, Decimal] | None:
+    """Return the unit of a bare value: "Full cure (h)" above it, "Density (kg/m3)" before it, or "mV" in a cell of its row."""
+    for text in (head, label):
+        for inside in reversed(_BRACKETS.findall(text)):
+            if found := units.unit(inside.strip(), True):
+                return found
+    return next((found for other in others if (found := units.unit(other, True))), None)
+
+
+_BRACKETS = re.compile(r"[(\[]([^()\[\]\d]{1,12})[)\]]")
 
 
 def _first_data_row(texts: list[list[str]]) -> int:
@@ -126,6 +202,8 @@ def _first_data_row(texts: list[list[str]]) -> int:
     for number, row in enumerate(texts):
         if not number and len(texts) > 1 and lettered[0] > max(lettered[1:3]):
             continue  # "1,000 pcs | 5,000 pcs" above bare prices
+        if _names_columns(texts, number) or (number and _all_words(row)):
+            continue
         values = [w for w in row[1:] if _BARE.fullmatch(w) and not _YEAR.fullmatch(w)]
         if values:
             return number
@@ -136,6 +214,37 @@ def _first_data_row(texts: list[list[str]]) -> int:
         ):
             return number
     return min(1, len(texts))
+
+
+def _all_words(row: list[str]) -> bool:
+    """Tell whether a row names no thing and has no bare value: "Year ended | Year ended", "December 31, 2022 | ..."."""
+    filled = [word for word in row if word]
+    return (
+        not row[0]
+        and bool(filled)
+        and all(any(map(str.isalpha, w)) and not _BARE.fullmatch(w) for w in filled)
+    )
+
+
+def _names_columns(texts: list[list[str]], number: int) -> bool:
+    """Tell whether a row has words where the next has bare numbers: "Model | kW | A | 10 | 20" above "2.2 | 4.6 | 31.0".
+
+    Below a row that names every column already only brackets go on: "(h) | (h)".
+    """
+    if number + 1 >= len(texts):
+        return False
+    row, below = texts[number], texts[number + 1]
+    words = [
+        word
+        for word, value in zip(row[1:], below[1:], strict=False)
+        if _BARE.fullmatch(value)
+        and not _YEAR.fullmatch(value)
+        and any(map(str.isalpha, word))
+        and not _BARE.fullmatch(word)
+    ]
+    over = texts[number - 1] if number else []
+    whole = bool(over) and all(over[1:])
+    return len(words) > 1 and (not whole or all(w.startswith("(") and w.endswith(")") for w in row[1:] if w))
 
 
 def _heads(rows: list[list[str]]) -> list[str]:
@@ -149,3 +258,25 @@ def _heads(rows: list[list[str]]) -> list[str]:
                 level[i] = level[i] or (level[i - 1] if i > 1 else "")
         levels.append(level)
     return [" ".join(filter(None, (level[i] for level in levels))) for i in range(width)]
+
+
+@lru_cache(maxsize=1024)
+def units_of_cells(text: str) -> tuple[tuple[Span, tuple[str, Decimal]], ...]:
+    """Return the spans of the cells of a text whose unit stands elsewhere in their table, each with that unit."""
+    return tuple(
+        ((cell.start, cell.end), cell.unit)
+        for table in tables_of(text)
+        for cell in table.cells
+        if cell.unit is not None
+    )
+
+
+def in_table(text: str, at: int) -> bool:
+    """Tell whether a place of a text lies in a table."""
+    return any(table.start <= at < table.end for table in tables_of(text))
+
+
+@lru_cache(maxsize=1024)
+def heads_of(text: str) -> tuple[str, ...]:
+    """Return the heads of the columns of a text's tables, those of several lines in one: "March 31, 2024"."""
+    return tuple(dict.fromkeys(cell.head for table in tables_of(text) for cell in table.cells if cell.head))
