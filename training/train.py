@@ -1,4 +1,4 @@
-"""Train one head: python -m training.train finder|checker --sets FOLDER --base FOLDER --out FOLDER.
+"""Train one head: python -m training.train finder --sets FOLDER --base FOLDER --out FOLDER.
 
 Saves a checkpoint every few minutes and goes on from it when called again; a smaller --rows ends sooner.
 """
@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from training import rows, windows
-from training.bert import Base, Checker, Finder
+from training.bert import Base, Finder
 from training.windows import Pair
 
 WINDOW = 192
@@ -64,22 +64,6 @@ class FinderPairs:
         return Pair(ids, first, first + start - at, first + end - at)
 
 
-class CheckerPairs:
-    """Checker rows: claim first, evidence cut to what is left of the window."""
-
-    def __init__(self, tokens: windows.Tokenizer, seed: int) -> None:
-        self.tokens = tokens
-
-    def __call__(self, row: rows.Claimed) -> Pair | None:
-        """None when the claim alone fills the window."""
-        claim = self.tokens.encode(row.claim, add_special_tokens=False).ids
-        if len(claim) > WINDOW // 2:
-            return None
-        evidence = self.tokens.encode(row.evidence, add_special_tokens=False).ids
-        ids, first = windows.join(claim, evidence[: WINDOW - 3 - len(claim)])
-        return Pair(ids, first, label=row.label)
-
-
 def finder_loss(model: Finder, pairs: list[Pair]) -> Tensor:
     """Cross-entropy of start and end over the passage's tokens and token 0."""
     ids, segments, mask = windows.batch(pairs)
@@ -95,16 +79,10 @@ def finder_loss(model: Finder, pairs: list[Pair]) -> Tensor:
     ) / 2
 
 
-def checker_loss(model: Checker, pairs: list[Pair]) -> Tensor:
-    """Cross-entropy of the three labels."""
-    logits = model(*windows.batch(pairs)).float()
-    return functional.cross_entropy(logits, torch.tensor([p.label for p in pairs]), label_smoothing=0.05)
-
-
 def arguments() -> argparse.Namespace:
     """What the command line says."""
     ask = argparse.ArgumentParser()
-    ask.add_argument("head", choices=["finder", "checker"])
+    ask.add_argument("head", choices=["finder"])
     ask.add_argument("--sets", type=Path, required=True)
     ask.add_argument("--base", type=Path, required=True)
     ask.add_argument("--out", type=Path, required=True)
@@ -123,8 +101,7 @@ class Training:
 
     def __init__(self, told: argparse.Namespace) -> None:
         self.told = told
-        self.finder = told.head == "finder"
-        self.model = Finder() if self.finder else Checker()
+        self.model = Finder()
         Base(told.base).into(self.model.encoder)
         self.model.encoder.freeze(LOWER)
         body = [w for w in self.model.encoder.parameters() if w.requires_grad]
@@ -140,7 +117,7 @@ class Training:
             self.optimizer.load_state_dict(saved["optimizer"])
             self.done, self.before = saved["done"], saved["spent"]
         tokens = windows.tokenizer(told.base / "tokenizer.json")
-        self.pair = (FinderPairs if self.finder else CheckerPairs)(tokens, told.seed + self.done)
+        self.pair = FinderPairs(tokens, told.seed + self.done)
 
     @property
     def spent(self) -> float:
@@ -166,16 +143,16 @@ class Training:
                 self.save()
                 saved_at = time.monotonic()
 
-    def rows(self) -> list[rows.Asked] | list[rows.Claimed]:
+    def rows(self) -> list[rows.Asked]:
         """The next rows: a pass is shuffled by its number alone, so that a later call goes on where one stops."""
-        source = _pass(self.told.head, self.told.sets, self.told.seed)
+        source = _pass(self.told.sets, self.told.seed)
         number, place = divmod(self.done, len(source))
         if number:
-            source = _pass(self.told.head, self.told.sets, self.told.seed + 100 * number)
+            source = _pass(self.told.sets, self.told.seed + 100 * number)
         left = self.told.rows - self.done
         return source[place : place + min(self.told.batch * 40, left)]
 
-    def chunk(self, some: list[rows.Asked] | list[rows.Claimed]) -> None:
+    def chunk(self, some: list[rows.Asked]) -> None:
         """Learn from rows in batches of like length, in random order."""
         size = self.told.batch
         pairs = sorted(filter(None, map(self.pair, some)), key=lambda pair: len(pair.ids))
@@ -192,7 +169,7 @@ class Training:
         for group in self.optimizer.param_groups:
             group["lr"] = rate * group["scale"]
         with torch.autocast("cpu", torch.bfloat16, enabled=not self.told.fp32):
-            loss = (finder_loss if self.finder else checker_loss)(self.model, batch)
+            loss = finder_loss(self.model, batch)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.weights, 1.0)
         self.optimizer.step()
@@ -201,8 +178,8 @@ class Training:
 
 
 @cache
-def _pass(head: str, sets: Path, seed: int) -> list[rows.Asked] | list[rows.Claimed]:
-    return (rows.finder_rows if head == "finder" else rows.checker_rows)(sets, seed)
+def _pass(sets: Path, seed: int) -> list[rows.Asked]:
+    return rows.finder_rows(sets, seed)
 
 
 def main() -> None:

@@ -29,7 +29,6 @@ class Pair:
     first: int
     start: int = 0
     end: int = 0
-    label: int = 0
 
 
 def join(first: list[int], second: list[int]) -> tuple[list[int], int]:

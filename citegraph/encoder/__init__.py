@@ -1,1 +1,1 @@
-"""The local encoder: finds the span that answers a question, checks a claim against its evidence; no model endpoint."""
+"""The local encoder: finds the span that answers a question; no model endpoint."""

@@ -1,4 +1,4 @@
-"""The encoder on onnxruntime: one trunk that all heads share, one head for each task, opened when first used."""
+"""The encoder on onnxruntime: a trunk and the head of a task, opened when first used."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _session(name: str, threads: int) -> Any:
 
 
 class Head:
-    """One head over the shared trunk. Opens nothing until `run`; safe to call from several threads.
+    """One head over the trunk. Opens nothing until `run`; safe to call from several threads.
 
     `threads` is the number of processor threads that one call may use.
     """
@@ -133,7 +133,7 @@ class Head:
         self._threads = threads
 
     def run(self, batch: Batch) -> NDArray[numpy.float32]:
-        """The head's logits: (windows, tokens, 2) of the finder, (windows, 3) of the checker."""
+        """The head's logits: (windows, tokens, 2)."""
         given = {"ids": batch.ids, "segments": batch.segments, "mask": batch.mask}
         (states,) = _session("trunk", self._threads).run(None, given)
         head = _session(self._name, self._threads)

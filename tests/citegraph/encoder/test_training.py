@@ -39,17 +39,11 @@ def sets(tmp_path: Path) -> Path:
             "made": "operands of a calculation",
         },
     ]
-    claims = [
-        {"claim": "The mill is old.", "evidence": passage, "label": "supported"},
-        {"claim": "The mill was built in 1900.", "evidence": passage, "label": "contradicted"},
-    ]
     for split in ("train", "dev"):
         for name in rows.FINDER_SETS:
             write(tmp_path / "finder", f"{name}-{split}", asked)
-        for name in rows.CHECKER_SETS:
-            text = {"tabfact": TABLE, "infotabs": BOX}.get(name)
-            some = [{**row, "evidence": text} for row in claims] if text else claims
-            write(tmp_path / "checker", f"{name}-{split}", some * 2)  # of some sets only a quarter is taken
+        for name, text in (("tabfact", TABLE), ("infotabs", BOX)):
+            write(tmp_path / "checker", f"{name}-{split}", [{"evidence": text}])
     return tmp_path
 
 
@@ -76,19 +70,6 @@ def test_a_made_question_has_its_cell_or_says_that_it_is_not_there(sets: Path) -
             assert name not in row.passage or head not in row.passage
 
 
-def test_a_made_claim_is_supported_by_its_own_cell_only(sets: Path) -> None:
-    cells = {
-        (r[0], head): value for r in _cells() for head, value in zip(("length", "mouth"), r[1:], strict=True)
-    }
-    made = rows.cell_claims(rows.pipe_tables(sets, "train"), 200, 1)
-    assert {row.label for row in made} == {0, 1, 2}
-    for row in made:
-        name, head = _asked_for(row.claim)
-        own = cells[name, head].lower() in row.claim.lower()
-        shown = name in row.evidence and head in row.evidence
-        assert (own, shown) == {0: (True, True), 1: (False, True), 2: (True, False)}[row.label], row
-
-
 def _cells() -> list[list[str]]:
     return [line.split(" | ") for line in TABLE.split("\n")[2:]]
 
@@ -99,10 +80,10 @@ def _asked_for(text: str) -> tuple[str, str]:
 
 
 def test_one_pass_takes_every_set_and_the_same_seed_gives_the_same_rows(sets: Path) -> None:
-    first = rows.checker_rows(sets)
-    assert {row.source for row in first} == {*rows.CHECKER_SETS, "cells"}
-    assert rows.checker_rows(sets) == first
-    assert rows.checker_rows(sets, 8) != first
+    first = rows.finder_rows(sets)
+    assert {row.source for row in first} == {*rows.FINDER_SETS, "cells"}
+    assert rows.finder_rows(sets) == first
+    assert rows.finder_rows(sets, 8) != first
 
 
 @pytest.mark.training
@@ -120,18 +101,15 @@ def test_a_handful_of_rows_becomes_weights_and_figures(sets: Path, tmp_path: Pat
         return done.stdout
 
     base, out = run("training.base").strip(), tmp_path / "weights"
-    for head in ("finder", "checker"):
-        given = ("--sets", sets, "--base", base, "--out", tmp_path / "run", "--batch", 8)
-        assert json.loads(run("training.train", head, *given, "--rows", 40).splitlines()[-1])["rows"] >= 40
-        # Goes on from the checkpoint: nothing is left to do.
-        assert run("training.train", head, *given, "--rows", 40) == ""
-    run("training.export", "finder", "checker", "--base", base, "--run", tmp_path / "run", "--out", out)
+    given = ("--sets", sets, "--base", base, "--out", tmp_path / "run", "--batch", 8)
+    assert json.loads(run("training.train", "finder", *given, "--rows", 40).splitlines()[-1])["rows"] >= 40
+    # Goes on from the checkpoint: nothing is left to do.
+    assert run("training.train", "finder", *given, "--rows", 40) == ""
+    run("training.export", "finder", "--base", base, "--run", tmp_path / "run", "--out", out)
     assert {path.name for path in out.iterdir()} == {
         "trunk.onnx",
         "finder.onnx",
-        "checker.onnx",
         "tokenizer.json",
     }
     assert max(path.stat().st_size for path in out.iterdir()) < 25e6
     assert "| squad2 |" in run("training.measure", "finder", "--sets", sets, "--count", 4)
-    assert "| mnli |" in run("training.measure", "checker", "--sets", sets, "--count", 4)
