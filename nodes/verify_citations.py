@@ -35,7 +35,7 @@ from citegraph.corpus.schema.document import Chunk, Document
 from citegraph.corpus.schema.field import Value
 from citegraph.evidence.next_calls import lost_searches
 from citegraph.evidence.passages import hydrate
-from citegraph.evidence.shown import search_quality
+from citegraph.evidence.shown import ANSWER_SHOWN, replies_shown, search_quality
 from citegraph.language.claim_cues import compares
 from citegraph.language.terms import content_words
 from citegraph.plan.follow_ups import APPLIED, left_of
@@ -484,7 +484,8 @@ def finish(state: State, text: str, *, status: Any, watch: Stopwatch, **parts: A
     turn: Turn = {
         "asked": state.get("asked", ""),
         "question": answer.question,
-        "answer": text[:400],
+        "answer": text[: 2 * ANSWER_SHOWN],
+        "replies": replies_shown(state),
         "buckets": answer.buckets,
         "applied": {
             name: cast(Applied, {key: value for key, value in part.items() if key in APPLIED})

@@ -159,6 +159,10 @@ async def review_passages(corpus: Corpus, state: State, context: Context, *, rea
         if len(kept) == 1:
             line = note("review", "version", said)
             return enough("one version is in force", targets=[kept[0].doc_id], notes=[line], open=True)
+    if len(tied) > 1 and read:
+        # Whoever reads them sees whether they answer differently.
+        targets = [item.doc_id for item in tied[:MAX_OPTIONS]]
+        return enough(f"{len(tied)} documents fit equally by their words", targets=targets, open=True)
     if len(tied) > 1 and may_ask(state, context, "ambiguous"):
         question = await asyncio.to_thread(ambiguous_question, corpus, plan, tied[:MAX_OPTIONS])
         if question:

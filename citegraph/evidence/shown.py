@@ -7,6 +7,7 @@ from citegraph.corpus.schema.bucket import show
 from citegraph.corpus.schema.document import Chunk
 from citegraph.evidence.next_calls import KEYWORD_ONLY
 from citegraph.llm.prompts import Passage
+from citegraph.plan.stored_filters import printed
 from citegraph.run.budgets import llm_calls_left, seconds_left, tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.degraded import corpus_of
@@ -16,6 +17,8 @@ from citegraph.run.state import State
 
 KNOWN_FIELDS, KNOWN_VALUE, KNOWN_ALL = 14, 80, 600
 """Fields shown of a document, characters of one value and of all together."""
+ANSWER_SHOWN = 400
+"""Characters of an earlier answer."""
 SHORT_OF_TIME = 15.0
 """Seconds below which the time is worth a word; a number that changes with each call would spoil every cache."""
 QUALITY = {
@@ -86,12 +89,20 @@ def known_fields(corpus: Corpus, chunks: Sequence[Chunk]) -> dict[str, str]:
 
 
 def turns_shown(state: State) -> tuple[str, ...]:
-    """Return the earlier turns of the thread, oldest first."""
+    """Return the earlier turns of the thread, oldest first: what was asked, replied, applied and answered."""
     shown = []
     for turn in state.get("turns") or []:
         asked, meant = turn.get("asked") or turn["question"], turn["question"]
-        meaning = f"\nMeant: {meant}" if meant != asked else ""
-        shown.append(f"User: {asked}{meaning}\nAnswer: {turn['answer'][:400]}")
+        lines = [f"User: {asked}", *([f"Meant: {meant}"] if meant != asked else [])]
+        lines += [turn["replies"]] if turn.get("replies") else []
+        for name, part in turn.get("applied", {}).items():
+            if held := [printed(clause) for clause in part.get("filters", [])]:
+                lines.append(f"Conditions: {name}: {'; '.join(held)}")
+        answer = turn["answer"]
+        if len(answer) > ANSWER_SHOWN:  # whole lines: half a name is another name
+            answer = answer[:ANSWER_SHOWN].rpartition("\n")[0] or answer[:ANSWER_SHOWN]
+            answer += "\n..."
+        shown.append("\n".join([*lines, f"Answer: {answer}"]))
     return tuple(shown)
 
 

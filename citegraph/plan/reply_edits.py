@@ -16,11 +16,14 @@ from citegraph.language.periods import find_periods
 from citegraph.language.word_tables import pattern, source
 from citegraph.plan.edits import edit_plan
 from citegraph.plan.follow_ups import with_year
+from citegraph.plan.stored_filters import bucket_filters
 from citegraph.question.measures import compared
 from citegraph.run.context import Context
 from citegraph.run.pieces import AskedBack, Effect, OfferedOption, Plan, Values
 from citegraph.run.services import Corpus
 
+MOST_OF_A_REPLY = 1_000
+"""Documents that "all of them" may mean."""
 HOLDS = {"=": operator.eq, ">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
 
 
@@ -40,19 +43,35 @@ def apply_reply(
         labels = " and ".join(f"“{option['label']}”" for option in chosen)
         return apply_effect(plan, effect), [f"You chose {labels}."]
     if clarification["type"] == "ambiguous" and wants_all(reply):
-        shown = [doc_id for option in options for doc_id in option["effect"].get("only", [])]
-        return plan | {"only": shown}, ["You asked for all of them."]
-    if clarification["type"] == "ambiguous":
-        only = pick_documents(corpus, options, reply)
-        if only:
-            return plan | {"only": only}, [f"“{reply}” was taken to mean {', '.join(only)}."]
+        return plan | {"only": all_offered(corpus, plan, options)}, ["You asked for all of them."]
+    picked: list[str] = []
+    taken: list[str] = []
+    if clarification["type"] == "ambiguous" and (picked := pick_documents(corpus, options, reply)):
+        taken = [f"“{reply}” was taken to mean {', '.join(picked)}."]
+        if len(all_offered(corpus, plan, options)) == len(options):
+            return plan | {"only": picked}, taken
     name = plan["buckets"][0]
     said = with_year(plan["per_bucket"][name]["filters"], corpus.buckets[name], reply)
     changed, lines = edit_plan(corpus, plan, said, context)
     before = [part["filters"] for part in plan["per_bucket"].values()]
-    if [part["filters"] for part in changed["per_bucket"].values()] == before:
+    same = [part["filters"] for part in changed["per_bucket"].values()] == before
+    # "Only those of 2017" says which: of all that match, not of those alone that could be offered.
+    if picked and (same or corpus.annotations.count(name, bucket_filters(changed, name)) <= len(picked)):
+        return plan | {"only": picked}, taken
+    if same:
         lines = [*lines, f"“{reply[:80]}” changed no condition."]
     return changed, lines
+
+
+def all_offered(corpus: Corpus, plan: Plan, options: Sequence[OfferedOption]) -> list[str]:
+    """Return the documents of the options, and where they all match the plan's filters those that match beside them."""
+    shown = [doc_id for option in options for doc_id in option["effect"].get("only", [])]
+    name = plan["buckets"][0]
+    if filters := bucket_filters(plan, name):
+        matching = corpus.annotations.document_ids(name, filters, limit=MOST_OF_A_REPLY)
+        if set(shown) <= set(matching):
+            return [*shown, *(doc_id for doc_id in matching if doc_id not in set(shown))]
+    return shown
 
 
 def wants_all(reply: str) -> bool:

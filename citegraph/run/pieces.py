@@ -513,6 +513,7 @@ class Turn(TypedDict, total=False):
     asked: str
     question: str
     answer: str
+    replies: str
     buckets: list[str]
     applied: dict[str, Applied]
     left: Left

@@ -173,6 +173,27 @@ async def test_the_models_stand_alone_question_replaces_the_rules_own(services: 
     assert "User: Leases in 2020\nAnswer: Two." in script.calls[0].prompt
 
 
+async def test_the_model_sees_what_was_replied_and_what_held(services: Services) -> None:
+    modelled, script = with_models(services, [made(question="Sum of the leases from 2020 on")])
+    held: Any = {
+        "field": "date",
+        "operator": ">=",
+        "value": "2020-01-01",
+        "origin": "inferred",
+        "raw": "2020",
+    }
+    turn: Any = TURN | {
+        "answer": "\n".join(f"- lease {number} of a long list of leases" for number in range(40)),
+        "replies": "Asked: Which?\nReply: only from 2020 on",
+        "applied": {"contracts": {"filters": [held]}},
+    }
+    state: Any = {"asked": "and the sum?", "question": "merged by rules", "turns": [turn]}
+    await Decompose(modelled)(state, runtime())
+    shown = script.calls[0].prompt
+    assert "Reply: only from 2020 on\nConditions: contracts: date >= 2020-01-01\nAnswer: - lease 0" in shown
+    assert "of leases\n..." in shown, "a list is cut between its lines"
+
+
 async def test_a_rewriting_that_lost_a_number_is_refused(services: Services) -> None:
     modelled, _ = with_models(services, [made(question="Leases")])
     state: Any = {"asked": "and 2022?", "question": "merged by rules", "turns": [TURN]}

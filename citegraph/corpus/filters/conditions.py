@@ -129,7 +129,8 @@ def matches(bucket: "Bucket", filters: Filters, values: Mapping[str, Value]) -> 
 
 def _holds(condition: Condition, value: Value | None) -> bool:
     if condition.present is not None:
-        return (value is not None) == condition.present
+        # A list that is known to hold nothing ("fixed in: none") has no value either.
+        return (value not in (None, ())) == condition.present
     if value is None:
         return False
     if condition.flag is not None:

@@ -27,6 +27,9 @@ def condition_json(condition: Condition) -> dict[str, Any]:
     """Return one condition as a Qdrant condition (a field condition or a nested filter)."""
     field = condition.field
     present = {"key": "meta._fields", "match": {"value": field.name}}
+    if condition.present is not None and field.type == "keywords":
+        none: dict[str, Any] = {"is_empty": {"key": f"meta.{field.name}"}}
+        return {"must_not": [none]} if condition.present else none
     if condition.present is not None:
         return present if condition.present else {"must_not": [present]}
     test = _test_json(condition, f"meta.{field.name}")

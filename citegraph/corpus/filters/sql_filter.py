@@ -37,9 +37,14 @@ def to_sql(bucket: "Bucket", filters: Filters, tables: Tables) -> "ColumnElement
 
 def condition_sql(condition: Condition, tables: Tables) -> "ColumnElement[bool]":
     """Return one condition as SQL that is never NULL-dependent: a missing field gives no row."""
-    from sqlalchemy import and_, not_
+    from sqlalchemy import and_, not_, select
 
     column = compared_column(condition.field, tables.rows)
+    if condition.present is not None and condition.field.type == "keywords":
+        held = tables.rows.c.doc_id.in_(
+            select(tables.items.c.doc_id).where(tables.items.c.field == condition.field.name)
+        )
+        return held if condition.present else not_(held)
     if condition.present is not None:
         return column.is_not(None) if condition.present else column.is_(None)
     test = _test_sql(condition, tables)

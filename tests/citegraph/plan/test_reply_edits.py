@@ -127,6 +127,23 @@ def filters(plan: Json, bucket: str) -> list[tuple[Any, ...]]:
     )
 
 
+def test_a_reply_that_says_which_narrows_all_that_match_and_not_only_what_was_offered(corpus: Corpus) -> None:
+    question = "What did Cobaltine bill?"
+    some = {"type": "ambiguous", "options": options(*COBALTINE[:2])}
+    plan, _ = after(corpus, question, "invoices", "only those from 2024 on", **some)
+    assert not plan["only"]
+    assert ("invoice_date", ">=", "2024-01-01") in filters(plan, "invoices")
+    plan, _ = after(corpus, question, "invoices", "only from July 2024 on", **some)
+    assert not plan["only"], "the third one is not offered"
+    plan, _ = after(corpus, question, "invoices", "all of them", **some)
+    every = plan["only"]
+    assert set(COBALTINE) < set(every)
+    # One document is picked as before, and several where all were offered.
+    assert after(corpus, question, "invoices", "the cheaper one", **some)[0]["only"] == [COBALTINE[0]]
+    whole = some | {"options": options(*every)}
+    assert set(COBALTINE[:2]) <= set(after(corpus, question, "invoices", "those of 2024", **whole)[0]["only"])
+
+
 VENDOR = ("vendor_name", "=", "Oudenveld Facility B.V.")
 
 

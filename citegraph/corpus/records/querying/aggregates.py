@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
-from sqlalchemy import BigInteger, ColumnElement, Subquery, case, cast, distinct, func, select
+from sqlalchemy import BigInteger, ColumnElement, FromClause, Subquery, case, cast, distinct, func, select
 
 from citegraph.corpus.filters.sql_filter import compared_column
 from citegraph.corpus.filters.sql_text import days_from
@@ -70,6 +70,7 @@ def median_of(
     *,
     condition: ColumnElement[bool],
     keys: Sequence[ColumnElement[Any]],
+    source: FromClause,
 ) -> Subquery:
     """Return the values in the middle of each group (keys k0...), as `v`: one, or two of which the mean is the median."""
     value = value_column(table, declared)
@@ -80,6 +81,7 @@ def median_of(
             func.row_number().over(partition_by=list(keys) or None, order_by=value).label("place"),
             func.count().over(partition_by=list(keys) or None).label("size"),
         )
+        .select_from(source)
         .where(condition, value.is_not(None))
         .subquery()
     )

@@ -49,8 +49,8 @@ class DocumentQuery(BaseModel):
         filters: checked filters (`citegraph.corpus.filters.clause.check_filters`).
         select: fields of a list, besides the document id; ignored when something is aggregated.
         aggregate: numbers to compute, a column each.
-        group_by: fields, or dates cut to "field.year", "field.quarter", "field.month", "field.day". A document is in the
-            group of each of the values of a list field.
+        group_by: fields, or dates cut to "field.year", "field.quarter", "field.month", "field.day"; of a field of several
+            values a document is in the group of each, of those alone that the filters ask for.
         order_by: fields, or with aggregates column names; a leading "-" is descending.
         having: conditions on the numbers of a group.
         limit: rows at most; None is all.
@@ -155,12 +155,11 @@ def _distinct(
 ) -> list[dict[str, Any]]:
     table = store.tables[query.bucket].rows
     groups = [_Group(bucket, name) for name in names]
-    if several := [group.name for group in groups if group.several]:
-        raise BadInput(f"cannot list each {several[0]} once, which is keywords")
+    source = _source(store, query, groups)
     keys = [group.key(table) for group in groups]
     statement = select(
-        *(group.key(table).label(f"g{n}") for n, group in enumerate(groups)), func.count().label("n")
-    )
+        *(key.label(f"g{n}") for n, key in enumerate(keys)), func.count().label("n")
+    ).select_from(source)
     statement = statement.where(_condition(store, query)).group_by(*keys).limit(limit)
     statement = statement.order_by(*(key.asc().nulls_last() for key in keys))
     lines = store.run(statement).all()
@@ -168,6 +167,14 @@ def _distinct(
     return [
         dict(zip((group.name for group in groups), row, strict=True)) for row in zip(*columns, strict=True)
     ]
+
+
+def _source(store: AnnotationStore, query: DocumentQuery, groups: Sequence["_Group"]) -> FromClause:
+    """Return the bucket's table, a row for each value of the fields of several values that are grouped by."""
+    source: FromClause = store.tables[query.bucket].rows
+    for group in groups:
+        source = group.joined(store, source, query.filters)
+    return source
 
 
 class _Group:
@@ -180,20 +187,28 @@ class _Group:
             raise BadInput(f"cannot group by {text[:60]!r} (dates group by .year, .quarter, .month or .day)")
         if self.field.type == "text":
             raise BadInput(f"cannot group by {self.field.name}, which is {self.field.type}")
-        self.several = self.field.type == "keywords"
         self.bucket = bucket.name
+        self.items: Any = None
         self.cut = cut
         self.name = f"{self.field.name}.{cut}" if cut else self.field.name
 
-    def values_of(self, store: AnnotationStore) -> FromClause:
-        """Return the table of the values of a list field, one row a document and value."""
-        items = store.tables[self.bucket].items
-        return select(items.c.doc_id, items.c.folded).where(items.c.field == self.field.name).subquery()
+    def joined(self, store: AnnotationStore, source: FromClause, filters: Filters) -> FromClause:
+        """Return `source` with a row for each value of a field of several, of those that the filters ask for."""
+        if self.field.type != "keywords":
+            return source
+        tables = store.tables[self.bucket]
+        self.items = tables.items.alias(f"items_{self.field.name}")
+        belongs = (self.items.c.doc_id == tables.rows.c.doc_id) & (self.items.c.field == self.field.name)
+        asked = [fold(value) for value in asked_values(filters, self.field.name)]
+        if not asked:
+            return source.outerjoin(self.items, belongs)
+        return source.join(self.items, belongs & self.items.c.folded.in_(asked))
 
-    def key(self, table: Any, items: FromClause | None = None) -> ColumnElement[Any]:
-        """Return what makes two rows one group; of a list field its value in the table of values."""
-        if items is not None:
-            return items.c.folded
+    def key(self, table: Any) -> ColumnElement[Any]:
+        """Return what makes two rows one group."""
+        if self.items is not None:
+            several: ColumnElement[Any] = self.items.c.folded
+            return several
         column = compared_column(self.field, table)
         if self.cut in ("year", "quarter", "month"):
             return date_label(column, self.cut)
@@ -209,6 +224,20 @@ class _Group:
         if raw is None:
             return NO_VALUE
         return _shown(raw)
+
+
+def asked_values(filters: Filters, name: str) -> list[str]:
+    """Return the values of a field that filters ask for, one or any of several; none where they say otherwise."""
+    values: list[str] = []
+    for item in filters:
+        clauses = tuple(clauses_in(item))
+        if {clause.field for clause in clauses} != {name}:
+            continue
+        if not all(clause.operator in ("=", "in", "contains") for clause in clauses):
+            return []
+        for clause in clauses:
+            values += map(str, clause.value if isinstance(clause.value, list) else [clause.value])
+    return values
 
 
 def _aggregated(store: AnnotationStore, bucket: Bucket, query: DocumentQuery) -> QueryResult:
@@ -242,6 +271,11 @@ def _aggregated(store: AnnotationStore, bucket: Bucket, query: DocumentQuery) ->
         currencies=codes,
         truncated=query.limit is not None and len(rows) > query.limit,
         notes=(
+            *(
+                f"a document with several {group.name} counts in each"
+                for group in groups
+                if group.items is not None
+            ),
             *_notes(aggregates, fields, matched, covered, codes),
             *_deducted_notes(store, bucket, query, list(zip(aggregates, fields, strict=True))),
         ),
@@ -256,6 +290,7 @@ def _aggregate_statement(
 ) -> Select[Any]:
     """Return the SELECT: group keys g0..., the currency where money is aggregated, and numbers a0..."""
     table = store.tables[query.bucket].rows
+    source = _source(store, query, groups)
     money = next((on for _, on in columns if on is not None and on.type == "money"), None)
     if money and any(on and on.type == "money" and on.name != money.name for _, on in columns):
         raise BadInput("one query aggregates one money field, because each may have its own currencies")
@@ -268,9 +303,9 @@ def _aggregate_statement(
     minus = deducted(store.buckets[query.bucket], query.filters, table)
     functions = {item.function for item, _ in columns}
     if "median" in functions:
-        if len(columns) > 1 or query.having or any(group.several for group in groups):
-            raise BadInput("a median stands alone in a query, without having and not by the values of a list")
-        return _median_statement(query, groups, columns[0], condition, currency, table)
+        if len(columns) > 1 or query.having:
+            raise BadInput("a median stands alone in a query, without having")
+        return _median_statement(store, query, groups, columns[0], condition, currency, source)
     only_days = len(groups) == 1 and bool(groups[0].cut) and "distinct" not in functions
     day = compared_column(groups[0].field, table) if only_days else None
     days = (
@@ -278,17 +313,13 @@ def _aggregate_statement(
         if day is not None
         else None
     )
-    source: FromClause
     keys: list[ColumnElement[Any]]
     if days is not None:
         source, currency = days, days.c.currency if currency is not None else None
         keys = [date_label(days.c.day, groups[0].cut)] if groups[0].cut != "day" else [days.c.day]
         numbers = [rolled_up(days, item, number) for number, (item, _) in enumerate(columns)]
     else:
-        lists = {group.name: group.values_of(store) for group in groups if group.several}
-        source, keys = table, [group.key(table, lists.get(group.name)) for group in groups]
-        for items in lists.values():
-            source = source.join(items, items.c.doc_id == table.c.doc_id)
+        keys = [group.key(table) for group in groups]
         numbers = [compute(table, item, on, minus) for item, on in columns]
     order = [*keys, currency] if currency is not None else keys
     statement: Select[Any] = select(
@@ -348,19 +379,21 @@ COMPARES = {
 
 
 def _median_statement(
+    store: AnnotationStore,
     query: DocumentQuery,
     groups: Sequence["_Group"],
     column: tuple[Aggregate, Field | None],
     condition: ColumnElement[bool],
     currency: ColumnElement[Any] | None,
-    table: Any,
+    source: FromClause,
 ) -> Select[Any]:
     """Return the SELECT of a median by group and currency: the mean of the one or two values in the middle."""
     item, on = column
     assert on is not None
+    table = store.tables[query.bucket].rows
     keys = [group.key(table) for group in groups]
     parts = [*keys, currency] if currency is not None else keys
-    middle = median_of(table, on, condition=condition, keys=parts)
+    middle = median_of(table, on, condition=condition, keys=parts, source=source)
     named = [middle.c[f"k{number}"] for number in range(len(parts))]
     statement: Select[Any] = select(
         *(key.label(f"g{number}") for number, key in enumerate(named[: len(keys)])),

@@ -121,8 +121,35 @@ def test_a_document_is_in_the_group_of_each_of_its_values(new_database):
     assert result.rows == [
         {"governing_law": "Delaware", "count": 2, "sum_term": 6.0},
         {"governing_law": "New York", "count": 1, "sum_term": 2.0},
+        {"governing_law": NO_VALUE, "count": 1, "sum_term": None},
     ]
     assert (result.matched, result.covered["governing_law"]) == (3, 2)
+
+
+def test_a_document_with_several_values_is_in_the_group_of_each(store):
+    items = {"r1": ("Rope", "Tar"), "r2": ("rope",), "r3": ("Tar",)}
+    rows = [(doc_id, {**values, "line_items": items.get(doc_id, ())}) for doc_id, values in ROWS]
+    store.put("invoices", rows)
+    try:
+        found = ask(store, group_by=("line_items",))
+        counts = [(row["line_items"].lower(), row["count"]) for row in found.rows]
+        assert sorted(counts) == [("(missing)", 2), ("rope", 2), ("tar", 2)]
+        assert (found.matched, found.notes) == (5, ("a document with several line_items counts in each",))
+        # Of the values that were asked for alone: nobody asked how many with rope also have tar.
+        found = ask(
+            store, "line_items contains rope", group_by=("line_items",), aggregate=(agg("sum", "total"),)
+        )
+        assert [(row["line_items"].lower(), row["sum_total_amount"]["amount"]) for row in found.rows] == [
+            ("rope", "0.3")
+        ]
+        median = ask(store, group_by=("line_items",), aggregate=(agg("median", "total"),))
+        assert ("Tar", "5") in [
+            (row["line_items"], row["median_total_amount"]["amount"]) for row in median.rows
+        ]
+        listed = ask(store, select=("line_items",), distinct=True)
+        assert sorted(row["line_items"].lower() for row in listed.rows) == ["(missing)", "rope", "tar"]
+    finally:
+        store.put("invoices", ROWS)
 
 
 def test_groups_fold_spellings_and_name_the_missing(store):
@@ -225,8 +252,6 @@ def test_quantities_are_averaged_in_their_unit(store):
         ({"aggregate": (agg("max", "nope"),)}, "'nope' is not a field of invoices"),
         ({"aggregate": (agg("sum", "total"), agg("sum", "net"))}, "one query aggregates one money field"),
         ({"group_by": ("payment_terms",)}, "cannot group by payment_terms, which is text"),
-        ({"group_by": ("line_items",), "aggregate": (agg("median", "total"),)}, "a median stands alone"),
-        ({"select": ("line_items",), "distinct": True}, "cannot list each line_items once"),
         ({"group_by": ("vendor_name.month",)}, "cannot group by"),
         ({"group_by": ("vendor_name",), "order_by": ("date",)}, "cannot order by 'date'"),
         ({"select": ("x; DROP TABLE meta_invoices",)}, "is not a field"),
