@@ -21,7 +21,7 @@ from citegraph.llm.strict import strict_schema
 from citegraph.run.budgets import llm_calls_left, model_budget_spent, seconds_left, tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.events import told
-from citegraph.run.model_calls import Stopwatch, budget_of, note, spent_on
+from citegraph.run.model_calls import Stopwatch, budget_of, has_model, note, spent_on
 from citegraph.run.pieces import CallArguments, Decision, Decomposed, Plan, ToolCall
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import Json, State, Update
@@ -80,7 +80,7 @@ class Agent:
     async def __call__(self, state: State, runtime: Runtime[Context]) -> Update:
         """Ask the model what to do next, within the run's budgets."""
         context = runtime.context or Context()
-        if context.mode == "single" or not self.services.chat.configured("agent", context.models):
+        if context.mode == "single" or not has_model(self.services, "agent", context):
             line = ONE_PASS if context.mode == "single" else NO_MODEL
             update = await self.twin(state, context)
             return update | {"notes": [note("agent", "no model", line), *update["notes"]]}

@@ -62,7 +62,7 @@ class Gate:
         open_question = state.get("decision", {}).get("clarification")
         if open_question and written and not state.get("new"):
             return replied(state, open_question, asked, message_id, context)
-        problem = unusable(asked) or self.services.chat.problem(context.models)
+        problem = unusable(asked) or (context.models and self.services.chat.problem(context.models))
         if problem:
             verdict: GateVerdict = {"retrieve": False, "reason": "bad input", "reply": problem}
         else:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from langgraph.runtime import Runtime
 
 from citegraph.evidence.passages import SHORT_ID, hydrate, in_turn, lines, merge, signature, within_budget
-from citegraph.evidence.reranking import model_form, rerank_evidence
+from citegraph.evidence.reranking import rerank_evidence
 from citegraph.language import terms
 from citegraph.plan.chains import parts_apart
 from citegraph.run.context import Context
-from citegraph.run.model_calls import Stopwatch, note
+from citegraph.run.model_calls import Stopwatch, model_form, note
 from citegraph.run.pieces import ToolCall
 from citegraph.run.services import Services
 from citegraph.run.state import State, Update, add_usage
@@ -33,8 +33,9 @@ class Prune:
         merged = merge(old, [hit for entry in found for hit in entry["hits"]])
         corpus = await self.services.corpus()
         chunks = await hydrate(corpus, merged)
-        ordered, ranking = await rerank_evidence(self.services, state, context, merged, chunks)
+        ordered, ranking = None, Update()
         if model_form(self.services, context):
+            ordered, ranking = await rerank_evidence(self.services, state, context, merged, chunks)
             # A model sees deeper lists than a run keeps; without its order the searches' own best stand.
             best = [hit for entry in found for hit in entry["hits"][: width(entry["call"], context)]]
             merged = merge(old, best) if ordered is None else ordered[: len(old) + len(best)]

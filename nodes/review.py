@@ -29,7 +29,7 @@ from citegraph.question.sides import beside
 from citegraph.run.answer_types import Clarification
 from citegraph.run.asking_parts import ask_part, own_part
 from citegraph.run.context import Context
-from citegraph.run.model_calls import Stopwatch, ask_model, wants_model
+from citegraph.run.model_calls import Stopwatch, ask_model, has_model, wants_model
 from citegraph.run.pieces import Decision
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import State, Update
@@ -58,15 +58,16 @@ class Review:
             return await self.by_part(part, state, context, update)
         if not decision.get("open"):
             return update
+        if not has_model(self.services, "review", context):
+            return update
         if asked_already(state):
             decision["unfinished"] = bool(memory(state).get("missing"))
             return update
         if wants_model(self.services, "review", state, context, keep=1):
             return await self.ask(state, context, update)
-        if self.services.chat.configured("review", context.models) and state.get("rounds", 0) > 1:
-            decision["unfinished"] = (
-                True  # the model asked for this round and can no longer be asked about it
-            )
+        if state.get("rounds", 0) > 1:
+            # The model asked for this round and can no longer be asked about it.
+            decision["unfinished"] = True
         return update
 
     async def left_open(self, state: State, context: Context) -> Update | None:

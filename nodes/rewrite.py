@@ -13,7 +13,7 @@ from citegraph.plan.follow_ups import last_turn, leaning
 from citegraph.question.phrases import clean
 from citegraph.run.asking_parts import ask_part, own_part
 from citegraph.run.context import Context
-from citegraph.run.model_calls import ask_model, wants_model
+from citegraph.run.model_calls import ask_model, has_model, wants_model
 from citegraph.run.services import Services
 from citegraph.run.state import State, Update
 
@@ -70,7 +70,7 @@ class Rewrite:
                 turns=turns,
             )
             return {"question": question, "edit": ""}
-        folded = self.services.chat.configured("decompose", context.models)
+        folded = has_model(self.services, "decompose", context)
         wanted = bool(state.get("turns")) and not folded
         if not wanted or not wants_model(self.services, "rewrite", state, context, keep=1):
             return await self.twin(state, context)

@@ -20,7 +20,7 @@ from citegraph.question.phrases import named
 from citegraph.run.asking_parts import ask_part, own_part
 from citegraph.run.context import Context
 from citegraph.run.degraded import without_metadata
-from citegraph.run.model_calls import ask_model, wants_model
+from citegraph.run.model_calls import ask_model, has_model, wants_model
 from citegraph.run.pieces import Routed
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import State, Update
@@ -97,7 +97,7 @@ class Route:
                 "routes": with_certain([route for route in named if route["bucket"] in held], routes)
             }
         settled = bool(state.get("decomposition", {}).get("by"))
-        settled = settled or self.services.chat.configured("schema_plan", context.models)
+        settled = settled or has_model(self.services, "schema_plan", context)
         if settled or len(routes) < 2 or not wants_model(self.services, "route", state, context, keep=1):
             return update
         corpus = await self.services.corpus()

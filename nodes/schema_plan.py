@@ -42,9 +42,9 @@ class SchemaPlan:
         update = await self.plan(state, context)
         plan, decomposition = update["plan"], state["decomposition"]
         edited = state.get("clarifications") or state.get("edit")
-        bind = not edited and to_bind(plan, decomposition)
-        if not bind or not wants_model(self.services, "schema_plan", state, context, keep=1):
-            if edited:
+        asks = not edited and wants_model(self.services, "schema_plan", state, context, keep=1)
+        if not asks or not to_bind(plan, decomposition):
+            if edited or not decomposition.get("by"):
                 return update
             vouched_for = vouched(plan, decomposition)
             return {**update, "plan": vouched_for, "calls": first_calls(vouched_for, context, state)}

@@ -13,11 +13,11 @@ from citegraph.corpus.schema.document import Hit
 from citegraph.errors import CitegraphError, TimedOut
 from citegraph.evidence.expansion import merged_by_rank, other_wordings, wants_wordings
 from citegraph.evidence.next_calls import failure_note
-from citegraph.evidence.reranking import NOT_RERANKED, model_form
+from citegraph.evidence.reranking import NOT_RERANKED
 from citegraph.plan.stored_filters import bucket_filters, hard_only
 from citegraph.run.context import Context
 from citegraph.run.events import ToolEvent
-from citegraph.run.model_calls import Stopwatch, note
+from citegraph.run.model_calls import Stopwatch, model_form, note
 from citegraph.run.pieces import Found, Plan, Reference, Spent, StoredNote, ToolCall
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import SearchTask, Update, add_usage

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from langchain_core.messages import HumanMessage, SystemMessage
 from pydantic import BaseModel, ConfigDict, Field
@@ -12,7 +12,7 @@ from citegraph.corpus.index.searcher import reranked
 from citegraph.corpus.schema.document import Chunk, Hit
 from citegraph.llm.prompts import quoted
 from citegraph.run.context import Context
-from citegraph.run.model_calls import budget_of, note, spent_on, wants_model
+from citegraph.run.model_calls import Form, budget_of, model_form, note, spent_on, wants_model
 from citegraph.run.pieces import Reference, Spent
 from citegraph.run.state import State, Update
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from citegraph.llm.budget import CallBudget
     from citegraph.run.services import Services
 
-Form = Literal["scores", "order"]
 FEWEST = 3
 """Passages below this number are not worth a call."""
 THRESHOLD = 0.3
@@ -65,16 +64,6 @@ class RerankOrder(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     order: list[int] = Field(max_length=60)
-
-
-def model_form(services: "Services", context: Context) -> Form | None:
-    """Return how a model reranks in this run, None when none does: the run's choice before the process's.
-
-    A reranker of the user's own stands in the place of the process's.
-    """
-    usual = "none" if "reranker" in services.settings.parts else services.settings.reranker
-    chosen = usual if context.rerank == "default" else context.rerank
-    return chosen if chosen in {"scores", "order"} else None
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
 from pydantic import BaseModel
 
@@ -17,10 +17,13 @@ from citegraph.run.state import State, Update
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
+    from citegraph.llm.call_options import Step
     from citegraph.llm.prompts import Assembled, Material, Prompt
     from citegraph.run.services import Services
 
 T = TypeVar("T", bound=BaseModel)
+Form = Literal["scores", "order"]
+"""How a model says which passages are best."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +34,30 @@ class Reply(Generic[T]):
     update: Update
 
 
-def wants_model(services: "Services", step: Any, state: State, context: Context, *, keep: int = 0) -> bool:
+def has_model(services: "Services", step: "Step", context: Context) -> bool:
+    """Tell whether a model answers `step`; where none is named anywhere, no chat models are made to say so."""
+    settings = services.settings
+    named = services.models or settings.model or settings.step_models or context.models
+    return bool(named) and services.chat.configured(step, context.models)
+
+
+def model_form(services: "Services", context: Context) -> Form | None:
+    """Return how a model reranks in this run, None when none does: the run's choice before the process's.
+
+    A reranker of the user's own stands in the place of the process's.
+    """
+    usual = "none" if "reranker" in services.settings.parts else services.settings.reranker
+    chosen = usual if context.rerank == "default" else context.rerank
+    return chosen if chosen in {"scores", "order"} else None
+
+
+def wants_model(services: "Services", step: "Step", state: State, context: Context, *, keep: int = 0) -> bool:
     """Tell whether `step` has a model and the run's budgets allow a call of it, `keep` calls more for later."""
     if llm_calls_left(state, context) <= keep:
         return False
     if context.mode == "single" and step != "compose":
         return False
-    if not services.chat.configured(step, context.models):
+    if not has_model(services, step, context):
         return False
     return model_budget_spent(state, context) is None and seconds_left(state) > 0
 

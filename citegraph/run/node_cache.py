@@ -13,6 +13,7 @@ from langgraph.types import CachePolicy
 from citegraph.corpus.index.views import ExactCache
 from citegraph.errors import Unavailable
 from citegraph.run.context import Context
+from citegraph.run.model_calls import has_model
 from citegraph.run.services import Services
 from citegraph.run.state import State
 
@@ -81,7 +82,7 @@ async def run_key(services: Services, context: Context) -> str:
     """
     if "decomposer" in services.parts:
         return ""
-    if not services.settings.cache or not services.chat.configured("decompose", context.models):
+    if not services.settings.cache or not has_model(services, "decompose", context):
         return ""
     corpus = await services.corpus()
     principal = services.principal()
