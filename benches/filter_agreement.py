@@ -221,7 +221,7 @@ class EdgeBackend:
         """Return the documents that pass in the embedded engine, with the declared payload indexes."""
         import qdrant_edge as edge
 
-        from citegraph.corpus.index.edge.edge_query import edge_filter
+        from citegraph.corpus.index.edge.edge_index import edge_filter
 
         if self._held != (case.bucket, case.documents):
             self.close()

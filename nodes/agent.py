@@ -14,8 +14,7 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from citegraph.errors import Unavailable
-from citegraph.evidence.passages import hydrate
-from citegraph.evidence.shown import known_fields
+from citegraph.evidence.passages import hydrate, known_fields
 from citegraph.language.bounded import bounded
 from citegraph.llm.strict import strict_schema
 from citegraph.run.budgets import llm_calls_left, model_budget_spent, seconds_left, tool_calls_left

@@ -12,20 +12,26 @@ from citegraph.answer.conflicts import with_conflicts
 from citegraph.answer.set_statements import compose_set
 from citegraph.answer.statements import compose_passages, nothing_text
 from citegraph.errors import Rejected
-from citegraph.evidence.passages import hydrate
-from citegraph.evidence.shown import QUALITY, passages, replies_shown, search_quality
+from citegraph.evidence.passages import QUALITY, hydrate, passages, replies_shown, search_quality
 from citegraph.language.bounded import bounded
 from citegraph.llm.json_text import is_json
 from citegraph.llm.prompts import Material, Prompt
 from citegraph.plan.stored_filters import filters_shown
-from citegraph.run.asking_parts import ask_part, own_part
 from citegraph.run.budgets import llm_calls_left, model_budget_spent, spent
 from citegraph.run.context import Context
-from citegraph.run.degraded import corpus_of
 from citegraph.run.events import Write, speak, told
-from citegraph.run.model_calls import Stopwatch, assemble, budget_of, note, spent_on, wants_model
+from citegraph.run.model_calls import (
+    Stopwatch,
+    ask_part,
+    assemble,
+    budget_of,
+    note,
+    own_part,
+    spent_on,
+    wants_model,
+)
 from citegraph.run.pieces import Decision, Draft
-from citegraph.run.services import Corpus, Services
+from citegraph.run.services import Corpus, Services, corpus_of
 from citegraph.run.state import State, Update
 
 if TYPE_CHECKING:

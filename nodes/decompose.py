@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from citegraph.corpus.filters.clause import Operator
-from citegraph.evidence.shown import turns_shown
+from citegraph.evidence.passages import turns_shown
 from citegraph.language import terms
 from citegraph.llm.prompts import Material, Prompt
 from citegraph.question import cues
@@ -18,9 +18,8 @@ from citegraph.question.asking_part import plain as plain_question
 from citegraph.question.cues import GREETED
 from citegraph.question.functions import function_of
 from citegraph.question.phrases import clean, named
-from citegraph.run.asking_parts import ask_part, own_part
 from citegraph.run.context import Context
-from citegraph.run.model_calls import ask_model, note, wants_model
+from citegraph.run.model_calls import ask_model, ask_part, note, own_part, wants_model
 from citegraph.run.pieces import Decomposed, GateVerdict, NamedPart
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import State, Update

@@ -10,7 +10,8 @@ from langgraph.runtime import Runtime
 
 from citegraph.answer.chat_text import clarification_text
 from citegraph.evidence.candidates import find_candidates
-from citegraph.evidence.next_calls import lost_searches
+from citegraph.evidence.next_calls import enough, lost_searches, vacant
+from citegraph.evidence.passages import memory
 from citegraph.evidence.questions_back import offered
 from citegraph.evidence.review_passages import review_passages
 from citegraph.evidence.review_sets import review_set
@@ -22,14 +23,11 @@ from citegraph.evidence.reviewed_by_model import (
     judged,
     review_material,
 )
-from citegraph.evidence.shown import memory
-from citegraph.evidence.widening import enough, vacant
 from citegraph.plan.chains import leads_on
 from citegraph.question.sides import beside
 from citegraph.run.answer_types import Clarification
-from citegraph.run.asking_parts import ask_part, own_part
 from citegraph.run.context import Context
-from citegraph.run.model_calls import Stopwatch, ask_model, has_model, wants_model
+from citegraph.run.model_calls import Stopwatch, ask_model, ask_part, has_model, own_part, wants_model
 from citegraph.run.pieces import Decision
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import State, Update

@@ -7,13 +7,12 @@ from typing import Annotated
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
 
-from citegraph.evidence.shown import turns_shown
+from citegraph.evidence.passages import turns_shown
 from citegraph.llm.prompts import Material, Prompt
 from citegraph.plan.follow_ups import last_turn, leaning
 from citegraph.question.phrases import clean
-from citegraph.run.asking_parts import ask_part, own_part
 from citegraph.run.context import Context
-from citegraph.run.model_calls import ask_model, has_model, wants_model
+from citegraph.run.model_calls import ask_model, ask_part, has_model, own_part, wants_model
 from citegraph.run.services import Services
 from citegraph.run.state import State, Update
 

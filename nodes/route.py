@@ -9,25 +9,64 @@ from typing import TYPE_CHECKING
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from citegraph.corpus.index.index_protocol import SearchRequest
+from citegraph.corpus.index.searcher import term_weights
 from citegraph.corpus.linking.links import Link
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.errors import Unavailable
 from citegraph.language import terms
 from citegraph.llm.prompts import Material, Prompt
 from citegraph.plan.follow_ups import last_turn
-from citegraph.plan.probe import Probe, probe_buckets
 from citegraph.question.phrases import named
-from citegraph.run.asking_parts import ask_part, own_part
 from citegraph.run.context import Context
-from citegraph.run.degraded import without_metadata
-from citegraph.run.model_calls import ask_model, has_model, wants_model
+from citegraph.run.model_calls import ask_model, ask_part, has_model, own_part, wants_model
 from citegraph.run.pieces import Routed
-from citegraph.run.services import Corpus, Services
+from citegraph.run.services import Corpus, Services, without_metadata
 from citegraph.run.state import State, Update
 from tools.search_tools import known_bucket
 
 if TYPE_CHECKING:
     from citegraph.run.replacements import Part
+
+
+PROBE_HITS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What a bucket's best keyword hits hold: share of the question's rarity, and whether an identifier hit."""
+
+    coverage: float = 0.0
+    identifier: bool = False
+
+
+async def probe_buckets(
+    corpus: Corpus, question: str, names: Sequence[str], *, timeout: float
+) -> dict[str, Probe]:
+    """Probe these buckets in parallel; one that fails or is late counts as empty."""
+
+    async def probe(name: str) -> Probe:
+        bucket = corpus.buckets[name]
+        identifiers = tuple(text.lower() for _, text, _, _ in bucket.find_identifiers(question))
+        request = SearchRequest(
+            name, question, mode="keyword", identifiers=identifiers, limit=PROBE_HITS, candidates=20
+        )
+        hits, weights = await asyncio.gather(
+            corpus.index.search(request), term_weights(corpus.index, name, question, bucket.language)
+        )
+        coverage = max(
+            (weights.coverage(f"{hit.chunk.context} {hit.chunk.text}") for hit in hits), default=0.0
+        )
+        return Probe(coverage, any(set(identifiers) & set(hit.chunk.identifiers) for hit in hits))
+
+    results = await asyncio.gather(
+        *(asyncio.wait_for(probe(name), timeout) for name in names), return_exceptions=True
+    )
+    return {
+        name: result if isinstance(result, Probe) else Probe()
+        for name, result in zip(names, results, strict=True)
+    }
+
 
 PROMPT = Prompt(
     "route",

@@ -13,14 +13,16 @@ from citegraph.answer.after_check import (
     BACKED,
     HANDED_OVER,
     amended,
+    notes_of,
     nothing_holds,
     orders_found,
+    remarks_on,
     rows_of_the_database,
+    with_remarks,
     written,
 )
 from citegraph.answer.chat_text import chat_text
 from citegraph.answer.cited_spans import with_own_value
-from citegraph.answer.corrected_by_hand import notes_of, remarks_on, with_remarks
 from citegraph.answer.judge_claims import judge_cases, rulings_of
 from citegraph.answer.statements import derivations_of
 from citegraph.citations.claims import find_markers
@@ -34,21 +36,18 @@ from citegraph.corpus.schema.bucket import show
 from citegraph.corpus.schema.document import Chunk, Document
 from citegraph.corpus.schema.field import Value
 from citegraph.evidence.next_calls import lost_searches
-from citegraph.evidence.passages import hydrate
-from citegraph.evidence.shown import ANSWER_SHOWN, replies_shown, search_quality
+from citegraph.evidence.passages import ANSWER_SHOWN, hydrate, replies_shown, search_quality
 from citegraph.language.claim_cues import compares
 from citegraph.language.terms import content_words
 from citegraph.plan.follow_ups import APPLIED, left_of
 from citegraph.plan.stored_filters import bucket_filters, flat, printed
 from citegraph.run.answer_types import Answer, AnswerClaim, AppliedFilter, Citation, Note, Table, Usage
-from citegraph.run.asking_parts import own_part
 from citegraph.run.budgets import llm_calls_left, seconds_left
 from citegraph.run.context import Context
-from citegraph.run.degraded import corpus_of
 from citegraph.run.events import told
-from citegraph.run.model_calls import Stopwatch, note, wants_model
+from citegraph.run.model_calls import Stopwatch, note, own_part, wants_model
 from citegraph.run.pieces import Applied, CitedSpan, Correction, Draft, StoredNote, Turn
-from citegraph.run.services import Corpus, Services
+from citegraph.run.services import Corpus, Services, corpus_of
 from citegraph.run.state import State, Update, add_usage
 
 AROUND = 120

@@ -28,7 +28,6 @@ LATE = {
     "citegraph.llm.embeddings": "an HTTP client is loaded only where an endpoint is asked",
     "citegraph.corpus.filters.checks": "dates and countries are read only where a filter has one",
     "citegraph.corpus.filters.qdrant_filter": "typed values are read only where a filter has one",
-    "citegraph.corpus.filters.sql_filter": "SQLAlchemy's compilers are loaded with the first statement",
     "citegraph.corpus.schema.values": "pycountry is loaded only for fields that hold countries",
     "citegraph.answer.judge_claims": MODEL,
     "citegraph.evidence.expansion": MODEL,

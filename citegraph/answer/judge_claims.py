@@ -10,10 +10,9 @@ from citegraph.citations.judging import Case
 from citegraph.citations.verifier import Judgement
 from citegraph.errors import CitegraphError
 from citegraph.llm.prompts import Material, Prompt
-from citegraph.run.asking_parts import time_for
 from citegraph.run.budgets import llm_calls_left
 from citegraph.run.context import Context
-from citegraph.run.model_calls import assemble, budget_of, note, spent_on
+from citegraph.run.model_calls import assemble, budget_of, note, spent_on, time_for
 from citegraph.run.part_kinds import Verdict
 from citegraph.run.state import State, Update
 

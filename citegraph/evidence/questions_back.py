@@ -8,12 +8,18 @@ from citegraph.evidence.candidates import Candidate
 from citegraph.language.terms import language_of
 from citegraph.language.word_tables import table
 from citegraph.plan.stored_filters import bucket_filters, printed, stored
-from citegraph.run.degraded import corpus_of
+from citegraph.run.context import Context
 from citegraph.run.pieces import AskedBack, OfferedOption, Plan, StoredClause
-from citegraph.run.services import Corpus
-from citegraph.run.state import Json
+from citegraph.run.services import Corpus, corpus_of
+from citegraph.run.state import Json, State
 
 MAX_OPTIONS = 6
+
+
+def may_ask(state: State, context: Context, kind: str) -> bool:
+    """Tell whether a clarification of this kind may still be asked: within the cap, and never the same thing twice."""
+    asked = state.get("clarifications") or []
+    return len(asked) < context.max_clarifications and all(item["type"] != kind for item in asked)
 
 
 def no_results_question(corpus: Corpus, plan: Plan, unknown: Sequence[str]) -> AskedBack:

@@ -8,11 +8,9 @@ from citegraph.corpus.index.searcher import TermWeights, term_weights
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.evidence.candidates import Candidate, Candidates, find_candidates
 from citegraph.evidence.in_force import in_force
-from citegraph.evidence.next_calls import allowed_buckets
+from citegraph.evidence.next_calls import allowed_buckets, elsewhere, enough, widen, widen_or_ask
 from citegraph.evidence.passages import hydrate, signature
-from citegraph.evidence.questions_back import ambiguous_question
-from citegraph.evidence.reviewed_by_model import may_ask
-from citegraph.evidence.widening import elsewhere, enough, widen, widen_or_ask
+from citegraph.evidence.questions_back import ambiguous_question, may_ask
 from citegraph.language import terms
 from citegraph.language.terms import bare, content_words, stem, stems
 from citegraph.run.budgets import spent, tool_calls_left

@@ -10,12 +10,9 @@ from citegraph.corpus.index.index_protocol import SearchRequest
 from citegraph.corpus.index.searcher import TermWeights, holds, narrowing, term_weights
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Chunk
-from citegraph.evidence.questions_back import facets_question
+from citegraph.evidence.next_calls import enough, moved, nothing_found
+from citegraph.evidence.questions_back import facets_question, may_ask
 from citegraph.evidence.review_passages import identifies
-from citegraph.evidence.reviewed_by_model import (
-    may_ask,
-)
-from citegraph.evidence.widening import enough, moved, nothing_found
 from citegraph.language import terms
 from citegraph.language.terms import bare, words
 from citegraph.plan.stored_filters import bucket_filters, flat

@@ -10,17 +10,18 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from citegraph.corpus.schema.bucket import show
 from citegraph.evidence.next_calls import NextCall, allowed_buckets, free_search, new_calls, resolved_set
-from citegraph.evidence.passages import hydrate, signature
-from citegraph.evidence.questions_back import missing_question, which_document
-from citegraph.evidence.shown import (
+from citegraph.evidence.passages import (
     QUALITY,
     budget_shown,
+    hydrate,
     memory,
     passages,
     replies_shown,
     search_quality,
     searches_shown,
+    signature,
 )
+from citegraph.evidence.questions_back import may_ask, missing_question, which_document
 from citegraph.language.terms import bare, content_words
 from citegraph.llm.prompts import Material, Passage, Prompt
 from citegraph.plan.stored_filters import filters_shown
@@ -173,12 +174,6 @@ def may_go_on(state: State, context: Context) -> bool:
     """Tell whether another round may be searched: a budget is left, and the last round found something new."""
     stale = state.get("rounds", 0) > 1 and state.get("decision", {}).get("fresh") == 0
     return spent(state, context) is None and not stale
-
-
-def may_ask(state: State, context: Context, kind: str) -> bool:
-    """Tell whether a clarification of this kind may still be asked: within the cap, and never the same thing twice."""
-    asked = state.get("clarifications") or []
-    return len(asked) < context.max_clarifications and all(item["type"] != kind for item in asked)
 
 
 async def judged(

@@ -1,7 +1,9 @@
 """Dates and periods as people write them ("Q3 2023", "before June"), as first and last day."""
 
 import re
-from dataclasses import replace
+from calendar import monthrange
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cache
 
@@ -9,16 +11,284 @@ from citegraph.errors import BadInput
 from citegraph.language.date_order import DateOrder
 from citegraph.language.dates import (
     Period,
+    date_pattern,
     day_span,
+    full_year,
     month_number,
     month_pattern,
     month_span,
     months_span,
+    ordinals,
+    read_date,
     recent_month,
+    third_of,
+    week_span,
+    whole_unit,
     year_span,
+    years_span,
 )
-from citegraph.language.period_rules import ReadAs, period_rules
+from citegraph.language.numbers import number_of
 from citegraph.language.word_tables import words_to_keys
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAs:
+    """What a rule may look at: the day it is, and how numeric dates are ordered."""
+
+    today: date
+    order: DateOrder
+
+
+@cache
+def _words(part: str) -> dict[str, int]:
+    return {word: int(number) for word, number in words_to_keys("dates", part).items()}
+
+
+@cache
+def _units() -> dict[str, str]:
+    return words_to_keys("dates", "units")
+
+
+_LAST = "last|past|previous|letzte[nsrm]?|vergangene[nsrm]?|vorige[nsrm]?"
+_THIS = "this|current|diesen|dieses|diese|diesem|dieser|aktuellen|laufenden|ce|cette|cet"
+_NEXT = "next|coming|following|nächsten|nächstes|nächste|nächster|kommenden|kommendes|kommende"
+_YEAR = r"(?:19|20|21)\d\d"
+_ANY_YEAR = rf"(?:{_YEAR}|['’]\d\d)"
+
+
+_NOT_A_YEAR = (
+    r"(?:(?:eur|usd|gbp|chf|myr|rm|euros?|dollars?|ringgit|pounds?|[mk]?[vawg]|[kmg]?hz|bits?|ppm|[nmc]?m"
+    r"|pcs|pages)\b|[€$£])"
+)
+_AMOUNT_LEAD = re.compile(
+    r"(?:\b(?:rm|usd|eur|gbp|chf|myr|over|above|more than|less than|under|below|exceeding|at least|at most"
+    r"|up to|über|mehr als|weniger als|unter|mindestens|höchstens|plus de|moins de|no|nr|number|nummer|part"
+    r"|model|type|un|cve|iso|(?-i:EN)|iec)\.?[\s-]*|\d[\s,])$",
+    re.IGNORECASE,
+)
+
+
+def alternatives(mapping: dict[str, int] | dict[str, str]) -> str:
+    """Return the keys of a mapping as alternatives of a pattern, the longest first."""
+    return "|".join(re.escape(word) for word in sorted(mapping, key=len, reverse=True))
+
+
+def _year(text: str, today: date) -> int:
+    return full_year(int(text.lstrip("'’ ")), today)
+
+
+def _day(found: re.Match[str], read: ReadAs) -> Period | None:
+    """Read one day; of "03/04/2018" note in which order it was read."""
+    value, _ = read_date(found)
+    day = value.on(read.order) if value else None
+    if value is None or day is None:
+        return None
+    way = "day" if (day.month, day.day) == (value.month, value.day) else "month"
+    note = f"{found[0]} read as {day.isoformat()} ({way} first)" if value.swapped else ""
+    return Period(day, day, note=note)
+
+
+def _rolling(found: re.Match[str], read: ReadAs) -> Period | None:
+    """Read "the last 3 months": back from today; a plain "last month" is the whole calendar month."""
+    raw = found["n"]
+    count = int(raw) if raw.isdigit() else number_of(raw) or 0
+    unit = _units()[found["unit"].lower()]
+    if not 0 < count <= 1200:
+        return None
+    other = _away(read.today, unit, -count)
+    return Period(other, read.today) if other else None
+
+
+def _rolling_on(found: re.Match[str], read: ReadAs) -> Period | None:
+    """Read "the next 3 months": on from today."""
+    raw = found["n"]
+    count = int(raw) if raw.isdigit() else number_of(raw) or 0
+    other = _away(read.today, _units()[found["unit"].lower()], count) if 0 < count <= 1200 else None
+    return Period(read.today, other) if other else None
+
+
+def _away(today: date, unit: str, count: int) -> date | None:
+    """Return the day that lies so many units from today, None outside of the calendar."""
+    days = {"day": 1, "week": 7}.get(unit)
+    if days:
+        return today + timedelta(days=days * count)
+    index = today.year * 12 + today.month - 1 + {"month": 1, "quarter": 3, "year": 12}[unit] * count
+    if not 12 <= index < 120_000:
+        return None
+    year, month = index // 12, index % 12 + 1
+    return date(year, month, min(today.day, monthrange(year, month)[1]))
+
+
+def _part_of_month(found: re.Match[str], read: ReadAs) -> Period:
+    """Read "the first week of May 2018" as its first seven days, the last as its last seven, and say so; halves too."""
+    month = month_span(_year(found["y"], read.today), month_number(found["m"]))
+    assert month.start is not None
+    assert month.end is not None
+    ordinal = found["o"].lower()
+    last = ordinal.startswith(("last", "letzte", "derni"))
+    if found["u"].lower() in ("week", "woche", "semaine"):
+        end = month.end.day if last else 7 * ordinals()[ordinal]
+        first = end - 6
+    else:
+        later = last or ordinals()[ordinal] > 1
+        first, end = (16, month.end.day) if later else (1, 15)
+    period = Period(month.start.replace(day=first), month.start.replace(day=end))
+    return replace(period, note=f"{found[0]} read as days {first} to {end} of the month")
+
+
+Rule = tuple[re.Pattern[str], Callable[[re.Match[str], ReadAs], Period | None]]
+
+
+@cache
+def period_rules() -> tuple[Rule, ...]:
+    """Return the rules, the most specific first: each reads what it matches, or declines with None."""
+    months = month_pattern(False)
+    month = rf"(?P<m>{months})\.?"
+    year = rf"(?P<y>{_ANY_YEAR})"
+    of = r"(?:\s+(?:of|in|des\s+jahres|de\s+l['’]année|de))?[\s,/-]+"
+    ordinal = rf"(?P<o>{alternatives(ordinals())})"
+
+    def rule(pattern: str, reader: Callable[[re.Match[str], ReadAs], Period | None]) -> Rule:
+        return re.compile(rf"(?<![\w.])(?:{pattern})(?![\w])", re.IGNORECASE), reader
+
+    def year_of(found: re.Match[str], read: ReadAs) -> int:
+        return _year(found["y"], read.today)
+
+    return (
+        rule(
+            rf"(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s*(?:-|–|to|bis|and|und|et|au)\s*(?P<e>\d{{1,2}})(?:st|nd|rd|th|\.)?(?:\s+of)?\s+{month}{of}{year}",
+            _days,
+        ),
+        (date_pattern(), _day),
+        rule(
+            rf"(?:between|zwischen|entre|from|von)\s+(?:christmas|xmas|weihnachten|no[ëe]l)\s+(?:and|und|et|to|bis)\s+(?:the\s+|le\s+)?(?:new\s+year(?:['’]?s(?:\s+(?:eve|day))?)?|neujahr|silvester|nouvel\s+an)(?:\s+(?:of|in))?[\s,]*(?P<y>{_YEAR})?",
+            _christmas_to_new_year,
+        ),
+        rule(
+            rf"(?:christmas|xmas|weihnachten|no[ëe]l){of}{year}",
+            lambda f, r: Period(date(year_of(f, r), 12, 24), date(year_of(f, r), 12, 26)),
+        ),
+        rule(
+            rf"(?P<p>{alternatives(_words('parts'))})[\s-]+(?:of\s+)?{month}{of}{year}",
+            lambda f, r: third_of(
+                month_span(year_of(f, r), month_number(f["m"])), _words("parts")[f["p"].lower()]
+            ),
+        ),
+        rule(
+            rf"(?P<o>last|letzte[nrs]?|dernière?|{alternatives(ordinals())})\s+(?P<u>week|woche|semaine|half|hälfte|moitié|quinzaine)"
+            rf"(?:\s+(?:of|in|im|des|de|du))?\s+{month}{of}{year}",
+            _part_of_month,
+        ),
+        rule(rf"{month}{of}{year}", lambda f, r: month_span(year_of(f, r), month_number(f["m"]))),
+        rule(rf"(?P<y>{_YEAR})[\s,-]+{month}", lambda f, r: month_span(year_of(f, r), month_number(f["m"]))),
+        rule(
+            rf"(?:q|t)(?P<q>[1-4])(?:{of}|\s*['’]?){year}|(?P<y2>{_YEAR})[\s/-]*(?:q|t)(?P<q2>[1-4])",
+            lambda f, r: months_span(_year(f["y"] or f["y2"], r.today), 3 * int(f["q"] or f["q2"]) - 2, 3),
+        ),
+        rule(
+            rf"{ordinal}\s+(?:quarter|quartal|trimestre){of}{year}",
+            lambda f, r: months_span(year_of(f, r), 3 * ordinals()[f["o"].lower()] - 2, 3),
+        ),
+        rule(
+            rf"h(?P<h>[12]){of}{year}|(?P<y2>{_YEAR})[\s/-]*h(?P<h2>[12])",
+            lambda f, r: months_span(_year(f["y"] or f["y2"], r.today), 6 * int(f["h"] or f["h2"]) - 5, 6),
+        ),
+        rule(
+            rf"{ordinal}\s+(?:half|halbjahr|hälfte|semestre|moitié){of}{year}",
+            lambda f, r: months_span(year_of(f, r), 1 if ordinals()[f["o"].lower()] == 1 else 7, 6),
+        ),
+        rule(
+            rf"(?P<s>{alternatives(_words('seasons'))}){of}{year}(?:/\d\d)?",
+            lambda f, r: months_span(year_of(f, r), _words("seasons")[f["s"].lower()], 3),
+        ),
+        rule(
+            rf"(?:calendar\s+week|week|kw|kalenderwoche|semaine)\s*(?P<w>\d{{1,2}}){of}{year}",
+            lambda f, r: week_span(year_of(f, r), int(f["w"])),
+        ),
+        rule(
+            rf"(?:the\s+)?(?P<p>{alternatives(_words('parts'))})[\s-]+(?:of\s+)?(?:the\s+year\s+)?{year}",
+            lambda f, r: third_of(year_span(year_of(f, r)), _words("parts")[f["p"].lower()]),
+        ),
+        rule(
+            r"(?P<m>0?[1-9]|1[0-2])/(?P<y>(?:19|20)\d\d)", lambda f, r: month_span(int(f["y"]), int(f["m"]))
+        ),
+        rule(r"(?P<y>(?:19|20)\d\d)-(?P<m>0[1-9]|1[0-2])", lambda f, r: month_span(int(f["y"]), int(f["m"]))),
+        rule(
+            r"(?P<y>(?:19|20)\d)0s",
+            lambda f, r: Period(date(int(f["y"]) * 10, 1, 1), date(int(f["y"]) * 10 + 9, 12, 31)),
+        ),
+        rule(
+            rf"(?:the\s+|den\s+|les\s+)?(?:{_LAST})\s+(?P<n>\d{{1,4}}|[^\W\d_]+(?:[ -][^\W\d_]+)?)\s+(?P<unit>{alternatives(_units())})",
+            _rolling,
+        ),
+        rule(
+            rf"(?P<n>\d{{1,4}}|[^\W\d_]+(?:[ -][^\W\d_]+)?)\s+derni(?:er|ère)s?\s+(?P<unit>{alternatives(_units())})",
+            _rolling,
+        ),
+        rule(
+            rf"(?:{_LAST})\s+(?P<unit>{alternatives(_units())})",
+            lambda f, r: whole_unit(r.today, _units()[f["unit"].lower()], -1),
+        ),
+        rule(
+            rf"(?:l['’]|la\s+|le\s+)(?P<unit>{alternatives(_units())})\s+(?:derni(?:er|ère)|passée?)",
+            lambda f, r: whole_unit(r.today, _units()[f["unit"].lower()], -1),
+        ),
+        rule(
+            rf"(?:{_THIS})\s+(?P<unit>{alternatives(_units())})",
+            lambda f, r: whole_unit(r.today, _units()[f["unit"].lower()], 0),
+        ),
+        rule(
+            rf"(?:(?:within|in|over|during)\s+)?(?:the\s+|den\s+|les\s+)?(?:{_NEXT})\s+(?P<n>\d{{1,4}}|[^\W\d_]+(?:[ -][^\W\d_]+)?)\s+(?P<unit>{alternatives(_units())})",
+            _rolling_on,
+        ),
+        rule(r"(?<=\s)['’](?P<y>\d\d)(?![\w'’])", lambda f, r: year_span(year_of(f, r))),
+        rule(
+            rf"(?:{_NEXT})\s+(?P<unit>{alternatives(_units())})",
+            lambda f, r: whole_unit(r.today, _units()[f["unit"].lower()], 1),
+        ),
+        rule(r"today|heute|aujourd['’]hui", lambda f, r: Period(r.today, r.today)),
+        rule(
+            r"yesterday|gestern|hier",
+            lambda f, r: (
+                Period(r.today - timedelta(days=1), r.today - timedelta(days=1)) if f[0] != "hier" else None
+            ),
+        ),
+        rule(
+            rf"(?:the\s+)?(?:year|calendar\s+year|fiscal\s+year|fy|jahr|l['’]année)\s?(?P<y>{_YEAR})",
+            lambda f, r: year_span(year_of(f, r)),
+        ),
+        rule(
+            rf"(?<![$€£#:/-])(?P<y>{_YEAR})\s?[-–/]\s?(?P<z>{_YEAR}|\d\d)(?![-–/.:]?\d)",
+            lambda f, r: years_span(int(f["y"]), int(f["z"])),
+        ),
+        rule(
+            rf"(?<![$€£#:/-])(?<!\d,)(?P<y>{_YEAR})(?![\d/%]|:\d|[.,]\d|-\d|\s?{_NOT_A_YEAR})",
+            lambda f, r: None if _AMOUNT_LEAD.search(f.string, 0, f.start()) else year_span(year_of(f, r)),
+        ),
+        rule(
+            rf"(?<=in )(?:the\s+)?{month}|(?<=before ){month}|(?<=after ){month}".replace("(?P<m>", "(?:")
+            + rf"|(?:since|until|till|by|during|for|last|this|of|from|im|seit|bis|vor|nach)\s+(?:{months})\b"
+            + rf"|(?:en|depuis|avant|après)\s+(?:{months})\b",
+            _named_month,
+        ),
+    )
+
+
+def _named_month(found: re.Match[str], read: ReadAs) -> Period | None:
+    name = found[0].lower().split()[-1].rstrip(".")
+    return recent_month(month_number(name), read.today)
+
+
+def _days(found: re.Match[str], read: ReadAs) -> Period | None:
+    year, month = _year(found["y"], read.today), month_number(found["m"])
+    first, last = day_span(year, month, int(found["d"])), day_span(year, month, int(found["e"]))
+    return Period(first.start, last.end) if first and last else None
+
+
+def _christmas_to_new_year(found: re.Match[str], read: ReadAs) -> Period:
+    year = int(found["y"]) if found["y"] else read.today.year - (read.today.month < 12)
+    return Period(date(year, 12, 25), date(year, 12, 31))
+
 
 _LINK = re.compile(
     r"\s*(?:and|to|until|till|through|up\s+to(?:\s+and\s+including)?|bis\s+einschließlich|jusqu['’]à|hasta|fino\s+al?|tot(?:\s+en\s+met)?|und|bis|et|à|au|-|–|—)\s*(?:the\s+)?",

@@ -23,7 +23,6 @@ from citegraph.question.ordering import RANKS
 from citegraph.question.sides import beside
 from citegraph.run.budgets import tool_calls_left
 from citegraph.run.context import Context
-from citegraph.run.degraded import SAID, has_metadata, without_metadata
 from citegraph.run.model_calls import note
 from citegraph.run.pieces import (
     BucketPlan,
@@ -34,7 +33,7 @@ from citegraph.run.pieces import (
     StoredNote,
     ToolCall,
 )
-from citegraph.run.services import Corpus
+from citegraph.run.services import SAID, Corpus, has_metadata, without_metadata
 from citegraph.run.state import State
 
 

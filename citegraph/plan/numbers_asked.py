@@ -15,10 +15,9 @@ from citegraph.question import cues
 from citegraph.question.asking_part import plain
 from citegraph.question.functions import asks, counted_at, counting, spans
 from citegraph.question.groups import BETWEEN, group_at
-from citegraph.question.measures import compared
+from citegraph.question.measures import compared, counts
 from citegraph.question.ordering import field_at_start, in_digits
 from citegraph.question.phrases import find_phrase
-from citegraph.question.plain_numbers import counts
 from citegraph.run.pieces import BucketPlan, GroupCondition, StoredClause, WantedNumber
 
 COMPUTED = frozenset({"money", "quantity", "integer", "decimal"})

@@ -13,9 +13,8 @@ from citegraph.question.named_values import clause_of
 from citegraph.question.reading import Reading
 from citegraph.question.sides import split_sides
 from citegraph.run.context import Context
-from citegraph.run.degraded import has_metadata
 from citegraph.run.pieces import BucketPlan, Plan, PlanPart, Side
-from citegraph.run.services import Corpus
+from citegraph.run.services import Corpus, has_metadata
 
 
 def bucket_plan(bucket: Bucket, reading: Reading, hard: Filters, context: Context) -> BucketPlan:

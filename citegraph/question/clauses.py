@@ -18,12 +18,11 @@ from citegraph.question.answer_form import PERSON
 from citegraph.question.asked_periods import read_periods
 from citegraph.question.functions import FUNCTIONS, spans
 from citegraph.question.groups import COMMON
-from citegraph.question.measures import comparisons, read_amounts, read_currencies, read_sizes
+from citegraph.question.measures import comparisons, read_amounts, read_currencies, read_numbers, read_sizes
 from citegraph.question.missing import read_flags, read_presence
 from citegraph.question.named_values import read_beginnings, read_mentions
 from citegraph.question.negation import Denials
 from citegraph.question.phrases import find_phrase
-from citegraph.question.plain_numbers import read_numbers
 from citegraph.question.reading import Reader, Reading
 from citegraph.run.context import Context
 

@@ -4,8 +4,7 @@ import re
 from functools import lru_cache
 
 from citegraph.language import terms
-from citegraph.language.inflection import same_noun
-from citegraph.language.terms import bare
+from citegraph.language.terms import bare, same_noun
 from citegraph.question import cues
 
 

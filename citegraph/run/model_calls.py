@@ -1,11 +1,11 @@
-"""How a node asks its model: within the run's budgets, counted, named by step; and how it falls back."""
+"""How a node asks its model, or a part of the user's own: within the run's budgets and time, counted; and how it falls back."""
 
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from citegraph.llm.budget import CallBudget
 from citegraph.llm.model_call import ModelCall
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
     from citegraph.llm.call_options import Step
     from citegraph.llm.prompts import Assembled, Material, Prompt
+    from citegraph.run.part_kinds import Kind
+    from citegraph.run.replacements import Part
     from citegraph.run.services import Services
+
 
 T = TypeVar("T", bound=BaseModel)
 Form = Literal["scores", "order"]
@@ -166,3 +169,45 @@ class Stopwatch:
     def update(self, usage: Mapping[str, Any] | None = None) -> Spent:
         """Return the usage counters with the seconds since the start under `steps`."""
         return cast(Spent, {**(usage or {}), "steps": {self.step: self.seconds}})
+
+
+Said = TypeVar("Said")
+STEPS: "Mapping[Kind, Step]" = {
+    "rewriter": "rewrite",
+    "decomposer": "decompose",
+    "router": "route",
+    "reviewer": "review",
+    "composer": "compose",
+    "verifier": "verify",
+}
+"""The step whose time a part has, by kind; the searcher and the reranker have that of a search."""
+
+
+def own_part(services: "Services", kind: "Kind", state: State) -> "Part | None":
+    """Return the user's part of a kind, None without one and when it has failed before in this run."""
+    part = services.parts.get(kind)
+    if part is None or any(item.get("part") == kind for item in state.get("notes", [])):
+        return None
+    return part
+
+
+def time_for(services: "Services", part: "Part", state: State, context: Context) -> float:
+    """Return the seconds that a part may take: those of its step, at most half of what the run has left."""
+    return min(services.chat.spec(STEPS[part.kind], context.models).timeout, seconds_left(state) / 2)
+
+
+async def ask_part(
+    services: "Services",
+    part: "Part",
+    shape: TypeAdapter[Said],
+    *,
+    state: State,
+    context: Context,
+    **offered: Any,
+) -> Said:
+    """Return what a part says, of the given shape.
+
+    Raises:
+        TimedOut, Rejected: it says nothing that can be used; the node's error handler runs its twin.
+    """
+    return await part.ask(shape, time_for(services, part, state, context), **offered)

@@ -10,8 +10,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from citegraph.corpus.records.access import Principal
 from citegraph.llm.scripted import scripted
 from citegraph.run.answer_types import Answer
-from citegraph.run.asking_parts import STEPS
 from citegraph.run.context import Context
+from citegraph.run.model_calls import STEPS
 from citegraph.run.part_kinds import PROTOCOLS, Kind
 from citegraph.run.replacements import MOST
 from citegraph.run.services import Corpus, Services

@@ -7,17 +7,18 @@ import pytest
 
 from citegraph.corpus.index.searcher import TermWeights
 from citegraph.evidence.candidates import Candidate, find_candidates, missing_names
+from citegraph.evidence.next_calls import widen
 from citegraph.evidence.passages import signature
 from citegraph.evidence.questions_back import (
     ambiguous_question,
     facets_question,
+    may_ask,
     no_results_question,
     printed,
     telling_fields,
 )
 from citegraph.evidence.review_passages import identifies, telling_words
-from citegraph.evidence.reviewed_by_model import may_ask, may_go_on
-from citegraph.evidence.widening import widen
+from citegraph.evidence.reviewed_by_model import may_go_on
 from citegraph.llm.model_call import ModelCall
 from citegraph.run.context import Context
 from citegraph.run.model_calls import Stopwatch, budget_of, note, spent_on, wants_model

@@ -9,13 +9,12 @@ import pytest
 from citegraph.corpus.index.index_protocol import SearchRequest
 from citegraph.corpus.schema.document import Hit
 from citegraph.errors import BadInput, Unavailable
-from citegraph.evidence.widening import moved
-from citegraph.plan.probe import Probe, probe_buckets
+from citegraph.evidence.next_calls import moved
 from citegraph.question.phrases import named
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus, Services
 from nodes.decompose import decompose
-from nodes.route import Route, filled, rank_buckets, score_bucket, undecided
+from nodes.route import Probe, Route, filled, probe_buckets, rank_buckets, score_bucket, undecided
 from tests.node_runtime import runtime, with_models
 
 

@@ -1,17 +1,96 @@
-"""Checked filters as a parametrised SQL condition."""
+"""Checked filters as a parametrised SQL condition, and what SQLite and Postgres spell differently."""
 
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    String,
+    Table,
+    and_,
+    bindparam,
+    func,
+    literal_column,
+    not_,
+    or_,
+    select,
+    true,
+)
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import GenericFunction
 
 from citegraph.corpus.filters.clause import Clause, Filters, Group
 from citegraph.corpus.filters.conditions import Condition, Range, compile_clause
 from citegraph.corpus.schema.field import Field
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Table
-
     from citegraph.corpus.schema.bucket import Bucket
+
+
+class position_of(GenericFunction[int]):
+    """Position of a substring in a text from 1, or 0; no wildcards."""
+
+    type = Integer()
+    inherit_cache = True
+    name = "position_of"
+
+    def __init__(self, column: ColumnElement[str], part: str) -> None:
+        super().__init__(column, bindparam(None, part, String()))
+
+
+@compiles(position_of)
+def _position_of(element: Any, compiler: Any, **options: Any) -> str:
+    name = "strpos" if compiler.dialect.name == "postgresql" else "instr"
+    return f"{name}({compiler.process(element.clauses, **options)})"
+
+
+class date_label(GenericFunction[str]):
+    """Name of a date's year, quarter or month: "2018", "2018-Q3", "2018-07"."""
+
+    type = String()
+    inherit_cache = True
+    name = "date_label"
+
+    def __init__(self, column: ColumnElement[Any], cut: str) -> None:
+        super().__init__(column, literal_column({"year": "4", "quarter": "6", "month": "7"}[cut]))
+
+
+@compiles(date_label)
+def _date_label(element: Any, compiler: Any, **options: Any) -> str:
+    """Spell it out; SQLite keeps dates as ISO text, of which a label is a part."""
+    column, length = (compiler.process(clause, **options) for clause in element.clauses)
+    if compiler.dialect.name == "postgresql":
+        shapes = {"4": "YYYY", "6": 'YYYY-"Q"Q', "7": "YYYY-MM"}
+        return f"to_char({column}, '{shapes[length]}')"
+    if length == "6":
+        return f"(substr({column}, 1, 4) || '-Q' || ((substr({column}, 6, 2) + 2) / 3))"
+    return f"substr({column}, 1, {length})"
+
+
+class days_from(GenericFunction[int]):
+    """Number of days from one date to another; negative when the other is earlier."""
+
+    type = Integer()
+    inherit_cache = True
+    name = "days_from"
+
+    def __init__(self, first: ColumnElement[Any], last: ColumnElement[Any]) -> None:
+        super().__init__(first, last)
+
+
+@compiles(days_from)
+def _days_from(element: Any, compiler: Any, **options: Any) -> str:
+    first, last = (compiler.process(clause, **options) for clause in element.clauses)
+    if compiler.dialect.name == "postgresql":
+        return f"({last} - {first})"
+    return f"CAST(julianday({last}) - julianday({first}) AS INTEGER)"
+
+
+def folded_string(length: int | None = None) -> String:
+    """Return a string type that compares by code point on both databases."""
+    return String(length).with_variant(String(length, collation="C"), "postgresql")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +103,6 @@ class Tables:
 
 def to_sql(bucket: "Bucket", filters: Filters, tables: Tables) -> "ColumnElement[bool]":
     """Return checked filters as a parametrised SQL condition on the bucket's row table."""
-    from sqlalchemy import and_, or_, true
 
     def part_sql(item: Clause | Group) -> "ColumnElement[bool]":
         if isinstance(item, Clause):
@@ -37,8 +115,6 @@ def to_sql(bucket: "Bucket", filters: Filters, tables: Tables) -> "ColumnElement
 
 def condition_sql(condition: Condition, tables: Tables) -> "ColumnElement[bool]":
     """Return one condition as SQL that is never NULL-dependent: a missing field gives no row."""
-    from sqlalchemy import and_, not_, select
-
     column = compared_column(condition.field, tables.rows)
     if condition.present is not None and condition.field.type == "keywords":
         held = tables.rows.c.doc_id.in_(
@@ -57,8 +133,6 @@ def compared_column(field: Field, rows: "Table") -> "ColumnElement[Any]":
 
 
 def _test_sql(condition: Condition, tables: Tables) -> "ColumnElement[bool]":
-    from sqlalchemy import or_, select
-
     field, rows, items = condition.field, tables.rows, tables.items
     if condition.flag is not None:
         return compared_column(field, rows) == condition.flag
@@ -71,8 +145,6 @@ def _test_sql(condition: Condition, tables: Tables) -> "ColumnElement[bool]":
 
 
 def _words_sql(condition: Condition, column: "ColumnElement[str]") -> "ColumnElement[bool]":
-    from sqlalchemy import and_, true
-
     if condition.words is not None:
         return column == condition.words[0] if len(condition.words) == 1 else column.in_(condition.words)
     part = condition.part or ""
@@ -84,7 +156,6 @@ def _words_sql(condition: Condition, column: "ColumnElement[str]") -> "ColumnEle
 
 def has_part(column: "ColumnElement[str]", part: str) -> "ColumnElement[bool]":
     """Return "the column has this substring", without wildcards, on SQLite (instr) and Postgres (strpos)."""
-    from citegraph.corpus.filters.sql_text import position_of
 
     return position_of(column, part) > 0
 
@@ -100,8 +171,6 @@ def _after_prefix(part: str) -> str | None:
 
 
 def _range_sql(field: Field, item: Range, rows: "Table") -> "ColumnElement[bool]":
-    from sqlalchemy import and_, func, true
-
     column = rows.c[field.name]
 
     def bound(value: Any) -> Any:

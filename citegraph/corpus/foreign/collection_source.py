@@ -13,8 +13,7 @@ from qdrant_client import QdrantClient
 from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
 from citegraph.corpus.foreign.foreign_reading import BETWEEN, ForeignDocument, ForeignReading, pages_of
-from citegraph.corpus.index.collection_record import Encoded, encode, indexed_text
-from citegraph.corpus.index.sparse import SparseEncoder
+from citegraph.corpus.index.collection_record import Encoded, SparseEncoder, encode, indexed_text
 from citegraph.corpus.ingestion.points import PointRecipe, context_of, points_of, to_send
 from citegraph.corpus.ingestion.preparing import Prepared
 from citegraph.corpus.ingestion.sources import SourceFile, Sources

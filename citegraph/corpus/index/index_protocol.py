@@ -14,11 +14,11 @@ from citegraph.corpus.index.collection_record import (
     NOTHING_READY,
     CollectionRecord,
     Encoded,
+    SparseVector,
     chunks_of,
     joined,
     level_condition,
 )
-from citegraph.corpus.index.sparse import SparseVector
 from citegraph.corpus.records.access import LABELS_KEY
 from citegraph.corpus.schema.document import Chunk, Hit
 from citegraph.language.terms import fold

@@ -16,6 +16,7 @@ from citegraph.corpus.index.collection_record import (
     SAMPLE,
     CollectionRecord,
     Encoded,
+    SparseVector,
     chunks_of,
     encode_chunks,
     indexed_text,
@@ -36,7 +37,6 @@ from citegraph.corpus.index.index_protocol import (
     payload_of,
     stored_chunks,
 )
-from citegraph.corpus.index.sparse import SparseVector
 from citegraph.corpus.schema.document import Chunk, Hit
 from citegraph.errors import Rejected, TimedOut, Unavailable
 from citegraph.llm.embeddings import Embedder

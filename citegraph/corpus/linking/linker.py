@@ -23,9 +23,8 @@ from citegraph.corpus.schema.declared_words import (
 )
 from citegraph.corpus.schema.field import Field
 from citegraph.language.countries import country_code, forms_of
-from citegraph.language.inflection import same_noun
 from citegraph.language.names import CONNECTORS, LEGAL_FORMS, Token, parse_name, tokens
-from citegraph.language.terms import bare, fold, stop_words
+from citegraph.language.terms import bare, fold, same_noun, stop_words
 from citegraph.language.word_tables import table
 
 

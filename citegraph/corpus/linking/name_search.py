@@ -15,9 +15,17 @@ from citegraph.corpus.linking.links import How, Link
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.declared_words import general_words
 from citegraph.corpus.schema.field import Field
-from citegraph.language.inflection import forms_among, inflections, only_s, same_noun
 from citegraph.language.names import CLEAR_FORMS, CONNECTORS, LEGAL_FORMS, Name, Token, parse_name
-from citegraph.language.terms import bare, bare_with_places, fold, stop_words
+from citegraph.language.terms import (
+    bare,
+    bare_with_places,
+    fold,
+    forms_among,
+    inflections,
+    only_s,
+    same_noun,
+    stop_words,
+)
 
 FREQUENT = 0.2
 """A token in more than this share of the values (and in more than 50) supports a match but starts none."""

@@ -10,9 +10,8 @@ from typing import Generic, TypeVar
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
 from citegraph.language.countries import country_names
-from citegraph.language.inflection import forms_among, inflections
 from citegraph.language.names import Token, tokens
-from citegraph.language.terms import fold
+from citegraph.language.terms import fold, forms_among, inflections
 
 T = TypeVar("T")
 

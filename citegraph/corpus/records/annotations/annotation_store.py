@@ -22,10 +22,11 @@ from sqlalchemy import (
 
 from citegraph.corpus.filters.clause import Clause, Filters, Operator, clauses_in
 from citegraph.corpus.filters.conditions import Condition, Relaxation, compile_clause, weaker_filters
-from citegraph.corpus.filters.sql_filter import compared_column, to_sql
-from citegraph.corpus.filters.sql_text import date_label
+from citegraph.corpus.filters.sql_filter import compared_column, date_label, to_sql
 from citegraph.corpus.records.access import Principal, seen_buckets, sql_condition
 from citegraph.corpus.records.annotations.annotation_tables import (
+    BATCH,
+    AnnotationWrites,
     Source,
     counted_form,
     field_columns,
@@ -33,7 +34,6 @@ from citegraph.corpus.records.annotations.annotation_tables import (
     is_grouped_by_year,
     to_values,
 )
-from citegraph.corpus.records.annotations.annotation_writing import BATCH, AnnotationWrites
 from citegraph.corpus.records.database import batches
 from citegraph.corpus.schema.field import Field, Value
 from citegraph.errors import BadInput

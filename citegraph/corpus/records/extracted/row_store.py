@@ -33,8 +33,7 @@ from sqlalchemy import (
 
 from citegraph.corpus.filters.clause import Clause, Filters, Group
 from citegraph.corpus.filters.conditions import Condition, Range, compile_clause
-from citegraph.corpus.filters.sql_filter import has_part
-from citegraph.corpus.filters.sql_text import folded_string
+from citegraph.corpus.filters.sql_filter import folded_string, has_part
 from citegraph.corpus.records.database import batches, create_tables, translated
 from citegraph.corpus.records.extracted.found import FoundRow
 from citegraph.corpus.schema.bucket import Bucket, RowKind, show

@@ -7,8 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 from sqlalchemy import BigInteger, ColumnElement, FromClause, Subquery, case, cast, distinct, func, select
 
-from citegraph.corpus.filters.sql_filter import compared_column
-from citegraph.corpus.filters.sql_text import days_from
+from citegraph.corpus.filters.sql_filter import compared_column, days_from
 from citegraph.corpus.schema.field import Field
 
 Function = Literal["count", "distinct", "sum", "average", "median", "min", "max"]

@@ -12,8 +12,7 @@ from pydantic import Field as Declared
 from sqlalchemy import ColumnElement, FromClause, Select, func, or_, select
 
 from citegraph.corpus.filters.clause import Filters, clauses_in
-from citegraph.corpus.filters.sql_filter import compared_column
-from citegraph.corpus.filters.sql_text import date_label
+from citegraph.corpus.filters.sql_filter import compared_column, date_label
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore, grouping_condition
 from citegraph.corpus.records.querying.aggregates import (
     MINUS,

@@ -4,8 +4,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import pytest
+from qdrant_edge import Bm25, Bm25Config
 
-from citegraph.corpus.index.collection_record import CollectionRecord, encode, encode_chunks, indexed_text
+from citegraph.corpus.index.collection_record import (
+    CollectionRecord,
+    SparseEncoder,
+    encode,
+    encode_chunks,
+    indexed_text,
+)
 from citegraph.corpus.schema.document import Chunk
 from citegraph.llm.embeddings import StaticEmbedder, Vectors
 
@@ -61,3 +69,24 @@ def test_context_or_title_stand_before_the_text_once() -> None:
     assert indexed_text(replace(plain, title="Harbour")) == f"Harbour\n{plain.text}"
     assert indexed_text(replace(plain, title="Harbour", context="Brest")) == f"Brest\n{plain.text}"
     assert indexed_text(replace(plain, title="the anchors of the Ferry")) == plain.text
+
+
+TEXT = "The cranes of the harbour were painted; painting a crane takes 12 days, the paint 3.5 hours. " * 7
+
+
+@pytest.mark.parametrize("average", [1.0, 57.31, 612.5])
+@pytest.mark.parametrize("text", [TEXT, "nought " * 5_000 + TEXT, "the of and", ""])
+def test_weights_are_those_of_the_engine(average: float, text: str) -> None:
+    engine = Bm25(Bm25Config(language="english", k=1.2, b=0.75, avg_len=average, ascii_folding=True))
+    expected = engine.embed_document(text)
+    found = SparseEncoder("english", average).document(text)
+    assert found.indices == list(expected.indices)
+    assert np.array_equal(np.float32(found.values), np.float32(expected.values))
+
+
+def test_a_question_counts_its_words_however_often_they_stand() -> None:
+    assert sorted(SparseEncoder("english", 0.0).query("nought " * 5_000 + "paint the crane")[1]) == [
+        1.0,
+        1.0,
+        5_000.0,
+    ]

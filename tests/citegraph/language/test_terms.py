@@ -2,7 +2,7 @@
 
 import pytest
 
-from citegraph.language.inflection import forms_among, inflections, same_noun
+from citegraph.language.terms import forms_among, inflections, same_noun
 
 
 @pytest.mark.parametrize(

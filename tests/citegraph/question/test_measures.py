@@ -6,7 +6,7 @@ import pytest
 
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
-from citegraph.question.plain_numbers import read_numbers
+from citegraph.question.measures import read_numbers
 from citegraph.question.reading import Reader
 
 BUCKET = Bucket(

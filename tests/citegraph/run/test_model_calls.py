@@ -7,8 +7,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from citegraph.errors import Rejected
-from citegraph.run.asking_parts import own_part
-from citegraph.run.model_calls import note
+from citegraph.run.model_calls import note, own_part
 from citegraph.run.services import Services
 from citegraph.run.state import State
 from citegraph.settings import Settings

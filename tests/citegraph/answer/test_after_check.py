@@ -3,7 +3,7 @@
 from decimal import Decimal
 from typing import Any, cast
 
-from citegraph.answer.corrected_by_hand import notes_of, remarks_on
+from citegraph.answer.after_check import notes_of, remarks_on
 from citegraph.corpus.records.annotations.annotation_tables import Source
 from citegraph.language.amounts import Money
 from citegraph.run.services import Corpus
