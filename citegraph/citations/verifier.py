@@ -51,7 +51,7 @@ from citegraph.citations.matching import View, facts_agree, family, squeeze, vie
 from citegraph.citations.quotations import folded_words, labelled, quoted_in, stands_exactly, stitched
 from citegraph.citations.repair import MARK
 from citegraph.citations.verdicts import Claim, Derivation, Evidence, Report, Verdict
-from citegraph.language.absence import says_silent
+from citegraph.language.claim_cues import says_silent
 from citegraph.language.claim_tokens import content_stems, words
 from citegraph.language.terms import bare, language_of
 

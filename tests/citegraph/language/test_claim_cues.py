@@ -2,7 +2,7 @@
 
 import pytest
 
-from citegraph.language.absence import says_silent
+from citegraph.language.claim_cues import says_silent
 
 
 @pytest.mark.parametrize(
