@@ -31,7 +31,7 @@ def announced(home: Path, host: str, port: int) -> Iterator[None]:
         yield
         return
     try:
-        name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104
+        name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104  # nosec B104
         (home / ADDRESS).write_text(json.dumps({"url": f"http://{name}:{port}"}), "utf-8")
         yield
     finally:

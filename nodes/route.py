@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from citegraph.corpus.index.index_protocol import SearchRequest
 from citegraph.corpus.index.searcher import term_weights
-from citegraph.corpus.linking.links import Link
+from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.errors import Unavailable
 from citegraph.language import terms

@@ -28,8 +28,7 @@ from citegraph.answer.statements import derivations_of
 from citegraph.citations.claims import find_markers
 from citegraph.citations.judging import Rulings, objected, stated_cases, verify_undecided
 from citegraph.citations.orders import AFTER, unbacked, without_orders
-from citegraph.citations.repair import Treatment
-from citegraph.citations.resolve import cite, page_pieces
+from citegraph.citations.repair import Treatment, cite, page_pieces
 from citegraph.citations.verdicts import Claim, Evidence, Report
 from citegraph.citations.verifier import verify
 from citegraph.corpus.schema.bucket import show

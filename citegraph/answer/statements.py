@@ -1,16 +1,185 @@
-"""The statements that code writes about single documents: field values, extracted passages, differences."""
+"""Sentences that code writes as the answer to a question about documents, one or several side by side."""
 
 import asyncio
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
 
-from citegraph.answer.one_document import reading_of, written
-from citegraph.answer.side_by_side import compared, read_sides
+from citegraph.answer.cells import made_number, number_text
+from citegraph.answer.extracts import Passage
+from citegraph.answer.found_spans import ABSENT, STATED
+from citegraph.answer.one_document import Reading, reading_of, written
+from citegraph.citations.facts import Fact, hard_facts
 from citegraph.citations.verdicts import Derivation
+from citegraph.language.amounts import Money
+from citegraph.language.claim_tokens import content_stems
 from citegraph.plan.stored_filters import printed
 from citegraph.run.context import Context
 from citegraph.run.pieces import AskedBack, Draft, Plan
 from citegraph.run.services import Corpus
 from citegraph.run.state import State
+
+Side = tuple[str, Reading | None]
+"""The label of a side with what its document says, None where no document was found."""
+SAME = 0.5
+"""Share of their words from which two passages say the same thing."""
+LOOKED_AT = 5
+"""Passages of each side that are held against those of the other."""
+ALIKE, COMMENSURABLE = 2.0, 1.0
+"""Logits that two passages gain by the same words, and by one value of the same dimension in each."""
+
+
+async def read_sides(corpus: Corpus, plan: Plan, targets: Sequence[str]) -> list[Side]:
+    """Return each side of a plan with what its document of `targets` says."""
+    read: list[Side] = []
+    for side, doc_id in zip(plan["sides"], targets, strict=False):
+        own: Plan = {**plan, "per_bucket": side["per_bucket"], "only": side["only"]}
+        told = await reading_of(corpus, own, doc_id, side["question"]) if doc_id else None
+        read.append((side["label"].strip(" ,.:"), told))
+    return read
+
+
+def compared(sides: Sequence[Side]) -> list[Draft]:
+    """Return a draft for each side under its label, then one for the difference of two values; blocking.
+
+    Two passages that say the same thing with a value each are preferred to the likeliest one of either side.
+    """
+    read = [told for _, told in sides if told is not None]
+    apart = len({told.document.doc_id for told in read}) == len(read)
+    pair: tuple[Fact, Fact] | None = None
+    if len(read) == len(sides) == 2 and apart and not read[0].stated and not read[1].stated:
+        first, second = alike(read[0], read[1])
+        sides = [(label, told) for (label, _), told in zip(sides, (first, second), strict=True)]
+        pair = values_of(first, second)
+    drafts = [said(label, told) for label, told in sides]
+    difference = None
+    if len(read) == 2 and apart:
+        difference = of_fields(*read) or (of_passages(pair, *read) if pair else None)
+    return [*drafts, difference] if difference else drafts
+
+
+def said(label: str, told: Reading | None) -> Draft:
+    """Return the draft of one side; each of its lines begins with the label."""
+    if told is None:
+        missing = f"{label}: no document was found."
+        return {"text": missing, "cited": [], "unanswerable": True, "partial": missing}
+    draft = written(replace(told, passages=told.passages[:1]))
+    lines = "\n".join(f"{label}: {line}" for line in draft["text"].splitlines())
+    unsaid = f"{label}: the document does not state it."
+    return {**draft, "text": lines, **({"partial": unsaid} if draft.get("unanswerable") else {})}
+
+
+def alike(one: Reading, other: Reading) -> tuple[Reading, Reading]:
+    """Return both readings with the two passages first that answer best together."""
+    best = max(
+        (
+            (
+                a[1] + b[1] + ALIKE * _words_in_common(a[0], b[0]) + COMMENSURABLE * bool(_pair(a[0], b[0])),
+                -place,
+                (a, b),
+            )
+            for place, (a, b) in enumerate(_pairs(one, other))
+        ),
+        default=None,
+    )
+    if best is None:
+        return one, other
+    a, b = best[2]
+    if _pair(a[0], b[0]) and _words_in_common(a[0], b[0]) >= SAME:
+        # Two documents that say a thing in the same words, each with its value, back each other.
+        a, b = (a[0], max(a[1], STATED)), (b[0], max(b[1], STATED))
+    return _with_first(one, a), _with_first(other, b)
+
+
+def values_of(one: Reading, other: Reading) -> tuple[Fact, Fact] | None:
+    """Return the values of one dimension that the first passages of two readings hold one each, both surely enough."""
+    if one.silent or other.silent or not (one.sure and other.sure):
+        return None
+    return _pair(one.passages[0][0], other.passages[0][0])
+
+
+def of_fields(one: Reading, other: Reading) -> Draft | None:
+    """Return the line that subtracts the amounts of the first field that both state, None without one."""
+    for name, value in one.stated.items():
+        rival = other.stated.get(name)
+        if isinstance(value, Money) and isinstance(rival, Money) and value.currency == rival.currency:
+            what = f"Difference in {name.replace('_', ' ')}"
+            return difference_of(
+                what, (value.amount, rival.amount), value.currency or "", (one, other), amounts=True
+            )
+    return None
+
+
+def of_passages(pair: tuple[Fact, Fact], one: Reading, other: Reading) -> Draft | None:
+    """Return the line that subtracts the values of two passages, None when their units differ."""
+    units = [_unit(fact) for fact in pair]
+    as_printed = units[0] == units[1]
+    if not as_printed and any(fact.raw[:1] != fact.amounts[:1] for fact in pair):
+        return None
+    values = (pair[0].raw[0], pair[1].raw[0]) if as_printed else (pair[0].amounts[0], pair[1].amounts[0])
+    return difference_of("Difference", values, min(units, key=len), (one, other))
+
+
+def difference_of(
+    what: str,
+    values: tuple[Decimal, Decimal],
+    unit: str,
+    read: tuple[Reading, Reading],
+    *,
+    amounts: bool = False,
+) -> Draft:
+    """Return the line of a difference with how it was computed; `amounts` of money have two decimals."""
+    high, low = max(values), min(values)
+    # Two decimals are for amounts: 0.005 V less 0.002 V is not 0.00 V.
+    number = number_text(high - low) if amounts else f"{high - low:,f}"
+    ids = [told.document.doc_id for told in read]
+    made = made_number(number, "difference", f"{high} - {low}", [f"{high}", f"{low}"], ids, unit)
+    text = f"{what}: {number} {unit} ".replace("  ", " ") + f"[{ids[0]}] [{ids[1]}]."
+    return {"text": text, "cited": [], "derivations": [made], "unanswerable": False}
+
+
+def _pairs(one: Reading, other: Reading) -> Iterator[tuple[tuple[Passage, float], tuple[Passage, float]]]:
+    for a in one.passages[:LOOKED_AT]:
+        for b in other.passages[:LOOKED_AT]:
+            if min(a[1], b[1]) >= ABSENT:
+                yield a, b
+
+
+def _with_first(told: Reading, first: tuple[Passage, float]) -> Reading:
+    rest = tuple(item for item in told.passages if item[0] != first[0])
+    return replace(told, passages=(first, *rest))
+
+
+def _words_in_common(one: Passage, other: Passage) -> float:
+    """Return the share of their words that two passages have in common, 0 to 1."""
+    mine, theirs = set(content_stems(one.text)), set(content_stems(other.text))
+    return len(mine & theirs) / max(1, len(mine | theirs))
+
+
+def _pair(one: Passage, other: Passage) -> tuple[Fact, Fact] | None:
+    """Return the values of the one dimension of which two passages hold a single value each, None without one."""
+    mine, theirs = _single(one.text), _single(other.text)
+    common = [dimension for dimension in mine if dimension in theirs]
+    return (mine[common[0]], theirs[common[0]]) if len(common) == 1 else None
+
+
+def _single(text: str) -> dict[str, Fact]:
+    """Return the value of each dimension of which a text holds only one, printed once or spelled out beside it."""
+    found: dict[str, list[Fact]] = {}
+    for fact in hard_facts(text):
+        if fact.kind == "number" and fact.dimension and fact.amounts and fact.raw:
+            found.setdefault(fact.dimension, []).append(fact)
+    return {
+        dimension: facts[-1]
+        for dimension, facts in found.items()
+        if len({fact.amounts[0] for fact in facts}) == 1
+    }
+
+
+def _unit(fact: Fact) -> str:
+    """Return the unit of a value as it is printed."""
+    return re.sub(r"[\d.,'’()<>≤≥±\s-]+", " ", fact.text).strip()
 
 
 def nothing_text(plan: Plan, clarifications: Sequence[AskedBack]) -> Draft:

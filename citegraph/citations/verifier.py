@@ -33,8 +33,7 @@ from citegraph.citations.figures.cell_labels import (
 )
 from citegraph.citations.figures.counted import other_period, other_turn, other_way
 from citegraph.citations.figures.derivations import count_of, from_code, recompute
-from citegraph.citations.figures.keys import keyed_values, of_another_key
-from citegraph.citations.figures.roles import line_of, parts
+from citegraph.citations.figures.keys import keyed_values, line_of, of_another_key, parts
 from citegraph.citations.figures.tables import in_table
 from citegraph.citations.findings import (
     ENOUGH,

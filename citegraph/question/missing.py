@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from citegraph.corpus.filters.clause import Operator
-from citegraph.corpus.linking.links import Link
+from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
 from citegraph.language.word_tables import pattern, source

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from citegraph.corpus.linking.linker import ValueLinker
-from citegraph.corpus.linking.links import Link
+from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language.periods import find_periods
 from citegraph.run.pieces import Decomposed

@@ -11,8 +11,7 @@ from typing import Any
 from rapidfuzz import process
 from sqlalchemy import Select, and_, func, literal, select, union_all
 
-from citegraph.corpus.linking.links import How, Link, resolve
-from citegraph.corpus.linking.name_search import BEGUN, Lexicon, NameSearch, loaded_fields
+from citegraph.corpus.linking.name_search import BEGUN, How, Lexicon, Link, NameSearch, loaded_fields, resolve
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
 from citegraph.corpus.schema.declared_words import (
     country_phrases,

@@ -2,9 +2,9 @@
 
 import pytest
 
+from citegraph.citations.figures.counted import rates
 from citegraph.citations.verdicts import Evidence
 from citegraph.citations.verifier import verify
-from citegraph.language.rates import rates
 
 TERMS = Evidence(
     "t",
