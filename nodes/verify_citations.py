@@ -132,7 +132,8 @@ class VerifyCitations:
         asks = draft.get("by") == "model" and not gave_up
         if not cases or not asks or not wants_model(self.services, "verify", state, context):
             return Checked(unbacked(report, evidence), evidence)
-        rulings, update = await judge_cases(self.services, cases, state, context)
+        known = {item.text: "; ".join(f"{name}: {value}" for name, value in item.facts) for item in evidence}
+        rulings, update = await judge_cases(self.services, cases, state, context, known)
         judge = Rulings(rulings)
         report = await asyncio.to_thread(
             verify, draft["text"], evidence, derivations=derivations, judge=judge, question=question

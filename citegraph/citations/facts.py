@@ -101,6 +101,8 @@ _NO_IDENTIFIER = re.compile(
 )
 
 
+_SLASHED, _GOES_ON = re.compile(r"/\d+$"), re.compile(r",\d")
+"""A number behind a stroke that goes on behind a comma is no part of a code: "10,000 flash/100,000 EEPROM"."""
 _COMMA_DECIMAL = re.compile(
     r"\d\.\d{3},\d|(?<![\d,.])\d+,\d{1,2}(?![\d,])|\d\s?,\d+\s?(?:€|EUR)|(?<![\d,.])[1-9]\d{0,2}\.\d{3}\s?(?:€|EUR\b|Euro\b)"
 )
@@ -282,6 +284,8 @@ def _read_identifiers(rest: str, facts: list[Fact]) -> str:
             if pattern is _IDENTIFIER and _NO_IDENTIFIER.fullmatch(word):
                 continue
             if pattern is _IDENTIFIER and re.match(_CURRENCY_PREFIX + r"\d", word):
+                continue
+            if pattern is _IDENTIFIER and _GOES_ON.match(rest, match.end()) and _SLASHED.search(word):
                 continue
             key = _clock(match) if pattern is _CLOCK else word.casefold()
             facts.append(Fact("identifier", word, *match.span(), key=key))

@@ -43,17 +43,18 @@ def verify_undecided(
     derivations: Sequence[Derivation] = (),
     question: str = "",
 ) -> tuple[Report, list[Case]]:
-    """Verify without a judge; return the report and the cases that words alone decided, for a judge.
+    """Verify without a judge; return the report and the cases that words or places alone decided, for a judge.
 
     Those are claims that fell, and claims that stand though their source says it in other words. Claims of which a
-    fact fails are not among them, nor those that run along their source.
+    fact is nowhere in the source are not among them, nor those that run along it.
     """
     collector = Collector()
     report = verify(answer_text, evidence, derivations=derivations, judge=collector, question=question)
     open_ = {
         claim.text
         for claim in report.claims
-        if claim.verdict == "unsupported" or (claim.verdict == "supported" and claim.score < OTHER_WORDS)
+        if claim.verdict in {"unsupported", "contradicted"}
+        or (claim.verdict == "supported" and claim.score < OTHER_WORDS)
     }
     return report, [case for case in collector.asked if case[0] in open_]
 

@@ -1,7 +1,7 @@
 """Words taken from a source one by one: whole claims, quotations, and claims glued from two places."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 from citegraph.citations.cited_pool import Pool, Window
@@ -64,7 +64,29 @@ def _window_of(pool: Pool, claim: str, evidence: int) -> Window | None:
 def quoted_in(text: str, parts: list[str]) -> bool:
     """Tell whether the parts of a quotation follow each other in a text, no further apart than a long
     sentence.
+
+    Where the text of a page glues words of two columns ("44Due Date") or parts one at the end of its line ("pay- ment"),
+    they are sought without blanks and hyphens; a number still ends where its digits end.
     """
+    if _follows(text, parts, lambda at: _parted(text, at)):
+        return True
+    closed, seams = "", {0}
+    for piece in _OPEN.split(text):
+        closed += piece
+        seams.add(len(closed))
+    return _follows(
+        closed,
+        [joined for part in parts if (joined := _OPEN.sub("", part))],
+        lambda at: at in seams or _parted(closed, at) or closed[at - 1].isdigit() != closed[at].isdigit(),
+    )
+
+
+_OPEN = re.compile(r"[\s\u00ad-]+")
+"""What a page may lose or add inside a sentence: blanks, and hyphens at the end of a line."""
+
+
+def _follows(text: str, parts: Sequence[str], clean: Callable[[int], bool]) -> bool:
+    """Tell whether parts follow each other in a text, the first beginning and the last ending at a `clean` place."""
     if not parts:
         return True
     at = text.find(parts[0])
@@ -76,10 +98,15 @@ def quoted_in(text: str, parts: list[str]) -> bool:
                 break
             end = nxt + len(part)
         else:
-            if not text[at - 1 : at].isalnum() and not text[end : end + 1].isalnum():
+            if clean(at) and clean(end):
                 return True
         at = text.find(parts[0], at + 1)
     return False
+
+
+def _parted(text: str, at: int) -> bool:
+    """Tell whether a word can end and the next begin at a place."""
+    return not (text[at - 1 : at].isalnum() and text[at : at + 1].isalnum())
 
 
 @lru_cache(maxsize=8192)

@@ -58,6 +58,8 @@ FLOOR = 0.2
 """Share of a claim's weighted words below which its spans do not speak of it."""
 OWN = 5
 """Content words beside those of the question, of which a source that speaks of the claim has one."""
+SURE = 0.9
+"""Share of its words from which a claim stands in its source without a judge."""
 SAME = 0.8
 """How far a claim runs along a sentence that it adds nothing to."""
 REPEATED = 0.6
@@ -205,7 +207,9 @@ class _Run:
         bound = bind(query.view, sides)
         if bound is not None and bound.outcome == "swapped":
             said = f"the documents say otherwise: {bound.formula}" if bound.formula else SWAPPED
-            return self._claim(statement, "contradicted", finding, said)
+            text = self._all_of(query, cited)
+            held = self._of_place(query, _Held("contradicted", finding, said), text=text)
+            return self._claim(statement, held.verdict, held.finding, held.reason)
         if bound is not None:
             together = joint(self.pool, query, cited)
             if (
@@ -287,7 +291,7 @@ class _Run:
             said or self._other_bound(query, evidence, stated) or self._other_period(query, evidence, stated)
         )
         if said:
-            return _Held("contradicted", finding, said)
+            return self._of_place(query, _Held("contradicted", finding, said), least)
         broken = self._broken_quote(query, evidence) or self._stitched(query, evidence)
         if broken:
             return _Held("unsupported", finding, broken)
@@ -295,7 +299,7 @@ class _Run:
         if not by_code and not statement.cells and not silent:
             settled = well_placed(said_of(query.view), self._places(evidence, False), stated.around)
             if held := self._changed([_without_places(f, settled) for f in findings]):
-                return held
+                return self._of_place(query, held, least)
         formula = "; ".join(dict.fromkeys(r.formula for _, r in looked.computed))
         if by_code:
             return _Held(
@@ -590,10 +594,22 @@ class _Run:
                 return f'glued from two places of the source: "{glued[0]}" and "{glued[1]}"'
         return ""
 
-    def _ask(self, query: Query, held: "_Held", text: str = "") -> "_Held":
-        """Let the judge decide what words alone decide, by the evidence of the finding or by `text`."""
+    def _of_place(self, query: Query, held: "_Held", least: float = 0.0, text: str = "") -> "_Held":
+        """Let the judge decide on a claim whose values stand in its source, but in another place than the claim has them.
+
+        Which label, side or subject a value belongs to is a question of meaning: "A receives from B" has the places of
+        "B pays A" exchanged and says the same. What is not cited (`least`) is not worth a question.
+        """
+        return held if least else self._ask(query, held, text, sure=2.0)
+
+    def _ask(self, query: Query, held: "_Held", text: str = "", sure: float = SURE) -> "_Held":
+        """Let the judge decide what words alone decide, by the evidence of the finding or by `text`.
+
+        Args:
+            sure: the share of the words that the finding has from which the judge is not asked.
+        """
         finding = held.finding
-        if self.judge is None or finding is None or finding.assessment.coverage >= 0.9:
+        if self.judge is None or finding is None or finding.assessment.coverage >= sure:
             return held
         said = self.judge(query.view.text, text or self.pool.evidence[finding.window.evidence].text)
         if said is None:

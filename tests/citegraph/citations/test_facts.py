@@ -131,3 +131,12 @@ def test_names_leave_out_legal_forms() -> None:
     found = names("Orveta Foods GmbH hired Lind & Sohn AG.")
     assert [n.text for n in found] == ["Orveta Foods GmbH", "Lind & Sohn AG"]
     assert len(found[0].stems) == 2
+
+
+def test_a_number_behind_a_stroke_is_no_part_of_a_code() -> None:
+    found = hard_facts("endures 20,000 code/250,000 data cycles, form AB/2019")
+    assert [(fact.kind, fact.printed or fact.key) for fact in found] == [
+        ("number", "20,000"),
+        ("number", "250,000"),
+        ("identifier", "ab/2019"),
+    ]

@@ -23,3 +23,23 @@ def test_a_ruling_decides_and_what_was_not_ruled_stays() -> None:
     assert (claim.verdict, claim.reason) == ("unsupported", "strangers are not named")
     (other,) = verify(VAGUE, EVIDENCE, judge=Rulings({})).claims
     assert other.verdict == "supported"
+
+
+PAYS = "(b) Harrow will make four (4) equal cash payments to Lindqvist in the amount of Forty Thousand and 00/100 Dollars ($40,000.00) on June 1, 2012."
+
+
+def test_a_judge_rules_where_only_the_place_of_a_value_speaks_against_a_claim() -> None:
+    deal = [Evidence("c1", "deal", PAYS)]
+    claim = "Ana Lindqvist receives four equal cash payments from Harrow Mutual in the amount of $40,000.00 each, on June 1, 2012 [deal]."
+    report, cases = verify_undecided(claim, deal)
+    assert report.claims[0].verdict == "contradicted"
+    (case,) = cases
+    (ruled,) = verify(claim, deal, judge=Rulings({case: Judgement("supported", "the same payments")})).claims
+    assert ruled.verdict == "supported"
+    (refused,) = verify(claim, deal, judge=Rulings({case: Judgement("contradicted", "the reverse")})).claims
+    assert refused.verdict == "contradicted"
+
+
+def test_no_judge_is_asked_for_a_value_that_stands_nowhere() -> None:
+    claim = "Harrow will make four equal cash payments to Lindqvist of $45,000.00 [deal]."
+    assert verify_undecided(claim, [Evidence("c1", "deal", PAYS)])[1] == []

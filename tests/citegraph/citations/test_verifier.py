@@ -157,6 +157,21 @@ def test_a_quotation_must_stand_in_the_source_in_one_piece(claim: str, expected:
     assert verdict(claim) == expected
 
 
+@pytest.mark.parametrize(
+    ("quotation", "expected"),
+    [
+        ("Payable by 03/09/2021", "supported"),  # glued to the telephone number of the next column
+        ("the prepayment of all rates", "supported"),  # parted at the end of a line
+        ("payment of all rates", "unsupported"),  # half a word
+        ("Payable by 03/09/202", "contradicted"),  # half a number
+    ],
+)
+def test_a_quotation_is_sought_without_what_a_page_glues_and_parts(quotation: str, expected: str) -> None:
+    page = Evidence("c9", "bill", "Tel. 07 55 61Payable by 03/09/2021\nafter the prepay-\nment of all rates")
+    (claim,) = verify(f"The bill says “{quotation}” [bill].", [page]).claims
+    assert claim.verdict == expected
+
+
 def test_an_annotation_backs_a_claim_and_the_quote_is_document_text() -> None:
     (claim,) = verify("The date is 18 November 2018 [slip-2].", EVIDENCE).claims
     assert (claim.verdict, claim.quote) == ("supported", "18-11-18")
