@@ -15,6 +15,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from ruamel.yaml import YAML
 
 from benches.steady import ENOUGH, decomposition, planned
+from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.index.index_protocol import Index, SearchRequest
 from citegraph.corpus.ingestion.ingest_options import Stores
 from citegraph.corpus.ingestion.pipeline import ingest
@@ -41,10 +42,13 @@ class Watched:
 
     index: Index
     requests: list[SearchRequest] = field(default_factory=list)
+    found: set[str] = field(default_factory=set)
 
     async def search(self, request: SearchRequest) -> list[Hit]:
         self.requests.append(request)
-        return await self.index.search(request)
+        hits = await self.index.search(request)
+        self.found |= {hit.chunk.doc_id for hit in hits}
+        return hits
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.index, name)
@@ -96,14 +100,14 @@ def obedient(case: dict[str, Any], doc_id: str) -> tuple[Any, Script]:
 
 async def ask(
     services: Services, corpus: Corpus, case: dict[str, Any], doc_id: str
-) -> tuple[Answer, list[SearchRequest], Script]:
-    """Return the answer to a case, what was searched for it, and the calls of its models."""
+) -> tuple[Answer, Watched, Script]:
+    """Return the answer to a case, the index with what was searched for it, and the calls of its models."""
     models, script = obedient(case, doc_id)
     index = Watched(corpus.index)
     ready = replace(corpus, index=index)  # type: ignore[arg-type]
     session = Session(Services(services.settings, ready=ready, models=models), InMemorySaver())
     answer = await session.ask(case["question"], context=Context(**case.get("context", {})))
-    return answer, index.requests, script
+    return answer, index, script
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
@@ -115,7 +119,7 @@ async def test_a_model_that_obeys_a_document_changes_nothing(
     found = [
         item for item in corpus.documents.all_records(BUCKET).values() if item.source_file.endswith(name)
     ]
-    answer, requests, script = await ask(poisoned, corpus, case, found[0].doc_id if found else "none")
+    answer, index, script = await ask(poisoned, corpus, case, found[0].doc_id if found else "none")
     shown = " ".join(
         [
             answer.text,
@@ -128,10 +132,14 @@ async def test_a_model_that_obeys_a_document_changes_nothing(
     if "holds" in case:
         assert case["holds"] in answer.text, answer
     check_citations(answer, corpus)
-    assert {request.bucket for request in requests} <= set(context.buckets or corpus.buckets)
+    assert {request.bucket for request in index.requests} <= set(context.buckets or corpus.buckets)
     for wanted in context.filters:
-        value = wanted.partition("=")[2]
-        assert all(value.lower() in json.dumps(request.filter_json).lower() for request in requests), requests
+        name_of_field, _, value = wanted.partition("=")
+        allowed = corpus.annotations.document_ids(
+            BUCKET, [Clause(field=name_of_field, operator="=", value=value)]
+        )
+        assert index.found <= set(allowed)
+        assert all(request.filter_json for request in index.requests), index.requests
     assert len(script.calls) == answer.usage.llm_calls <= context.max_llm_calls
     assert answer.usage.tool_calls <= context.max_tool_calls
     assert answer.usage.rounds <= context.max_rounds

@@ -23,6 +23,7 @@ from sqlalchemy import (
     MetaData,
     String,
     Table,
+    TextClause,
     create_engine,
     event,
     insert,
@@ -301,6 +302,10 @@ def writing_alone(engine: Engine, bucket: str) -> Iterator[None]:
             try:
                 yield
             finally:
+                with contextlib.suppress(
+                    SQLAlchemyError
+                ):  # at once: the server sees a closed connection a moment later
+                    connection.execute(_lock_call("pg_advisory_unlock"), {"name": _lock_name(bucket)})
                 connection.invalidate()  # its end is the lock's, also when the server is gone
     elif file and file != ":memory:":
         claim = claim_file(Path(f"{file}.{bucket}.lock"))
@@ -315,10 +320,17 @@ def writing_alone(engine: Engine, bucket: str) -> Iterator[None]:
 
 
 def _lock(connection: Connection, bucket: str) -> bool:
-    asked = text("SELECT pg_try_advisory_lock(hashtextextended(:name, 0))")
-    locked = connection.execute(asked, {"name": f"citegraph writes {bucket}"}).scalar_one()
+    locked = connection.execute(_lock_call("pg_try_advisory_lock"), {"name": _lock_name(bucket)}).scalar_one()
     connection.commit()  # a lock of the session stays; a transaction left open would hold up the server's vacuum
     return bool(locked)
+
+
+def _lock_call(function: str) -> TextClause:
+    return text(f"SELECT {function}(hashtextextended(:name, 0))")
+
+
+def _lock_name(bucket: str) -> str:
+    return f"citegraph writes {bucket}"
 
 
 def _elsewhere(bucket: str) -> Unavailable:
