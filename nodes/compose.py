@@ -147,7 +147,8 @@ class Compose:
         if decision.get("empty"):
             draft = nothing_text(plan, state.get("clarifications") or [])
         elif plan["kind"] == "documents":
-            draft = await asyncio.to_thread(compose_set, corpus, plan, decision, context)
+            vouched = bool(state["decomposition"].get("by"))
+            draft = await asyncio.to_thread(compose_set, corpus, plan, decision, context, vouched=vouched)
         else:
             draft = await compose_passages(corpus, state, context)
             chunks = await hydrate(corpus, state.get("evidence", []))

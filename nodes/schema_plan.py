@@ -43,12 +43,12 @@ class SchemaPlan:
         plan, decomposition = update["plan"], state["decomposition"]
         edited = state.get("clarifications") or state.get("edit")
         asks = not edited and wants_model(self.services, "schema_plan", state, context, keep=1)
-        if not asks or not to_bind(plan, decomposition):
+        corpus = await self.services.corpus()
+        if not asks or not to_bind(corpus, plan, decomposition):
             if edited or not decomposition.get("by"):
                 return update
             vouched_for = vouched(plan, decomposition)
             return {**update, "plan": vouched_for, "calls": first_calls(vouched_for, context, state)}
-        corpus = await self.services.corpus()
         names = list(plan["per_bucket"])
         facts = [
             ("today", context.now.isoformat()),

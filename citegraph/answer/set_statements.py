@@ -19,7 +19,7 @@ from citegraph.corpus.records.querying.document_query import DocumentQuery, run_
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.language import terms
 from citegraph.plan.stored_filters import bucket_filters, flat
-from citegraph.plan.unbound import unbound_words
+from citegraph.plan.unbound import may_narrow, unbound_words
 from citegraph.question.ordering import in_digits
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
@@ -49,7 +49,7 @@ def unknown_notes(corpus: Corpus, plan: Plan, decision: Decision) -> list[Stored
         )
         for field, count in corpus.annotations.unknown(name, bucket_filters(plan, name)).items()
     ]
-    unused = unbound_words(plan, decision.get("described", []))
+    unused = unbound_words(corpus.buckets[name], plan, decision.get("described", []))
     if unused:
         message = f"Not used as a condition, since no field holds it: {', '.join(unused)}."
         notes.append(note("compose", "not applied", message))
@@ -154,8 +154,16 @@ SAID_GROUPS = 12
 """Groups up to which each is said in a line; more stand in the table only."""
 
 
-def compose_set(corpus: Corpus, plan: Plan, decision: Decision, context: Context) -> Draft:
-    """Return the draft for a set of documents: a list with one line each, or a computed number; blocking."""
+def compose_set(
+    corpus: Corpus, plan: Plan, decision: Decision, context: Context, *, vouched: bool = False
+) -> Draft:
+    """Return the draft for a set of documents: a list with one line each, or a computed number; blocking.
+
+    Words of the question that no condition took up and that may narrow the set are said first, and leave it partial.
+
+    Args:
+        vouched: a model, or a part of the user's own, read the question: words that it left out are no conditions.
+    """
     bucket = corpus.buckets[plan["buckets"][0]]
     compute = plan["intent"] == "compute" and plan["aggregate"]["function"] != "none"
     if plan.get("tables"):
@@ -170,6 +178,10 @@ def compose_set(corpus: Corpus, plan: Plan, decision: Decision, context: Context
     copies = copies_notes(corpus, bucket, draft["documents"]) if counts_each else []
     copies = [*draft.get("notes", []), *copies]
     lost = lost_conditions(plan, decision)
+    if not (vouched or plan.get("rows")):
+        unused = unbound_words(bucket, plan, decision.get("described", []))
+        told = {word for words in lost for word in terms.words(words)}
+        lost += [word for word in may_narrow(corpus, plan, unused, draft["documents"]) if word not in told]
     notes = copies + unknown_notes(corpus, plan, decision) + export_notes(plan)
     text = f"Note: not used as a condition: {', '.join(lost)}.\n{draft['text']}" if lost else draft["text"]
     said = " and ".join(f"“{words}”" for words in lost)

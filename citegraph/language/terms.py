@@ -60,7 +60,7 @@ def stop_words(level: Level = "asking") -> frozenset[str]:
 
 
 @cache
-def _signs() -> dict[str, tuple[str, ...]]:
+def signs() -> dict[str, tuple[str, ...]]:
     """Return each small word to the languages that it is a sign of."""
     found: dict[str, tuple[str, ...]] = {}
     for part in ("grammar", "signs"):
@@ -73,7 +73,7 @@ def _signs() -> dict[str, tuple[str, ...]]:
 @lru_cache(maxsize=4096)
 def language_of(text: str) -> str | None:
     """Return the language (en, de, fr, es, it, nl) whose small words a text holds most of, None when none leads."""
-    counted = Counter(language for word in words(text[:5000]) for language in _signs().get(word, ()))
+    counted = Counter(language for word in words(text[:5000]) for language in signs().get(word, ()))
     first, second, *_ = [*counted.most_common(2), ("", 0), ("", 0)]
     return first[0] if first[1] > second[1] else None
 

@@ -1,11 +1,13 @@
 """What number over a set a question asks for: its function, what it is computed over, shares, changes and groups kept."""
 
 import re
+from collections.abc import Sequence
 from datetime import date
 
 from citegraph.corpus.records.querying.aggregates import MINUS
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
+from citegraph.language import terms
 from citegraph.language.amounts import find_amounts
 from citegraph.language.dates import Period
 from citegraph.language.periods import find_periods
@@ -26,10 +28,6 @@ DAYS = re.compile(
     re.IGNORECASE,
 )
 """Beside two dates: the days between them are meant."""
-COPULA = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|go|goes|went|come|comes|came|ist|sind|war|waren|hat|haben|est|sont|ont|es|son|tienen)\b",
-    re.IGNORECASE,
-)
 
 
 def days_asked(bucket: Bucket, question: str) -> str | None:
@@ -107,34 +105,85 @@ def amount_counted(bucket: Bucket, question: str) -> str | None:
 
 
 def share_asked(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumber | None:
-    """Return the share that is asked for: of the documents, or of their amount, under the conditions before the verb.
+    """Return the share that is asked for: of the documents, or of their amount, with the conditions of the whole.
 
     "What share of the EUR invoices is above 100?" sets the EUR invoices as the whole, "the share of A among the
-    invoices of 2020" those of 2020; without such a word and a verb all of the documents are.
+    invoices of 2020" those of 2020.
     """
     said = next(spans(question, "share"), None)
     if said is None or not lead["filters"] or pattern("change").search(question):
         return None  # "by how many percent did it rise?" asks for no part of a whole
-    among = pattern("among").search(question, said[1])
-    verb = COPULA.search(question, said[1])
-    whole: list[StoredClause] = [
-        clause for clause in lead["filters"] if clause.get("origin", "inferred") != "inferred"
-    ]
+    whole = [clause for clause in lead["filters"] if clause.get("origin", "inferred") != "inferred"]
     part = [clause for clause in lead["filters"] if clause not in whole]
-
-    def is_whole(clause: StoredClause) -> bool:
-        places = [question.find(str(one.get("raw", ""))) for one in flat([clause])]
-        if among is not None:
-            return all(place >= among.end() for place in places)
-        return verb is not None and all(0 <= place < verb.start() for place in places)
-
-    before = [clause for clause in part if is_whole(clause)]
-    if len(before) < len(part):
-        whole = [*whole, *before]
+    among = pattern("among").search(question, said[1])
+    if among is not None:
+        before = [clause for clause in part if all(one >= among.end() for one, _ in places(question, clause))]
+        before = before if len(before) < len(part) else []
+    else:
+        before = of_whole(bucket, question, said, part)
     of = question[said[1] : said[1] + 40]
     named = any(find_phrase(of, noun) for noun in bucket.nouns)
     money = bucket.main_amount and asks(of, "sum") and not named
-    return {"function": "share", "field": bucket.main_amount if money else None, "whole": whole}
+    return {
+        "function": "share",
+        "field": bucket.main_amount if money else None,
+        "whole": [*whole, *before],
+    }
+
+
+def places(question: str, clause: StoredClause) -> list[tuple[int, int]]:
+    """Return where the words of a condition stand in the question; (-1, -1) where they do not."""
+    said = [text for one in flat([clause]) for text in str(one.get("raw", "")).split("; ")]
+    return [(start, start + len(text)) if (start := question.find(text)) >= 0 else (-1, -1) for text in said]
+
+
+def of_whole(
+    bucket: Bucket, question: str, said: tuple[int, int], part: list[StoredClause]
+) -> list[StoredClause]:
+    """Return the conditions of the whole of a share: those of the phrase around the documents' own word.
+
+    The phrase ends at its verb: a form of "be" or "have" with a condition behind it, else the first word that is
+    neither small nor of a condition. Where no verb parts it, what stands before the documents' word is of the whole, or
+    only what that word says itself, since some condition must make the part.
+    """
+    spots = {place: places(question, clause) for place, clause in enumerate(part)}
+    heads = [place for noun in bucket.nouns for place in find_phrase(question, noun)]
+    first = [place for place in heads if place[1] <= said[0]] or [
+        place for place in heads if place[0] >= said[1]
+    ]
+    if not first:
+        return []
+    start = min(begin for begin, _ in first)
+    head = max((place for place in first if place[0] == start), key=lambda place: place[1])
+
+    def up_to(end: int) -> list[StoredClause]:
+        return [part[place] for place, held in spots.items() if all(0 <= spot[0] < end for spot in held)]
+
+    own = [
+        part[place]
+        for place, held in spots.items()
+        if all(begin <= head[0] < stop or head[0] <= begin < head[1] for begin, stop in held)
+    ]
+    ends = (
+        [said[0]]
+        if head[1] <= said[0]
+        else _verbs(question, head[1], [one for held in spots.values() for one in held])
+    )
+    found = (up_to(end) for end in (*ends, head[1]))
+    return next((held for held in found if 0 < len(held) < len(part)), own if len(own) < len(part) else [])
+
+
+def _verbs(question: str, start: int, taken: Sequence[tuple[int, int]]) -> list[int]:
+    """Return where the verb behind a noun may begin, most likely first."""
+    helping = pattern("be", "states").search(question, start)
+    words = [
+        match.start()
+        for match in re.finditer(r"[^\W\d_]+", question[start:])
+        for place in [start + match.start()]
+        if terms.bare(match.group()) not in terms.stop_words("grammar")
+        and not any(begin <= place < end for begin, end in taken)
+    ]
+    return [*([helping.start()] if helping else []), *(start + word for word in words[:1])]
 
 
 def sides_asked(

@@ -135,7 +135,7 @@ class SearchPlan(BaseModel):
     queries: list[str] = Field(max_length=3)
 
 
-def to_bind(plan: Plan, decomposition: Decomposed) -> bool:
+def to_bind(corpus: Corpus, plan: Plan, decomposition: Decomposed) -> bool:
     """Tell whether a reading has anything that must be bound to fields: conditions, or a number or order over a set.
 
     A set whose question has words that became no condition is bound too: the database would give too many documents.
@@ -149,8 +149,10 @@ def to_bind(plan: Plan, decomposition: Decomposed) -> bool:
     intent, function = decomposition["intent"], decomposition.get("aggregate", "none")
     if decomposition["constraints"]:
         return True
+    bucket = corpus.buckets[plan["buckets"][0]]
     return intent in SETS and (
-        function not in {"none", "count"} or (plan["kind"] == "documents" and bool(unbound_words(plan)))
+        function not in {"none", "count"}
+        or (plan["kind"] == "documents" and bool(unbound_words(bucket, plan)))
     )
 
 

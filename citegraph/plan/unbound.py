@@ -1,21 +1,31 @@
-"""The words of a question for a set that became no condition of it."""
+"""The words of a question for a set that became no condition of it, and those that may narrow it all the same."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
+from rapidfuzz.distance import OSA
+
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.language import terms
 from citegraph.language.numbers import number_of
 from citegraph.language.word_tables import pattern
 from citegraph.plan.stored_filters import flat
+from citegraph.question.asking_part import asking
 from citegraph.question.functions import KINDS
 from citegraph.question.groups import TOP_WORDS, UNITS
 from citegraph.question.ordering import RANKS
+from citegraph.question.phrases import find_phrase
 from citegraph.run.pieces import BucketPlan, Plan
+from citegraph.run.services import Corpus
+
+LOOKED_AT = 300
+"""Documents of a set in whose texts a word is looked for."""
 
 
-def unbound_words(plan: Plan, checked: Collection[str] = ()) -> list[str]:
+def unbound_words(bucket: Bucket, plan: Plan, checked: Collection[str] = ()) -> list[str]:
     """Return the words that neither a filter nor a field nor the number of a plan holds, but for those `checked` otherwise."""
     part = plan["per_bucket"][plan["buckets"][0]]
-    used = {word for field in fields_used(part) for word in field.split("_") if len(word) > 4}
+    declared = declared_words(bucket, plan)
     computing = computing_words(plan)
     ordered = plan.get("order_by") or (plan.get("aggregate") or {}).get("top")
     return [
@@ -23,10 +33,83 @@ def unbound_words(plan: Plan, checked: Collection[str] = ()) -> list[str]:
         for word in part["terms"]
         if len(word) > 2
         and word not in checked
-        and not any(word[:5] == other[:5] for other in used)
+        and not any(is_written(word, other) for other in declared)
         and not any(pattern.search(word) for pattern in computing)
         and not (ordered and number_of(word) is not None)
     ]
+
+
+def declared_words(bucket: Bucket, plan: Plan) -> set[str]:
+    """Return the bare words by which the bucket knows its documents, the fields that a plan uses and their values."""
+    part = plan["per_bucket"][bucket.name]
+    number, order = plan.get("aggregate") or {}, plan.get("order_by")
+    names = [*fields_used(part), number.get("field"), order["field"] if order else None]
+    names += [name.partition(".")[0] for name in number.get("group_by") or ()]
+    said = list(bucket.nouns)
+    for name in {part for one in names if one for part in one.split(" - ")}:
+        declared = bucket.field(name)
+        said += [name.replace("_", " "), *(declared.words if declared else ())]
+    for clause in flat(part["filters"]):
+        declared = bucket.field(clause["field"])
+        values = clause.get("value")
+        meant = {str(value) for value in (values if isinstance(values, list) else [values])}
+        said += [form for form, value in (declared.canonical if declared else {}).items() if value in meant]
+    return {word for phrase in said for word in terms.words(phrase) if len(word) > 3}
+
+
+def is_written(word: str, other: str) -> bool:
+    """Tell whether a bare word is another one: in another form of it, or misspelt."""
+    if word[:5] == other[:5] and min(len(word), len(other)) > 4 and abs(len(word) - len(other)) <= ENDING:
+        return True
+    slips = (len(word) > 5) + (len(word) > 9)
+    pairs = ((word, other), (terms.stem(word), terms.stem(other)))
+    return any(OSA.distance(one, two, score_cutoff=slips) <= slips for one, two in pairs)
+
+
+ENDING = 4
+"""Letters by which two forms of a word differ; a compound ("Lieferanteneingang") has more."""
+
+
+def may_narrow(corpus: Corpus, plan: Plan, words: Sequence[str], documents: Sequence[str]) -> list[str]:
+    """Return those of the words that became no condition by which fewer documents may be meant; blocking.
+
+    Not a word that every document of the set holds, nor one of a sentence before the one that asks, nor the number of
+    the documents found. A general word ("open", "send") narrows only as an adjective does.
+    """
+    question = plan["queries"][0]
+    asked = asking(question)
+    before = set(terms.words(question)) - set(terms.words(asked))
+    bucket = corpus.buckets[plan["buckets"][0]]
+    left = [
+        word
+        for word in words
+        if word not in before
+        and word not in terms.signs()
+        and number_of(word) != len(documents)
+        and (word not in terms.stop_words("general") or describes(bucket, asked, word))
+    ]
+    if len(documents) > LOOKED_AT:
+        return left
+    standing = {word: terms.stem(word, bucket.language) for word in left}
+    for doc_id in documents:
+        if not standing:
+            break
+        text = terms.bare(corpus.documents.text(doc_id))
+        standing = {word: stem for word, stem in standing.items() if stem in text}
+    return [word for word in left if not documents or word not in standing]
+
+
+def describes(bucket: Bucket, question: str, word: str) -> bool:
+    """Tell whether a word stands before the documents' own word or behind a form of "be", as an adjective does."""
+    for match in re.finditer(r"[^\W_]+", question):
+        if terms.bare(match.group()) != word:
+            continue
+        rest = question[match.end() :].lstrip()
+        if any(start == 0 for noun in bucket.nouns for start, _ in find_phrase(rest, noun)[:1]):
+            return True
+        if pattern("be", after=r"(?:\s+[^\W_]+)?\s+$").search(question[: match.start()]):
+            return True
+    return False
 
 
 def fields_used(part: BucketPlan) -> list[str]:

@@ -145,6 +145,29 @@ def test_a_share_is_of_what_stands_before_the_verb_or_behind_among(
     assert [printed(clause) for clause in made["whole"]] == [whole]
 
 
+@pytest.mark.parametrize(
+    ("bucket", "question", "whole"),
+    [
+        ("contracts", "What fraction of our NDAs run under Dutch law?", "contract type = Non-Disclosure"),
+        ("contracts", "Of the NDAs, how many percent mention Dutch law?", "contract type = Non-Disclosure"),
+        (
+            "contracts",
+            "Welcher Anteil der NDAs unterliegt niederländischem Recht?",
+            "contract type = Non-Disclosure",
+        ),
+        ("invoices", "Which percentage of the 2024 invoices stems from Cobaltine Cloud?", "2024"),
+        ("invoices", "Quelle proportion des factures vient de Cobaltine Cloud ?", None),
+    ],
+)
+def test_whatever_verb_parts_the_whole_of_a_share_from_its_part(
+    corpus: Corpus, bucket: str, question: str, whole: str | None
+) -> None:
+    made = planned(corpus, bucket, question)["aggregate"]
+    assert made["function"] == "share"
+    shown = [printed(clause) for clause in made["whole"]]
+    assert [whole in one for one in shown] == [True] if whole else shown == []
+
+
 def test_a_price_per_share_is_no_share(corpus: Corpus) -> None:
     plan = planned(corpus, "contracts", "What price per share does the NDA with Oudenveld name?")
     assert plan["aggregate"]["function"] == "none"

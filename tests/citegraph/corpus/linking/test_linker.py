@@ -264,7 +264,14 @@ def test_a_kind_is_meant_beside_any_word_for_the_documents(linker, question, val
 
 
 @pytest.mark.parametrize(
-    "question", ["the transport of goods by agreement of both", "Transporte und Verträge"]
+    "question",
+    [
+        "the transport of goods by agreement of both",
+        "Transporte und Verträge",
+        "todos los contratos y acuerdos",
+        "elenca i contratti e gli accordi",
+        "alle overeenkomsten",
+    ],
 )
 def test_the_word_of_a_kind_alone_is_none(linker, question):
     assert linker.find_mentions("contracts", question, fields=["contract_type"]) == []
