@@ -143,10 +143,10 @@ class Settings(BaseSettings):
     )
     ingest_workers: int | None = Field(
         None,
-        ge=0,
+        ge=1,
         le=64,
         validation_alias="CITEGRAPH_INGEST_WORKERS",
-        description="Processes that read files; default: one a processor. 0 reads without the limits below.",
+        description="Processes that read files; default: one a processor. Each file is read under the limits below.",
     )
     ingest_seconds: float = Field(
         300.0,

@@ -83,7 +83,7 @@ def table_text(table: Table, width: int | None = None) -> str:
 
 LEAST = 12
 """Characters that a column of text keeps at least."""
-NUMERIC = re.compile(r"[-+(]?[\d.,'’\s]*\d[\d.,'’\s]*%?\)?(?:\s?[A-Z]{3})?")
+NUMERIC = re.compile(r"[-+(]?[.,'’\s]*\d[\d.,'’\s]*%?\)?(?:\s?[A-Z]{3})?")
 """A number as it is printed, with its currency."""
 
 

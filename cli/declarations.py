@@ -107,7 +107,7 @@ async def _read(folder: Path, sample: int, settings: Settings, show: Progress | 
         [files[place * len(files) // sample] for place in range(sample)] if len(files) > sample else files
     )
     options = options_from(settings)
-    workers = 0 if len(chosen) < 3 else options.workers
+    workers = 1 if len(chosen) < 3 else options.workers
     async with open_readers(workers, StepReader(ReadOptions(), options.limits), options.limits) as readers:
         done = 0
         async for path, step in readers.read(chosen):

@@ -19,6 +19,7 @@ from citegraph.run.services import Corpus, Services
 from citegraph.settings import Settings, load_settings
 from graph.session import Session, open_session
 from server.chat_fronts.conversations import Conversations
+from server.drawing import PageDrawer
 from server.guard.places import Place
 from server.logs import RunLog
 from server.metrics import Metrics
@@ -74,6 +75,7 @@ class Running:
     ingesting: asyncio.Lock = field(default_factory=asyncio.Lock)
     reading: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(os.cpu_count() or 1))
     """Uploaded files that are read at once, each in a process of its own."""
+    drawer: PageDrawer = field(default_factory=PageDrawer)
 
     @property
     def working(self) -> int:
@@ -143,6 +145,7 @@ async def opened(app: FastAPI) -> AsyncIterator[None]:
         )
         yield
         app.state.running.close()
+        await asyncio.to_thread(app.state.running.drawer.close)
 
 
 @asynccontextmanager
@@ -159,6 +162,7 @@ async def opened_inside(app: FastAPI) -> AsyncIterator[None]:
     yield
     watched.to = ()
     app.state.running.close()
+    await asyncio.to_thread(app.state.running.drawer.close)
     await services.close()
 
 

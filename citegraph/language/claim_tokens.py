@@ -114,7 +114,7 @@ def _abbreviations() -> frozenset[str]:
 
 
 _STOP = re.compile(r"[.!?…。！？]+[\"'”’»)\]]*(?:[ \u00a0\u202f]»)?(?=\s)|[。！？]|\n?\f\n?|\n")
-_LAST_WORD = re.compile(r"(\S+)$")
+_LAST_WORD = re.compile(r"(?<!\S)(\S+)$")
 _OPENING = "(\"“„«'‘"
 _WIDE_GAP = re.compile(r"\S {3,}\S|\t|\|")
 

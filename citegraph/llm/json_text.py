@@ -11,9 +11,26 @@ MAX_STARTS = 200
 MAX_BRACKETS = 2_000
 
 _FENCE = re.compile(r"```[a-zA-Z0-9]*\s*\n?(.*?)```", re.DOTALL)
-_THOUGHTS = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"<(?P<close>/?)(?P<name>think|thinking|reasoning)>", re.IGNORECASE)
 _CLOSING = re.compile(r"</(think|thinking|reasoning)>", re.IGNORECASE)
 _DECODER = json.JSONDecoder()
+
+
+def thoughts(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of blocks of thoughts with their tags; one that never closes is none.
+
+    Tags are read once: an expression from one to its end would read the rest for each that is never closed.
+    """
+    tags = list(_TAG.finditer(text))
+    last = {tag["name"].lower(): tag.start() for tag in tags if tag["close"]}
+    opened: re.Match[str] | None = None
+    for tag in tags:
+        name = tag["name"].lower()
+        if opened is None:
+            opened = tag if not tag["close"] and last.get(name, -1) > tag.start() else None
+        elif tag["close"] and name == opened["name"].lower():
+            yield opened.start(), tag.end()
+            opened = None
 
 
 def whole_objects(text: str) -> Iterator[dict[str, Any]]:
@@ -163,7 +180,10 @@ def _json_type(value: Any) -> str:
 
 def _answer_part(text: str) -> str:
     """Return the reply after its thoughts; thoughts that never close are searched too, they may hold it."""
-    said = _THOUGHTS.sub(" ", text[-MAX_TEXT:])
+    said, at = "", 0
+    for start, end in thoughts(tail := text[-MAX_TEXT:]):
+        said, at = f"{said}{tail[at:start]} ", end
+    said += tail[at:]
     closings = list(_CLOSING.finditer(said))
     return said[closings[-1].end() :] if closings else said
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from citegraph.errors import Rejected, TimedOut
 from citegraph.llm.foreign_errors import NotAccepted, malformed, translate
+from citegraph.llm.json_text import thoughts
 from citegraph.llm.model_call import ModelCall, estimate_tokens
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def without_reasoning(text: str) -> str:
     if start.lower().startswith(_OPENINGS):
         block = _BLOCK.match(start)
         return start[block.end() :] if block else ""
-    closed = None if _BLOCK.search(text) else _CLOSE.match(text)
+    closed = None if any(thoughts(text)) else _CLOSE.match(text)
     return text[closed.end() :] if closed else text
 
 

@@ -19,7 +19,7 @@ from citegraph.corpus.records.csv_rows import export_csv
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import PART, Document
 from citegraph.run.services import Corpus
-from server.drawing import drawn_page, shares_of
+from server.drawing import marked, shares_of
 from server.problems import RESPONSES, Refused
 from server.running import Running, Server, Who
 from server.schemas import (
@@ -156,7 +156,8 @@ async def page(
         if format == "png":
             needs_file(document)
             layout = corpus.documents.layout(doc_id, page)
-            return drawn_page(document.source_path, page, layout, (start or 0, end or 0))
+            drawn = server.drawer.draw(document.source_path, page)
+            return marked(drawn, layout, (start or 0, end or 0))
         layout = corpus.documents.layout(doc_id, page)
         return PageText(
             doc_id=doc_id,

@@ -22,7 +22,7 @@ COMMAND = [sys.executable, "-m", "cli.commands", "ingest"]
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("CITEGRAPH_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("CITEGRAPH_INGEST_WORKERS", "0")
+    monkeypatch.setenv("CITEGRAPH_INGEST_WORKERS", "1")
     folder = tmp_path / "in"
     folder.mkdir()
     (folder / "a.txt").write_text("A note on ropes.")

@@ -19,7 +19,7 @@ NOTE = "Invoice INV-4471 of Kestrel Optics GmbH. Total amount: 4,471.00 EUR."
 def home(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a home with one document and one thread."""
     monkeypatch.setenv("CITEGRAPH_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("CITEGRAPH_INGEST_WORKERS", "0")
+    monkeypatch.setenv("CITEGRAPH_INGEST_WORKERS", "1")
     (tmp_path / "kestrel.txt").write_text(NOTE, "utf-8")
     assert run("ingest", tmp_path / "kestrel.txt", "--bucket", "invoices", "--quiet").code == 0
     assert "4,471.00" in asked(run)

@@ -52,10 +52,12 @@ class Api:
         form = {"bucket": bucket, "labels": list(labels)}
         return await self.call(who, "POST", "/documents", data=form, files={"file": (name, body)})
 
-    async def lines(self, who: str, rows: Any, bucket: str, labels: Any = ()) -> httpx.Response:
+    async def lines(
+        self, who: str, rows: Any, bucket: str, labels: Any = (), name: str = "rows.jsonl"
+    ) -> httpx.Response:
         """Bring JSON lines in, whose documents name their own ids."""
         text = "\n".join(json.dumps(row) for row in rows)
-        return await self.upload(who, text, bucket, labels, "rows.jsonl")
+        return await self.upload(who, text, bucket, labels, name)
 
 
 @asynccontextmanager

@@ -44,7 +44,7 @@ def address(sample_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
     """Start a server of its own, which generated requests reach over a socket."""
     folder = tmp_path_factory.mktemp("generated")
     shutil.copytree(sample_home, folder / "home")
-    more = {"CITEGRAPH_RATE_LIMIT": "1000000/second", "CITEGRAPH_INGEST_WORKERS": "0"}
+    more = {"CITEGRAPH_RATE_LIMIT": "1000000/second", "CITEGRAPH_INGEST_WORKERS": "1"}
     with server(folder / "home", folder / "log", **more) as (process, url):
         yield url
         assert process.poll() is None, "the server still stands"

@@ -1,7 +1,5 @@
 """Random steps of random people against a plain model: nobody reads, counts or changes what is not theirs.
 
-import pytest
-
 OWNERSHIP_STEPS=10000 python -m pytest tests/server/test_ownership_steps.py takes that many steps.
 """
 
@@ -107,7 +105,8 @@ class Ownership(RuleBasedStateMachine):
     def upload(self, name: str, bucket: str, given: list[str]) -> None:
         who = principal(name)
         mark, text = self.new_text()
-        answer = self.runner.run(self.api.upload(name, text, bucket, given))
+        # Of its own name: one of the same name would be a version of the file before (tests/server/test_ownership.py).
+        answer = self.runner.run(self.api.upload(name, text, bucket, given, f"{mark}.txt"))
         if refused := self.refused(who, bucket, given):
             assert answer.status_code == refused
             return
@@ -119,7 +118,9 @@ class Ownership(RuleBasedStateMachine):
     def upload_with_an_id(self, name: str, bucket: str, given: list[str], place: int) -> None:
         who, doc_id = principal(name), self.an_id(place)
         mark, text = self.new_text()
-        answer = self.runner.run(self.api.lines(name, [{"doc_id": doc_id, "text": text}], bucket, given))
+        answer = self.runner.run(
+            self.api.lines(name, [{"doc_id": doc_id, "text": text}], bucket, given, f"{mark}.jsonl")
+        )
         if refused := self.refused(who, bucket, given):
             assert answer.status_code == refused
             return

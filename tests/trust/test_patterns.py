@@ -1,13 +1,11 @@
-"""No pattern costs more than its text's size; `python -m tests.trust.patterns` prints what each costs."""
+"""No pattern costs more than its text's size; `python -m tests.trust.patterns` tries each on every text of the list."""
 
-import os
+import re
 
 import pytest
 
-from tests.trust.patterns import all_patterns, costly
-
-SHARE = int(os.environ.get("PATTERN_SHARE", "200"))
-"""Every which pattern is tried: all of them (1) take some 10 minutes."""
+from tests.trust.own_units import own_units
+from tests.trust.patterns import Found, all_patterns, costly
 
 
 @pytest.mark.slow
@@ -15,5 +13,25 @@ def test_every_pattern_is_found_and_costs_what_its_text_is_long() -> None:
     patterns = all_patterns()
     assert len(patterns) > 900
     assert {item.where.split("/")[0] for item in patterns} >= {"citegraph", "nodes", "server"}
-    over = {item.where: cost for item in patterns[::SHARE] if (cost := costly(item))}
+    over = {item.where: cost for item in patterns if (cost := costly(item))}
     assert over == {}
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        r"<(b|i)>.*?</\1>",
+        r"\s*,?\s*\b(?:a|an)\s+kind",
+        r"(?:de\W+(?:de|\W)*)*x",
+        r"\s*[^=]+?\s*=",
+        r"[a-c]x(?:[a-c]x)*(?:[a-c]x)*!",
+    ],
+)
+def test_texts_made_of_a_pattern_find_what_it_costs(expression: str) -> None:
+    assert costly(Found(re.compile(expression, re.DOTALL), "here")) is not None
+
+
+def test_a_pattern_costs_what_its_own_whole_shows() -> None:
+    whole = own_units(re.compile(r"(?:EUR|USD) ?(\d{1,3})[^\W\d]{2}(?!x)[^a1]"))[0]
+    assert re.fullmatch(r"(?:EUR|USD) ?(\d{1,3})[^\W\d]{2}[^a1]", whole)
+    assert costly(Found(re.compile(r"\bEUR \d{1,3}\b"), "here")) is None

@@ -54,8 +54,9 @@ def _any(part: str) -> str:
 def _tail() -> re.Pattern[str]:
     """Return what begins the description of a party behind its name."""
     return re.compile(
-        rf"\s*,?\s*\b(?:a|an|the)\s+(?:[\w.'’-]+\s+){{0,5}}?(?:{_any('kinds')})\b.*"
-        rf"|\s*,?\s*\b(?:{_any('describes')}|of\s\d|at\s\d)\b.*|\s*\(.*",
+        # It begins where its blanks begin: tried from each of them, a run would cost its cube.
+        rf"(?<!\s)\s*(?:(?:,\s*)?\b(?:(?:a|an|the)\s+(?:[\w.'’-]+\s+){{0,5}}?(?:{_any('kinds')})"
+        rf"|{_any('describes')}|of\s\d|at\s\d)\b|\().*",
         re.IGNORECASE | re.DOTALL,
     )
 

@@ -117,7 +117,7 @@ _SIGNS: Mapping[str, Operator] = {
     "starts with": "starts with", "exists": "exists", "missing": "missing",
 }  # fmt: skip
 _WRITTEN = re.compile(
-    r"\s*(?P<field>[^<>=!~≤≥]+?)\s*(?:(?P<sign>>=|<=|!=|<>|==|=|>|<|≥|≤|~)(?!\s*[<>=!~≤≥])\s*"
+    r"\s*(?P<field>[^\s<>=!~≤≥][^<>=!~≤≥]*?)(?<!\s)\s*(?:(?P<sign>>=|<=|!=|<>|==|=|>|<|≥|≤|~)(?!\s*[<>=!~≤≥])\s*"
     r"|\s(?P<word>not in|in|between|contains|starts with|exists|missing)(?:\s+|$))(?P<value>.*)",
     re.DOTALL | re.IGNORECASE,
 )

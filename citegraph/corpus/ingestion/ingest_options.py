@@ -89,7 +89,8 @@ class IngestOptions:
         dry_run: read and compare, write nothing.
         reread: read files again that have not changed since they were read.
         extract: from which documents values are extracted: `auto` those without an annotation row.
-        workers: reading processes; None is one a processor, 0 reads in this process without limits.
+        workers: reading processes; None is one a processor, 0 reads in this process without limits: for
+            files of one's own, as in tests.
         limits: what reading a file may cost.
         labels: put on every document that is read, in place of those it has; None keeps what each has.
         writer: who brings the documents. A document's own id names a stored one only if they may change that.

@@ -44,7 +44,7 @@ HEADING = re.compile(
 """A line that says what the document is."""
 _HEADS = listed("column_heads")
 COLUMN_HEAD = re.compile(
-    rf"\W*(?:{_HEADS})(?:\W+(?:{_HEADS}|of|de|du|goods|ht|ttc|eur|no|nr|\W|\d+))*\W*", re.IGNORECASE
+    rf"\W*(?:{_HEADS})(?:\W+(?:{_HEADS}|of|de|du|goods|ht|ttc|eur|no|nr|\d+))*\W*", re.IGNORECASE
 )
 """A head of a column of the invoice's items, or of their sum."""
 COUNTRY = re.compile(
@@ -73,15 +73,13 @@ POSTCODE = re.compile(
 )
 """A line with a postcode and a town, the last or the last but one of an address."""
 _JOINT = r"[|•·●∙■,;–]|\s[-—]\s"
-_SENDERS = (
-    re.compile(
-        rf"(?P<name>[^|•·●∙■;\n]{{3,80}}?)\s*(?P<joint>{_JOINT})\s*(?P<street>[^\n]{{3,60}}?)\s*(?P=joint)\s*"
-        r"(?:[A-Z]{1,2}[- ])?\d{4,6}\b ?[^\W\d][^\n]*"
-    ),
-    re.compile(
-        rf"(?P<name>[^|•·●∙■,;–\n]{{3,60}}?)\s*(?:{_JOINT})\s*(?P<street>[^\n]{{3,60}}?)(?:{_JOINT})\s*"
-        r"(?:[A-Z]{1,2}[- ])?\d{4,6}\b ?[^\W\d][^\n]*"
-    ),
+_SENDER = re.compile(
+    rf"(?P<name>[^|•·●∙■;\n]{{3,80}}?)\s*(?P<joint>{_JOINT})\s*(?P<street>[^\n]{{3,60}}?)\s*(?P=joint)\s*"
+    r"(?:[A-Z]{1,2}[- ])?\d{4,6}\b ?[^\W\d][^\n]*"
+)
+_SENDER_OF_TWO_JOINTS = re.compile(
+    rf"(?P<name>[^|•·●∙■,;–\n]{{3,60}}?)\s*(?:{_JOINT})\s*(?P<street>[^\n]{{3,60}}?)(?:{_JOINT})\s*"
+    r"(?:[A-Z]{1,2}[- ])?\d{4,6}\b ?[^\W\d][^\n]*"
 )
 
 
@@ -90,8 +88,7 @@ def sender_end(text: str) -> int:
 
     It stands above the window of DIN 5008 and the like: name, street, postcode and town in one line.
     """
-    for pattern in _SENDERS:
-        found = pattern.fullmatch(text)
+    for found in (_SENDER.fullmatch(text), _SENDER_OF_TWO_JOINTS.fullmatch(text)):
         if (
             found
             and re.search(r"[^\W\d_]{3}", found["street"])

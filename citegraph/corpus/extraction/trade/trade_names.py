@@ -47,7 +47,7 @@ _MORE_FORM = re.compile(r"\.?(?:,?\s(?:de\s(?:c\.?v|r\.?l)\.?|&\sco\.?(?:\s?kg)?
 
 def greets(text: str) -> int:
     """Return where the name begins behind "Herrn", "Attn" and the like."""
-    hello = (TO_COMPANY if has_form(text) else SALUTATION).match(text)
+    hello = TO_COMPANY.match(text) if has_form(text) else SALUTATION.match(text)
     return hello.end() if hello else 0
 
 

@@ -44,6 +44,8 @@ LINKS = 16
 MOST_SEGMENTS = 1_000
 LEAST_FREE_MB = 200
 """Free space below which nothing is written: the engine writes through mapped pages, and a full disk kills the process."""
+OPENING_MB = 120
+"""Free space that opening a shard takes: its log and its growing segment are laid out whole, some 85 MB."""
 NEVER = 1_000_000_000
 
 
@@ -186,6 +188,7 @@ class Shard:
 
     def _take(self, opening: Callable[[], edge.EdgeShard]) -> None:
         try:
+            require_room(self._folder, OPENING_MB)
             self._handle = translated(self._folder.name, opening)
         except BaseException:
             self.close()
@@ -228,17 +231,18 @@ def updated(operation: edge.UpdateOperation, handle: edge.EdgeShard) -> None:
     handle.update(operation)
 
 
-def require_room(folder: Path, *, beside: int = 0) -> None:
+def require_room(folder: Path, least: int = LEAST_FREE_MB, *, beside: int = 0) -> None:
     """Refuse to write when the disk is nearly full.
 
     Args:
+        least: MB that are to be free.
         beside: bytes that will be written before as many are freed.
 
     Raises:
         Unavailable: there is too little room; what was written before is safe.
     """
     place = next(parent for parent in (folder, *folder.parents) if parent.is_dir())
-    free, needed = shutil.disk_usage(place).free // 1_000_000, LEAST_FREE_MB + beside // 1_000_000
+    free, needed = shutil.disk_usage(place).free // 1_000_000, least + beside // 1_000_000
     if free < needed:
         raise Unavailable(
             f"The disk of {place} has {free:,} MB free, and the index of bucket {folder.name!r} needs {needed:,}: "

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from citegraph.corpus.index.edge.edge_index import EdgeIndex
-from citegraph.corpus.index.edge.edge_shard import LEAST_FREE_MB, require_room
+from citegraph.corpus.index.edge.edge_shard import LEAST_FREE_MB, OPENING_MB, require_room
 from citegraph.errors import Unavailable
 from tests.citegraph.corpus.index.test_index_protocol import BUCKET, CHUNKS, METADATA, STATIC
 
@@ -39,3 +39,17 @@ async def test_what_was_written_before_the_disk_was_full_stays(
     await index.upsert(BUCKET.name, CHUNKS[2:], METADATA)
     assert await index.count(BUCKET.name) == 4
     await index.close()
+
+
+async def test_a_shard_is_not_opened_where_its_log_has_no_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = EdgeIndex(tmp_path, STATIC, weights=(1.0, 3.0))
+    await index.ensure(BUCKET)
+    await index.upsert(BUCKET.name, CHUNKS[:2], METADATA)
+    await index.close()
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "disk_usage", lambda _: Usage(0, 0, (OPENING_MB - 1) * 1_000_000))
+        with pytest.raises(Unavailable, match="make room"):
+            await index.count(BUCKET.name)
+    assert await index.count(BUCKET.name) == 2
