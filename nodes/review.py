@@ -20,7 +20,11 @@ from citegraph.evidence.reviewed_by_model import (
     REVIEWED,
     ReviewDecision,
     asked_already,
+    in_documents,
     judged,
+    kept_by,
+    numbered,
+    pieces_shown,
     review_material,
 )
 from citegraph.plan.chains import leads_on
@@ -95,10 +99,14 @@ class Review:
     async def ask(self, state: State, context: Context, update: Update) -> Update:
         """Return the model's decision once code has checked it: its calls, its "enough", its wish to ask the user."""
         corpus = await self.services.corpus()
-        material = await review_material(corpus, state, context)
+        shown = await pieces_shown(corpus, state)
+        material = numbered(await review_material(corpus, state, context, shown))
         reply = await ask_model(self.services, PROMPT, material, ReviewDecision, state=state, context=context)
         usage = update.get("usage", {}) | reply.update["usage"]
-        return {**await self.checked(reply.parsed, state, context, update), "usage": usage}
+        made = await self.checked(in_documents(reply.parsed, shown), state, context, update)
+        if kept := kept_by(reply.parsed, shown):
+            made["decision"] = made["decision"] | {"kept": kept}
+        return {**made, "usage": usage}
 
     async def by_part(self, part: "Part", state: State, context: Context, update: Update) -> Update:
         """Return what the user's own reviewer decides where the rules have found passages; else what they decided.

@@ -13,6 +13,7 @@ from citegraph.answer.after_check import (
     BACKED,
     HANDED_OVER,
     amended,
+    checked_again,
     notes_of,
     nothing_holds,
     orders_found,
@@ -30,7 +31,6 @@ from citegraph.citations.judging import Rulings, objected, stated_cases, verify_
 from citegraph.citations.orders import AFTER, unbacked, without_orders
 from citegraph.citations.repair import Treatment, cite, page_pieces
 from citegraph.citations.verdicts import Claim, Evidence, Report
-from citegraph.citations.verifier import verify
 from citegraph.corpus.schema.bucket import show
 from citegraph.corpus.schema.document import Chunk, Document
 from citegraph.corpus.schema.field import Value
@@ -113,8 +113,9 @@ class VerifyCitations:
         draft = state["draft"]
         derivations = derivations_of(draft)
         question = state.get("question", "")
+        absent = draft.get("absent", ())
         report, cases = await asyncio.to_thread(
-            verify_undecided, draft["text"], evidence, derivations, question
+            verify_undecided, draft["text"], evidence, derivations, question, absent
         )
         part = None if rows_of_the_database(draft) else own_part(self.services, "verifier", state)
         if part is not None:
@@ -123,9 +124,7 @@ class VerifyCitations:
             asked = list(dict.fromkeys([*stated, *open_cases]))
             rulings, update = await rulings_of(self.services, part, asked, state, context)
             judge = Rulings({case: rulings[case] for case in open_cases if case in rulings})
-            report = await asyncio.to_thread(
-                verify, draft["text"], evidence, derivations=derivations, judge=judge, question=question
-            )
+            report = await asyncio.to_thread(checked_again, draft["text"], draft, evidence, judge, question)
             report = unbacked(objected(report, evidence, rulings), evidence)
             return Checked(report, evidence, judge, update)
         gave_up = any(item["step"] == "verify" for item in state.get("notes", []))
@@ -135,10 +134,8 @@ class VerifyCitations:
         known = {item.text: "; ".join(f"{name}: {value}" for name, value in item.facts) for item in evidence}
         rulings, update = await judge_cases(self.services, cases, state, context, known)
         judge = Rulings(rulings)
-        report = await asyncio.to_thread(
-            verify, draft["text"], evidence, derivations=derivations, judge=judge, question=question
-        )
-        return Checked(unbacked(report, evidence), evidence, judge, update)
+        report = await asyncio.to_thread(checked_again, draft["text"], draft, evidence, judge, question)
+        return Checked(report, evidence, judge, update)
 
     async def twin(self, state: State, context: Context) -> Update:
         """Finish without verification: nothing is stated that was not checked, so only the failure is."""

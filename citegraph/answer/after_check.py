@@ -173,7 +173,8 @@ def amended(
     if text != draft["text"]:
         report = checked_again(text, draft, evidence, judge, question)
     if written(draft):
-        text, removed = without_asides(text, report.claims, question)
+        said = " ".join([question, *draft.get("absent", ())])
+        text, removed = without_asides(text, report.claims, said)
         if removed:
             return text, [*lines, *removed], checked_again(text, draft, evidence, judge, question)
     return text, lines, report
@@ -183,7 +184,14 @@ def checked_again(
     text: str, draft: Draft, evidence: Sequence[Evidence], judge: Rulings | None, question: str
 ) -> Report:
     """Return the report on a text that a draft became; blocking."""
-    report = verify(text, evidence, derivations=derivations_of(draft), judge=judge, question=question)
+    report = verify(
+        text,
+        evidence,
+        derivations=derivations_of(draft),
+        judge=judge,
+        question=question,
+        absent=draft.get("absent", ()),
+    )
     return unbacked(report, evidence)
 
 

@@ -1,6 +1,6 @@
 """A judge model asked ahead: what it would be asked is collected first, then its answers are looked up."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from citegraph.citations.verdicts import Claim, Derivation, Evidence, Report
@@ -42,6 +42,7 @@ def verify_undecided(
     evidence: Sequence[Evidence],
     derivations: Sequence[Derivation] = (),
     question: str = "",
+    absent: Collection[str] = (),
 ) -> tuple[Report, list[Case]]:
     """Verify without a judge; return the report and the cases that words or places alone decided, for a judge.
 
@@ -49,7 +50,9 @@ def verify_undecided(
     fact is nowhere in the source are not among them, nor those that run along it.
     """
     collector = Collector()
-    report = verify(answer_text, evidence, derivations=derivations, judge=collector, question=question)
+    report = verify(
+        answer_text, evidence, derivations=derivations, judge=collector, question=question, absent=absent
+    )
     open_ = {
         claim.text
         for claim in report.claims

@@ -96,7 +96,9 @@ def look_up(
             looked.computed.append((fact, Result(by_code[fact], ())))
             continue
         counted = [f for f in claim.facts if f.spelled and not f.dimension and f is not fact]
-        sure = [*(f for f, _ in (*looked.found, *looked.computed)), *counted]
+        # What a value is computed from must stand by itself, and does not follow from that value.
+        results = [f for f, _ in looked.computed if not any(fact is o for o in _operands_shown(claim, f))]
+        sure = [*(f for f, _ in looked.found), *results, *counted]
         result = _computed(claim, fact, sure, known, stated, foreign) if computes else None
         if result is not None:
             looked.computed.append((fact, result))
@@ -230,6 +232,13 @@ _EQUATION = re.compile(
 )
 """A calculation with its sign of equality, up to its result."""
 _IN_BRACKETS = re.compile(r"\(([^()]*)\)")
+
+
+def _operands_shown(claim: View, fact: Fact) -> list[Fact]:
+    """Return the values of the calculation that a claim shows for a value: in brackets behind it, or before its "="."""
+    equation = _EQUATION.search(claim.text, 0, fact.start)
+    before = [f for f in claim.facts if equation and equation.start(1) <= f.start < equation.end(1)]
+    return [*_shown_beside(claim, fact), *before]
 
 
 def _shown_beside(claim: View, fact: Fact) -> list[Fact]:

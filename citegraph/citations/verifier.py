@@ -1,7 +1,7 @@
 """The ladder that judges each claim of an answer against the spans it cites, cheap steps first."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -167,6 +167,15 @@ class _Run:
         if unknown and not cited:
             held = replace(held, reason=f"[{unknown[0]}] names no evidence")
         return self._claim(statement, held.verdict, held.finding, held.reason)
+
+    def knows(self, statement: Statement) -> bool:
+        """Tell whether the evidence or the question has each number, date and identifier of a statement."""
+        stated = self.stated_in(range(len(self.pool.evidence)))
+        return all(
+            any(facts_agree(fact, other, stated.around) for other in (*self.asked, *stated.besides))
+            or any(facts_agree(fact, o.fact, stated.around) for o in stated.operands)
+            for fact in hard_facts(statement.text)
+        )
 
     def _says(self, finding: Finding) -> bool:
         """Tell whether a passage that is not cited says a claim, in its own words and not in those of the question."""
@@ -692,6 +701,7 @@ def verify(
     derivations: Sequence[Derivation] = (),
     judge: Judge | None = None,
     question: str = "",
+    absent: Collection[str] = (),
 ) -> Report:
     """Hold every claim of an answer against the spans that it cites.
 
@@ -701,6 +711,8 @@ def verify(
         derivations: numbers that code computed and the answer may state.
         judge: optional model for claims that words alone decide.
         question: what was asked: its names may be used, and its values may go into a computation.
+        absent: sentences that say what no document states. No passage can show that, so none is held against them,
+            and they are no claims, unless they bring a value of their own.
 
     Returns:
         All claims in order of the answer with verdicts, spans and reasons; citation precision and recall.
@@ -711,6 +723,7 @@ def verify(
     stems = frozenset(content_stems(question))
     right = [made for made in derivations if recompute(made)]
     run = _Run(pool, right, judge, hard_facts(question), (), stems, language_of(answer_text))
+    statements = [s for s in statements if s.text not in absent or not run.knows(s)]
     claims = tuple(_with_backing(run, run.judge_next(s)) for s in statements)
     unknown = tuple(dict.fromkeys(m for s in statements for m in s.markers if not run.spans_of(m)))
     return Report(claims, _precision(claims), _recall(claims), unknown)

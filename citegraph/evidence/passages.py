@@ -1,8 +1,10 @@
 """Passages as the state keeps them: merged, hydrated, cut to a budget, shown to a model; searches told apart and logged."""
 
 import hashlib
+import re
+import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from citegraph.citations.orders import without_orders
@@ -151,9 +153,11 @@ SHORT_OF_TIME = 15.0
 QUALITY = {
     "none": "none: nothing was found",
     "keyword": "keyword: found by words alone, so passages that word it differently may be missing",
-    "high": "high: the passages hold most of the question's telling words",
-    "mixed": "mixed: some passages fit only loosely; do not take them for more than they say",
+    "high": "",
+    "mixed": "",
 }
+"""What a model is told of a search. Shares of common words say nothing to a reader of the passages: three readers found
+them misleading, "high" where the one word that was asked stood nowhere, "mixed" above a passage that states it."""
 
 
 def search_quality(state: State) -> str:
@@ -170,6 +174,15 @@ def search_quality(state: State) -> str:
     return "high" if len(good) == len(evidence) else "mixed"
 
 
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a document as a model reads it, with the chunks that it is made of."""
+
+    doc_id: str
+    passage: Passage
+    chunk_ids: tuple[str, ...]
+
+
 def passages(
     corpus: Corpus,
     evidence: Sequence[Reference],
@@ -177,41 +190,97 @@ def passages(
     plan: Plan,
     first: Sequence[str] = (),
 ) -> tuple[Passage, ...]:
-    """Return the evidence as passages, best first, those of the documents `first` before all others; blocking.
+    """Return the evidence as passages with `[doc_id]` markers, as `pieces` orders them; blocking."""
+    return tuple(piece.passage for piece in pieces(corpus, evidence, chunks, plan, first))
 
-    The first passage of each document says what is known of it.
+
+def pieces(
+    corpus: Corpus,
+    evidence: Sequence[Reference],
+    chunks: Mapping[str, Chunk],
+    plan: Plan,
+    first: Sequence[str] = (),
+) -> list[Piece]:
+    """Return the evidence document by document, the documents `first` before all others, then by their best passage;
+    blocking.
+
+    Passages of one document come in the order of its pages; those that overlap are one. The first of each document says
+    what is known of it.
     """
     corpus = corpus_of(corpus, plan)
+    ordered = list(dict.fromkeys(chunk for item in evidence if (chunk := chunks.get(item["id"]))))
     ranks = {doc_id: rank for rank, doc_id in enumerate(first)}
-    ordered = [chunk for item in evidence if (chunk := chunks.get(item["id"]))]
-    ordered = list(dict.fromkeys(sorted(ordered, key=lambda chunk: ranks.get(chunk.doc_id, len(ranks)))))
+    by_document: dict[str, list[Chunk]] = {}
+    for chunk in sorted(ordered, key=lambda chunk: ranks.get(chunk.doc_id, len(ranks))):
+        by_document.setdefault(chunk.doc_id, []).append(chunk)
     known = known_fields(corpus, ordered)
     made = []
-    for chunk in ordered:
-        page = f", page {chunk.page_first}" if chunk.page_first else ""
-        made.append(
-            Passage(
-                f"[{chunk.doc_id}]",
-                chunk.text,
-                f"{chunk.source_file}{page}",
-                known.pop(chunk.doc_id, ""),
-                chunk.heads,
+    for doc_id, own in by_document.items():
+        for group in joined(own):
+            head = group[0]
+            page = f", page {head.page_first}" if head.page_first else ""
+            passage = Passage(
+                f"[{doc_id}]",
+                readable(text_of(group)),
+                f"{head.source_file}{page}",
+                known.pop(doc_id, ""),
+                head.heads,
             )
-        )
-    return tuple(made)
+            made.append(Piece(doc_id, passage, tuple(chunk.chunk_id for chunk in group)))
+    return made
+
+
+def joined(chunks: Sequence[Chunk]) -> list[list[Chunk]]:
+    """Return the chunks of one document by place, those that overlap together; tables keep their own heads."""
+    groups: list[list[Chunk]] = []
+    for chunk in sorted(chunks, key=lambda chunk: (chunk.start, chunk.end)):
+        last = groups[-1][-1] if groups else None
+        if last and follows_on(last, chunk):
+            groups[-1].append(chunk)
+        else:
+            groups.append([chunk])
+    return groups
+
+
+def follows_on(one: Chunk, other: Chunk) -> bool:
+    """Tell whether a chunk begins inside another one; their texts must be those of their spans."""
+    exact = all(len(chunk.text) == chunk.end - chunk.start for chunk in (one, other))
+    return exact and one.heads == other.heads and one.start <= other.start < one.end <= other.end
+
+
+def text_of(group: Sequence[Chunk]) -> str:
+    """Return the text that overlapping chunks cover."""
+    text, end = group[0].text, group[0].end
+    for chunk in group[1:]:
+        text += chunk.text[end - chunk.start :]
+        end = chunk.end
+    return text
+
+
+_HEX_LINE = r"[ \t]*(?:[0-9A-Fa-f]{2}[: ]){7,}[0-9A-Fa-f]{0,2}[ \t]*"
+_DUMP = re.compile(rf"{_HEX_LINE}(?:\n{_HEX_LINE})+(?![^\n])")
+"""Two lines or more of bytes, as of a key or a signature; a number of one line is one that may be asked for."""
+
+
+def readable(text: str) -> str:
+    """Return a text as a model reads it: without dumps of bytes, common indents and runs of empty lines."""
+    plain = textwrap.dedent(_DUMP.sub("    …", text))
+    return re.sub(r"\n(?:[ \t]*\n){2,}", "\n\n", re.sub(r"[ \t]+(?=\n)", "", plain))
 
 
 def known_fields(corpus: Corpus, chunks: Sequence[Chunk]) -> dict[str, str]:
-    """Return the values of the chunks' documents, by id; blocking."""
+    """Return the values of the chunks' documents, by id, long ones cut between words; blocking."""
     said: dict[str, str] = {}
     for bucket in dict.fromkeys(chunk.bucket for chunk in chunks):
         doc_ids = list(dict.fromkeys(chunk.doc_id for chunk in chunks if chunk.bucket == bucket))
         for doc_id, values in corpus.annotations.values_of(bucket, doc_ids).items():
-            printed_values = {name: text for name, value in values.items() if (text := show(value))}
-            shown = [
-                f"{name}={text[:KNOWN_VALUE]}" for name, text in list(printed_values.items())[:KNOWN_FIELDS]
-            ]
-            said[doc_id] = "; ".join(shown)[:KNOWN_ALL]
+            shown: list[str] = []
+            for name, value in values.items():
+                if (text := show(value)) and len(shown) < KNOWN_FIELDS:
+                    item = f"{name}={textwrap.shorten(text, KNOWN_VALUE, placeholder=' …')}"
+                    if sum(map(len, shown)) + len(item) <= KNOWN_ALL:
+                        shown.append(item)
+            said[doc_id] = "; ".join(shown)
     return said
 
 

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
@@ -12,10 +13,12 @@ from citegraph.corpus.schema.bucket import show
 from citegraph.evidence.next_calls import NextCall, allowed_buckets, free_search, new_calls, resolved_set
 from citegraph.evidence.passages import (
     QUALITY,
+    Piece,
     budget_shown,
     hydrate,
     memory,
     passages,
+    pieces,
     replies_shown,
     search_quality,
     searches_shown,
@@ -38,7 +41,7 @@ REQUIRED_ROLES = frozenset({"company", "person", "product", "place", "identifier
 
 PROMPT = Prompt(
     "review",
-    "review-4",
+    "review-5",
     """You control the search for the answer to a question in an archive of documents. You see what was searched and the
 passages that were found, and decide what happens next. You do not answer the question.
 
@@ -52,8 +55,10 @@ Reply with one JSON object:
     out something without which every answer would be a guess. Never for what a search can find, and never for what
     the user has replied already.
 - reason: one sentence.
-- found: names, codes or numbers in the passages that the next searches or the answer rest on, as written.
-- missing: what the passages do not state yet of what is asked, a few words each; empty with enough.
+- keep: the numbers of the passages from which the answer will be written: all that state something that is asked, and
+  no others; empty with more.
+- found: names, codes or numbers in the passages that the next searches rest on, as written.
+- missing: what is asked and not stated, a few words each; with enough, what no search can find or is blacked out.
 - next_calls: with more, one to three searches that run at the same time, so each for something else.
   - tool: search_text for exact words (names, codes, headings), search_semantic for meaning, query_documents only where
     <set> says so.
@@ -61,12 +66,12 @@ Reply with one JSON object:
   - query: words that the wanted passage itself will hold. When one document leads to another, take the name that you
     found: not "head office of the manufacturer" but "Polder Pumps BV registered office". What can be searched only with
     a name that is still unknown waits for the next round. Do not repeat or reword a search that was made.
-  - doc_id: to read on in one document (without the brackets of its marker), otherwise empty.
+  - doc_id: the number of a passage of the document, to read on in that document; otherwise empty.
   - filters: conditions on fields of that bucket that the wanted document itself meets, {field, operator, values}, as a
     name that you found or a date of the question; mostly none.
   - keep_filters: true to search once more among the documents that <filters> matches; false for any other document, as
     the next one in a chain. Those marked (fixed) stay in any case.
-- candidates: with clarify, the doc_ids between which the user must choose; otherwise empty.
+- candidates: with clarify, the numbers of passages of the documents between which the user must choose; otherwise empty.
 - question: with clarify, the question to the user in one sentence, in the language of the user; otherwise empty.
 
 A passage that only resembles what is asked (another part, version, year, party) does not state it. Passages left out
@@ -82,6 +87,7 @@ class ReviewDecision(BaseModel):
 
     status: Literal["enough", "more", "clarify"]
     reason: str = Field(max_length=400)
+    keep: list[int] = Field(default_factory=list, max_length=24)
     found: list[str] = Field(default_factory=list, max_length=8)
     missing: list[str] = Field(default_factory=list, max_length=6)
     next_calls: list[NextCall] = Field(max_length=MAX_CALLS)
@@ -105,11 +111,41 @@ class Reviewed(ReviewDecision):
 REVIEWED = TypeAdapter(Reviewed)
 
 
-async def review_material(corpus: Corpus, state: State, context: Context) -> Material:
+async def pieces_shown(corpus: Corpus, state: State) -> list[Piece]:
+    """Return the passages that a review is shown, in order."""
+    chunks = await hydrate(corpus, state["evidence"])
+    return await asyncio.to_thread(pieces, corpus, state["evidence"], chunks, state["plan"])
+
+
+def numbered(material: Material) -> Material:
+    """Return what a model is shown with its passages numbered from 1."""
+    evidence = tuple(replace(item, marker=f"[{at}]") for at, item in enumerate(material.evidence, 1))
+    return replace(material, evidence=evidence)
+
+
+def in_documents(reply: ReviewDecision, shown: Sequence[Piece]) -> ReviewDecision:
+    """Return a model's reply with documents in the place of the numbers of their passages."""
+
+    def named(number: str) -> str:
+        plain = number.strip("[] ")
+        return shown[int(plain) - 1].doc_id if plain.isdigit() and 0 < int(plain) <= len(shown) else number
+
+    calls = [call.model_copy(update={"doc_id": named(call.doc_id)}) for call in reply.next_calls]
+    candidates = [named(item) for item in reply.candidates]
+    return reply.model_copy(update={"next_calls": calls, "candidates": candidates})
+
+
+def kept_by(reply: ReviewDecision, shown: Sequence[Piece]) -> list[str]:
+    """Return the chunks of the passages that a review says to keep."""
+    return [name for at in reply.keep if 0 < at <= len(shown) for name in shown[at - 1].chunk_ids]
+
+
+async def review_material(
+    corpus: Corpus, state: State, context: Context, shown: Sequence[Piece] | None = None
+) -> Material:
     """Return what the review's model is shown."""
     plan = state["plan"]
-    chunks = await hydrate(corpus, state["evidence"])
-    evidence = await asyncio.to_thread(passages, corpus, state["evidence"], chunks, plan)
+    evidence = tuple(piece.passage for piece in shown or await pieces_shown(corpus, state))
     kept = memory(state)
     facts = (
         ("today", context.now.isoformat()),
@@ -132,8 +168,13 @@ def buckets_shown(corpus: Corpus, plan: Plan, context: Context) -> str:
     lines = []
     for name in allowed_buckets(corpus, plan, context):
         bucket = corpus.buckets[name]
-        fields = ", ".join(f"{field.name} ({field.type})" for field in bucket.fields)
-        told = name in plan["buckets"] or bool(plan.get("parts"))  # the next document may stand anywhere
+        # The next document of a chain may stand anywhere: elsewhere it is found by its names.
+        naming = {*bucket.title_fields, *bucket.entity_fields}
+        own = name in plan["buckets"]
+        fields = ", ".join(
+            f"{field.name} ({field.type})" for field in bucket.fields if own or field.name in naming
+        )
+        told = bool(fields) and (own or bool(plan.get("parts")))
         lines.append(f"- {name}: {bucket.description}" + (f" Fields: {fields}." if told else ""))
     return "\n".join(lines)
 

@@ -391,8 +391,8 @@ class Decision(TypedDict, total=False):
     coverage; `partial` why a set is not whole; `unfinished` that something is still missing; `assumed` the question that
     could not be asked; `several` how many documents are answered from; `absent` names that nothing holds; `differing`
     values that disagree; `described` words of a condition that no field holds, with its `coverage`; `fresh` passages
-    that the last round found anew; `matched` documents that match by bucket. `calls`, `notes`, `plan` travel with it to
-    the node, which puts them into their own channels.
+    that the last round found anew; `kept` the chunks that a review says to answer from; `matched` documents that match by
+    bucket. `calls`, `notes`, `plan` travel with it to the node, which puts them into their own channels.
     """
 
     status: Literal["enough", "more", "clarify", "call", "done", "write"]
@@ -414,6 +414,7 @@ class Decision(TypedDict, total=False):
     coverage: str
     matched: dict[str, int]
     fresh: int
+    kept: list[str]
     origin: Origin
     memory: Memory
     clarification: AskedBack
@@ -467,7 +468,7 @@ class Draft(TypedDict, total=False):
     """An answer before it is verified; `by` says who wrote it ("model", "own", "rules").
 
     `feedback` sends it back to compose; `unverifiable` gives it to the rules; `message_id` is that of the streamed text;
-    `computed` marks a table of groups; `stated` and `notes` travel with it inside one node only.
+    `absent` are sentences that say what nothing states; `computed` marks a table of groups; `stated` and `notes` travel with it inside one node only.
     """
 
     text: str
@@ -477,6 +478,7 @@ class Draft(TypedDict, total=False):
     matched: int | None
     table: TableRows
     derivations: list[NumberMade]
+    absent: list[str]
     partial: str
     unanswerable: bool
     failed: bool

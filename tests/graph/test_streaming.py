@@ -128,8 +128,9 @@ async def test_json_in_the_answers_stead_is_taken_back_and_the_twin_told(open_se
         async with open_session(models) as session:
             events, answer = await told(session)
         assert script.steps().count("compose") == 1
-        assert texts(events) == [written, answer.text]
-        assert reasons(events) == [BROKEN_OFF]
+        *before, last = texts(events)
+        assert (before, last) in [([], answer.text), ([written], answer.text)], "an open brace may wait"
+        assert reasons(events) == [BROKEN_OFF] * len(before)
         assert ("compose", "fallback") in [(item.step, item.kind) for item in answer.notes]
         assert answer.text.startswith("“")
 

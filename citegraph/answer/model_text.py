@@ -1,0 +1,264 @@
+"""What a model writes for the program to fill in: the numbers of passages, calculations, and that nothing states a thing."""
+
+import re
+from collections.abc import AsyncIterable, AsyncIterator, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from typing import cast
+
+from citegraph.answer.cells import made_number
+from citegraph.citations.claims import find_markers, split_claims
+from citegraph.citations.facts import Fact, hard_facts, uses_comma_decimals
+from citegraph.language.numbers import DIGITS_PATTERN, readings
+from citegraph.llm.prompts import Passage
+from citegraph.run.pieces import NumberMade, Operation
+
+NOTHING = "0"
+"""The number that a model gives to a sentence that says what no passage states."""
+LONGEST = 600
+"""Characters of an open bracket after which it is text."""
+CALCULATION = re.compile(
+    r"\{\s*(sum|difference|average|ratio|percent|growth|days|months|years)\s*:\s*([^{}]*)\}"
+)
+_SIGN = {
+    "sum": " + ",
+    "difference": " - ",
+    "average": "; ",
+    "ratio": " / ",
+    "percent": " / ",
+    "growth": " / ",
+}
+_PLACES = {"ratio": 2, "percent": 1, "growth": 1}
+"""Decimals of a quotient."""
+_HELD = re.compile(r"(?:\s*(?:\[[^\[\]\n]*\]?|【[^【】\n]*】?|\{[^{}]*\}?))+\s*$")
+"""A run of brackets at the end of what came so far: the last may go on."""
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A model's text as it is verified and shown.
+
+    Attributes:
+        text: with `[doc_id]` markers and computed numbers.
+        made: the numbers that were computed.
+        absent: the sentences that say what no passage states, as claims are cut.
+        uncomputed: calculations whose operands are no values of one kind.
+    """
+
+    text: str
+    made: tuple[NumberMade, ...] = ()
+    absent: tuple[str, ...] = ()
+    uncomputed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The passages that a model is shown, in order: their documents by number, and how each writes numbers.
+
+    Args:
+        documents: the document of each passage; the first has number 1.
+        passages: the passages themselves.
+    """
+
+    documents: Sequence[str]
+    passages: Sequence[Passage]
+
+    def numbered(self) -> tuple[Passage, ...]:
+        """Return the passages with their numbers as markers."""
+        return tuple(
+            Passage(f"[{number}]", item.text, item.place, item.known, item.heads)
+            for number, item in enumerate(self.passages, 1)
+        )
+
+    def in_numbers(self, text: str) -> str:
+        """Return a text of the program in which documents go by the number of their first passage."""
+        for doc_id in dict.fromkeys(self.documents):
+            text = text.replace(f"[{doc_id}]", f"[{self.documents.index(doc_id) + 1}]")
+        return text
+
+    def filled(self, text: str) -> Filled:
+        """Return a model's whole text as it is verified; the piecemeal form of it is `as_it_comes`."""
+        made: list[NumberMade] = []
+        uncomputed: list[str] = []
+
+        def computed(match: re.Match[str]) -> str:
+            found = self._computed(match[1], match[2])
+            if found is None:
+                uncomputed.append(self._plain(match[2]))
+                return f"? ({self._plain(match[2])})"
+            made.append(found[1])
+            return found[0]
+
+        text = CALCULATION.sub(computed, text)
+        ids = {NOTHING, *map(str, range(1, len(self.documents) + 1))}
+        silent = [item.text for item in split_claims(text, ids) if item.markers == (NOTHING,)]
+        return Filled(self._named(text), tuple(made), tuple(silent), tuple(uncomputed))
+
+    def _named(self, text: str) -> str:
+        """Return a text with the documents in the place of the numbers of their passages, each once in a row."""
+        known = {str(number): doc_id for number, doc_id in enumerate(self.documents, 1)} | {NOTHING: ""}
+        out, at, last = "", 0, ("", -1)
+        for marker in find_markers(text, known):
+            if not all(name in known for name in marker.ids):
+                continue
+            before = text[at : marker.start]
+            again = last[0] if not before.strip() and out else ""
+            names = [name for name in dict.fromkeys(known[number] for number in marker.ids) if name]
+            fresh = [name for name in names if f"[{name}]" not in again]
+            said = " ".join(f"[{name}]" for name in fresh)
+            out += (before if said else before.rstrip(" ")) + said
+            at = marker.end
+            last = (f"{again} {said}", at)
+        return out + text[at:]
+
+    def _plain(self, operands: str) -> str:
+        """Return operands without their markers."""
+        known = {str(number) for number in range(len(self.documents) + 1)}
+        for marker in reversed(find_markers(operands, known)):
+            operands = operands[: marker.start].rstrip() + operands[marker.end :]
+        return " ".join(operands.split())
+
+    def _computed(self, operation: str, operands: str) -> tuple[str, NumberMade] | None:
+        """Return a calculation's result with its operands behind it, and the number for the verifier."""
+        numbers = [
+            number for found in find_markers(operands, set(map(str, range(1, 1000)))) for number in found.ids
+        ]
+        places = [int(number) - 1 for number in numbers if number.isdigit() and int(number) > 0]
+        places = [place for place in places if place < len(self.documents)]
+        parts = [part.strip() for part in self._plain(operands).split(";") if part.strip()]
+        comma = uses_comma_decimals("\n".join([*parts, *(self.passages[place].text for place in places)]))
+        names = list(dict.fromkeys(self.documents[place] for place in places))
+        worked = (
+            _between(operation, parts)
+            if operation in {"days", "months", "years"}
+            else _of_numbers(operation, [_value(part, comma) for part in parts], comma)
+        )
+        if worked is None:
+            return None
+        value, unit, printed, inputs = worked
+        shown = _SIGN.get(operation, " – ").join(parts)
+        made = made_number(value, _kind(operation), f"{operation} of {'; '.join(parts)}", inputs, names, unit)
+        return f"{printed} ({shown})", made
+
+
+@dataclass(frozen=True)
+class _Value:
+    """An operand: its number, its unit around a "#", and the same as the verifier reads it, None where it cannot."""
+
+    number: Decimal
+    digits: str
+    unit: str
+    fact: Fact | None
+
+
+_NUMBER = re.compile(DIGITS_PATTERN)
+_Worked = tuple[str, str, str, list[str]]
+"""A result: its value, its unit, how it is printed, and the numbers that went in."""
+
+
+def _value(operand: str, comma: bool) -> _Value | None:
+    """Return an operand as a value; None when it is no number, or several."""
+    found = list(_NUMBER.finditer(operand))
+    values = readings(found[0].group(), comma) if len(found) == 1 else ()
+    if not values:
+        return None
+    match = found[0]
+    before, after = operand[: match.start()], operand[match.end() :]
+    negative = before.endswith(("-", "−"))
+    joined = f"{before}{''.join(match.group().split())}{after}"
+    fact = next((fact for fact in hard_facts(joined, comma) if fact.kind == "number"), None)
+    unit = f"{before.rstrip('-−')}#{after}"
+    return _Value(-values[0] if negative else values[0], match.group(), unit, fact)
+
+
+def _kind(operation: str) -> Operation:
+    if operation in {"percent", "growth"}:
+        return "ratio"
+    return cast(Operation, "difference" if operation in {"days", "months", "years"} else operation)
+
+
+def _between(operation: str, operands: Sequence[str]) -> _Worked | None:
+    """Return the whole days, months or years from one day to another; a day may not be read in two ways."""
+    days = [
+        fact.date.on("DMY")
+        for operand in operands
+        for fact in hard_facts(operand)
+        if fact.date is not None and fact.date.swapped is None
+    ]
+    if len(operands) != 2 or len(days) != 2 or days[0] is None or days[1] is None:
+        return None
+    first, last = sorted(day for day in days if day)
+    months = (last.year - first.year) * 12 + last.month - first.month - (last.day < first.day)
+    count = {"days": (last - first).days, "months": months, "years": months // 12}[operation]
+    return str(count), "", str(count), []
+
+
+def _of_numbers(operation: str, operands: Sequence[_Value | None], comma: bool) -> _Worked | None:
+    """Return the result of a calculation, None where its operands are not of one kind."""
+    read = [operand for operand in operands if operand is not None]
+    values = _on_one_scale(read) if len(read) == len(operands) > 1 else None
+    if values is None or (len(values) != 2 and operation not in {"sum", "average"}):
+        return None
+    inputs = [f"{value:f}" for value in values]
+    if operation in _PLACES:
+        if not values[1]:
+            return None
+        quotient = values[0] / values[1] - (1 if operation == "growth" else 0)
+        result = _rounded(quotient * (1 if operation == "ratio" else 100), _PLACES[operation])
+        unit = "" if operation == "ratio" else "%"
+        digits = _digits(result, _PLACES[operation], comma, grouped=False)
+        return f"{result:f}", unit, f"{digits} {unit}".strip(), inputs
+    decimals = max(max(0, -cast(int, value.as_tuple().exponent)) for value in values)
+    total = sum(values, Decimal(0))
+    if operation == "average":
+        decimals = max(decimals, 2)
+    result = {
+        "sum": total,
+        "difference": values[0] - values[-1],
+        "average": _rounded(total / len(values), decimals),
+    }[operation]
+    grouped = any(re.search(r"\d[.,'’\s]\d{3}(?!\d)", value.digits) for value in read)
+    unit = next((value.unit for value in read if value.unit != "#"), "#")
+    printed = unit.replace("#", _digits(abs(result), decimals, comma, grouped))
+    return (
+        f"{result:f}",
+        " ".join(unit.replace("#", " ").split()),
+        f"-{printed}" if result < 0 else printed,
+        inputs,
+    )
+
+
+def _on_one_scale(operands: Sequence[_Value]) -> list[Decimal] | None:
+    """Return the values of operands in the unit of the first, None where they have none in common."""
+    units = {" ".join(operand.unit.split()) for operand in operands}
+    if len(units - {"#"}) <= 1:
+        return [operand.number for operand in operands]
+    facts = [operand.fact for operand in operands if operand.fact is not None and operand.fact.amounts]
+    if len(facts) < len(operands) or len({fact.dimension for fact in facts}) > 1 or not operands[0].number:
+        return None
+    scale = abs(facts[0].amounts[0] / operands[0].number)
+    return [fact.amounts[0] / scale for fact in facts] if scale else None
+
+
+def _rounded(value: Decimal, places: int) -> Decimal:
+    return value.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+
+
+def _digits(value: Decimal, decimals: int, comma: bool, grouped: bool) -> str:
+    """Return a number as its operands are printed: with their decimal mark, and with groups where they have them."""
+    said = f"{value:,.{decimals}f}" if grouped else f"{value:.{decimals}f}"
+    return said.translate(str.maketrans(",.", ".,")) if comma else said
+
+
+async def as_it_comes(pieces: AsyncIterable[str], shown: Shown) -> AsyncIterator[str]:
+    """Pass a model's text on with its brackets filled in; an open one waits until it is closed."""
+    waiting = ""
+    async for piece in pieces:
+        waiting += piece
+        held = _HELD.search(waiting)
+        at = held.start() if held and len(waiting) - held.start() < LONGEST else len(waiting)
+        if at and (ready := shown.filled(waiting[:at]).text):
+            yield ready
+        waiting = waiting[at:]
+    if waiting:
+        yield shown.filled(waiting).text

@@ -1,0 +1,104 @@
+"""A model's text: numbers of passages become documents, calculations are done by code, what nothing states is set apart."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from citegraph.answer.model_text import Shown, as_it_comes
+from citegraph.answer.statements import derivations_of
+from citegraph.citations.verdicts import Evidence
+from citegraph.citations.verifier import verify
+from citegraph.llm.prompts import Passage
+
+DEED, NOTE = "The sponsor pays a fee of $610,000.00 for 2013.", "The annual fee is $145,000.00."
+SHOWN = Shown(
+    ["deed", "deed", "note.pdf"],
+    [Passage("[deed]", DEED), Passage("[deed]", "x"), Passage("[note.pdf]", NOTE)],
+)
+EVIDENCE = [Evidence("d1", "deed", DEED), Evidence("n1", "note.pdf", NOTE)]
+QUESTION = "By how much does the fee of the deed exceed that of the note?"
+HIGHER = "The fee is {difference: $610,000.00 [1]; $145,000.00 [3]} higher [1] [3]."
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ("It pays [1].", "It pays [deed]."),
+        ("It pays [2, 3].", "It pays [deed] [note.pdf]."),
+        ("It pays [1] [2] [3].", "It pays [deed] [note.pdf]."),
+        ("It pays [1]. So does it [1].", "It pays [deed]. So does it [deed]."),
+        ("It pays [deed], says [9].", "It pays [deed], says [9]."),
+        ("No day is given [0].", "No day is given."),
+        ("It names no place.", "It names no place."),
+    ],
+)
+def test_numbers_become_documents(written: str, text: str) -> None:
+    assert SHOWN.filled(written).text == text
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        (HIGHER, "The fee is $465,000.00 ($610,000.00 - $145,000.00) higher [deed] [note.pdf]."),
+        ("{difference: 5 000 V [1]; 4.25 kV [3]}", "750.00 V (5 000 V - 4.25 kV)"),
+        ("{difference: 20 [1]; 30 [2]}", "-10 (20 - 30)"),
+        ("{sum: 1.200,50 EUR [1]; 800,25 EUR [2]}", "2.000,75 EUR (1.200,50 EUR + 800,25 EUR)"),
+        ("{average: 10 [1]; 11 [1]; 13 [1]}", "11.33 (10; 11; 13)"),
+        ("{percent: $145,000.00 [3]; $610,000.00 [1]}", "23.8 % ($145,000.00 / $610,000.00)"),
+        ("{growth: 120 [1]; 100 [1]}", "20.0 % (120 / 100)"),
+        ("{months: 2021-02-15 [1]; 2022-02-14 [1]}", "11 (2021-02-15 – 2022-02-14)"),
+        ("{days: 2024-02-28 [1]; 2024-03-01 [1]}", "2 (2024-02-28 – 2024-03-01)"),
+    ],
+)
+def test_code_calculates_in_the_form_of_the_operands(written: str, text: str) -> None:
+    assert SHOWN.filled(written).text == text
+
+
+@pytest.mark.parametrize(
+    "operands",
+    ["5 EUR [1]; 6 USD [2]", "about it [1]; 6 [2]", "20 °C [1]; 60 °F [2]", "5 m [1]", "2 of 3 [1]; 4 [2]"],
+)
+def test_operands_of_two_kinds_are_not_calculated_with(operands: str) -> None:
+    filled = SHOWN.filled(f"It is {{difference: {operands}}} [1].")
+    assert filled.text.startswith("It is ? (")
+    assert not filled.made
+    assert filled.uncomputed
+
+
+def test_a_day_that_can_be_read_in_two_ways_gives_no_duration() -> None:
+    assert SHOWN.filled("{days: 03/05/2021 [1]; 2021-08-01 [1]}").uncomputed
+
+
+def test_the_verifier_holds_the_operands_against_their_spans() -> None:
+    filled = SHOWN.filled(HIGHER)
+    made = derivations_of({"derivations": list(filled.made)})
+    (claim,) = verify(filled.text, EVIDENCE, derivations=made, question=QUESTION).claims
+    assert (claim.verdict, claim.backed_by) == ("derived", ("deed", "note.pdf"))
+    wrong = SHOWN.filled(HIGHER.replace("$145,000.00", "$154,000.00"))
+    made = derivations_of({"derivations": list(wrong.made)})
+    (claim,) = verify(wrong.text, EVIDENCE, derivations=made, question=QUESTION).claims
+    assert claim.verdict in {"contradicted", "unsupported"}
+
+
+def test_what_nothing_states_is_no_claim_in_any_language() -> None:
+    filled = SHOWN.filled(f"{NOTE} [3] Dokumenty o karach umownych milczą [0].")
+    assert filled.absent == ("Dokumenty o karach umownych milczą.",)
+    report = verify(filled.text, EVIDENCE, question=QUESTION, absent=filled.absent)
+    assert [claim.text for claim in report.claims] == [NOTE]
+
+
+def test_a_value_is_not_smuggled_in_as_what_nothing_states() -> None:
+    filled = SHOWN.filled("The penalty of $77,000.00 is owed to Brockhurst [0].")
+    (claim,) = verify(filled.text, EVIDENCE, question=QUESTION, absent=filled.absent).claims
+    assert claim.verdict in {"contradicted", "unsupported"}
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 500])
+async def test_a_text_that_comes_in_pieces_is_the_whole_one(size: int) -> None:
+    written = f"{HIGHER} See [2] [1], {{sic}} and [x. No day is given [0]. End [3]"
+
+    async def pieces() -> AsyncIterator[str]:
+        for at in range(0, len(written), size):
+            yield written[at : at + size]
+
+    assert "".join([piece async for piece in as_it_comes(pieces(), SHOWN)]) == SHOWN.filled(written).text
