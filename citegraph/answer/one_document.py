@@ -5,12 +5,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from citegraph.answer.cited_spans import cell, cite_values, line_end
+from citegraph.answer.cited_spans import cell, cite_values, line_end, written_forms
 from citegraph.answer.extracts import Passage, Similar, best_passages, head_of, speaks_of
 from citegraph.answer.found_spans import ABSENT, READ, STATED, read, read_whole
 from citegraph.citations.orders import without_orders
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import Document
+from citegraph.encoder.finder import Finder
 from citegraph.language.terms import words
 from citegraph.question import cues
 from citegraph.question.answer_form import NO_PERSON, PERSON, choice_in, says_neither
@@ -69,14 +70,52 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Plan
         passages = tuple((item, STATED) for item in summary(document, told))
         return Reading(document, title, {}, {}, passages, silent=False, whole=True)
     # Of a document that is chosen already a field may be asked by which another one was found.
-    read: BucketPlan = {**part, "filters": []} if plan.get("only") else part
-    stated = stated_values(bucket, document, values, read, question)
+    chosen: BucketPlan = {**part, "filters": []} if plan.get("only") else part
+    stated = stated_values(bucket, document, values, chosen, question)
     places = {name: cite_values(corpus, bucket, document, {name: value}) for name, value in stated.items()}
     passages = tuple(answering(corpus, bucket, document, question, named))
+    if corpus.finder and passages:
+        aside = answered_elsewhere(
+            corpus.finder, question, bucket.language, document, stated, places, passages[0]
+        )
+        stated = {name: value for name, value in stated.items() if name not in aside}
+        places = {name: place for name, place in places.items() if name not in aside}
     choice = choice_in(question)
     neither = choice is not None and says_neither(document.text, choice, bucket.language)
     absent = not passages or passages[0][1] < (STATED if plan.get("silent") else ABSENT)
     return Reading(document, title, stated, places, passages, silent=neither or (absent and not stated))
+
+
+ELSEWHERE = 2.5
+"""Logits by which a passage must be likelier to answer than the line of a field's value for the value to be left out."""
+
+
+def answered_elsewhere(
+    finder: Finder,
+    question: str,
+    language: str,
+    document: Document,
+    stated: Values,
+    places: Mapping[str, CitedSpan],
+    likeliest: tuple[Passage, float],
+) -> set[str]:
+    """Return the fields whose words the question says in another sense: another passage answers, without their value.
+
+    "When was the earlier certificate issued?" has the word of a field, and asks for the date of another document.
+    """
+    best, logit = likeliest
+    open_to = {
+        name: Passage(place["start"], place["end"], document.text[place["start"] : place["end"]], 1.0)
+        for name, place in places.items()
+        if not any(form in best.text for form in written_forms(stated[name]))
+    }
+    told = read(finder, question, document.text, list(open_to.values()), language=language)
+    lines = {(line.start, line.end): signs.logit for line, signs in told}
+    return {
+        name
+        for name, line in open_to.items()
+        if logit >= STATED and logit - lines.get((line.start, line.end), logit) >= ELSEWHERE
+    }
 
 
 def written(told: Reading) -> Draft:
@@ -135,7 +174,7 @@ UNSURE = "it is uncertain whether the passage answers the question"
 def not_stated(told: Reading) -> Draft:
     """Return the draft that says that a document does not state what is asked, with its nearest passage."""
     document = told.document
-    lines = [f"The document does not state that: {told.title} [{document.doc_id}]."]
+    lines = [f"Not found in the document: {told.title} [{document.doc_id}]."]
     cited: list[CitedSpan] = [{"doc": document.doc_id, "start": 0, "end": min(200, len(document.text))}]
     for passage, _ in told.passages[:1]:
         lines.append(f"Nearest passage: “{tidy(passage.text)}” [{document.doc_id}].")

@@ -66,7 +66,7 @@ def said(label: str, told: Reading | None) -> Draft:
         return {"text": missing, "cited": [], "unanswerable": True, "partial": missing}
     draft = written(replace(told, passages=told.passages[:1]))
     lines = "\n".join(f"{label}: {line}" for line in draft["text"].splitlines())
-    unsaid = f"{label}: the document does not state it."
+    unsaid = f"{label}: not found in the document."
     return {**draft, "text": lines, **({"partial": unsaid} if draft.get("unanswerable") else {})}
 
 

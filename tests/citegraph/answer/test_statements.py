@@ -1,15 +1,17 @@
 """statements: rows, computed numbers, cited lines and extracts that code writes."""
 
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from citegraph.answer import one_document
 from citegraph.answer.cells import number_text
 from citegraph.answer.cited_spans import cell, every_place, line_around, written_forms
 from citegraph.answer.extracts import Passage
 from citegraph.answer.found_spans import ABSENT, STATED
-from citegraph.answer.one_document import NEAREST, Reading, tidy, written
+from citegraph.answer.one_document import ELSEWHERE, NEAREST, Reading, tidy, written
 from citegraph.answer.set_statements import compose_set
 from citegraph.answer.statements import (
     alike,
@@ -21,6 +23,7 @@ from citegraph.answer.statements import (
 )
 from citegraph.citations.verifier import verify
 from citegraph.corpus.schema.document import Document
+from citegraph.encoder.finder import Finder
 from citegraph.language.amounts import Money
 from citegraph.plan.make import make_plan
 from citegraph.run.context import Context
@@ -209,7 +212,7 @@ async def test_an_extract_is_quoted(corpus: Corpus) -> None:
 async def test_a_document_that_is_silent_says_so(corpus: Corpus) -> None:
     question, doc_id = "Where is the zebra of KW-240117?", "kestrelwick-kw-240117"
     draft = await answered(corpus, question, "invoices", doc_id, silent=True)
-    assert draft["text"] == f"The document does not state that: Kestrelwick Components Ltd [{doc_id}]."
+    assert draft["text"] == f"Not found in the document: Kestrelwick Components Ltd [{doc_id}]."
     assert draft["unanswerable"] is True
     assert spans(corpus, draft)[0].startswith("Kestrelwick Components Ltd")
 
@@ -218,7 +221,7 @@ async def test_the_nearest_passage_is_named_where_nothing_is_stated(corpus: Corp
     question, doc_id = "How many grams did the parcel of OF-24-02 weigh?", "oudenveld-of-24-02"
     draft = await answered(corpus, question, "invoices", doc_id)
     first, *rest = draft["text"].splitlines()
-    assert first == f"The document does not state that: Oudenveld Facility B.V. [{doc_id}]."
+    assert first == f"Not found in the document: Oudenveld Facility B.V. [{doc_id}]."
     assert draft["unanswerable"] is True
     assert all(line.startswith("Nearest passage: “") for line in rest)
     assert len(spans(corpus, draft)) == 1 + len(rest)
@@ -235,10 +238,33 @@ async def test_a_passage_that_may_not_answer_is_called_the_nearest_one(corpus: C
         assert draft["unanswerable"] is False
 
 
+async def test_a_field_is_left_out_where_another_passage_answers(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A value whose own line hardly answers gives way to a far likelier passage that does not say it."""
+    document = corpus.documents.get("oudenveld-of-24-02")
+    assert document is not None
+    value, other = "OF-24-02", Passage(0, 9, "3 March 2011", 1.0)
+    at = document.text.index(value)
+    place: Any = {"doc": document.doc_id, "start": at, "end": at + len(value)}
+
+    def left_out(line: float, best: float, passage: Passage = other) -> set[str]:
+        monkeypatch.setattr(
+            one_document, "read", lambda *given, **_: [(given[3][0], SimpleNamespace(logit=line))]
+        )
+        return one_document.answered_elsewhere(
+            Finder(), "When?", "en", document, {"number": value}, {"number": place}, (passage, best)
+        )
+
+    assert left_out(STATED - ELSEWHERE, STATED) == {"number"}
+    assert left_out(STATED - ELSEWHERE + 0.1, STATED) == set(), "hardly likelier"
+    assert left_out(STATED - ELSEWHERE - 1, STATED - 0.1) == set(), "the passage is not sure to answer"
+
+
 async def test_a_choice_of_which_neither_is_said(corpus: Corpus) -> None:
     question, doc_id = "Was KW-240117 paid by card or in cash?", "kestrelwick-kw-240117"
     draft = await answered(corpus, question, "invoices", doc_id)
-    assert draft["text"] == f"The document does not state that: Kestrelwick Components Ltd [{doc_id}]."
+    assert draft["text"] == f"Not found in the document: Kestrelwick Components Ltd [{doc_id}]."
     assert draft["unanswerable"] is True
 
 
@@ -451,5 +477,5 @@ def test_a_side_that_is_missing_is_said() -> None:
     drafts = compared([("P 1", PUMP), ("P 9", None)])
     assert drafts[1]["text"] == drafts[1]["partial"] == "P 9: no document was found."
     silent = compared([("P 1", PUMP), ("P 2", reading("p2"))])[1]
-    assert silent["text"] == "P 2: The document does not state that: p2 [p2]."
-    assert silent["partial"] == "P 2: the document does not state it."
+    assert silent["text"] == "P 2: Not found in the document: p2 [p2]."
+    assert silent["partial"] == "P 2: not found in the document."
