@@ -3,18 +3,16 @@
 import re
 from collections.abc import Collection, Sequence
 
-from rapidfuzz.distance import OSA
-
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
-from citegraph.language.numbers import number_of
+from citegraph.language.numbers import find_spelled, number_of
 from citegraph.language.word_tables import pattern
 from citegraph.plan.stored_filters import flat
 from citegraph.question.asking_part import asking
 from citegraph.question.functions import KINDS
-from citegraph.question.groups import TOP_WORDS, UNITS
+from citegraph.question.groups import MOST, TOP_WORDS, UNITS
 from citegraph.question.ordering import RANKS
-from citegraph.question.phrases import find_phrase
+from citegraph.question.phrases import find_phrase, is_written
 from citegraph.run.pieces import BucketPlan, Plan
 from citegraph.run.services import Corpus
 
@@ -27,7 +25,12 @@ def unbound_words(bucket: Bucket, plan: Plan, checked: Collection[str] = ()) -> 
     part = plan["per_bucket"][plan["buckets"][0]]
     declared = declared_words(bucket, plan)
     computing = computing_words(plan)
-    ordered = plan.get("order_by") or (plan.get("aggregate") or {}).get("top")
+    top = (plan.get("aggregate") or {}).get("top")
+    ordered = plan.get("order_by") or top
+    question = plan["queries"][0]
+    said = [question[number.start : number.end] for number in find_spelled(question)] if ordered else []
+    said += [match.group() for match in MOST.finditer(question)] if top else []
+    ranking = set(terms.words(" ".join(said)))
     return [
         word
         for word in part["terms"]
@@ -35,7 +38,7 @@ def unbound_words(bucket: Bucket, plan: Plan, checked: Collection[str] = ()) -> 
         and word not in checked
         and not any(is_written(word, other) for other in declared)
         and not any(pattern.search(word) for pattern in computing)
-        and not (ordered and number_of(word) is not None)
+        and not (word in ranking or (ordered and number_of(word) is not None))
     ]
 
 
@@ -55,19 +58,6 @@ def declared_words(bucket: Bucket, plan: Plan) -> set[str]:
         meant = {str(value) for value in (values if isinstance(values, list) else [values])}
         said += [form for form, value in (declared.canonical if declared else {}).items() if value in meant]
     return {word for phrase in said for word in terms.words(phrase) if len(word) > 3}
-
-
-def is_written(word: str, other: str) -> bool:
-    """Tell whether a bare word is another one: in another form of it, or misspelt."""
-    if word[:5] == other[:5] and min(len(word), len(other)) > 4 and abs(len(word) - len(other)) <= ENDING:
-        return True
-    slips = (len(word) > 5) + (len(word) > 9)
-    pairs = ((word, other), (terms.stem(word), terms.stem(other)))
-    return any(OSA.distance(one, two, score_cutoff=slips) <= slips for one, two in pairs)
-
-
-ENDING = 4
-"""Letters by which two forms of a word differ; a compound ("Lieferanteneingang") has more."""
 
 
 def may_narrow(corpus: Corpus, plan: Plan, words: Sequence[str], documents: Sequence[str]) -> list[str]:

@@ -1,9 +1,11 @@
 """Read "per vendor per month", or "which vendor the most", in a question: the groups of a computed table."""
 
 import re
+from collections.abc import Sequence
 
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
+from citegraph.language.numbers import find_spelled
 from citegraph.language.word_tables import pattern
 from citegraph.question import cues
 from citegraph.question.phrases import find_phrase
@@ -56,7 +58,43 @@ def read_groups(bucket: Bucket, question: str) -> list[str]:
             more = pattern("and", before=r"(?:\s+|\s*,\s*)", after=r"\s+").match(question, place)
             group = group_at(bucket, question[more.end() :]) if more else None
             place = more.end() if more else place
-    return list(dict.fromkeys(found))
+    return [dated_by(bucket, question, name) for name in dict.fromkeys(found)]
+
+
+def dated_by(bucket: Bucket, question: str, group: str) -> str:
+    """Return a group by a part of a date with the date field that the question has a word of: "expire each year".
+
+    The longest word says it; without any it is the main date.
+    """
+    name, dot, unit = group.partition(".")
+    if not dot:
+        return group
+    said = [word for word in terms.words(question) if word not in terms.stop_words("grammar")]
+    found = [
+        (len(word), declared.name)
+        for declared in bucket.fields
+        if declared.type == "date"
+        for word in declared.words
+        if (len(word) >= TELLING and find_phrase(question, word))
+        or (len(word) > TELLING and any(_is_form(one, terms.bare(word)) for one in said))
+        or (" " in word and _apart(terms.words(word), terms.words(question)))
+    ]
+    return f"{max(found, default=(0, name), key=lambda item: item[0])[1]}.{unit}"
+
+
+def _is_form(said: str, verb: str) -> bool:
+    """Tell whether a bare word is a verb with another ending: "expirent"."""
+    return said.startswith(verb[:-1]) and len(said) - len(verb) <= TELLING
+
+
+def _apart(phrase: Sequence[str], said: Sequence[str]) -> bool:
+    """Tell whether the words of a phrase stand in that order, others between them: "laufen im Mai ab"."""
+    left = iter(said)
+    return all(word in left for word in phrase)
+
+
+TELLING = 3
+"""Letters from which a word tells which date is meant: "due" does, "on" does not."""
 
 
 _DESCRIBED = re.compile(r"(?-i:[a-zà-ÿ]{4,})\s+")
@@ -119,7 +157,13 @@ def top_group(bucket: Bucket, question: str) -> WantedNumber | None:
         if not bucket.main_amount or not MONEY.search(question):
             return None
         made = {"function": "sum", "field": bucket.main_amount}
-    return made | {"group_by": [group], "top": "most" if found["most"] else "least"}
+    name, limit = group
+    ranked: WantedNumber = {
+        **made,
+        "group_by": [dated_by(bucket, question, name)],
+        "top": "most" if found["most"] else "least",
+    }
+    return {**ranked, "limit": limit} if limit > 1 else ranked
 
 
 BETWEEN = 3
@@ -146,18 +190,36 @@ def _highest(bucket: Bucket, question: str) -> WantedNumber | None:
     return None
 
 
-def _ranked_group(bucket: Bucket, question: str, most: re.Match[str]) -> str | None:
-    """Return the group that is asked for: its word after "which" or "most common", or before "with the most"; the sender for a "who"."""
+def _ranked_group(bucket: Bucket, question: str, most: re.Match[str]) -> tuple[str, int] | None:
+    """Return the group that is asked for, and how many of its values (1 where no number stands before its word).
+
+    It stands after "which" or "most common", or before "with the most" and "holding the most"; a "who" is the sender.
+    """
     for match in (cues.WHICH.search(question), COMMON.search(question)):
-        found = group_at(bucket, question[match.end() :].lstrip()) if match else None
+        limit, rest = _number_before(question[match.end() :]) if match else (1, "")
+        found = group_at(bucket, rest) if rest else None
         if found:
-            return found[0]
+            return found[0], limit
     before = question[: most.start()]
-    for start in (match.start() for match in re.finditer(r"[^\W\d_]+", before)):
-        found = group_at(bucket, before[start:])
-        if found and not terms.content_words(before[start + found[1] :]):
-            return found[0]
+    for start in (match.start() for match in re.finditer(r"[^\W_]+", before)):
+        limit, rest = _number_before(before[start:])
+        found = group_at(bucket, rest)
+        if found and len(terms.content_words(rest[found[1] :])) <= VERB:
+            return found[0], limit
     first = bucket.field(bucket.entity_fields[0]) if bucket.entity_fields else None
     asked = SENDER.search(question) or (WE.search(question) and MONEY.search(question))
     sender = first is not None and first.kind in ("organization", "person") and asked
-    return first.name if first is not None and sender else None
+    return (first.name, 1) if first is not None and sender else None
+
+
+VERB = 1
+"""Words between a group's word and "the most": "organisations holding the most"."""
+
+
+def _number_before(text: str) -> tuple[int, str]:
+    """Return the number that a text begins with, 1 without any, and the text behind it."""
+    text = text.lstrip()
+    if digits := re.match(r"(\d{1,3})\s+", text):
+        return int(digits[1]), text[digits.end() :]
+    spelled = next((number for number in find_spelled(text) if number.start == 0 and not number.weak), None)
+    return (int(spelled.value), text[spelled.end :].lstrip()) if spelled else (1, text)

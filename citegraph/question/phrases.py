@@ -3,6 +3,8 @@
 import re
 from functools import lru_cache
 
+from rapidfuzz.distance import OSA
+
 from citegraph.language import terms
 from citegraph.language.terms import bare, same_noun
 from citegraph.question import cues
@@ -46,6 +48,19 @@ def find_phrase(text: str, phrase: str) -> list[tuple[int, int]]:
         for match in _pattern(phrase).finditer(text)
         if _is_form(match["last"].lower(), _last_word(phrase))
     ]
+
+
+def is_written(word: str, other: str) -> bool:
+    """Tell whether a bare word is another one: in another form of it, or misspelt."""
+    if word[:5] == other[:5] and min(len(word), len(other)) > 4 and abs(len(word) - len(other)) <= ENDING:
+        return True
+    slips = (len(word) > 5) + (len(word) > 9)
+    pairs = ((word, other), (terms.stem(word), terms.stem(other)))
+    return any(OSA.distance(one, two, score_cutoff=slips) <= slips for one, two in pairs)
+
+
+ENDING = 4
+"""Letters by which two forms of a word differ; a compound ("Lieferanteneingang") has more."""
 
 
 def clean(question: str) -> str:

@@ -100,6 +100,33 @@ def test_groups_are_kept_by_their_count_and_ranked(corpus: Corpus) -> None:
     assert draft["text"].startswith("Ranked by their number of documents:")
 
 
+@pytest.mark.parametrize(
+    ("bucket", "question", "groups", "top", "limit"),
+    [
+        ("invoices", "In each year, how many invoices came in?", ["invoice_date.year"], None, None),
+        ("invoices", "Combien de factures arrivent chaque mois ?", ["invoice_date.month"], None, None),
+        ("invoices", "How many invoices did each vendor send?", ["vendor_name"], None, None),
+        ("certificates", "How many certificates expire every year?", ["valid_until.year"], None, None),
+        (
+            "certificates",
+            "Wie viele Zertifikate laufen in jedem Quartal ab?",
+            ["valid_until.quarter"],
+            None,
+            None,
+        ),
+        ("invoices", "Name the three vendors holding the most invoices", ["vendor_name"], "most", 3),
+        ("invoices", "Which two vendors have the fewest invoices?", ["vendor_name"], "least", 2),
+        ("invoices", "the vendor with the fewest invoices", ["vendor_name"], "least", None),
+    ],
+)
+def test_groups_of_each_and_tops_of_several(
+    corpus: Corpus, bucket: str, question: str, groups: list[str], top: str | None, limit: int | None
+) -> None:
+    made = planned(corpus, bucket, question)["aggregate"]
+    assert (made["function"], made.get("group_by")) == ("count", groups)
+    assert (made.get("top"), made.get("limit")) == (top, limit)
+
+
 def test_a_ranking_keeps_currencies_apart(corpus: Corpus) -> None:
     plan = planned(corpus, "invoices", "the two largest invoices")
     draft = compose_set(corpus, plan, {}, Context(today="2025-03-01"))
