@@ -257,6 +257,13 @@ WEAK = 0.45
 _CODE = re.compile(r"(?=[^\s]*\d)[^\W_](?:[\w./:+-]*\w)?")
 
 
+def is_contraction(said: str) -> bool:
+    """Tell whether words are two small ones run together ("I'd", "we're"), which read as one look like a code."""
+    head, mark, tail = said.strip().replace("’", "'").partition("'")
+    small = stop_words("grammar")
+    return bool(mark) and bare(head) in small and bare(tail) in small
+
+
 class ValueLinker:
     """Links words to the values that the annotations of a bucket hold."""
 
@@ -414,7 +421,7 @@ class ValueLinker:
         *,
         floor: float,
     ) -> list[Link]:
-        words = tokens(text)
+        words = [word for word in tokens(text) if not is_contraction(text[word.start : word.end])]
         search = Search(lexicon, text, words, frozenset(fields) if fields is not None else None)
         declared = list(search.declared())
         # "NPN transistors" in two titles says less than the declared value "NPN".

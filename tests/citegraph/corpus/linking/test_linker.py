@@ -2,7 +2,7 @@
 
 import pytest
 
-from citegraph.corpus.linking.linker import ValueLinker
+from citegraph.corpus.linking.linker import ValueLinker, is_contraction
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
 from citegraph.corpus.schema.bucket import load_buckets
 from citegraph.language.names import parse_name, tokens
@@ -54,7 +54,12 @@ def linker(tmp_path_factory):
     assert law.kind == "jurisdiction"
     store.put(
         "generic",
-        [("g1", {"package": "spin"}), ("g2", {"package": "tokio-rustls"}), ("g3", {"package": "tokio"})],
+        [
+            ("g1", {"package": "spin"}),
+            ("g2", {"package": "tokio-rustls"}),
+            ("g3", {"package": "tokio"}),
+            ("g4", {"package": "id-map"}),
+        ],
     )
     return ValueLinker(store)
 
@@ -293,6 +298,17 @@ def test_a_law_is_said_by_adjective_and_code(linker, question, value):
 
 def test_a_code_of_a_state_away_from_the_law_is_none(linker):
     assert linker.find_mentions("contracts", "contracts signed IN NY OR elsewhere") == []
+
+
+@pytest.mark.parametrize(
+    ("said", "small"), [("I'd", True), ("we’re", True), ("Domino's", False), ("ID", False)]
+)
+def test_two_small_words_run_together_are_no_name(said, small):
+    assert is_contraction(said) is small
+
+
+def test_a_contraction_is_linked_to_nothing(linker):
+    assert linker.find_mentions("generic", "I'd like a list") == []
 
 
 @pytest.mark.parametrize("word", ["allemandes", "deutschem", "alemanes", "tedesche", "Duitse", "Alemania"])
