@@ -1,0 +1,80 @@
+"""Whole runs whose replies a reader of these very prompts wrote: a calculation by code, and what nothing states."""
+
+from citegraph.run.services import Corpus
+from tests.graph.conftest import OpenSession
+from tests.graph.test_answers import check_citations
+from tests.graph.test_chains import cited, reviewing, shown
+
+LIMITS = "By how many volts does the collector-emitter voltage limit of the NV2N518 differ from that of the NV2N517?"
+PENALTY = "Welche Vertragsstrafe nennt die Rechnung KW-240117, und auf welchen Betrag lautet sie?"
+
+
+async def test_a_difference_is_calculated_by_code_and_checked(
+    open_session: OpenSession, corpus: Corpus
+) -> None:
+    models, script = reviewing(
+        compose="The limits are {difference: 65 V [1]; 45 V [2]} apart [1] [2].",
+        intent="compare",
+        primary_buckets=["datasheets"],
+        entities=[{"name": "NV2N518", "role": "product"}, {"name": "NV2N517", "role": "product"}],
+        subqueries=[
+            {"purpose": "compare_side", "query": "NV2N518 collector-emitter voltage VCEO"},
+            {"purpose": "compare_side", "query": "NV2N517 collector-emitter voltage VCEO"},
+        ],
+    )
+    async with open_session(models) as session:
+        answer = await session.ask(LIMITS)
+    (prompt,) = shown(script, "compose")
+    assert '<passage marker="[1]" from="nv2n518.pdf' in prompt
+    assert '<passage marker="[2]" from="nv2n517.pdf' in prompt
+    assert (answer.text, answer.status) == (
+        "The limits are 20 V (65 V - 45 V) apart [nv2n518] [nv2n517].",
+        "answered",
+    )
+    assert [(claim.verdict, claim.formula) for claim in answer.claims] == [
+        ("derived", "difference of 65 V; 45 V")
+    ]
+    assert cited(answer) == {"nv2n517", "nv2n518"}
+    check_citations(answer, corpus)
+
+
+async def test_what_no_passage_states_is_said_beside_what_one_does(
+    open_session: OpenSession, corpus: Corpus
+) -> None:
+    models, script = reviewing(
+        {"status": "enough", "keep": [1], "missing": ["eine Vertragsstrafe"]},
+        compose="Die Rechnung lautet auf 5,214.00 EUR [1]. Von einer Vertragsstrafe ist darin nirgends die Rede [0].",
+        primary_buckets=["invoices"],
+        entities=[{"name": "KW-240117", "role": "identifier"}],
+        topic_terms=["Vertragsstrafe"],
+        subqueries=[{"purpose": "find_passage", "query": "KW-240117 Vertragsstrafe"}],
+    )
+    async with open_session(models) as session:
+        answer = await session.ask(PENALTY)
+    assert script.steps().count("compose") == 1, "nothing is sent back"
+    assert not any("Vertragsstrafe ist" in prompt for prompt in shown(script, "verify"))
+    assert "<searched_in_vain>\neine Vertragsstrafe" in shown(script, "compose")[0]
+    assert answer.text == (
+        "Die Rechnung lautet auf 5,214.00 EUR [kestrelwick-kw-240117]. "
+        "Von einer Vertragsstrafe ist darin nirgends die Rede."
+    )
+    assert [claim.verdict for claim in answer.claims] == ["supported"]
+    check_citations(answer, corpus)
+
+
+async def test_compose_gets_the_passages_that_review_keeps(open_session: OpenSession) -> None:
+    models, script = reviewing(
+        {"status": "enough", "keep": [1]},
+        compose="The NV2N517 bears 45 V [1].",
+        primary_buckets=["datasheets"],
+        entities=[{"name": "Norrvolt Semiconductors AB", "role": "company"}],
+        topic_terms=["collector-emitter voltage"],
+        subqueries=[{"purpose": "find_passage", "query": "Norrvolt collector-emitter voltage"}],
+    )
+    async with open_session(models) as session:
+        await session.ask("Which collector-emitter voltage do parts of Norrvolt Semiconductors AB bear?")
+    (review,), (compose,) = shown(script, "review"), shown(script, "compose")
+    assert '<passage marker="[2]"' in review
+    kept = review.partition('<passage marker="[1]"')[2].partition("</passage>")[0]
+    assert compose.count("<passage ") == 1
+    assert kept in compose
