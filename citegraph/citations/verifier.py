@@ -7,7 +7,7 @@ from typing import Protocol
 
 from citegraph.citations.assessment import NEAR_VERBATIM, Assessment, initials_of, unknown_names
 from citegraph.citations.cited_pool import Pool, Unit, build_pool, index_stems, page_of, windows
-from citegraph.citations.claims import Statement, split_claims
+from citegraph.citations.claims import Statement, says_not_found, split_claims
 from citegraph.citations.comparisons import (
     COMPARED,
     SWAPPED,
@@ -50,7 +50,7 @@ from citegraph.citations.matching import View, facts_agree, family, squeeze, vie
 from citegraph.citations.quotations import folded_words, labelled, quoted_in, stands_exactly, stitched
 from citegraph.citations.repair import MARK
 from citegraph.citations.verdicts import Claim, Derivation, Evidence, Report, Verdict
-from citegraph.language.claim_cues import says_silent
+from citegraph.language.claim_cues import cues, says_silent
 from citegraph.language.claim_tokens import content_stems, words
 from citegraph.language.terms import bare, language_of
 
@@ -712,7 +712,8 @@ def verify(
         judge: optional model for claims that words alone decide.
         question: what was asked: its names may be used, and its values may go into a computation.
         absent: sentences that say what no document states. No passage can show that, so none is held against them,
-            and they are no claims, unless they bring a value of their own.
+            and they are no claims, unless they bring a value of their own or deny nothing that can be read: then they
+            are held against the documents like any other.
 
     Returns:
         All claims in order of the answer with verdicts, spans and reasons; citation precision and recall.
@@ -723,10 +724,15 @@ def verify(
     stems = frozenset(content_stems(question))
     right = [made for made in derivations if recompute(made)]
     run = _Run(pool, right, judge, hard_facts(question), (), stems, language_of(answer_text))
-    statements = [s for s in statements if s.text not in absent or not run.knows(s)]
+    statements = [s for s in statements if s.text not in absent or not _denies(s.text) or not run.knows(s)]
     claims = tuple(_with_backing(run, run.judge_next(s)) for s in statements)
     unknown = tuple(dict.fromkeys(m for s in statements for m in s.markers if not run.spans_of(m)))
     return Report(claims, _precision(claims), _recall(claims), unknown)
+
+
+def _denies(text: str) -> bool:
+    """Tell whether a sentence denies something, so that nothing is said to be so that no document was held against."""
+    return says_not_found(text) or any(cue.kind == "negation" for cue in cues(text))
 
 
 def _recall(claims: Sequence[Claim]) -> float:

@@ -80,15 +80,19 @@ def test_the_verifier_holds_the_operands_against_their_spans() -> None:
     assert claim.verdict in {"contradicted", "unsupported"}
 
 
-def test_what_nothing_states_is_no_claim_in_any_language() -> None:
-    filled = SHOWN.filled(f"{NOTE} [3] Dokumenty o karach umownych milczą [0].")
-    assert filled.absent == ("Dokumenty o karach umownych milczą.",)
+def test_what_nothing_states_is_no_claim() -> None:
+    filled = SHOWN.filled(f"{NOTE} [3] Les documents n'indiquent aucune pénalité [0].")
+    assert filled.absent == ("Les documents n'indiquent aucune pénalité.",)
     report = verify(filled.text, EVIDENCE, question=QUESTION, absent=filled.absent)
     assert [claim.text for claim in report.claims] == [NOTE]
 
 
-def test_a_value_is_not_smuggled_in_as_what_nothing_states() -> None:
-    filled = SHOWN.filled("The penalty of $77,000.00 is owed to Brockhurst [0].")
+@pytest.mark.parametrize(
+    "written",
+    ["No penalty of $77,000.00 is owed to Brockhurst [0].", "The tenant may leave at any time [0]."],
+)
+def test_nothing_is_smuggled_in_as_what_nothing_states(written: str) -> None:
+    filled = SHOWN.filled(written)
     (claim,) = verify(filled.text, EVIDENCE, question=QUESTION, absent=filled.absent).claims
     assert claim.verdict in {"contradicted", "unsupported"}
 
