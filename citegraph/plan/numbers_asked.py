@@ -19,7 +19,7 @@ from citegraph.question.functions import asks, counted_at, counting, spans
 from citegraph.question.groups import BETWEEN, group_at
 from citegraph.question.measures import compared, counts
 from citegraph.question.ordering import field_at_start, in_digits
-from citegraph.question.phrases import find_phrase
+from citegraph.question.phrases import document_words, find_phrase
 from citegraph.run.pieces import BucketPlan, GroupCondition, StoredClause, WantedNumber
 
 COMPUTED = frozenset({"money", "quantity", "integer", "decimal"})
@@ -147,7 +147,7 @@ def of_whole(
     only what that word says itself, since some condition must make the part.
     """
     spots = {place: places(question, clause) for place, clause in enumerate(part)}
-    heads = [place for noun in bucket.nouns for place in find_phrase(question, noun)]
+    heads = [place for noun in document_words(bucket) for place in find_phrase(question, noun)]
     first = [place for place in heads if place[1] <= said[0]] or [
         place for place in heads if place[0] >= said[1]
     ]

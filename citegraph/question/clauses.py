@@ -23,7 +23,7 @@ from citegraph.question.measures import comparisons, read_amounts, read_currenci
 from citegraph.question.missing import read_flags, read_presence
 from citegraph.question.named_values import read_beginnings, read_mentions
 from citegraph.question.negation import Denials
-from citegraph.question.phrases import find_phrase
+from citegraph.question.phrases import document_words, find_phrase
 from citegraph.question.reading import Reader, Reading
 from citegraph.run.context import Context
 
@@ -267,16 +267,7 @@ def asked_by(declared: Field) -> tuple[str, ...]:
 def read_noun(reader: Reader) -> str:
     """Return "plural" or "singular" when the question names the bucket's documents, else ""."""
     result = ""
-    forms = [
-        *reader.bucket.nouns,
-        *(
-            form
-            for item in reader.bucket.fields
-            for form in item.canonical
-            if item.type == "keyword" and "type" in item.name
-        ),
-    ]
-    for noun in forms:
+    for noun in document_words(reader.bucket):
         for start, end in find_phrase(reader.question, noun):
             said = reader.question[start:end].lower()
             longer = len(said) > len(noun) and re.search(r"(?:s|ien|en|er|e|n|a)$", said)

@@ -9,7 +9,7 @@ from citegraph.language.word_tables import pattern
 from citegraph.question import cues
 from citegraph.question.answer_form import choice_in
 from citegraph.question.functions import asks, billing, counted_at, counting
-from citegraph.question.phrases import find_phrase
+from citegraph.question.phrases import document_words, find_phrase
 from citegraph.run.pieces import BucketPlan, Decomposed, WantedNumber
 
 
@@ -70,7 +70,7 @@ def counts_documents(bucket: Bucket, question: str) -> bool:
     after = question[place : place + 60]
     cut = pattern("helping", "be", "states", before=r"[?,.;:]|").search(after)
     head = after[: cut.start()] if cut else after
-    if any(is_head(head, start) for noun in bucket.nouns for start, _ in find_phrase(head, noun)):
+    if any(is_head(head, start) for noun in document_words(bucket) for start, _ in find_phrase(head, noun)):
         return True
     left = pattern("sum").sub("", head).strip()
     before = any(find_phrase(question[:place], noun) for noun in bucket.nouns)

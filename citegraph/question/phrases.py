@@ -5,6 +5,7 @@ from functools import lru_cache
 
 from rapidfuzz.distance import OSA
 
+from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.language.terms import bare, same_noun
 from citegraph.question import cues
@@ -61,6 +62,12 @@ def is_written(word: str, other: str) -> bool:
 
 ENDING = 4
 """Letters by which two forms of a word differ; a compound ("Lieferanteneingang") has more."""
+
+
+def document_words(bucket: Bucket) -> tuple[str, ...]:
+    """Return the words for a bucket's documents: its nouns, and the declared kinds of them ("Lizenzvertrag")."""
+    kinds = (item for item in bucket.fields if item.type == "keyword" and "type" in item.name)
+    return (*bucket.nouns, *(form for item in kinds for form in item.canonical))
 
 
 def clean(question: str) -> str:

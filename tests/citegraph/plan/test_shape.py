@@ -182,6 +182,11 @@ def test_a_share_is_of_what_stands_before_the_verb_or_behind_among(
             "Welcher Anteil der NDAs unterliegt niederländischem Recht?",
             "contract type = Non-Disclosure",
         ),
+        (
+            "contracts",
+            "Welcher Anteil der Verschwiegenheitsvereinbarungen läuft nach niederländischem Recht?",
+            "Non-Disclosure",
+        ),
         ("invoices", "Which percentage of the 2024 invoices stems from Cobaltine Cloud?", "2024"),
         ("invoices", "Quelle proportion des factures vient de Cobaltine Cloud ?", None),
     ],
