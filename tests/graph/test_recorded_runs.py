@@ -43,7 +43,7 @@ async def test_what_no_passage_states_is_said_beside_what_one_does(
 ) -> None:
     models, script = reviewing(
         {"status": "enough", "keep": [1], "missing": ["eine Vertragsstrafe"]},
-        compose="Die Rechnung lautet auf 5,214.00 EUR [1]. Von einer Vertragsstrafe ist darin nirgends die Rede [0].",
+        compose="Die Rechnung lautet auf 5,214.00 EUR [1]. Eine Vertragsstrafe nennt sie nicht [0].",
         primary_buckets=["invoices"],
         entities=[{"name": "KW-240117", "role": "identifier"}],
         topic_terms=["Vertragsstrafe"],
@@ -52,11 +52,10 @@ async def test_what_no_passage_states_is_said_beside_what_one_does(
     async with open_session(models) as session:
         answer = await session.ask(PENALTY)
     assert script.steps().count("compose") == 1, "nothing is sent back"
-    assert not any("Vertragsstrafe ist" in prompt for prompt in shown(script, "verify"))
+    assert not any("Vertragsstrafe nennt sie" in prompt for prompt in shown(script, "verify"))
     assert "<searched_in_vain>\neine Vertragsstrafe" in shown(script, "compose")[0]
     assert answer.text == (
-        "Die Rechnung lautet auf 5,214.00 EUR [kestrelwick-kw-240117]. "
-        "Von einer Vertragsstrafe ist darin nirgends die Rede."
+        "Die Rechnung lautet auf 5,214.00 EUR [kestrelwick-kw-240117]. Eine Vertragsstrafe nennt sie nicht."
     )
     assert [claim.verdict for claim in answer.claims] == ["supported"]
     check_citations(answer, corpus)
