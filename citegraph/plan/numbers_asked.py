@@ -151,24 +151,22 @@ def of_whole(
     first = [place for place in heads if place[1] <= said[0]] or [
         place for place in heads if place[0] >= said[1]
     ]
-    if not first:
-        return []
-    start = min(begin for begin, _ in first)
-    head = max((place for place in first if place[0] == start), key=lambda place: place[1])
 
     def up_to(end: int) -> list[StoredClause]:
         return [part[place] for place, held in spots.items() if all(0 <= spot[0] < end for spot in held)]
 
+    taken = [one for held in spots.values() for one in held]
+    if not first:  # "of all that went to A, what share was spent in May?"
+        found = (up_to(end) for end in (said[0], *_verbs(question, said[1], taken)))
+        return next((held for held in found if 0 < len(held) < len(part)), [])
+    start = min(begin for begin, _ in first)
+    head = max((place for place in first if place[0] == start), key=lambda place: place[1])
     own = [
         part[place]
         for place, held in spots.items()
         if all(begin <= head[0] < stop or head[0] <= begin < head[1] for begin, stop in held)
     ]
-    ends = (
-        [said[0]]
-        if head[1] <= said[0]
-        else _verbs(question, head[1], [one for held in spots.values() for one in held])
-    )
+    ends = [said[0]] if head[1] <= said[0] else _verbs(question, head[1], taken)
     found = (up_to(end) for end in (*ends, head[1]))
     return next((held for held in found if 0 < len(held) < len(part)), own if len(own) < len(part) else [])
 

@@ -188,6 +188,7 @@ def test_a_share_is_of_what_stands_before_the_verb_or_behind_among(
             "Non-Disclosure",
         ),
         ("invoices", "Which percentage of the 2024 invoices stems from Cobaltine Cloud?", "2024"),
+        ("invoices", "Of all that went to Cobaltine Cloud, what share was spent in 2024?", "Cobaltine"),
         ("invoices", "Quelle proportion des factures vient de Cobaltine Cloud ?", None),
     ],
 )
