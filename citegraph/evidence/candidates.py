@@ -18,6 +18,10 @@ CLOSE_LOOK = 12
 """Filtered sets of up to this many documents are read whole before one of them is chosen."""
 
 
+MOST_MATCHED = 500
+"""Documents that are known to match the filters; where so many do, all count as matching."""
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A document that may be meant, with the share of the question's rare words that it holds (0 to 1)."""
@@ -77,33 +81,39 @@ async def find_candidates(
                 texts[name, doc_id] = [chunk.text for chunk in whole]
                 heads[name, doc_id] = f"{whole[0].title}\n{whole[0].text[:HEAD]}" if whole else ""
     ranked = await asyncio.to_thread(
-        rank, corpus, Gathered(texts, ranks, best, heads), weights, plan, question
+        rank, corpus, Gathered(texts, ranks, best, heads, matched or {}), weights, plan, question
     )
     total = sum(len(doc_ids) for doc_ids in matched.values()) if matched is not None else None
     return Candidates(tuple(ranked), total, weights)
 
 
 def matching(corpus: Corpus, plan: Plan) -> dict[str, list[str]] | None:
-    """Return the documents that the plan's filters match, per bucket, at most 500 each; None without filters."""
+    """Return the documents that the plan's filters match, per bucket, at most `MOST_MATCHED` each; None without filters."""
     if plan.get("only"):
         return {plan["buckets"][0]: list(plan["only"])}
     filtered = {name: bucket_filters(plan, name) for name in plan["buckets"]}
     if not any(filtered.values()):
         return None
     return {
-        name: corpus.annotations.document_ids(name, filters, limit=500) if filters else []
+        name: corpus.annotations.document_ids(name, filters, limit=MOST_MATCHED) if filters else []
         for name, filters in filtered.items()
     }
 
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What was read of each document, by (bucket, document id): texts, search rank, best score, head."""
+    """What was read of each document, by (bucket, document id): texts, search rank, best score, head; what filters match."""
 
     texts: dict[tuple[str, str], list[str]]
     ranks: dict[tuple[str, str], int]
     best: dict[tuple[str, str], float]
     heads: dict[tuple[str, str], str]
+    matched: dict[str, list[str]]
+
+    def is_match(self, bucket: str, doc_id: str) -> bool:
+        """Tell whether the filters chose a document, which a second search without them may have found."""
+        doc_ids = self.matched.get(bucket, [])
+        return doc_id in doc_ids or len(doc_ids) >= MOST_MATCHED
 
 
 def rank(
@@ -141,7 +151,7 @@ def rank(
                 best.get((name, doc_id), 0.0),
                 missing,
                 any(code in head for code in codes),
-                stated(plan["per_bucket"].get(name, {}), values),
+                stated(plan["per_bucket"].get(name, {}), values) if gathered.is_match(name, doc_id) else 0,
             )
         )
     return sorted(

@@ -66,6 +66,14 @@ async def test_a_page_of_a_pdf_is_named(session: Session) -> None:
     ] == [(2, "halbrecht-re-2024-0458.pdf (page 2)")]
 
 
+async def test_no_document_outside_the_conditions_answers(session: Session, corpus: Corpus) -> None:
+    """A second search, for the parties of the lease, finds a contract that states the field; it is no lease."""
+    answer = await session.ask("What is the notice period of the lease agreement?")
+    assert {citation.doc_id for citation in answer.citations} == {"bukit-seraya-lease"}
+    assert "nine months" in answer.text
+    check_citations(answer, corpus)
+
+
 async def test_a_list_names_every_document(session: Session, corpus: Corpus) -> None:
     answer = await session.ask("List all invoices from Cobaltine Cloud dated 2024")
     wanted = ["cobaltine-cbc-10231", "cobaltine-cbc-10577", "cobaltine-cbc-10904", "cobaltine-cbc-11260"]
