@@ -22,6 +22,7 @@ from langgraph.types import Command
 from citegraph.corpus.records.access import Principal
 from citegraph.corpus.records.database import FORMAT, refuse_newer
 from citegraph.errors import BadInput, CitegraphError, Unavailable
+from citegraph.plan.reply_edits import is_new_question
 from citegraph.run.answer_types import Answer, Clarification, Note, Usage
 from citegraph.run.budgets import loop_limit, recursion_limit
 from citegraph.run.context import USER_KEY, Context, user_of
@@ -109,7 +110,8 @@ class Session:
         new: bool = False,
         on_event: OnEvent | None = None,
     ) -> Answer:
-        """Answer a question; on a thread that waits for a reply the text is that reply unless `new` is set.
+        """Answer a question; on a thread that waits for a reply the text is that reply unless `new` is set
+        or it is a question of its own (`plan/reply_edits.py`).
 
         Returns:
             The answer, or one with status `needs_clarification` when the run paused.
@@ -152,7 +154,7 @@ class Session:
         thread, chosen = thread_id or uuid.uuid4().hex, context or Context()
         with self._going_on() as control:
             given: Any = {"query": question, "messages": list(history)}
-            if thread_id and not new and await self.pending(thread_id):
+            if thread_id and not new and await self._is_reply(thread_id, question, chosen):
                 given = await self._resuming(thread_id, question, chosen)
             async with aclosing(self._run(_Run(given, thread, chosen, control))) as events:
                 async for event in events:
@@ -173,6 +175,14 @@ class Session:
             async with aclosing(self._run(_Run(given, thread_id, chosen, control))) as events:
                 async for event in events:
                     yield event
+
+    async def _is_reply(self, thread_id: str, text: str, context: Context) -> bool:
+        snapshot = await self.graph.aget_state(_config(thread_id))
+        asked = snapshot.values.get("decision", {}).get("clarification")
+        if not snapshot.interrupts or not asked:
+            return bool(snapshot.interrupts)
+        corpus = await self.services.corpus()
+        return not await asyncio.to_thread(is_new_question, corpus, asked, text, context.now)
 
     async def _resuming(
         self, thread_id: str, reply: Any, context: Context, interrupt_id: str | None = None

@@ -18,6 +18,7 @@ from langgraph.types import Overwrite
 from citegraph.language import terms
 from citegraph.language.bounded import bounded
 from citegraph.language.numbers import parse_number
+from citegraph.plan.reply_edits import is_new_question
 from citegraph.question import cues
 from citegraph.question.cues import GREETED
 from citegraph.run.context import Context
@@ -60,7 +61,12 @@ class Gate:
         context = runtime.context or Context()
         asked, message_id, written = asked_question(state)
         open_question = state.get("decision", {}).get("clarification")
-        if open_question and written and not state.get("new"):
+        if (
+            open_question
+            and written
+            and not state.get("new")
+            and not await self.is_new(open_question, asked, context)
+        ):
             return replied(state, open_question, asked, message_id, context)
         problem = unusable(asked) or (context.models and self.services.chat.problem(context.models))
         if problem:
@@ -76,6 +82,11 @@ class Gate:
         if not state.get("turns") and (told := told_turns(state.get("messages") or [], message_id)):
             started["turns"] = told
         return started
+
+    async def is_new(self, asked_back: AskedBack, text: str, context: Context) -> bool:
+        """Tell whether a chat message on a waiting thread is a question of its own, not the reply."""
+        corpus = await self.services.corpus()
+        return await asyncio.to_thread(is_new_question, corpus, asked_back, text, context.now)
 
     @staticmethod
     def afresh(state: State) -> State:

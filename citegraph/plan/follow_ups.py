@@ -110,19 +110,33 @@ def leans(bucket: Bucket, reading: Reading, message: str) -> bool:
     """Tell whether a message goes on with the turn before: it says so, points at it, or is no question by itself."""
     if goes_on(message):
         return True
-    own = [item.start for item in reading.mentions if item.field in bucket.entity_fields]
-    own += [start for _, _, start, _ in bucket.find_identifiers(message)]
+    own = _own_names(bucket, reading, message)
     point = pattern("points").search(message)
     few = len(terms.content_words(message)) <= FEW
     if point and few and not any(start < point.start() for start in own):
         return True
-    asks = bool(function_of(message) != "none" or reading.asked or read_groups(bucket, message))
-    asks = asks or cues.WHICH.search(message) is not None
+    asks = _asks(bucket, reading, message)
     if reading.noun or (own and asks) or left_words(bucket, reading, message):
         return False
     rank = read_rank(bucket, message)
     ranks = rank is not None and (rank.field or rank.group)
     return bool(reading.clauses or asks or ranks or ordered_by(bucket, message))
+
+
+def asks_itself(bucket: Bucket, reading: Reading, message: str) -> bool:
+    """Tell whether a message asks for something and says of which documents, by their noun or a name of their own."""
+    named = bool(reading.noun or _own_names(bucket, reading, message))
+    return named and _asks(bucket, reading, message) and not leans(bucket, reading, message)
+
+
+def _own_names(bucket: Bucket, reading: Reading, message: str) -> list[int]:
+    named = [item.start for item in reading.mentions if item.field in bucket.entity_fields]
+    return [*named, *(start for _, _, start, _ in bucket.find_identifiers(message))]
+
+
+def _asks(bucket: Bucket, reading: Reading, message: str) -> bool:
+    asks = function_of(message) != "none" or reading.asked or read_groups(bucket, message)
+    return bool(asks) or cues.WHICH.search(message) is not None
 
 
 def goes_on(message: str) -> bool:

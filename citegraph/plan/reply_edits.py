@@ -15,8 +15,9 @@ from citegraph.language.numbers import find_spelled
 from citegraph.language.periods import find_periods
 from citegraph.language.word_tables import pattern, source
 from citegraph.plan.edits import edit_plan
-from citegraph.plan.follow_ups import with_year
+from citegraph.plan.follow_ups import asks_itself, with_year
 from citegraph.plan.stored_filters import bucket_filters
+from citegraph.question.clauses import read_question
 from citegraph.question.measures import compared
 from citegraph.run.context import Context
 from citegraph.run.pieces import AskedBack, Effect, OfferedOption, Plan, Values
@@ -61,6 +62,21 @@ def apply_reply(
     if same:
         lines = [*lines, f"“{reply[:80]}” changed no condition."]
     return changed, lines
+
+
+def is_new_question(corpus: Corpus, clarification: AskedBack, text: str, today: date) -> bool:
+    """Tell whether a message to a waiting thread replies to nothing and is a question of its own; blocking.
+
+    It takes no option, points at no document that was offered, asks for something, and names documents of a bucket or
+    one of their names itself: "only those of 2017" and "the largest invoice" reply, "how many NDAs do we have?" does not.
+    """
+    options = clarification.get("options", [])
+    if chosen_options(options, text) or wants_all(text) or pick_documents(corpus, options, text):
+        return False
+    readings = [
+        (bucket, read_question(bucket, corpus.linker, text, today)) for bucket in corpus.buckets.values()
+    ]
+    return any(asks_itself(bucket, reading, text) for bucket, reading in readings)
 
 
 def all_offered(corpus: Corpus, plan: Plan, options: Sequence[OfferedOption]) -> list[str]:

@@ -46,6 +46,25 @@ async def test_the_question_back_carries_options_with_counts(session: Session) -
 
 
 @pytest.mark.parametrize(
+    ("text", "new"),
+    [
+        ("How many contracts are governed by the law of Malaysia?", True),
+        ("Which law governs the lease agreement?", True),
+        ("Wie viele Verträge haben wir?", True),
+        ("only the invoices from July 2024", False),
+        ("the largest invoice", False),
+        ("all of them", False),
+        ("2", False),
+        ("the one from October, please", False),
+    ],
+)
+async def test_a_question_of_its_own_is_no_reply(session: Session, text: str, new: bool) -> None:
+    _, thread = await paused(session)
+    answer = await session.ask(text, thread_id=thread)
+    assert (answer.question == text) is new
+
+
+@pytest.mark.parametrize(
     "form",
     [
         lambda option, label: option,
