@@ -9,7 +9,7 @@ from citegraph.evidence.reranking import rerank_evidence
 from citegraph.language import terms
 from citegraph.plan.chains import parts_apart
 from citegraph.run.context import Context
-from citegraph.run.model_calls import Stopwatch, model_form, note
+from citegraph.run.model_calls import Stopwatch, has_model, model_form, note
 from citegraph.run.pieces import ToolCall
 from citegraph.run.services import Services
 from citegraph.run.state import State, Update, add_usage
@@ -39,7 +39,9 @@ class Prune:
             # A model sees deeper lists than a run keeps; without its order the searches' own best stand.
             best = [hit for entry in found for hit in entry["hits"][: width(entry["call"], context)]]
             merged = merge(old, best) if ordered is None else ordered[: len(old) + len(best)]
-        if ordered is None and parts_apart(state.get("decomposition", {})):
+        # What a model that reviews searched for anew stands beside what it had: passages of one search do not hide the next one's.
+        anew = bool(old) and has_model(self.services, "review", context)
+        if ordered is None and (anew or parts_apart(state.get("decomposition", {}))):
             merged = in_turn([old, *(entry["hits"] for entry in found)], merged)
         kept, dropped = within_budget(merged, chunks, required_words(state), context.evidence_tokens)
         seen = state.get("seen", [])

@@ -1,6 +1,7 @@
 """search and prune: one call with its filters, then the evidence that is kept within the budget."""
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from citegraph.corpus.schema.document import Chunk
 from citegraph.errors import BadInput, TimedOut
 from citegraph.evidence.next_calls import lost_searches
 from citegraph.evidence.passages import hydrate, in_turn, merge, signature, within_budget
+from citegraph.llm.scripted import scripted
 from citegraph.plan.stored_filters import bucket_filters
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus, Services
@@ -260,3 +262,24 @@ async def test_what_was_dropped_is_new_when_it_is_found_again(services: Services
     assert len(update["seen"]) == len(update["evidence"]) < len(found["hits"])
     again = await Prune(services)(state | {"seen": update["seen"]}, runtime(evidence_tokens=20_000))
     assert again["decision"]["fresh"] == len(found["hits"]) - len(update["seen"])
+
+
+async def test_a_reviewing_models_new_search_is_not_hidden_behind_the_old_one(services: Services) -> None:
+    """Old passages with higher scores would take all of the space, round after round."""
+    corpus = await services.corpus()
+    plan = plan_of(bucket="generic")
+    first, _ = await run(corpus, call_of("supplier review minutes decided", "generic"), plan)
+    second, _ = await run(corpus, call_of("travel hotel night limit", "generic"), plan)
+    known = {hit["id"] for hit in first["hits"]}
+    new = [hit | {"score": hit["score"] / 1_000} for hit in second["hits"] if hit["id"] not in known]
+    state: Any = {
+        "evidence": first["hits"],
+        "found": [second | {"hits": new}],
+        "plan": plan,
+        "rounds": 1,
+    }
+    models, _ = scripted({})
+    reviewed = replace(services, models=models)
+    for prune, shown in ((Prune(reviewed), True), (Prune(services), False)):
+        kept = (await prune(state, runtime(evidence_tokens=600)))["evidence"]
+        assert any(item["id"] == new[0]["id"] for item in kept) is shown
