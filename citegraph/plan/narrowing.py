@@ -89,8 +89,12 @@ def is_entity(bucket: Bucket, clause: StoredClause) -> bool:
 
 
 def certainty(bucket: Bucket, part: BucketPlan, clause: StoredClause) -> float:
-    """Return how sure an inferred clause is, 0 to 1: names by the quality of their match, days before loose words."""
+    """Return how sure an inferred clause is, 0 to 1: numbers of documents first, names by the quality of their match,
+    days before loose words.
+    """
     field = bucket.field(clause.get("field", ""))
+    if field is not None and field.kind == "identifier":
+        return 1.0
     if field is not None and field.type == "date":
         exact = clause["operator"] == "=" and re.search(r"\d{4}", clause.get("raw", ""))
         return 0.95 if exact else 0.75 if re.search(r"\d{4}", clause.get("raw", "")) else 0.2

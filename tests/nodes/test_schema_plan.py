@@ -9,7 +9,7 @@ from citegraph.corpus.filters.clause import Clause, parse_clause, typed_filters
 from citegraph.corpus.linking.name_search import Link
 from citegraph.errors import BadInput, Rejected
 from citegraph.plan.make import besides, make_plan
-from citegraph.plan.narrowing import narrow
+from citegraph.plan.narrowing import certainty, narrow
 from citegraph.plan.planned_by_model import PlannedFilter, checked_clauses, schemas_shown, values_shown
 from citegraph.question.named_values import clause_of
 from citegraph.question.ordering import read_rank
@@ -245,6 +245,14 @@ def test_the_clause_without_which_something_matches_is_given_up(corpus: Corpus) 
     assert [item["message"] for item in notes if item["kind"] == "relaxed"] == [
         "contracts: nothing matches all conditions, so “contract date between 1999-01-01, 1999-12-31” was not applied."
     ]
+
+
+def test_a_documents_own_number_is_given_up_last(corpus: Corpus) -> None:
+    bucket = corpus.buckets["certificates"]
+    part: Any = {"mentions": []}
+    number: Any = {"field": "serial_number", "operator": "=", "value": "77-1", "raw": "77-1"}
+    name: Any = {"field": bucket.entity_fields[0], "operator": "=", "value": "A", "raw": "A"}
+    assert certainty(bucket, part, number) > certainty(bucket, part, name)
 
 
 def test_a_list_keeps_all_of_its_conditions(plan: Plan) -> None:
