@@ -124,9 +124,19 @@ def leans(bucket: Bucket, reading: Reading, message: str) -> bool:
 
 
 def asks_itself(bucket: Bucket, reading: Reading, message: str) -> bool:
-    """Tell whether a message asks for something and says of which documents, by their noun or a name of their own."""
-    named = bool(reading.noun or _own_names(bucket, reading, message))
-    return named and _asks(bucket, reading, message) and not leans(bucket, reading, message)
+    """Tell whether a message asks for something and says of which documents, by the bucket's noun or a name as it is stored.
+
+    What points back ("the ones of 2017", "narrow that to ...") does not.
+    """
+    if pattern("points").search(message) or goes_on(message):
+        return False
+    named = any(mention.complete and mention.score >= STORED for mention in reading.mentions)
+    nouns = any(find_phrase(message, noun) for noun in bucket.nouns)
+    return (named or nouns) and _asks(bucket, reading, message) and not leans(bucket, reading, message)
+
+
+STORED = 0.99
+"""Score of a name that is written as it is stored, not only like it."""
 
 
 def _own_names(bucket: Bucket, reading: Reading, message: str) -> list[int]:

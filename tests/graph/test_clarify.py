@@ -56,6 +56,8 @@ async def test_the_question_back_carries_options_with_counts(session: Session) -
         ("all of them", False),
         ("2", False),
         ("the one from October, please", False),
+        ("narrow that to the ones that are dated after May", False),
+        ("which of them is the largest?", False),
     ],
 )
 async def test_a_question_of_its_own_is_no_reply(session: Session, text: str, new: bool) -> None:
