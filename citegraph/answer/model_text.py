@@ -255,8 +255,8 @@ async def as_it_comes(pieces: AsyncIterable[str], shown: Shown) -> AsyncIterator
     waiting = ""
     async for piece in pieces:
         waiting += piece
-        held = _HELD.search(waiting)
-        at = held.start() if held and len(waiting) - held.start() < LONGEST else len(waiting)
+        held = _HELD.search(waiting, max(0, len(waiting) - LONGEST))
+        at = held.start() if held else len(waiting)
         if at and (ready := shown.filled(waiting[:at]).text):
             yield ready
         waiting = waiting[at:]
