@@ -13,6 +13,7 @@ from citegraph.evidence.passages import hydrate, signature
 from citegraph.evidence.questions_back import ambiguous_question, may_ask
 from citegraph.language import terms
 from citegraph.language.terms import bare, content_words, stem, stems
+from citegraph.plan.stored_filters import flat
 from citegraph.run.budgets import spent, tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
@@ -157,6 +158,9 @@ async def review_passages(corpus: Corpus, state: State, context: Context, *, rea
         if len(kept) == 1:
             line = note("review", "version", said)
             return enough("one version is in force", targets=[kept[0].doc_id], notes=[line], open=True)
+    if len(tied) > 1 and named_apart(plan, tied):
+        targets = [item.doc_id for item in tied]
+        return enough("each of them is named", targets=targets, several=len(tied))
     if len(tied) > 1 and read:
         # Whoever reads them sees whether they answer differently.
         targets = [item.doc_id for item in tied[:MAX_OPTIONS]]
@@ -263,6 +267,20 @@ def telling_words(words: Sequence[str], weights: TermWeights | None) -> list[str
     if weights is None:
         return list(words)
     return [word for word in words if 0 < weights.counts.get(word, 0) < max(3, weights.total / 10)]
+
+
+def named_apart(plan: Plan, tied: Sequence[Candidate]) -> bool:
+    """Tell whether the question names each of the documents by words of its own ("A against B: how much ...")."""
+    part = plan["per_bucket"].get(tied[0].bucket)
+    if part is None:
+        return False
+    for clause in flat(part["filters"]):
+        name = clause["field"]
+        said = {mention["text"] for mention in part["mentions"] if mention["field"] == name}
+        values = {item.value(name) for item in tied}
+        if clause["operator"] == "in" and len(values) == len(tied) <= len(said):
+            return True
+    return False
 
 
 def every_one_of(tied: Sequence[Candidate]) -> Decision:

@@ -17,7 +17,7 @@ from citegraph.evidence.questions_back import (
     printed,
     telling_fields,
 )
-from citegraph.evidence.review_passages import identifies, telling_words
+from citegraph.evidence.review_passages import identifies, named_apart, telling_words
 from citegraph.evidence.reviewed_by_model import may_go_on
 from citegraph.llm.model_call import ModelCall
 from citegraph.run.context import Context
@@ -462,3 +462,15 @@ def test_counters() -> None:
     assert budget_of({"usage": {"llm_calls": 10}}, Context()).calls_left == 2
     calls = [ModelCall("review", "m", tokens_in=3, tokens_out=4), ModelCall("review", "m", tokens_in=5)]
     assert spent_on(calls) == {"llm_calls": 2, "input_tokens": 8, "output_tokens": 4}
+
+
+@pytest.mark.parametrize(("said", "apart"), [(("LD 271", "LD 300"), True), (("LD",), False)])
+def test_documents_that_are_named_each_are_not_tied(said: tuple[str, ...], apart: bool) -> None:
+    """One name that two documents bear is asked about; a name of its own for each is not."""
+    tied = [Candidate(name, "datasheets", 1.0, values={"title": name}) for name in ("LD 271", "LD 300")]
+    part: Any = {
+        "filters": [{"field": "title", "operator": "in", "value": ["LD 271", "LD 300"]}],
+        "mentions": [{"field": "title", "text": text} for text in said],
+    }
+    plan: Any = {"per_bucket": {"datasheets": part}}
+    assert named_apart(plan, tied) is apart
