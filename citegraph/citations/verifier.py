@@ -759,8 +759,11 @@ def _backs(run: _Run, claim: Claim, marker: str) -> bool:
     spans = run.spans_of(marker)
     if not spans:
         return False
+    told = run.stated_in(spans)
+    if any(facts_agree(fact, known, "") for fact in hard_facts(claim.text) for known in told.besides):
+        return True  # "that of 10 March [b]": the date in its fields says which document is spoken of
     operands = hard_facts(claim.formula) if claim.verdict == "derived" else ()
-    stated = [o.fact for o in run.stated_in(spans).operands] if operands else ()
+    stated = [o.fact for o in told.operands] if operands else ()
     if any(facts_agree(operand, fact, "") for operand in operands for fact in stated):
         return True
     findings = examine(run.pool, make_query(run.pool, claim.text), spans, 2)

@@ -229,3 +229,28 @@ def test_a_short_last_line_of_a_page_ends_a_sentence_and_a_long_one_goes_on() ->
     long = "The boom of the Tern, which the yard has built anew, carries at most"
     assert sentences(f"{long}\f850 kg and no more.") == [f"{long}\f850 kg and no more."]
     assert sentences("its boom\n\fcarries 9 kg.") == ["its boom\n\fcarries 9 kg."]
+
+
+def test_a_citation_stays_whose_document_is_named_by_its_date() -> None:
+    """Without its citation the date of the earlier sheet, which stands in its fields, would be without a source."""
+    sheets = [
+        Evidence(
+            "x",
+            "new",
+            "Harmful to aquatic life with long lasting effects (H412). Extremely flammable aerosol (H222).",
+            facts=(("document_date", "2031-09-14"),),
+        ),
+        Evidence(
+            "y",
+            "old",
+            "Transport: the goods are carried by road. Packing group II applies. Keep the cans upright.",
+            facts=(("document_date", "2031-03-10"),),
+        ),
+    ]
+    answer = (
+        "Added is H412 “Harmful to aquatic life with long lasting effects”: the sheet of 14.09.2031 names for the "
+        "product H222 and H412 [new], that of 10.03.2031 only H222 [old]."
+    )
+    text, _ = repair(answer, verify(answer, sheets))
+    assert text == answer
+    assert all(claim.verdict == "supported" for claim in verify(text, sheets).claims)
