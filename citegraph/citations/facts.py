@@ -96,7 +96,7 @@ _IDENTIFIER = re.compile(
     r"|(?<![\w.,])\d{4,}[/-]\d+(?![\w])|(?<![\w.,])0\d{4,}(?![\w.,])"
 )
 _NO_IDENTIFIER = re.compile(
-    r"(?:\d+(?:st|nd|rd|th|er|e|ème|ten|te|s)|(?:FY|Q|H|T)\d+|\d+(?:[.,]\d+)?-?[^\W\d_]{2,}|(?:\d+(?:[.,]\d+)?-)+[a-zäöüß]{3,}(?:-[a-z]+)*|"
+    r"(?:\d+(?:st|nd|rd|th|er|e|ème|ten|te|s)|FY\d+|\d+(?:[.,]\d+)?-?[^\W\d_]{2,}|(?:\d+(?:[.,]\d+)?-)+[a-zäöüß]{3,}(?:-[a-z]+)*|"
     r"\d+(?:[.,]\d+)?(?:[kmKMµun]?(?:[VAWFHgmLsJ]|Hz|Ω)|[KMBkmb]|bn)|[A-Za-z]?\d{1,2}|T\d\d:\d\d\S*|\d+[:.]\d+[ap]m)",
 )
 

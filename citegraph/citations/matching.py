@@ -255,8 +255,18 @@ def facts_agree(claim: Fact, source: Fact, around: str, *, about: bool = False) 
         mine, theirs = claim.key or claim.printed.casefold(), source.key or source.printed.casefold()
         if claim.kind != source.kind and ":" in (mine + theirs):  # "17.05" is a time beside "5.05 p.m."
             mine, theirs = mine.replace(".", ":").zfill(5), theirs.replace(".", ":").zfill(5)
-        return bool(mine) and mine == theirs
+        return bool(mine) and (mine == theirs or _in_range(mine, theirs))
     return numbers_agree(claim, source, around, about=about)
+
+
+_CODE = re.compile(r"([a-z]+)(\d+)")
+_CODES = re.compile(r"([a-z]+)(\d+)-\1(\d+)")
+
+
+def _in_range(code: str, codes: str) -> bool:
+    """Tell whether a code is within a printed range: "h225" in "h222-h229"."""
+    one, all_ = _CODE.fullmatch(code), _CODES.fullmatch(codes)
+    return bool(one and all_ and one[1] == all_[1] and int(all_[2]) <= int(one[2]) <= int(all_[3]))
 
 
 def family(fact: Fact) -> str:

@@ -314,3 +314,20 @@ def test_a_value_is_held_against_its_own_label(claim: str, verdict: str) -> None
     # "Net amount" has more words of the claim than "Total", yet it is another thing.
     evidence = [Evidence("e", "d", INVOICE, facts=INVOICE_VALUES)]
     assert [item.verdict for item in verify(f"{claim} [d].", evidence).claims] == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("codes", "verdict"),
+    [
+        ("H301-H304 and H319", "supported"),
+        ("H301, H304 and H319", "supported"),
+        ("H301, H319 and H336", "contradicted"),
+        ("H299 and H319", "contradicted"),
+    ],
+)
+def test_a_code_of_one_letter_must_stand_in_the_source(codes: str, verdict: str) -> None:
+    sheet = [
+        Evidence("x", "a", "Hazard statements: H301-H304 Toxic if swallowed. H319 Causes eye irritation.")
+    ]
+    report = verify(f"The hazard statements are {codes} [a].", sheet)
+    assert [claim.verdict for claim in report.claims] == [verdict]
