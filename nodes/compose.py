@@ -14,7 +14,7 @@ from citegraph.answer.set_statements import compose_set
 from citegraph.answer.statements import compose_passages, nothing_text
 from citegraph.corpus.schema.document import Chunk
 from citegraph.errors import Rejected
-from citegraph.evidence.passages import QUALITY, hydrate, passages, replies_shown, search_quality
+from citegraph.evidence.passages import QUALITY, hydrate, numbered, passages, replies_shown, search_quality
 from citegraph.language.bounded import bounded
 from citegraph.llm.json_text import is_json
 from citegraph.llm.prompts import Material, Prompt
@@ -189,7 +189,7 @@ FORMATS = {
 def with_numbers(material: Material, shown: Shown) -> Material:
     """Return what a model is shown, documents by the numbers of their passages."""
     facts = tuple((tag, shown.in_numbers(text)) for tag, text in material.facts)
-    return replace(material, facts=facts, evidence=shown.numbered())
+    return numbered(replace(material, facts=facts))
 
 
 async def in_words(pieces: AsyncIterable[str], said: list[str]) -> AsyncIterator[str]:
@@ -227,7 +227,7 @@ async def answer_material(corpus: Corpus, state: State) -> Material:
         ("disagreement", "\n".join(decision.get("differing", []))),
         ("in_force", "\n".join(said_of_versions(state))),
         ("searched_in_vain", "\n".join(in_vain(decision))),
-        ("search_quality", QUALITY[search_quality(state)]),
+        ("search_quality", QUALITY.get(search_quality(state), "")),
         ("correction", CORRECTION.format(feedback=feedback) if feedback else ""),
     )
     left_out = int(state.get("dropped", 0)) + len(state["evidence"]) - len(references)

@@ -11,7 +11,7 @@ from langgraph.runtime import Runtime
 from citegraph.answer.chat_text import clarification_text
 from citegraph.evidence.candidates import find_candidates
 from citegraph.evidence.next_calls import enough, lost_searches, vacant
-from citegraph.evidence.passages import memory
+from citegraph.evidence.passages import memory, numbered
 from citegraph.evidence.questions_back import offered
 from citegraph.evidence.review_passages import review_passages
 from citegraph.evidence.review_sets import review_set
@@ -23,7 +23,6 @@ from citegraph.evidence.reviewed_by_model import (
     in_documents,
     judged,
     kept_by,
-    numbered,
     pieces_shown,
     review_material,
 )

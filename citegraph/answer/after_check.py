@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from citegraph.answer.cited_spans import cell
@@ -14,7 +15,8 @@ from citegraph.citations.orders import unbacked
 from citegraph.citations.repair import MARK, Treatment, repair, tidy
 from citegraph.citations.verdicts import Claim, Evidence, Report
 from citegraph.citations.verifier import verify
-from citegraph.language.claim_tokens import content_stems, word_list
+from citegraph.language.claim_tokens import content_stems
+from citegraph.language.word_tables import table
 from citegraph.plan.stored_filters import flat
 from citegraph.run.answer_types import AnswerClaim, Citation
 from citegraph.run.model_calls import note
@@ -25,19 +27,12 @@ LINK = re.compile(r"https?://|www\.|\]\(|<\s*/?\s*[a-z!][^<>]*>|\bjavascript:|\b
 FENCE = re.compile(r"^[ \t]*(?:```|~~~)")
 ITEM = re.compile(r"^\s*(?:#{1,6}|[-*•–]|\(?\d{1,3}[.)])(?:\s+|$)")
 SENTENCE = re.compile(r"[^.!?。？！\n]+(?:[.!?。？！]+(?=\s|$)|[.!?](?=\S)[^.!?\n]*)*[.!?。？！]*")
-PLAIN = frozenset(
-    stem
-    for word in word_list("""
-        answer answers summary overview comparison compared conclusion result results detail details difference
-        differences contradiction contradictions conflict conflicts note notes source sources evidence document documents
-        missing gap gaps list table total both following found yes no unclear unknown incomplete certain sure
-        antwort zusammenfassung überblick vergleich ergebnis ergebnisse unterschied unterschiede widerspruch widersprüche
-        hinweis quelle quellen beleg belege dokument dokumente fehlend liste tabelle ja nein unklar
-        réponse résumé aperçu comparaison conclusion résultat résultats différence différences contradiction remarque
-        source sources document documents liste tableau oui non""")
-    for stem in content_stems(word)
-)
-"""Stems of the words that order an answer without saying anything about the documents."""
+
+
+@cache
+def plain() -> frozenset[str]:
+    """Return the stems of the words that order an answer without saying anything about the documents."""
+    return frozenset(stem for word in table("claims")["plain"].split() for stem in content_stems(word))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +65,7 @@ def asides(text: str, claims: Sequence[Claim], question: str) -> list[Aside]:
     """Return the pieces outside the claims that state a fact, lead elsewhere or were never checked, in order."""
     known = " ".join([question, MARK, *(claim.text for claim in claims)])
     facts = {_fact_key(fact.text) for fact in hard_facts(known)}
-    stems = PLAIN | set(content_stems(known))
+    stems = plain() | set(content_stems(known))
     found = []
     for start, end, code in _pieces(text, claims):
         reason = "it is code and was not checked" if code else _objection(text[start:end], facts, stems)

@@ -63,13 +63,6 @@ class Shown:
     documents: Sequence[str]
     passages: Sequence[Passage]
 
-    def numbered(self) -> tuple[Passage, ...]:
-        """Return the passages with their numbers as markers."""
-        return tuple(
-            Passage(f"[{number}]", item.text, item.place, item.known, item.heads)
-            for number, item in enumerate(self.passages, 1)
-        )
-
     def in_numbers(self, text: str) -> str:
         """Return a text of the program in which documents go by the number of their first passage."""
         for doc_id in dict.fromkeys(self.documents):

@@ -13,6 +13,7 @@ from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import Document
 from citegraph.encoder.finder import Finder
 from citegraph.language.terms import words
+from citegraph.language.word_tables import pattern
 from citegraph.question import cues
 from citegraph.question.answer_form import NO_PERSON, PERSON, choice_in, says_neither
 from citegraph.question.functions import counted_at
@@ -193,10 +194,7 @@ def with_heads(text: str, passages: Sequence[Passage]) -> list[tuple[int, int]]:
     return spans
 
 
-HOW_MUCH = re.compile(
-    r"\b(?:how\s+much|amount|spen[dt]|cost|pa(?:y|id)|charged?|wie\s?viel|betrag|combien|montant)\b",
-    re.IGNORECASE,
-)
+HOW_MUCH = ("amount_asked", "money")
 
 
 def stated_values(
@@ -213,10 +211,12 @@ def stated_values(
         asked = [name for name in asked if not no_person(bucket, name)]
     if counted_at(question) is not None:  # "how many years does the maker promise" asks for no maker
         asked = [name for name in asked if (item := bucket.field(name)) and item.type in NUMBERS]
-    if not part.get("asked") and bucket.main_amount in values and HOW_MUCH.search(question):
+    if not part.get("asked") and bucket.main_amount in values and pattern(*HOW_MUCH).search(question):
         head = " ".join([document.text[:IDENTITY], *(show(value) for value in values.values())])
         said = [
-            match.group() for pattern in (HOW_MUCH, cues.COMPARATIVE) for match in pattern.finditer(question)
+            match.group()
+            for one in (pattern(*HOW_MUCH), cues.COMPARATIVE)
+            for match in one.finditer(question)
         ]
         known = set(words(f"{head} {' '.join(said)}"))
         if all(word in known for word in part.get("terms", [])):

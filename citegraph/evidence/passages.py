@@ -11,7 +11,7 @@ from citegraph.citations.orders import without_orders
 from citegraph.corpus.schema.bucket import show
 from citegraph.corpus.schema.document import Chunk
 from citegraph.language import terms
-from citegraph.llm.prompts import Passage
+from citegraph.llm.prompts import Material, Passage
 from citegraph.plan.stored_filters import printed
 from citegraph.run.budgets import llm_calls_left, seconds_left, tool_calls_left
 from citegraph.run.context import Context
@@ -153,8 +153,6 @@ SHORT_OF_TIME = 15.0
 QUALITY = {
     "none": "none: nothing was found",
     "keyword": "keyword: found by words alone, so passages that word it differently may be missing",
-    "high": "",
-    "mixed": "",
 }
 """What a model is told of a search. Shares of common words say nothing to a reader of the passages: three readers found
 them misleading, "high" where the one word that was asked stood nowhere, "mixed" above a passage that states it."""
@@ -228,6 +226,12 @@ def pieces(
             )
             made.append(Piece(doc_id, passage, tuple(chunk.chunk_id for chunk in group)))
     return made
+
+
+def numbered(material: Material) -> Material:
+    """Return what a model is shown with its passages numbered from 1."""
+    evidence = tuple(replace(item, marker=f"[{at}]") for at, item in enumerate(material.evidence, 1))
+    return replace(material, evidence=evidence)
 
 
 def joined(chunks: Sequence[Chunk]) -> list[list[Chunk]]:

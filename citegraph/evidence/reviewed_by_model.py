@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
@@ -117,12 +116,6 @@ async def pieces_shown(corpus: Corpus, state: State) -> list[Piece]:
     return await asyncio.to_thread(pieces, corpus, state["evidence"], chunks, state["plan"])
 
 
-def numbered(material: Material) -> Material:
-    """Return what a model is shown with its passages numbered from 1."""
-    evidence = tuple(replace(item, marker=f"[{at}]") for at, item in enumerate(material.evidence, 1))
-    return replace(material, evidence=evidence)
-
-
 def in_documents(reply: ReviewDecision, shown: Sequence[Piece]) -> ReviewDecision:
     """Return a model's reply with documents in the place of the numbers of their passages."""
 
@@ -157,7 +150,7 @@ async def review_material(
         ("learned", "; ".join(kept.get("found", []))),
         ("missing_before", "; ".join(kept.get("missing", []))),
         ("replies", replies_shown(state)),
-        ("search_quality", QUALITY[search_quality(state)]),
+        ("search_quality", QUALITY.get(search_quality(state), "")),
         ("budget", budget_shown(state, context)),
     )
     return Material(state["question"], facts, evidence=evidence, left_out=int(state.get("dropped", 0)))

@@ -28,7 +28,7 @@ from citegraph.language.dates import (
     years_span,
 )
 from citegraph.language.numbers import number_of
-from citegraph.language.word_tables import words_to_keys
+from citegraph.language.word_tables import alternation, words_to_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +49,21 @@ def _units() -> dict[str, str]:
     return words_to_keys("dates", "units")
 
 
-_LAST = "last|past|previous|letzte[nsrm]?|vergangene[nsrm]?|vorige[nsrm]?"
-_THIS = "this|current|diesen|dieses|diese|diesem|dieser|aktuellen|laufenden|ce|cette|cet"
-_NEXT = "next|coming|following|nächsten|nächstes|nächste|nächster|kommenden|kommendes|kommende"
 _YEAR = r"(?:19|20|21)\d\d"
 _ANY_YEAR = rf"(?:{_YEAR}|['’]\d\d)"
+_COUNT = r"(?P<n>\d{1,4}|[^\W\d_]+(?:[ -][^\W\d_]+)?)"
 
 
-_NOT_A_YEAR = (
-    r"(?:(?:eur|usd|gbp|chf|myr|rm|euros?|dollars?|ringgit|pounds?|[mk]?[vawg]|[kmg]?hz|bits?|ppm|[nmc]?m"
-    r"|pcs|pages)\b|[€$£])"
-)
-_AMOUNT_LEAD = re.compile(
-    r"(?:\b(?:rm|usd|eur|gbp|chf|myr|over|above|more than|less than|under|below|exceeding|at least|at most"
-    r"|up to|über|mehr als|weniger als|unter|mindestens|höchstens|plus de|moins de|no|nr|number|nummer|part"
-    r"|model|type|un|cve|iso|(?-i:EN)|iec)\.?[\s-]*|\d[\s,])$",
-    re.IGNORECASE,
-)
+@cache
+def _any(*parts: str) -> str:
+    """Return the source of a pattern of the words of some parts of the table."""
+    return rf"(?:{'|'.join(alternation('dates', part) for part in parts)})".replace(" ", r"\s+")
+
+
+@cache
+def _amount_lead() -> re.Pattern[str]:
+    """Return what before four figures says that they are no year."""
+    return re.compile(rf"(?:\b{_any('amount')}\.?[\s-]*|\d[\s,])$", re.IGNORECASE)
 
 
 def alternatives(mapping: dict[str, int] | dict[str, str]) -> str:
@@ -125,8 +123,8 @@ def _part_of_month(found: re.Match[str], read: ReadAs) -> Period:
     assert month.start is not None
     assert month.end is not None
     ordinal = found["o"].lower()
-    last = ordinal.startswith(("last", "letzte", "derni"))
-    if found["u"].lower() in ("week", "woche", "semaine"):
+    last = re.fullmatch(_any("last_of"), ordinal) is not None
+    if re.fullmatch(_any("weeks"), found["u"], re.IGNORECASE):
         end = month.end.day if last else 7 * ordinals()[ordinal]
         first = end - 6
     else:
@@ -145,7 +143,8 @@ def period_rules() -> tuple[Rule, ...]:
     months = month_pattern(False)
     month = rf"(?P<m>{months})\.?"
     year = rf"(?P<y>{_ANY_YEAR})"
-    of = r"(?:\s+(?:of|in|des\s+jahres|de\s+l['’]année|de))?[\s,/-]+"
+    of = rf"(?:\s+{_any('of')})?[\s,/-]+"
+    units, article = rf"(?P<unit>{alternatives(_units())})", rf"(?:{_any('articles')}\s+|l['’])?"
     ordinal = rf"(?P<o>{alternatives(ordinals())})"
 
     def rule(pattern: str, reader: Callable[[re.Match[str], ReadAs], Period | None]) -> Rule:
@@ -156,16 +155,16 @@ def period_rules() -> tuple[Rule, ...]:
 
     return (
         rule(
-            rf"(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s*(?:-|–|to|bis|and|und|et|au)\s*(?P<e>\d{{1,2}})(?:st|nd|rd|th|\.)?(?:\s+of)?\s+{month}{of}{year}",
+            rf"(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s*(?:-|–|{_any('to', 'and')})\s*(?P<e>\d{{1,2}})(?:st|nd|rd|th|\.)?(?:\s+of)?\s+{month}{of}{year}",
             _days,
         ),
         (date_pattern(), _day),
         rule(
-            rf"(?:between|zwischen|entre|from|von)\s+(?:christmas|xmas|weihnachten|no[ëe]l)\s+(?:and|und|et|to|bis)\s+(?:the\s+|le\s+)?(?:new\s+year(?:['’]?s(?:\s+(?:eve|day))?)?|neujahr|silvester|nouvel\s+an)(?:\s+(?:of|in))?[\s,]*(?P<y>{_YEAR})?",
+            rf"{_any('leads')}\s+{_any('christmas')}\s+{_any('and', 'to')}\s+(?:{_any('articles')}\s+)?{_any('new_year')}(?:\s+(?:of|in))?[\s,]*(?P<y>{_YEAR})?",
             _christmas_to_new_year,
         ),
         rule(
-            rf"(?:christmas|xmas|weihnachten|no[ëe]l){of}{year}",
+            rf"{_any('christmas')}{of}{year}",
             lambda f, r: Period(date(year_of(f, r), 12, 24), date(year_of(f, r), 12, 26)),
         ),
         rule(
@@ -175,8 +174,7 @@ def period_rules() -> tuple[Rule, ...]:
             ),
         ),
         rule(
-            rf"(?P<o>last|letzte[nrs]?|dernière?|{alternatives(ordinals())})\s+(?P<u>week|woche|semaine|half|hälfte|moitié|quinzaine)"
-            rf"(?:\s+(?:of|in|im|des|de|du))?\s+{month}{of}{year}",
+            rf"(?P<o>{_any('last_of')}|{alternatives(ordinals())})\s+(?P<u>{_any('weeks', 'halves')})(?:\s+{_any('of')})?\s+{month}{of}{year}",
             _part_of_month,
         ),
         rule(rf"{month}{of}{year}", lambda f, r: month_span(year_of(f, r), month_number(f["m"]))),
@@ -186,7 +184,7 @@ def period_rules() -> tuple[Rule, ...]:
             lambda f, r: months_span(_year(f["y"] or f["y2"], r.today), 3 * int(f["q"] or f["q2"]) - 2, 3),
         ),
         rule(
-            rf"{ordinal}\s+(?:quarter|quartal|trimestre){of}{year}",
+            rf"{ordinal}\s+{_any('quarters')}{of}{year}",
             lambda f, r: months_span(year_of(f, r), 3 * ordinals()[f["o"].lower()] - 2, 3),
         ),
         rule(
@@ -194,7 +192,7 @@ def period_rules() -> tuple[Rule, ...]:
             lambda f, r: months_span(_year(f["y"] or f["y2"], r.today), 6 * int(f["h"] or f["h2"]) - 5, 6),
         ),
         rule(
-            rf"{ordinal}\s+(?:half|halbjahr|hälfte|semestre|moitié){of}{year}",
+            rf"{ordinal}\s+{_any('halves')}{of}{year}",
             lambda f, r: months_span(year_of(f, r), 1 if ordinals()[f["o"].lower()] == 1 else 7, 6),
         ),
         rule(
@@ -202,7 +200,7 @@ def period_rules() -> tuple[Rule, ...]:
             lambda f, r: months_span(year_of(f, r), _words("seasons")[f["s"].lower()], 3),
         ),
         rule(
-            rf"(?:calendar\s+week|week|kw|kalenderwoche|semaine)\s*(?P<w>\d{{1,2}}){of}{year}",
+            rf"{_any('weeks')}\s*(?P<w>\d{{1,2}}){of}{year}",
             lambda f, r: week_span(year_of(f, r), int(f["w"])),
         ),
         rule(
@@ -217,44 +215,21 @@ def period_rules() -> tuple[Rule, ...]:
             r"(?P<y>(?:19|20)\d)0s",
             lambda f, r: Period(date(int(f["y"]) * 10, 1, 1), date(int(f["y"]) * 10 + 9, 12, 31)),
         ),
+        rule(rf"{article}{_any('last')}\s+{_COUNT}\s+{units}", _rolling),
+        rule(rf"{_COUNT}\s+{_any('last_behind')}\s+{units}", _rolling),
+        rule(rf"{_any('last')}\s+{units}", lambda f, r: whole_unit(r.today, _units()[f["unit"].lower()], -1)),
         rule(
-            rf"(?:the\s+|den\s+|les\s+)?(?:{_LAST})\s+(?P<n>\d{{1,4}}|[^\W\d_]+(?:[ -][^\W\d_]+)?)\s+(?P<unit>{alternatives(_units())})",
-            _rolling,
-        ),
-        rule(
-            rf"(?P<n>\d{{1,4}}|[^\W\d_]+(?:[ -][^\W\d_]+)?)\s+derni(?:er|ère)s?\s+(?P<unit>{alternatives(_units())})",
-            _rolling,
-        ),
-        rule(
-            rf"(?:{_LAST})\s+(?P<unit>{alternatives(_units())})",
+            rf"{article}{units}\s+{_any('last_behind')}",
             lambda f, r: whole_unit(r.today, _units()[f["unit"].lower()], -1),
         ),
-        rule(
-            rf"(?:l['’]|la\s+|le\s+)(?P<unit>{alternatives(_units())})\s+(?:derni(?:er|ère)|passée?)",
-            lambda f, r: whole_unit(r.today, _units()[f["unit"].lower()], -1),
-        ),
-        rule(
-            rf"(?:{_THIS})\s+(?P<unit>{alternatives(_units())})",
-            lambda f, r: whole_unit(r.today, _units()[f["unit"].lower()], 0),
-        ),
-        rule(
-            rf"(?:(?:within|in|over|during)\s+)?(?:the\s+|den\s+|les\s+)?(?:{_NEXT})\s+(?P<n>\d{{1,4}}|[^\W\d_]+(?:[ -][^\W\d_]+)?)\s+(?P<unit>{alternatives(_units())})",
-            _rolling_on,
-        ),
+        rule(rf"{_any('this')}\s+{units}", lambda f, r: whole_unit(r.today, _units()[f["unit"].lower()], 0)),
+        rule(rf"(?:(?:within|in|over|during)\s+)?{article}{_any('next')}\s+{_COUNT}\s+{units}", _rolling_on),
         rule(r"(?<=\s)['’](?P<y>\d\d)(?![\w'’])", lambda f, r: year_span(year_of(f, r))),
+        rule(rf"{_any('next')}\s+{units}", lambda f, r: whole_unit(r.today, _units()[f["unit"].lower()], 1)),
+        rule(_any("today"), lambda f, r: Period(r.today, r.today)),
+        rule(_any("yesterday"), lambda f, r: whole_unit(r.today, "day", -1)),
         rule(
-            rf"(?:{_NEXT})\s+(?P<unit>{alternatives(_units())})",
-            lambda f, r: whole_unit(r.today, _units()[f["unit"].lower()], 1),
-        ),
-        rule(r"today|heute|aujourd['’]hui", lambda f, r: Period(r.today, r.today)),
-        rule(
-            r"yesterday|gestern|hier",
-            lambda f, r: (
-                Period(r.today - timedelta(days=1), r.today - timedelta(days=1)) if f[0] != "hier" else None
-            ),
-        ),
-        rule(
-            rf"(?:the\s+)?(?:year|calendar\s+year|fiscal\s+year|fy|jahr|l['’]année)\s?(?P<y>{_YEAR})",
+            rf"(?:the\s+)?{_any('years')}\s?(?P<y>{_YEAR})",
             lambda f, r: year_span(year_of(f, r)),
         ),
         rule(
@@ -262,13 +237,11 @@ def period_rules() -> tuple[Rule, ...]:
             lambda f, r: years_span(int(f["y"]), int(f["z"])),
         ),
         rule(
-            rf"(?<![$€£#:/-])(?<!\d,)(?P<y>{_YEAR})(?![\d/%]|:\d|[.,]\d|-\d|\s?{_NOT_A_YEAR})",
-            lambda f, r: None if _AMOUNT_LEAD.search(f.string, 0, f.start()) else year_span(year_of(f, r)),
+            rf"(?<![$€£#:/-])(?<!\d,)(?P<y>{_YEAR})(?![\d/%]|:\d|[.,]\d|-\d|\s?(?:{_any('no_year')}\b|[€$£]))",
+            lambda f, r: None if _amount_lead().search(f.string, 0, f.start()) else year_span(year_of(f, r)),
         ),
         rule(
-            rf"(?<=in )(?:the\s+)?{month}|(?<=before ){month}|(?<=after ){month}".replace("(?P<m>", "(?:")
-            + rf"|(?:since|until|till|by|during|for|last|this|of|from|im|seit|bis|vor|nach)\s+(?:{months})\b"
-            + rf"|(?:en|depuis|avant|après)\s+(?:{months})\b",
+            rf"(?:{'|'.join(map(_bounds, _KINDS))}|{_any('of', 'last', 'this')}|for|during)\s+(?:the\s+)?(?:{months})\b",
             _named_month,
         ),
     )
@@ -290,14 +263,15 @@ def _christmas_to_new_year(found: re.Match[str], read: ReadAs) -> Period:
     return Period(date(year, 12, 25), date(year, 12, 31))
 
 
-_LINK = re.compile(
-    r"\s*(?:and|to|until|till|through|up\s+to(?:\s+and\s+including)?|bis\s+einschließlich|jusqu['’]à|hasta|fino\s+al?|tot(?:\s+en\s+met)?|und|bis|et|à|au|-|–|—)\s*(?:the\s+)?",
-    re.IGNORECASE,
-)
-_ONWARDS = re.compile(
-    r"\s*(?:or later|onwards?|on(?=\W*$|\s*[,.;?!])|and later|and after|or newer|oder später|et après)\b",
-    re.IGNORECASE,
-)
+@cache
+def _link() -> re.Pattern[str]:
+    """Return what stands between the ends of a range."""
+    return re.compile(rf"\s*(?:{_any('and', 'to')}|-|–|—)\s*(?:the\s+)?", re.IGNORECASE)
+
+
+@cache
+def _onwards() -> re.Pattern[str]:
+    return re.compile(rf"\s*{_any('onwards')}(?!\w)", re.IGNORECASE)
 
 
 _KINDS = ("until", "since", "before", "after")
@@ -313,9 +287,7 @@ def _bounds(kind: str) -> str:
 
 @cache
 def _lead(kind: str) -> re.Pattern[str]:
-    return re.compile(
-        rf"(?<!\w)(?:{_bounds(kind)})\s+(?:the\s+|end\s+of\s+|am\s+|im\s+|en\s+|le\s+|el\s+)*$", re.IGNORECASE
-    )
+    return re.compile(rf"(?<!\w)(?:{_bounds(kind)})\s+(?:{_any('small')}\s+)*$", re.IGNORECASE)
 
 
 def find_periods(text: str, *, today: date, order: DateOrder = "DMY") -> list[Period]:
@@ -353,8 +325,8 @@ def _bare() -> re.Pattern[str]:
     """Return what may stand before "and May 2018" as the start of a range without its year."""
     months = month_pattern(False)
     return re.compile(
-        rf"(?<!\w)(?:between|from|zwischen|von|vom|entre|du|de)\s+(?:the\s+)?(?P<x>(?:(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?)?(?P<m>{months})\.?|q(?P<q>[1-4]))"
-        rf"\s*(?:and|to|until|till|through|und|bis(?:\s+zum)?|et|à|au|-|–)\s*(?:the\s+)?$|(?<!\w)(?P<x2>(?P<m2>{months}))\.?\s*(?:to|until|through|bis|à|-|–)\s*$",
+        rf"(?<!\w){_any('leads')}\s+(?:the\s+)?(?P<x>(?:(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?)?(?P<m>{months})\.?|q(?P<q>[1-4]))"
+        rf"\s*(?:{_any('and', 'to')}|-|–)\s*(?:the\s+)?$|(?<!\w)(?P<x2>(?P<m2>{months}))\.?\s*(?:{_any('to')}|-|–)\s*$",
         re.IGNORECASE,
     )  # fmt: skip
 
@@ -363,9 +335,9 @@ def _bare() -> re.Pattern[str]:
 def _yearless() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Return "August that year", and "March and" as it stands before "April 2018"."""
     names = rf"(?<!\w)(?:(?P<m>{month_pattern(False)})\.?|q(?P<q>[1-4]))"
-    same = r"(?:that|the\s+same|desselben|des\s+gleichen|de\s+la\s+même)"
-    that = rf"\s+(?:of\s+|in\s+)?{same}\s+(?:year|jahres|année)\b"
-    also = r"\s*(?:and|or|und|oder|et|ou|&|,)\s*$"
+    years = alternatives({word: unit for word, unit in _units().items() if unit == "year"})
+    that = rf"\s+(?:of\s+|in\s+)?{_any('same')}\s+(?:{years}|jahres)\b"
+    also = rf"\s*(?:{_any('and', 'or')}|&|,)\s*$"
     return re.compile(names + that, re.IGNORECASE), re.compile(names + also, re.IGNORECASE)
 
 
@@ -387,7 +359,7 @@ def _with_their_year(text: str, periods: list[Period]) -> list[Period]:
         written = re.search(r"\d", period.text) or period in added
         if over and not (written and all(not re.search(r"\d", other.text) for other in over)):
             continue
-        if re.search(r"(?:between|zwischen|entre)\s+$", text[: match.start()], re.IGNORECASE):
+        if re.search(rf"{_any('both')}\s+$", text[: match.start()], re.IGNORECASE):
             continue
         assert period.start is not None
         year = period.start.year
@@ -409,7 +381,7 @@ def _joined(text: str, periods: list[Period]) -> list[Period]:
     for period in periods:
         before = joined[-1] if joined else None
         gap = text[before.span[1] : period.span[0]] if before else ""
-        if before and _LINK.fullmatch(gap) and _is_range(text, before, gap) and before.start and period.end:
+        if before and _link().fullmatch(gap) and _is_range(text, before, gap) and before.start and period.end:
             start, end = before.start, period.end
             if start <= end:
                 joined[-1] = _over(text, before.span[0], period, start)
@@ -426,9 +398,7 @@ def _joined(text: str, periods: list[Period]) -> list[Period]:
 
 
 def _over(text: str, begin: int, last: Period, start: date) -> Period:
-    lead = re.search(
-        r"(?<!\w)(?:between|from|zwischen|vom|von|entre|du|de)\s+(?:the\s+)?$", text[:begin], re.IGNORECASE
-    )
+    lead = re.search(rf"(?<!\w){_any('leads')}\s+(?:the\s+)?$", text[:begin], re.IGNORECASE)
     begin = lead.start() if lead else begin
     return replace(
         last, start=start, text=text[begin : last.span[1]], span=(begin, last.span[1]), bounded=True
@@ -437,9 +407,8 @@ def _over(text: str, begin: int, last: Period, start: date) -> Period:
 
 def _is_range(text: str, before: Period, gap: str) -> bool:
     """Return whether neighbouring periods are one: "2016 and 2017" are two unless "between" leads."""
-    if gap.strip().lower() in ("and", "und", "et"):
-        lead = text[: before.span[0]].rstrip().lower()
-        return lead.endswith(("between", "zwischen", "entre"))
+    if re.fullmatch(_any("and"), gap.strip(), re.IGNORECASE):
+        return re.search(rf"{_any('both')}\s*$", text[: before.span[0]], re.IGNORECASE) is not None
     return True
 
 
@@ -483,7 +452,7 @@ def _open(head: str, text: str, period: Period) -> Period:
         if (
             kind == "since"
             and lead[0].split()[0].lower() == "from"
-            and not _ONWARDS.match(text, period.span[1])
+            and not _onwards().match(text, period.span[1])
         ):
             return period  # "invoices from 2018" are those of 2018
         begin = min(lead.start(), period.span[0])
@@ -498,7 +467,7 @@ def _open(head: str, text: str, period: Period) -> Period:
             case "since":
                 return replace(opened, end=None)
         return replace(opened, start=None)
-    if later := _ONWARDS.match(text, period.span[1]):
+    if later := _onwards().match(text, period.span[1]):
         span = (period.span[0], later.end())
         return replace(period, end=None, bounded=True, span=span, text=text[span[0] : span[1]])
     return period
@@ -545,5 +514,5 @@ def _by_dateparser(text: str, today: date, order: DateOrder) -> date | None:
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = dateparser.parse(text, languages=["en", "de", "fr"], settings=settings)
+        found = dateparser.parse(text, languages=["en", "de", "fr", "es", "it", "nl"], settings=settings)
     return found.date() if found else None

@@ -73,10 +73,10 @@ def is_new_question(corpus: Corpus, clarification: AskedBack, text: str, today: 
     options = clarification.get("options", [])
     if chosen_options(options, text) or wants_all(text) or pick_documents(corpus, options, text):
         return False
-    readings = [
-        (bucket, read_question(bucket, corpus.linker, text, today)) for bucket in corpus.buckets.values()
-    ]
-    return any(asks_itself(bucket, reading, text) for bucket, reading in readings)
+    return any(
+        asks_itself(bucket, read_question(bucket, corpus.linker, text, today), text)
+        for bucket in corpus.buckets.values()
+    )
 
 
 def all_offered(corpus: Corpus, plan: Plan, options: Sequence[OfferedOption]) -> list[str]:

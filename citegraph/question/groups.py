@@ -108,11 +108,7 @@ MOST = re.compile(
 )
 OFTEN = re.compile(r"\b(?:often|frequent\w*|common\w*|häufig\w*|oft|souvent)\b", re.IGNORECASE)
 COMMON = re.compile(r"\b(?:most|least)\s+(?:common|frequent)\b|\bhäufigste[mnrs]?\b", re.IGNORECASE)
-MONEY = re.compile(
-    r"\b(?:bill(?:ed|s)?|charge[ds]?|invoice[ds]?|spen[dt]|costs?|paid|pays?|sold|sells?|earn(?:ed|s)?|money|amount|revenue"
-    r"|berechne\w*|gekostet|kostet|bezahlt|ausgegeben|verkauft|factur\w+|coût\w*|payé\w*|dépens\w+)\b",
-    re.IGNORECASE,
-)
+MONEY = pattern("money")
 SENDS = (
     r"(?:billed|bills|charged|charges|invoiced|invoices|sent|sends|issued|sold|sells|schickt\w*|stellt\w*)"
 )

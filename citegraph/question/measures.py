@@ -224,17 +224,10 @@ def amount_field(reader: Reader, start: int) -> str:
     return best[2] if best else str(reader.bucket.main_amount)
 
 
-_JOINS = re.compile(
-    r"[\s:=]*(?:(?:is|are|was|were|be|that|which|of|with|has|have|a|an|the|ist|sind|war|liegt|von|bei|est|sont|de|d['’]|à)\s+){0,3}",
-    re.IGNORECASE,
-)
-"""Between a field's word and its number, or what compares it."""
+BETWEEN = 3
+"""Small words between a field's word and its number, or what compares it."""
 _UNIT = re.compile(r"\s?(?:%|[^\W\d_]{1,3}(?!\w))")
 """After a number: a percentage or a unit makes it another thing, unless it is a word of the question."""
-_SMALL_WORDS = re.compile(
-    r"\s?(?:or|and|in|by|to|of|at|on|are|is|was|has|who|von|und|bei|in|im|am|ist|aus|et|ou|de|du|en)\b",
-    re.IGNORECASE,
-)
 
 
 def read_numbers(reader: Reader) -> None:
@@ -275,14 +268,21 @@ def _read_beside(reader: Reader, declared: Field, begin: int, end: int) -> None:
 
 def _is_plain(reader: Reader, amount: Amount) -> bool:
     after = reader.question[amount.span[1] :]
-    bare = not _UNIT.match(after) or _SMALL_WORDS.match(after)
-    return amount.money.currency is None and reader.free(*amount.span) and bool(bare)
+    unit = _UNIT.match(after)
+    small = unit is not None and len(unit[0].strip()) > 1 and _is_small(unit[0])
+    return amount.money.currency is None and reader.free(*amount.span) and (unit is None or small)
 
 
 def _joined(question: str, begin: int, end: int, start: int, finish: int) -> bool:
     """Return whether only small words stand between a field's word and what is said of its number."""
     between = question[end:start] if start >= end else question[finish:begin]
-    return (start >= end or begin >= finish) and _JOINS.fullmatch(between) is not None
+    said = re.split(r"[\s:='’]+", between.strip())
+    return (start >= end or begin >= finish) and len(said) <= BETWEEN and all(map(_is_small, said))
+
+
+def _is_small(word: str) -> bool:
+    bare = terms.bare(word.strip())
+    return not bare or bare in terms.stop_words("grammar")
 
 
 def _value(declared: Field, amount: Amount) -> object | None:

@@ -23,7 +23,6 @@ from sqlalchemy import (
     MetaData,
     String,
     Table,
-    TextClause,
     create_engine,
     event,
     insert,
@@ -297,15 +296,13 @@ def writing_alone(engine: Engine, bucket: str) -> Iterator[None]:
     file = engine.url.database
     if engine.dialect.name == "postgresql":
         with contextlib.closing(translated(engine.connect)) as connection:
-            if not translated(lambda: _lock(connection, bucket)):
+            if not translated(lambda: _lock(connection, bucket, "pg_try_advisory_lock")):
                 raise _elsewhere(bucket)
             try:
                 yield
             finally:
-                with contextlib.suppress(
-                    SQLAlchemyError
-                ):  # at once: the server sees a closed connection a moment later
-                    connection.execute(_lock_call("pg_advisory_unlock"), {"name": _lock_name(bucket)})
+                with contextlib.suppress(SQLAlchemyError):  # the end of a connection is seen a moment later
+                    _lock(connection, bucket, "pg_advisory_unlock")
                 connection.invalidate()  # its end is the lock's, also when the server is gone
     elif file and file != ":memory:":
         claim = claim_file(Path(f"{file}.{bucket}.lock"))
@@ -319,18 +316,11 @@ def writing_alone(engine: Engine, bucket: str) -> Iterator[None]:
         yield
 
 
-def _lock(connection: Connection, bucket: str) -> bool:
-    locked = connection.execute(_lock_call("pg_try_advisory_lock"), {"name": _lock_name(bucket)}).scalar_one()
+def _lock(connection: Connection, bucket: str, function: str) -> bool:
+    call = text(f"SELECT {function}(hashtextextended(:name, 0))")
+    done = connection.execute(call, {"name": f"citegraph writes {bucket}"}).scalar_one()
     connection.commit()  # a lock of the session stays; a transaction left open would hold up the server's vacuum
-    return bool(locked)
-
-
-def _lock_call(function: str) -> TextClause:
-    return text(f"SELECT {function}(hashtextextended(:name, 0))")
-
-
-def _lock_name(bucket: str) -> str:
-    return f"citegraph writes {bucket}"
+    return bool(done)
 
 
 def _elsewhere(bucket: str) -> Unavailable:
