@@ -19,7 +19,7 @@ from cli.terminal import Progress, counted, progress, say, write
 if TYPE_CHECKING:
     from citegraph.corpus.extraction.proposal import Example, Proposal
 
-app = bucket_app = new_app("Propose and check bucket declarations.")
+app = new_app("Propose and check bucket declarations.")
 
 
 @dataclass(frozen=True, slots=True)

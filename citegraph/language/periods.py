@@ -241,7 +241,7 @@ def period_rules() -> tuple[Rule, ...]:
             lambda f, r: None if _amount_lead().search(f.string, 0, f.start()) else year_span(year_of(f, r)),
         ),
         rule(
-            rf"(?:{'|'.join(map(_bounds, _KINDS))}|{_any('of', 'last', 'this')}|for|during)\s+(?:the\s+)?(?:{months})\b",
+            rf"(?:{'|'.join(map(_bounds, _KINDS))}|{_any('of', 'last', 'this')}|for|during)\s+(?:{months})\b(?!\.?\s+\d)",
             _named_month,
         ),
     )

@@ -81,11 +81,6 @@ class _Line:
     cells: Sequence[str]
 
 
-def is_table_file(document: Document) -> bool:
-    """Tell whether a document is a table file."""
-    return document.media_type in MEDIA and bool(document.tables)
-
-
 def file_tables(document: Document, order: str) -> Iterator[tuple[FileTable, Iterator[FileRow]]]:
     """Yield the tables of a table file, each with its rows, which are to be taken before the next table.
 
