@@ -57,12 +57,13 @@ class WrongInterrupt(BadInput):
 
 @dataclass(frozen=True)
 class _Run:
-    """One run: what LangGraph is given, where it is kept, its settings, and what halts it."""
+    """One run: what LangGraph is given, where it is kept, its settings, what halts it, whether it is a reply."""
 
     given: Any
     thread_id: str
     context: Context
     control: RunControl
+    reply: bool = False
 
 
 class Session:
@@ -154,9 +155,10 @@ class Session:
         thread, chosen = thread_id or uuid.uuid4().hex, context or Context()
         with self._going_on() as control:
             given: Any = {"query": question, "messages": list(history)}
-            if thread_id and not new and await self._is_reply(thread_id, question, chosen):
-                given = await self._resuming(thread_id, question, chosen)
-            async with aclosing(self._run(_Run(given, thread, chosen, control))) as events:
+            reply = bool(thread_id and not new and await self._is_reply(thread, question, chosen))
+            if reply:
+                given = await self._resuming(thread, question, chosen)
+            async with aclosing(self._run(_Run(given, thread, chosen, control, reply))) as events:
                 async for event in events:
                     yield event
 
@@ -172,7 +174,7 @@ class Session:
         chosen = context or Context()
         with self._going_on() as control:
             given = await self._resuming(thread_id, reply, chosen, interrupt_id)
-            async with aclosing(self._run(_Run(given, thread_id, chosen, control))) as events:
+            async with aclosing(self._run(_Run(given, thread_id, chosen, control, True))) as events:
                 async for event in events:
                     yield event
 
@@ -258,7 +260,7 @@ class Session:
         final: Json = {}
         told = ""
         failure = ""
-        yield {"event": "run", "run_id": span.run_id, "thread_id": run.thread_id}
+        yield {"event": "run", "run_id": span.run_id, "thread_id": run.thread_id, "reply": run.reply}
         try:
             async with aclosing(self._parts(run, span)) as parts:
                 async for mode, part in parts:

@@ -17,11 +17,15 @@ from citegraph.run.state import Json, Update
 
 
 class RunEvent(TypedDict):
-    """A run begins, before its first step: the thread to resume when the connection is lost."""
+    """A run begins, before its first step: the thread to resume when the connection is lost.
+
+    `reply` says whether the text was taken for the reply to what the thread had asked back.
+    """
 
     event: Literal["run"]
     run_id: str
     thread_id: str
+    reply: bool
 
 
 class StepEvent(TypedDict):

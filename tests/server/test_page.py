@@ -128,6 +128,15 @@ def test_a_reply_in_the_box_resumes_and_another_question_closes_what_was_asked_b
     assert [one.text for one in page.all("article h2")] == [AMBIGUOUS, AMBIGUOUS, LOOKUP]
 
 
+def test_a_question_of_its_own_in_the_box_that_replies_is_asked_anew(page: Page) -> None:
+    page.ask(AMBIGUOUS)
+    turn = page.ask(LOOKUP)
+    assert "45 V" in turn.text
+    assert [one.text for one in page.all("article h2")] == [AMBIGUOUS, LOOKUP]
+    assert page.all(".exchange-reply") == []
+    assert page.all(".option") == []
+
+
 def test_a_follow_up_keeps_head_and_answers_in_view(page: Page) -> None:
     page.ask(LOOKUP)
     page.ask("and its package?")

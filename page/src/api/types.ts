@@ -92,7 +92,7 @@ export interface RunContext {
 }
 
 export type RunEvent =
-  | { event: "run"; run_id: string; thread_id: string }
+  | { event: "run"; run_id: string; thread_id: string; reply: boolean }
   | { event: "step"; step: string; seconds: number; detail: string }
   | { event: "tool"; tool: string; buckets: string[]; query: string; hits: number; ms: number; error: string }
   | { event: "token"; text: string }

@@ -56,6 +56,16 @@ function change(id: number, to: (turn: Turn) => Partial<Turn>): void {
   turns.value = turns.value.map((turn) => (turn.id === id ? { ...turn, ...to(turn) } : turn));
 }
 
+/** What was shown as a reply is a question of its own: a turn of its own shows it from here on. */
+function parted(id: number): number {
+  const turn = turns.value.find((one) => one.id === id)!;
+  const question = turn.exchanges.at(-1)!.reply!;
+  const own = { ...newTurn(question, turn.context), again: { path: "ask", body: { question, context: turn.context, new: true } } };
+  const exchanges = turn.exchanges.map((item, at) => (at === turn.exchanges.length - 1 ? { ...item, reply: null } : item));
+  turns.value = [...turns.value.map((one) => (one.id === id ? { ...one, exchanges, state: "done" as const, again: null } : one)), own];
+  return own.id;
+}
+
 function hear(id: number, event: RunEvent): void {
   switch (event.event) {
     case "run":
@@ -95,13 +105,21 @@ function end(id: number, answer: Answer): void {
   said.value = asked ? asked.question : `${t(`status.${answer.status}`)}. ${answer.text.replace(/\s?\[[^[\]\n]+\]/g, "")}`;
 }
 
-async function run(id: number, path: string, body: Record<string, unknown>): Promise<void> {
+async function run(turn: number, path: string, body: Record<string, unknown>): Promise<void> {
+  let id = turn;
   running.value?.abort();
   const mine = new AbortController();
   running.value = mine;
   change(id, () => ({ state: "working", problem: "", again: { path, body } }));
   try {
-    await stream<RunEvent>(path, body, (event) => batch(() => hear(id, event)), mine.signal);
+    await stream<RunEvent>(path, body, (event) => batch(() => {
+      if (event.event === "run" && body.new === false) {
+        if (!event.reply) id = parted(id);
+        // The reply was taken: what breaks from here on is gone on with, not said again.
+        else change(id, () => ({ again: { path: `threads/${event.thread_id}/resume`, body: { context: body.context } } }));
+      }
+      hear(id, event);
+    }), mine.signal);
     if (turns.value.find((turn) => turn.id === id)?.state === "working") throw new Problem(0, t("error.broken"));
   } catch (error) {
     const stopped = (error as Error).name === "AbortError";
@@ -129,7 +147,7 @@ export function ask(question: string, context: RunContext = {}): Promise<void> {
   return run(turn.id, "ask", { question, context: whole, new: true, ...(thread.value ? { thread_id: thread.value } : {}) });
 }
 
-/** Reply to the clarification of a turn: an option by its id, or one's own words. */
+/** Reply to the clarification of a turn: an option by its id, or one's own words, of which the server says whether they reply. */
 export function reply(turn: Turn, given: { option: string } | string, shown: string): Promise<void> {
   const asked = turn.waiting!;
   change(turn.id, (now) => ({
@@ -138,6 +156,7 @@ export function reply(turn: Turn, given: { option: string } | string, shown: str
     exchanges: now.exchanges.map((item, at) => (at === now.exchanges.length - 1 ? { ...item, reply: shown } : item)),
   }));
   // LangGraph gives a resumed run no settings of the first part: they are sent again.
+  if (typeof given === "string") return run(turn.id, "ask", { question: given, context: turn.context, new: false, thread_id: thread.value });
   return run(turn.id, `threads/${thread.value}/reply`, { reply: given, interrupt_id: asked.interrupt_id, context: turn.context });
 }
 
