@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from benches.corruptions import FALSE_KINDS, TRUE_KINDS, Case, make_cases, read_passages
-from citegraph.citations.verdicts import Evidence
-from citegraph.citations.verifier import verify
+from citegraph.citations.report_types import Evidence
+from citegraph.citations.verify_answer import verify
 from evals.claim_sets import claim_set_table, score_claim_set
 
 ROOT = Path(__file__).resolve().parents[1]

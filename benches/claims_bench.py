@@ -27,8 +27,8 @@ from typing import Any, Literal
 import numpy as np
 
 from citegraph.citations.repair import MARK, repair
-from citegraph.citations.verdicts import Claim, Evidence, Report
-from citegraph.citations.verifier import verify
+from citegraph.citations.report_types import Claim, Evidence, Report
+from citegraph.citations.verify_answer import verify
 from citegraph.errors import BadInput
 from citegraph.llm.embeddings import MiniLMEmbedder
 

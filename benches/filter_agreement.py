@@ -17,7 +17,7 @@ from sqlalchemy.pool import StaticPool
 
 from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import OPERATORS, Clause, Filters, Group
-from citegraph.corpus.filters.conditions import matches
+from citegraph.corpus.filters.filter_operators import matches
 from citegraph.corpus.filters.qdrant_filter import to_qdrant
 from citegraph.corpus.filters.sql_filter import to_sql
 from citegraph.corpus.records.annotations.annotation_tables import Annotation, bucket_tables, to_items, to_row

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from citegraph.errors import BadInput
+from citegraph.run.json_output import dumped
 from citegraph.run.services import Corpus, Services
-from citegraph.run.wire import dumped
 from cli.annotated import (
     HISTORY_COLUMNS,
     correction_table,
@@ -250,8 +250,8 @@ def _values(bucket: "Bucket", corrections: Sequence[str]) -> list[tuple[str, str
 
 
 def _by_model(services: Services, bucket: "Bucket") -> "Extractor":
-    from citegraph.corpus.extraction.by_model import ModelExtractor
     from citegraph.corpus.extraction.engine import extract_document
+    from citegraph.corpus.extraction.extract_by_model import ModelExtractor
     from citegraph.corpus.records.extracted.found import Extraction
     from citegraph.corpus.schema.document import Document
 

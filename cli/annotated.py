@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from citegraph.errors import BadInput
-from citegraph.run.wire import dumped
+from citegraph.run.json_output import dumped
 from tools.value_rows import Row
 
 if TYPE_CHECKING:

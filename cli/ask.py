@@ -11,7 +11,7 @@ from citegraph.answer.chat_text import chosen_reply
 from citegraph.errors import BadInput
 from citegraph.run.answer_types import Answer, Clarification
 from citegraph.run.context import Context
-from citegraph.run.wire import dumped
+from citegraph.run.json_output import dumped
 from citegraph.settings import Settings, load_settings
 from cli.answer_text import answer_text, clarification_text
 from cli.exits import BY_STATUS

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from citegraph.run.wire import dumped
+from citegraph.run.json_output import dumped
 from citegraph.settings import load_settings
 from cli.options import AsJson, new_app
 from cli.terminal import write

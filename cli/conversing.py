@@ -15,8 +15,8 @@ from citegraph.answer.chat_text import chosen_reply, in_reading_order
 from citegraph.errors import BadInput
 from citegraph.run.answer_types import Answer, Citation
 from citegraph.run.context import Context
+from citegraph.run.json_output import dumped
 from citegraph.run.services import Services
-from citegraph.run.wire import dumped
 from citegraph.settings import load_settings
 from cli.answer_text import answer_text, clarification_text, linked
 from cli.exits import ANSWERED

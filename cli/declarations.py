@@ -17,7 +17,7 @@ from cli.options import Quiet, command, new_app
 from cli.terminal import Progress, counted, progress, say, write
 
 if TYPE_CHECKING:
-    from citegraph.corpus.extraction.proposal import Example, Proposal
+    from citegraph.corpus.extraction.propose_by_model import Example, Proposal
 
 app = new_app("Propose and check bucket declarations.")
 
@@ -56,7 +56,7 @@ def propose(request: Propose) -> int:
     Raises:
         BadInput: the folder holds nothing that can be read, `out` is there already, or no model is configured.
     """
-    from citegraph.corpus.extraction.proposal import propose as proposed
+    from citegraph.corpus.extraction.propose_by_model import propose as proposed
     from citegraph.llm.chat import ChatModels
 
     out = request.out
@@ -92,7 +92,7 @@ def propose(request: Propose) -> int:
 
 async def _read(folder: Path, sample: int, settings: Settings, show: Progress | None) -> _Read:
     """Read a sample of a folder's files, spread over all of them, as an ingest reads them."""
-    from citegraph.corpus.extraction.proposal import Example
+    from citegraph.corpus.extraction.propose_by_model import Example
     from citegraph.corpus.ingestion.ingest_options import options_from
     from citegraph.corpus.ingestion.report import IngestReport
     from citegraph.corpus.ingestion.sources import find_sources

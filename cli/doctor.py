@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 import typer
 
 from citegraph.errors import BadInput, CitegraphError, Unavailable
-from citegraph.run.wire import dumped
+from citegraph.run.json_output import dumped
 from cli.exits import ANSWERED, FAILED
 from cli.options import AsJson, new_app
 from cli.terminal import say, write

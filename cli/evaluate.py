@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from citegraph.errors import BadInput
+from citegraph.run.json_output import dumped
 from citegraph.run.services import Services
-from citegraph.run.wire import dumped
 from cli.exits import ANSWERED, FAILED
 from cli.options import AsJson, ContextTexts, Quiet, command, make_context, new_app
 from cli.terminal import progress, say, write

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import typer
 
 from citegraph.errors import BadInput, Unavailable
+from citegraph.run.json_output import dumped
 from citegraph.run.services import Services
-from citegraph.run.wire import dumped
 from cli.exits import ANSWERED, FAILED, NOT_ANSWERED
 from cli.options import AsJson, BucketName, Quiet, command, new_app
 from cli.terminal import Progress, counted, progress, say, write

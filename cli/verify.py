@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from citegraph.citations.verdicts import Claim, Report
+from citegraph.citations.report_types import Claim, Report
 from citegraph.errors import BadInput
-from citegraph.run.wire import dumped
+from citegraph.run.json_output import dumped
 from cli.exits import ANSWERED, NOT_ANSWERED
 from cli.options import AsJson, new_app
 from cli.terminal import write
@@ -28,7 +28,7 @@ def verify(
 ) -> None:
     """Hold each claim of an answer against the spans that it cites; exits with 4 when one is not backed."""
     from citegraph.citations.cited_evidence import load_evidence
-    from citegraph.citations.verifier import verify as verified
+    from citegraph.citations.verify_answer import verify as verified
 
     try:
         text = (

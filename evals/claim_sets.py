@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import LCSseq
 
 from citegraph.citations.claims import split_claims
-from citegraph.citations.findings import support
-from citegraph.citations.verdicts import Evidence
+from citegraph.citations.evidence_selection import support
+from citegraph.citations.report_types import Evidence
 from citegraph.errors import BadInput
 from citegraph.llm.embeddings import StaticEmbedder
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
-from citegraph.evidence.reranking import NOT_RERANKED
+from citegraph.evidence.rerank_by_model import NOT_RERANKED
 from citegraph.run.budgets import seconds_left
 from citegraph.run.context import Context
 from citegraph.run.services import Services

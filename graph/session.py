@@ -28,9 +28,9 @@ from citegraph.run.budgets import loop_limit, recursion_limit
 from citegraph.run.context import USER_KEY, Context, user_of
 from citegraph.run.events import Event, StepEvent, StepSeen, correction, token
 from citegraph.run.node_cache import node_cache
-from citegraph.run.pieces import BucketPlan
 from citegraph.run.services import Services
 from citegraph.run.state import Json, Update
+from citegraph.run.state_types import BucketPlan
 from graph.build import build
 from graph.langsmith import settle
 from graph.loop import build_loop

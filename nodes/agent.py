@@ -21,9 +21,9 @@ from citegraph.run.budgets import llm_calls_left, model_budget_spent, seconds_le
 from citegraph.run.context import Context
 from citegraph.run.events import told
 from citegraph.run.model_calls import Stopwatch, budget_of, has_model, note, spent_on
-from citegraph.run.pieces import CallArguments, Decision, Decomposed, Plan, ToolCall
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import Json, State, Update
+from citegraph.run.state_types import CallArguments, Decision, Decomposed, Plan, ToolCall
 from tools.query_drafts import plan_of, proven
 from tools.scope import Scope
 from tools.toolbox import agent_tools, run_scope, shown_result

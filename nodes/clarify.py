@@ -12,8 +12,8 @@ from citegraph.evidence.questions_back import offered
 from citegraph.language.word_tables import pattern
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
-from citegraph.run.pieces import AskedBack
 from citegraph.run.state import State, Update
+from citegraph.run.state_types import AskedBack
 
 
 @dataclass(frozen=True)

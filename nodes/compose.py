@@ -17,7 +17,7 @@ from citegraph.errors import Rejected
 from citegraph.evidence.passages import QUALITY, hydrate, numbered, passages, replies_shown, search_quality
 from citegraph.language.bounded import bounded
 from citegraph.llm.json_text import is_json
-from citegraph.llm.prompts import Material, Prompt
+from citegraph.llm.prompt_assembly import Material, Prompt
 from citegraph.plan.stored_filters import filters_shown
 from citegraph.run.budgets import llm_calls_left, model_budget_spent, spent
 from citegraph.run.context import Context
@@ -32,9 +32,9 @@ from citegraph.run.model_calls import (
     spent_on,
     wants_model,
 )
-from citegraph.run.pieces import Decision, Draft, Reference
 from citegraph.run.services import Corpus, Services, corpus_of
 from citegraph.run.state import State, Update
+from citegraph.run.state_types import Decision, Draft, Reference
 
 if TYPE_CHECKING:
     from citegraph.run.replacements import Part

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from citegraph.corpus.filters.clause import Operator
 from citegraph.evidence.passages import turns_shown
 from citegraph.language import terms
-from citegraph.llm.prompts import Material, Prompt
+from citegraph.llm.prompt_assembly import Material, Prompt
 from citegraph.question import cues
 from citegraph.question.asking_part import asking
 from citegraph.question.asking_part import plain as plain_question
@@ -20,9 +20,9 @@ from citegraph.question.functions import function_of
 from citegraph.question.phrases import clean, named
 from citegraph.run.context import Context
 from citegraph.run.model_calls import ask_model, ask_part, note, own_part, wants_model
-from citegraph.run.pieces import Decomposed, GateVerdict, NamedPart
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import State, Update
+from citegraph.run.state_types import Decomposed, GateVerdict, NamedPart
 
 if TYPE_CHECKING:
     from citegraph.run.replacements import Part

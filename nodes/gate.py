@@ -23,9 +23,9 @@ from citegraph.question import cues
 from citegraph.question.cues import GREETED
 from citegraph.run.context import Context
 from citegraph.run.node_cache import run_key
-from citegraph.run.pieces import AskedBack, GateVerdict, Turn
 from citegraph.run.services import Services
 from citegraph.run.state import STATE_VERSION, State, Update
+from citegraph.run.state_types import AskedBack, GateVerdict, Turn
 
 MAX_QUESTION = 8_000
 TURNS, TOLD = 6, 400

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from langgraph.runtime import Runtime
 
 from citegraph.evidence.passages import SHORT_ID, hydrate, in_turn, lines, merge, signature, within_budget
-from citegraph.evidence.reranking import rerank_evidence
+from citegraph.evidence.rerank_by_model import rerank_evidence
 from citegraph.language import terms
 from citegraph.plan.chains import parts_apart
 from citegraph.run.context import Context
 from citegraph.run.model_calls import Stopwatch, has_model, model_form, note
-from citegraph.run.pieces import ToolCall
 from citegraph.run.services import Services
 from citegraph.run.state import State, Update, add_usage
+from citegraph.run.state_types import ToolCall
 
 MAX_LOG = 16
 """Searches that a review is told of."""

@@ -13,9 +13,7 @@ from citegraph.evidence.candidates import find_candidates
 from citegraph.evidence.next_calls import enough, lost_searches, vacant
 from citegraph.evidence.passages import memory, numbered
 from citegraph.evidence.questions_back import offered
-from citegraph.evidence.review_passages import review_passages
-from citegraph.evidence.review_sets import review_set
-from citegraph.evidence.reviewed_by_model import (
+from citegraph.evidence.review_by_model import (
     PROMPT,
     REVIEWED,
     ReviewDecision,
@@ -26,14 +24,16 @@ from citegraph.evidence.reviewed_by_model import (
     pieces_shown,
     review_material,
 )
+from citegraph.evidence.review_passages import review_passages
+from citegraph.evidence.review_sets import review_set
 from citegraph.plan.chains import leads_on
 from citegraph.question.sides import beside
 from citegraph.run.answer_types import Clarification
 from citegraph.run.context import Context
 from citegraph.run.model_calls import Stopwatch, ask_model, ask_part, has_model, own_part, wants_model
-from citegraph.run.pieces import Decision
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import State, Update
+from citegraph.run.state_types import Decision
 
 if TYPE_CHECKING:
     from citegraph.run.replacements import Part

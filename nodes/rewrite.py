@@ -8,7 +8,7 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter
 
 from citegraph.evidence.passages import turns_shown
-from citegraph.llm.prompts import Material, Prompt
+from citegraph.llm.prompt_assembly import Material, Prompt
 from citegraph.plan.follow_ups import last_turn, leaning
 from citegraph.question.phrases import clean
 from citegraph.run.context import Context

@@ -15,14 +15,14 @@ from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.errors import Unavailable
 from citegraph.language import terms
-from citegraph.llm.prompts import Material, Prompt
+from citegraph.llm.prompt_assembly import Material, Prompt
 from citegraph.plan.follow_ups import last_turn
 from citegraph.question.phrases import named
 from citegraph.run.context import Context
 from citegraph.run.model_calls import ask_model, ask_part, has_model, own_part, wants_model
-from citegraph.run.pieces import Routed
 from citegraph.run.services import Corpus, Services, without_metadata
 from citegraph.run.state import State, Update
+from citegraph.run.state_types import Routed
 from tools.search_tools import known_bucket
 
 if TYPE_CHECKING:

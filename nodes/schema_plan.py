@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from langgraph.runtime import Runtime
 
 from citegraph.errors import CitegraphError, Unavailable
-from citegraph.llm.prompts import Material
-from citegraph.plan.make import first_calls, make_plan, plan_without_metadata
-from citegraph.plan.planned_by_model import (
+from citegraph.llm.prompt_assembly import Material
+from citegraph.plan.make_plan import first_calls, make_plan, plan_without_metadata
+from citegraph.plan.plan_by_model import (
     PROMPT,
     SearchPlan,
     adopt,
@@ -21,9 +21,9 @@ from citegraph.plan.planned_by_model import (
 )
 from citegraph.run.context import Context
 from citegraph.run.model_calls import ask_model, note, spent_on, wants_model
-from citegraph.run.pieces import Spent
 from citegraph.run.services import Services
 from citegraph.run.state import State, Update, add_usage
+from citegraph.run.state_types import Spent
 
 
 @dataclass(frozen=True)

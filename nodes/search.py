@@ -7,20 +7,20 @@ from typing import cast
 
 from langgraph.runtime import Runtime
 
-from citegraph.corpus.index.model_rerank import DEPTH
+from citegraph.corpus.index.passage_scores import DEPTH
 from citegraph.corpus.index.searcher import TermWeights, term_weights
 from citegraph.corpus.schema.document import Hit
 from citegraph.errors import CitegraphError, TimedOut
-from citegraph.evidence.expansion import merged_by_rank, other_wordings, wants_wordings
+from citegraph.evidence.expand_by_model import merged_by_rank, other_wordings, wants_wordings
 from citegraph.evidence.next_calls import failure_note
-from citegraph.evidence.reranking import NOT_RERANKED
+from citegraph.evidence.rerank_by_model import NOT_RERANKED
 from citegraph.plan.stored_filters import bucket_filters, hard_only
 from citegraph.run.context import Context
 from citegraph.run.events import ToolEvent
 from citegraph.run.model_calls import Stopwatch, model_form, note
-from citegraph.run.pieces import Found, Plan, Reference, Spent, StoredNote, ToolCall
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import SearchTask, Update, add_usage
+from citegraph.run.state_types import Found, Plan, Reference, Spent, StoredNote, ToolCall
 from tools.document_metadata import document_metadata
 from tools.search_tools import PassageQuery, search_passages
 

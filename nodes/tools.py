@@ -16,9 +16,9 @@ from citegraph.run.budgets import seconds_left
 from citegraph.run.context import Context
 from citegraph.run.events import ToolEvent
 from citegraph.run.model_calls import Stopwatch, note
-from citegraph.run.pieces import AgentTurn, CallArguments, Reference, ToolCall
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import Json, State, Update
+from citegraph.run.state_types import AgentTurn, CallArguments, Reference, ToolCall
 from tools.query_drafts import plan_of
 from tools.toolbox import SEARCHES, agent_tools, answered, run_scope
 

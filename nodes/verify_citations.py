@@ -24,13 +24,13 @@ from citegraph.answer.after_check import (
 )
 from citegraph.answer.chat_text import chat_text
 from citegraph.answer.cited_spans import with_own_value
-from citegraph.answer.judge_claims import judge_cases, rulings_of
+from citegraph.answer.judge_by_model import judge_cases, rulings_of
 from citegraph.answer.statements import derivations_of
+from citegraph.citations.cases_for_judge import Rulings, objected, stated_cases, verify_undecided
 from citegraph.citations.claims import find_markers
-from citegraph.citations.judging import Rulings, objected, stated_cases, verify_undecided
-from citegraph.citations.orders import AFTER, unbacked, without_orders
+from citegraph.citations.prompt_injection import AFTER, unbacked, without_orders
 from citegraph.citations.repair import Treatment, cite, page_pieces
-from citegraph.citations.verdicts import Claim, Evidence, Report
+from citegraph.citations.report_types import Claim, Evidence, Report
 from citegraph.corpus.schema.bucket import show
 from citegraph.corpus.schema.document import Chunk, Document
 from citegraph.corpus.schema.field import Value
@@ -45,9 +45,9 @@ from citegraph.run.budgets import llm_calls_left, seconds_left
 from citegraph.run.context import Context
 from citegraph.run.events import told
 from citegraph.run.model_calls import Stopwatch, note, own_part, wants_model
-from citegraph.run.pieces import Applied, CitedSpan, Correction, Draft, StoredNote, Turn
 from citegraph.run.services import Corpus, Services, corpus_of
 from citegraph.run.state import State, Update, add_usage
+from citegraph.run.state_types import Applied, CitedSpan, Correction, Draft, StoredNote, Turn
 
 AROUND = 120
 """Characters of context around a cited span that verification may look at."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from fastapi.responses import JSONResponse
 
-from citegraph.run.wire import dumped
+from citegraph.run.json_output import dumped
 
 
 class JsonText(JSONResponse):

@@ -110,7 +110,7 @@ def test_no_file_names_a_machine() -> None:
 
 def test_the_page_on_ingestion_names_every_format_and_limit() -> None:
     from citegraph.corpus.ingestion.ingest_options import Limits
-    from citegraph.corpus.readers.registry import _READERS
+    from citegraph.corpus.readers.reader_registry import _READERS
 
     page = (ROOT / "docs" / "ingestion.md").read_text("utf-8")
     formats = page.partition("## What is done again")[0]

@@ -4,6 +4,7 @@ import ast
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -125,6 +126,18 @@ def test_nodes_are_the_nodes_of_both_graphs() -> None:
     assert {path.stem for path in MODULES if path.parent.name == "nodes"} == {
         name for graph in graphs for name in graph.nodes if not name.startswith("__")
     }
+
+
+def test_prompts_stand_in_nodes_and_in_modules_named_by_model() -> None:
+    holding = [
+        path.relative_to(ROOT).as_posix()
+        for path in MODULES
+        if re.search(r"^PROMPTS?\b[^=\n]*=", path.read_text("utf-8"), re.MULTILINE)
+    ]
+    assert holding != []
+    assert [
+        name for name in holding if not name.startswith("nodes/") and not name.endswith("_by_model.py")
+    ] == []
 
 
 def test_imports_are_absolute() -> None:

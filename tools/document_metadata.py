@@ -7,7 +7,7 @@ from typing import Any
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, ConfigDict, Field
 
-from citegraph.corpus.filters.conditions import matches
+from citegraph.corpus.filters.filter_operators import matches
 from citegraph.corpus.schema.bucket import show
 from citegraph.errors import BadInput
 from citegraph.run.services import Corpus, Services

@@ -14,8 +14,8 @@ from citegraph.corpus.records.querying.document_query import DocumentQuery, run_
 from citegraph.errors import BadInput
 from citegraph.plan.rows_asked import Function, filters_of, row_query
 from citegraph.plan.stored_filters import stored
-from citegraph.run.pieces import RowsWanted
 from citegraph.run.services import Corpus, Services
+from citegraph.run.state_types import RowsWanted
 from tools.scope import Scope, day_of, hard_filters
 from tools.search_tools import FilterClause, checked_filters, known_bucket
 

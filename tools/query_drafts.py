@@ -9,7 +9,8 @@ from citegraph.answer.set_statements import computed, listed
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.plan.stored_filters import stored
 from citegraph.run.context import Context
-from citegraph.run.pieces import (
+from citegraph.run.services import Corpus
+from citegraph.run.state_types import (
     AgentTurn,
     BucketPlan,
     CallArguments,
@@ -20,7 +21,6 @@ from citegraph.run.pieces import (
     ToolCall,
     WantedNumber,
 )
-from citegraph.run.services import Corpus
 from tools.query_documents import QueryInput, document_query, rows_wanted
 from tools.scope import Scope
 from tools.search_tools import FilterClause, checked_filters

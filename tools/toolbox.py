@@ -7,11 +7,11 @@ from langchain_core.tools import BaseTool
 
 from citegraph.corpus.schema.document import Chunk, Hit
 from citegraph.errors import CitegraphError, TimedOut
-from citegraph.plan.make import caller_filters
+from citegraph.plan.make_plan import caller_filters
 from citegraph.run.context import Context
-from citegraph.run.pieces import CallArguments, ToolCall
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import Json
+from citegraph.run.state_types import CallArguments, ToolCall
 from tools.document_metadata import metadata_tools
 from tools.query_documents import query_tools
 from tools.scope import Scope

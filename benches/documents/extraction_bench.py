@@ -29,7 +29,7 @@ from typing import Any
 from benches.documents.extraction_sets import SETS, GoldSet
 from citegraph.corpus.extraction.engine import extract_document
 from citegraph.corpus.readers.protocol import Reading
-from citegraph.corpus.readers.registry import read_file
+from citegraph.corpus.readers.reader_registry import read_file
 from citegraph.corpus.records.extracted.settle import settle
 from citegraph.corpus.schema.bucket import Bucket, load_buckets, show
 from citegraph.corpus.schema.document import Document

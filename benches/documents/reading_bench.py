@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from citegraph.corpus.readers.protocol import Reading
-from citegraph.corpus.readers.registry import read_file
+from citegraph.corpus.readers.reader_registry import read_file
 from citegraph.errors import BadInput
 
 ARCHIVE = Path(os.environ.get("CITEGRAPH_CORPORA", "../shared/corpora"))

@@ -8,20 +8,20 @@ from typing import Any
 
 from citegraph.answer.cited_spans import cell
 from citegraph.answer.statements import derivations_of
+from citegraph.citations.cases_for_judge import Rulings
 from citegraph.citations.claims import says_not_found
 from citegraph.citations.facts import hard_facts
-from citegraph.citations.judging import Rulings
-from citegraph.citations.orders import unbacked
+from citegraph.citations.prompt_injection import unbacked
 from citegraph.citations.repair import MARK, Treatment, repair, tidy
-from citegraph.citations.verdicts import Claim, Evidence, Report
-from citegraph.citations.verifier import verify
+from citegraph.citations.report_types import Claim, Evidence, Report
+from citegraph.citations.verify_answer import verify
 from citegraph.language.claim_tokens import content_stems
 from citegraph.language.word_tables import table
 from citegraph.plan.stored_filters import flat
 from citegraph.run.answer_types import AnswerClaim, Citation
 from citegraph.run.model_calls import note
-from citegraph.run.pieces import Draft, Plan, StoredNote
 from citegraph.run.services import Corpus
+from citegraph.run.state_types import Draft, Plan, StoredNote
 
 LINK = re.compile(r"https?://|www\.|\]\(|<\s*/?\s*[a-z!][^<>]*>|\bjavascript:|\bdata:\w+/", re.IGNORECASE)
 FENCE = re.compile(r"^[ \t]*(?:```|~~~)")

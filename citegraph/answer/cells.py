@@ -8,9 +8,9 @@ from typing import Any, cast
 from citegraph.answer.cited_spans import cite_values
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language.amounts import Money, Quantity
-from citegraph.run.pieces import CitedSpan, NumberMade, Operation, TableRows, TypedCell
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
+from citegraph.run.state_types import CitedSpan, NumberMade, Operation, TableRows, TypedCell
 
 
 def table_of(

@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import Any
 
 from citegraph.answer.extracts import locate
-from citegraph.citations.verdicts import Claim
+from citegraph.citations.report_types import Claim
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import Document, page_at
 from citegraph.corpus.schema.field import Field
 from citegraph.language.amounts import Money
 from citegraph.question.phrases import find_phrase
-from citegraph.run.pieces import CitedSpan, Values
 from citegraph.run.services import Corpus
+from citegraph.run.state_types import CitedSpan, Values
 
 CITED_INPUTS = 100
 LONGEST = 500

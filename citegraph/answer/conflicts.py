@@ -8,8 +8,8 @@ from typing import Any
 
 from citegraph.answer.cited_spans import cell, cite_values
 from citegraph.answer.one_document import identifying, stated_values, tidy
+from citegraph.citations.fact_matching import facts_agree, family
 from citegraph.citations.facts import Fact, hard_facts
-from citegraph.citations.matching import facts_agree, family
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Chunk, Document
 from citegraph.evidence.candidates import CODE, Candidate, own_names
@@ -17,8 +17,8 @@ from citegraph.evidence.in_force import replaces
 from citegraph.language.claim_tokens import content_stems, sentence_spans
 from citegraph.language.terms import bare
 from citegraph.question.phrases import find_phrase
-from citegraph.run.pieces import BucketPlan, CitedSpan, Draft, Plan, Values
 from citegraph.run.services import Corpus
+from citegraph.run.state_types import BucketPlan, CitedSpan, Draft, Plan, Values
 
 MAX_RIVALS = 2
 """Documents that are quoted against an answer, at most."""

@@ -10,8 +10,8 @@ from citegraph.answer.cells import made_number
 from citegraph.citations.claims import find_markers, split_claims
 from citegraph.citations.facts import Fact, hard_facts, uses_comma_decimals
 from citegraph.language.numbers import DIGITS_PATTERN, readings
-from citegraph.llm.prompts import Passage
-from citegraph.run.pieces import NumberMade, Operation
+from citegraph.llm.prompt_assembly import Passage
+from citegraph.run.state_types import NumberMade, Operation
 
 NOTHING = "0"
 """The number that a model gives to a sentence that says what no passage states."""

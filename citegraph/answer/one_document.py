@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from citegraph.answer.cited_spans import cell, cite_values, line_end, written_forms
 from citegraph.answer.extracts import Passage, Similar, best_passages, head_of, speaks_of
 from citegraph.answer.found_spans import ABSENT, READ, STATED, read, read_whole
-from citegraph.citations.orders import without_orders
+from citegraph.citations.prompt_injection import without_orders
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import Document
 from citegraph.encoder.finder import Finder
@@ -17,9 +17,9 @@ from citegraph.language.word_tables import pattern
 from citegraph.question import cues
 from citegraph.question.answer_form import NO_PERSON, PERSON, choice_in, says_neither
 from citegraph.question.functions import counted_at
-from citegraph.run.pieces import BucketPlan, CitedSpan, Draft, Plan, Values
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
+from citegraph.run.state_types import BucketPlan, CitedSpan, Draft, Plan, Values
 
 IDENTITY = 400
 """Characters of a document's head that tell which one it is: sender, address, date."""

@@ -11,8 +11,8 @@ from citegraph.plan.rows_asked import Function, filters_of, row_query
 from citegraph.plan.stored_filters import bucket_filters, printed
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
-from citegraph.run.pieces import Draft, NumberMade, Operation, Plan
 from citegraph.run.services import Corpus
+from citegraph.run.state_types import Draft, NumberMade, Operation, Plan
 
 SHOWN = 12
 """Rows that are said in lines beside a number; more stand in the table only."""

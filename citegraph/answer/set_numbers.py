@@ -24,9 +24,9 @@ from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language.amounts import Money
 from citegraph.language.terms import fold
 from citegraph.plan.stored_filters import bucket_filters, flat, printed
-from citegraph.run.pieces import Draft, NumberMade, Plan, StoredClause
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
+from citegraph.run.state_types import Draft, NumberMade, Plan, StoredClause
 
 INPUTS = 5000
 """Documents whose values are read to be cited and recomputed."""

@@ -23,7 +23,9 @@ from citegraph.plan.unbound import may_narrow, unbound_words
 from citegraph.question.ordering import in_digits
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
-from citegraph.run.pieces import (
+from citegraph.run.services import Corpus
+from citegraph.run.state import Json
+from citegraph.run.state_types import (
     Decision,
     Draft,
     NumberMade,
@@ -33,8 +35,6 @@ from citegraph.run.pieces import (
     StoredClause,
     StoredNote,
 )
-from citegraph.run.services import Corpus
-from citegraph.run.state import Json
 
 
 def unknown_notes(corpus: Corpus, plan: Plan, decision: Decision) -> list[StoredNote]:

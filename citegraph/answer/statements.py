@@ -11,14 +11,14 @@ from citegraph.answer.extracts import Passage
 from citegraph.answer.found_spans import ABSENT, STATED
 from citegraph.answer.one_document import Reading, reading_of, written
 from citegraph.citations.facts import Fact, hard_facts
-from citegraph.citations.verdicts import Derivation
+from citegraph.citations.report_types import Derivation
 from citegraph.language.amounts import Money
 from citegraph.language.claim_tokens import content_stems
 from citegraph.plan.stored_filters import printed
 from citegraph.run.context import Context
-from citegraph.run.pieces import AskedBack, Draft, Plan
 from citegraph.run.services import Corpus
 from citegraph.run.state import State
+from citegraph.run.state_types import AskedBack, Draft, Plan
 
 Side = tuple[str, Reading | None]
 """The label of a side with what its document says, None where no document was found."""

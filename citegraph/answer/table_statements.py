@@ -20,8 +20,8 @@ from citegraph.corpus.records.table_files.table_store import (
 from citegraph.plan.tables_asked import query_of
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
-from citegraph.run.pieces import CitedSpan, Draft, NumberMade, Operation, Plan, StoredNote, TableWanted
 from citegraph.run.services import Corpus
+from citegraph.run.state_types import CitedSpan, Draft, NumberMade, Operation, Plan, StoredNote, TableWanted
 
 SHOWN, LISTED = 5, 12
 """Rows that are said in lines beside a number, and of a list; more stand in the table only."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from citegraph.citations.verdicts import Evidence
+from citegraph.citations.report_types import Evidence
 from citegraph.errors import BadInput
 
 _TEXT = (".txt", ".md", ".markdown", ".text")

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 
 from citegraph.citations.facts import Fact, hard_facts, uses_comma_decimals
 from citegraph.citations.field_values import FieldNumber, numbers_of
-from citegraph.citations.verdicts import Evidence
+from citegraph.citations.report_types import Evidence
 from citegraph.language.claim_tokens import (
     Span,
     content_stem,

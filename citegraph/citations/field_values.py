@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from citegraph.citations.fact_matching import View, facts_agree
 from citegraph.citations.facts import Fact, hard_facts
-from citegraph.citations.matching import View, facts_agree
 from citegraph.language.claim_tokens import content_stems
 
 

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 from citegraph.citations.cited_pool import Pool, Window
-from citegraph.citations.matching import squeeze
-from citegraph.citations.verdicts import Evidence
+from citegraph.citations.fact_matching import squeeze
+from citegraph.citations.report_types import Evidence
 from citegraph.language.claim_tokens import content_stems, words
 from citegraph.language.terms import bare
 

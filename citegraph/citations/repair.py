@@ -6,7 +6,7 @@ from pathlib import PurePath
 from typing import Literal, Protocol
 
 from citegraph.citations.claims import find_markers
-from citegraph.citations.verdicts import Citation, Claim, Report
+from citegraph.citations.report_types import Citation, Claim, Report
 from citegraph.corpus.schema.document import Document, page_at
 
 Treatment = Literal["cut", "mark"]

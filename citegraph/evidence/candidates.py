@@ -11,8 +11,8 @@ from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.evidence.passages import hydrate
 from citegraph.language.terms import bare, stem, stems, words
 from citegraph.plan.stored_filters import bucket_filters
-from citegraph.run.pieces import BucketPlan, Plan, Reference
 from citegraph.run.services import Corpus, corpus_of
+from citegraph.run.state_types import BucketPlan, Plan, Reference
 
 CLOSE_LOOK = 12
 """Filtered sets of up to this many documents are read whole before one of them is chosen."""

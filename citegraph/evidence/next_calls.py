@@ -10,15 +10,17 @@ from citegraph.corpus.filters.clause import typed_filters
 from citegraph.corpus.index.searcher import SearchFailure, holds
 from citegraph.evidence.passages import KEYWORD_ONLY, SEMANTIC_ONLY, signature
 from citegraph.evidence.questions_back import may_ask, no_results_question
-from citegraph.evidence.reranking import NOT_RERANKED
+from citegraph.evidence.rerank_by_model import NOT_RERANKED
 from citegraph.language import terms
-from citegraph.plan.make import first_calls, make_plan
-from citegraph.plan.planned_by_model import PlannedFilter, checked_clauses
+from citegraph.plan.make_plan import first_calls, make_plan
+from citegraph.plan.plan_by_model import PlannedFilter, checked_clauses
 from citegraph.plan.stored_filters import inferred, printed
 from citegraph.run.budgets import spent, tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
-from citegraph.run.pieces import (
+from citegraph.run.services import Corpus, corpus_of
+from citegraph.run.state import State
+from citegraph.run.state_types import (
     BucketPlan,
     CallArguments,
     Decision,
@@ -29,8 +31,6 @@ from citegraph.run.pieces import (
     StoredNote,
     ToolCall,
 )
-from citegraph.run.services import Corpus, corpus_of
-from citegraph.run.state import State
 
 
 class NextCall(BaseModel):

@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from citegraph.citations.orders import without_orders
+from citegraph.citations.prompt_injection import without_orders
 from citegraph.corpus.schema.bucket import show
 from citegraph.corpus.schema.document import Chunk
 from citegraph.language import terms
-from citegraph.llm.prompts import Material, Passage
+from citegraph.llm.prompt_assembly import Material, Passage
 from citegraph.plan.stored_filters import printed
 from citegraph.run.budgets import llm_calls_left, seconds_left, tool_calls_left
 from citegraph.run.context import Context
-from citegraph.run.pieces import CallArguments, Found, Memory, Plan, Reference, ToolCall
 from citegraph.run.services import Corpus, corpus_of
 from citegraph.run.state import State
+from citegraph.run.state_types import CallArguments, Found, Memory, Plan, Reference, ToolCall
 
 CHARACTERS_PER_TOKEN = 4
 

@@ -9,9 +9,9 @@ from citegraph.language.terms import language_of
 from citegraph.language.word_tables import table
 from citegraph.plan.stored_filters import bucket_filters, printed, stored
 from citegraph.run.context import Context
-from citegraph.run.pieces import AskedBack, OfferedOption, Plan, StoredClause
 from citegraph.run.services import Corpus, corpus_of
 from citegraph.run.state import Json, State
+from citegraph.run.state_types import AskedBack, OfferedOption, Plan, StoredClause
 
 MAX_OPTIONS = 6
 

@@ -17,9 +17,9 @@ from citegraph.plan.stored_filters import flat
 from citegraph.run.budgets import spent, tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
-from citegraph.run.pieces import CallArguments, Decision, Decomposed, Origin, Plan, Reference, ToolCall
 from citegraph.run.services import Corpus
 from citegraph.run.state import State
+from citegraph.run.state_types import CallArguments, Decision, Decomposed, Origin, Plan, Reference, ToolCall
 
 COMPLETE = 0.8
 """A document that holds this share of the question's rarity needs no second one."""

@@ -20,9 +20,9 @@ from citegraph.question import cues
 from citegraph.question.phrases import find_phrase
 from citegraph.question.wordings import Wording, wordings
 from citegraph.run.context import Context
-from citegraph.run.pieces import BucketPlan, Decision, Plan
 from citegraph.run.services import Corpus
 from citegraph.run.state import State
+from citegraph.run.state_types import BucketPlan, Decision, Plan
 
 HITS = 1000
 """Chunks of one search that are looked at."""

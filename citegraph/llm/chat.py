@@ -38,7 +38,7 @@ from citegraph.llm.outcome import (
     why_empty,
     without_refused,
 )
-from citegraph.llm.prompts import Prompts
+from citegraph.llm.prompt_assembly import Prompts
 from citegraph.settings import Settings
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Questions over several documents: whose parts are searched each with its own conditions, and which lead from one on."""
 
-from citegraph.run.pieces import CallArguments, Decomposed, Plan, PlanPart
+from citegraph.run.state_types import CallArguments, Decomposed, Plan, PlanPart
 
 APART = frozenset({"find_entity", "compare_side"})
 """Purposes of parts that concern other documents than the rest of the question."""

@@ -15,12 +15,12 @@ from citegraph.question.clauses import read_question, wanted
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Reading
 from citegraph.run.context import Context
-from citegraph.run.pieces import (
+from citegraph.run.services import Corpus
+from citegraph.run.state_types import (
     BucketPlan,
     Plan,
     StoredClause,
 )
-from citegraph.run.services import Corpus
 
 EditMode = Literal["reply", "replace", "narrow", "add"]
 NEGATIVE = frozenset({"!=", "not in"})

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date
 
 from citegraph.corpus.filters.clause import Clause, Group, clauses_in, typed_filters
-from citegraph.corpus.filters.conditions import matches
+from citegraph.corpus.filters.filter_operators import matches
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.language.dates import month_pattern
@@ -25,8 +25,8 @@ from citegraph.question.ordering import RANKS, Rank, field_at_start, read_rank
 from citegraph.question.phrases import find_phrase, named
 from citegraph.question.reading import Reading
 from citegraph.run.context import Context
-from citegraph.run.pieces import BucketPlan, Draft, Left, OrderBy, Plan, StoredClause, Turn, WantedNumber
 from citegraph.run.services import Corpus
+from citegraph.run.state_types import BucketPlan, Draft, Left, OrderBy, Plan, StoredClause, Turn, WantedNumber
 
 APPLIED = ("filters", "names", "terms", "noun", "asked")
 """What is kept with a turn of a bucket's part of its plan."""

@@ -3,12 +3,12 @@
 import re
 
 from citegraph.corpus.filters.clause import typed_filters
-from citegraph.corpus.filters.conditions import matches
+from citegraph.corpus.filters.filter_operators import matches
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.plan.stored_filters import printed
-from citegraph.run.pieces import BucketPlan, Plan, StoredClause
 from citegraph.run.services import Corpus
+from citegraph.run.state_types import BucketPlan, Plan, StoredClause
 
 
 def narrow(corpus: Corpus, plan: Plan, question: str) -> tuple[Plan, list[str]]:

@@ -20,7 +20,7 @@ from citegraph.question.groups import BETWEEN, group_at
 from citegraph.question.measures import compared, counts
 from citegraph.question.ordering import field_at_start, in_digits
 from citegraph.question.phrases import document_words, find_phrase
-from citegraph.run.pieces import BucketPlan, GroupCondition, StoredClause, WantedNumber
+from citegraph.run.state_types import BucketPlan, GroupCondition, StoredClause, WantedNumber
 
 COMPUTED = frozenset({"money", "quantity", "integer", "decimal"})
 DAYS = re.compile(

@@ -20,8 +20,8 @@ from citegraph.plan.stored_filters import bucket_filters
 from citegraph.question.clauses import read_question
 from citegraph.question.measures import compared
 from citegraph.run.context import Context
-from citegraph.run.pieces import AskedBack, Effect, OfferedOption, Plan, Values
 from citegraph.run.services import Corpus
+from citegraph.run.state_types import AskedBack, Effect, OfferedOption, Plan, Values
 
 MOST_OF_A_REPLY = 1_000
 """Documents that "all of them" may mean."""

@@ -18,8 +18,8 @@ from citegraph.plan.stored_filters import bucket_filters, flat, inferred, stored
 from citegraph.question.functions import asks, counted_at, function_of
 from citegraph.question.measures import compared
 from citegraph.question.phrases import find_phrase
-from citegraph.run.pieces import BucketPlan, Plan, RowsWanted
 from citegraph.run.services import Corpus
+from citegraph.run.state_types import BucketPlan, Plan, RowsWanted
 
 Function = Literal["count", "sum", "average", "min", "max"]
 SHORTEST = 3

@@ -26,7 +26,7 @@ from citegraph.question.intent import compared_names, settle_intent
 from citegraph.question.missing import lacks
 from citegraph.question.ordering import Rank, read_rank
 from citegraph.question.phrases import find_phrase
-from citegraph.run.pieces import BucketPlan, Decomposed, OrderBy, WantedNumber
+from citegraph.run.state_types import BucketPlan, Decomposed, OrderBy, WantedNumber
 
 
 @dataclass(frozen=True)

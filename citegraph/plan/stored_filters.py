@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from citegraph.corpus.filters.clause import Clause, Filters, Group, clauses_in, typed_filters
-from citegraph.run.pieces import Plan, StoredClause, ToolCall
 from citegraph.run.services import Corpus, corpus_of
+from citegraph.run.state_types import Plan, StoredClause, ToolCall
 
 
 def stored(item: Clause | Group) -> StoredClause:

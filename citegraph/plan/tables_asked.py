@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import PurePath
 
 from citegraph.corpus.filters.clause import typed_filters
-from citegraph.corpus.filters.conditions import matches
+from citegraph.corpus.filters.filter_operators import matches
 from citegraph.corpus.records.document_record import DocumentRecord
 from citegraph.corpus.records.table_files.table_store import (
     CellTest,
@@ -23,8 +23,8 @@ from citegraph.question import cues
 from citegraph.question.functions import asks, counting
 from citegraph.question.groups import MOST, UNITS
 from citegraph.run.context import Context
-from citegraph.run.pieces import BucketPlan, Plan, StoredTest, TableWanted
 from citegraph.run.services import Corpus
+from citegraph.run.state_types import BucketPlan, Plan, StoredTest, TableWanted
 
 MOST_COLUMNS = 4
 """Columns that a number is given of where the question names none, or a name that several share."""

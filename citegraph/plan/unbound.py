@@ -13,8 +13,8 @@ from citegraph.question.functions import KINDS
 from citegraph.question.groups import MOST, TOP_WORDS, UNITS
 from citegraph.question.ordering import RANKS
 from citegraph.question.phrases import find_phrase, is_written
-from citegraph.run.pieces import BucketPlan, Plan
 from citegraph.run.services import Corpus
+from citegraph.run.state_types import BucketPlan, Plan
 
 LOOKED_AT = 300
 """Documents of a set in whose texts a word is looked for."""

@@ -9,7 +9,7 @@ from citegraph.language.numbers import find_spelled
 from citegraph.language.word_tables import pattern
 from citegraph.question import cues
 from citegraph.question.phrases import find_phrase
-from citegraph.run.pieces import WantedNumber
+from citegraph.run.state_types import WantedNumber
 
 UNITS = ("month", "quarter", "year", "day")
 

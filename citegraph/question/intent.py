@@ -10,7 +10,7 @@ from citegraph.question import cues
 from citegraph.question.answer_form import choice_in
 from citegraph.question.functions import asks, billing, counted_at, counting
 from citegraph.question.phrases import document_words, find_phrase
-from citegraph.run.pieces import BucketPlan, Decomposed, WantedNumber
+from citegraph.run.state_types import BucketPlan, Decomposed, WantedNumber
 
 
 def settle_intent(

@@ -12,7 +12,7 @@ from citegraph.question.functions import function_of
 from citegraph.question.negation import odd_words
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Reader
-from citegraph.run.pieces import StoredClause
+from citegraph.run.state_types import StoredClause
 
 _SMALL = r"\s+(?:(?:the|their|its|any|all|de|der|die|das|le|la|les|l['’]|el|what|which|welche[snr]?|quel(?:le)?s?|como|como un)\s+|%s\s+){0,2}"
 PARTS = re.compile(

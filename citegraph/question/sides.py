@@ -8,7 +8,7 @@ from citegraph.corpus.linking.linker import ValueLinker
 from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language.periods import find_periods
-from citegraph.run.pieces import Decomposed
+from citegraph.run.state_types import Decomposed
 
 JOIN = re.compile(
     r"\b(?:or|oder|ou|vs\.?|versus|and|und|et|than|als|que|against|gegenüber|with|mit|avec)\b|[,;&]|\bcompared\s+(?:to|with)\b",

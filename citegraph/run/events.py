@@ -12,8 +12,8 @@ from typing import Any, Literal, NotRequired, Protocol
 from langchain_core.messages import AIMessageChunk
 from typing_extensions import TypedDict  # pydantic makes schemas of no other on Python 3.11
 
-from citegraph.run.pieces import Draft, StoredClause
 from citegraph.run.state import Json, Update
+from citegraph.run.state_types import Draft, StoredClause
 
 
 class RunEvent(TypedDict):

@@ -11,15 +11,15 @@ from citegraph.llm.budget import CallBudget
 from citegraph.llm.model_call import ModelCall
 from citegraph.run.budgets import cost_left, llm_calls_left, model_budget_spent, seconds_left, tokens_left
 from citegraph.run.context import Context
-from citegraph.run.pieces import Spent, StoredNote
 from citegraph.run.state import State, Update
+from citegraph.run.state_types import Spent, StoredNote
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
 
     from citegraph.llm.call_options import Step
-    from citegraph.llm.prompts import Assembled, Material, Prompt
-    from citegraph.run.part_kinds import Kind
+    from citegraph.llm.prompt_assembly import Assembled, Material, Prompt
+    from citegraph.run.part_protocols import Kind
     from citegraph.run.replacements import Part
     from citegraph.run.services import Services
 

@@ -21,7 +21,7 @@ from citegraph.corpus.index.rerankers import DEPTH, in_order
 from citegraph.corpus.schema.document import Chunk, Hit
 from citegraph.errors import BadInput, CitegraphError, Rejected, TimedOut
 from citegraph.llm.named import find_named
-from citegraph.run.part_kinds import PROTOCOLS, Kind, method_of, signature_of
+from citegraph.run.part_protocols import PROTOCOLS, Kind, method_of, signature_of
 from citegraph.settings import Settings
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from citegraph.corpus.index.views import SeenIndex
 from citegraph.corpus.records.access import NOBODY, OWNER, Principal, seen_buckets
 from citegraph.errors import CitegraphError, Unavailable
 from citegraph.run.context import run_principal
-from citegraph.run.pieces import Plan
+from citegraph.run.state_types import Plan
 from citegraph.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from citegraph.llm.chat import ChatModels
     from citegraph.llm.embeddings import Embedder
     from citegraph.run.events import Observer
-    from citegraph.run.part_kinds import Kind
+    from citegraph.run.part_protocols import Kind
     from citegraph.run.replacements import Part
 
 

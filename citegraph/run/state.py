@@ -7,7 +7,7 @@ from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
 from typing_extensions import TypedDict  # pydantic makes Studio's schemas of no other on Python 3.11
 
-from citegraph.run.pieces import (
+from citegraph.run.state_types import (
     AgentTurn,
     AskedBack,
     Correction,

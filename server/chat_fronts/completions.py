@@ -27,7 +27,7 @@ from citegraph.errors import CitegraphError
 from citegraph.run.answer_types import Answer
 from citegraph.run.context import Context
 from citegraph.run.events import Event
-from citegraph.run.wire import dumped
+from citegraph.run.json_output import dumped
 from graph.session import UnknownThread
 from server.line_safe import JsonText
 from server.problems import RESPONSES, Refused, status_of

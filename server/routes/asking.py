@@ -12,7 +12,7 @@ from sse_starlette import EventSourceResponse
 
 from citegraph.run.answer_types import Answer
 from citegraph.run.events import Event
-from citegraph.run.wire import dumped
+from citegraph.run.json_output import dumped
 from server.line_safe import JsonText
 from server.problems import RESPONSES, Refused
 from server.running import RunningAlone, ServerAlone, Who

@@ -21,7 +21,7 @@ from citegraph.corpus.records.access import Principal
 from citegraph.corpus.records.source_files import hash_of
 from citegraph.corpus.schema.document import file_of
 from citegraph.errors import CitegraphError
-from citegraph.run.wire import dumped
+from citegraph.run.json_output import dumped
 from server.guard.places import Place
 from server.guard.rights import may_bring, may_change, may_write
 from server.line_safe import JsonText

@@ -12,10 +12,10 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 import citegraph.llm.retry
-from citegraph.answer.judge_claims import Ruling
+from citegraph.answer.judge_by_model import Ruling
 from citegraph.errors import Rejected, TimedOut, Unavailable
-from citegraph.evidence.expansion import Wordings
-from citegraph.evidence.reranking import RerankScores
+from citegraph.evidence.expand_by_model import Wordings
+from citegraph.evidence.rerank_by_model import RerankScores
 from citegraph.llm.scripted import Script, scripted
 from citegraph.llm.strict import strict_schema
 from citegraph.run.answer_types import Answer

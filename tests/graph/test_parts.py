@@ -12,7 +12,7 @@ from citegraph.llm.scripted import scripted
 from citegraph.run.answer_types import Answer
 from citegraph.run.context import Context
 from citegraph.run.model_calls import STEPS
-from citegraph.run.part_kinds import PROTOCOLS, Kind
+from citegraph.run.part_protocols import PROTOCOLS, Kind
 from citegraph.run.replacements import MOST
 from citegraph.run.services import Corpus, Services
 from graph.session import Session

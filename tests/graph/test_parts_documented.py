@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from citegraph.run.part_kinds import PROTOCOLS, method_of
+from citegraph.run.part_protocols import PROTOCOLS, method_of
 from citegraph.run.replacements import load_parts
 from citegraph.run.services import Services
 from graph.session import Session

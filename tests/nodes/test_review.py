@@ -17,8 +17,8 @@ from citegraph.evidence.questions_back import (
     printed,
     telling_fields,
 )
+from citegraph.evidence.review_by_model import may_go_on
 from citegraph.evidence.review_passages import identifies, named_apart, telling_words
-from citegraph.evidence.reviewed_by_model import may_go_on
 from citegraph.llm.model_call import ModelCall
 from citegraph.run.context import Context
 from citegraph.run.model_calls import Stopwatch, budget_of, note, spent_on, wants_model

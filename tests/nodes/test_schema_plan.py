@@ -8,9 +8,9 @@ import pytest
 from citegraph.corpus.filters.clause import Clause, parse_clause, typed_filters
 from citegraph.corpus.linking.name_search import Link
 from citegraph.errors import BadInput, Rejected
-from citegraph.plan.make import besides, make_plan
+from citegraph.plan.make_plan import besides, make_plan
 from citegraph.plan.narrowing import certainty, narrow
-from citegraph.plan.planned_by_model import PlannedFilter, checked_clauses, schemas_shown, values_shown
+from citegraph.plan.plan_by_model import PlannedFilter, checked_clauses, schemas_shown, values_shown
 from citegraph.question.named_values import clause_of
 from citegraph.question.ordering import read_rank
 from citegraph.question.sides import split_sides

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from citegraph.citations.verdicts import Claim, Report
+from citegraph.citations.report_types import Claim, Report
 from citegraph.run.answer_types import Answer
 from citegraph.run.context import Context
 from citegraph.run.model_calls import Stopwatch

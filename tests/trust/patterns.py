@@ -36,7 +36,7 @@ STEEPEST = 10.0
 """How often longer a text of five times the length may take: 5 is linear, 25 quadratic."""
 
 
-PIECES = {"citegraph/corpus/extraction/parties.py": 1_500, "citegraph/answer/model_text.py": 4_000}
+PIECES = {"citegraph/corpus/extraction/contract_parties.py": 1_500, "citegraph/answer/model_text.py": 4_000}
 """Characters of what the patterns of a module are given: pieces of a text, not the whole (`parties.REACH`, the end of a reply)."""
 
 

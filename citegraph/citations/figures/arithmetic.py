@@ -8,8 +8,8 @@ from datetime import date, timedelta
 from decimal import Decimal
 from itertools import combinations
 
+from citegraph.citations.fact_matching import family
 from citegraph.citations.facts import Fact
-from citegraph.citations.matching import family
 from citegraph.language.amounts import same_currency
 from citegraph.language.numbers import readings
 

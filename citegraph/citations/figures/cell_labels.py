@@ -8,9 +8,9 @@ from functools import cache, lru_cache
 
 from citegraph.citations.cited_pool import index_stems, units_of
 from citegraph.citations.claims import TableCell
+from citegraph.citations.fact_matching import View, facts_agree, family, view
 from citegraph.citations.facts import Fact, with_unit
 from citegraph.citations.figures.tables import tables_of
-from citegraph.citations.matching import View, facts_agree, family, view
 from citegraph.language.word_tables import source
 
 

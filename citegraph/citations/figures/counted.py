@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from citegraph.citations.fact_matching import View, facts_agree
 from citegraph.citations.facts import Fact
 from citegraph.citations.figures.cell_labels import clauses_of
-from citegraph.citations.matching import View, facts_agree
 from citegraph.language.claim_cues import opposites
 from citegraph.language.word_tables import any_of, source, table, words_to_keys
 

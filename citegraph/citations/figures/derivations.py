@@ -5,7 +5,7 @@ from decimal import Decimal, InvalidOperation
 from statistics import median
 
 from citegraph.citations.facts import Fact, hard_facts
-from citegraph.citations.verdicts import Derivation
+from citegraph.citations.report_types import Derivation
 
 
 def _close(one: Decimal, other: Decimal, decimals: int) -> bool:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
+from citegraph.citations.fact_matching import View, facts_agree, family, view
 from citegraph.citations.facts import Fact, with_unit
 from citegraph.citations.figures.cell_labels import clauses_of
 from citegraph.citations.figures.tables import BAR, tables_of
-from citegraph.citations.matching import View, facts_agree, family, view
 
 
 @dataclass(frozen=True, slots=True)

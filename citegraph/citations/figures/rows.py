@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from citegraph.citations.fact_matching import View, facts_agree
 from citegraph.citations.facts import Fact
-from citegraph.citations.matching import View, facts_agree
 from citegraph.language.claim_tokens import Span, content_stems
 
 _BAR = re.compile(r" \| ")

@@ -10,18 +10,18 @@ from math import prod
 from typing import Any
 
 from citegraph.corpus.extraction.calibration import calibrated
+from citegraph.corpus.extraction.contract_parties import find_parties
+from citegraph.corpus.extraction.document_head import find_organization, find_title
 from citegraph.corpus.extraction.einvoice import read_einvoice
 from citegraph.corpus.extraction.first_lines import find_day, find_holder, find_writer
 from citegraph.corpus.extraction.headings import find_heading, find_part
-from citegraph.corpus.extraction.heads import find_organization, find_title
 from citegraph.corpus.extraction.in_text import Typed, find_typed
+from citegraph.corpus.extraction.invoice_parties.seller_and_buyer import Named, find_trade_parties
 from citegraph.corpus.extraction.labelled.labels import beside
 from citegraph.corpus.extraction.labelled.laid_out import LaidOut, laid_out
-from citegraph.corpus.extraction.parties import find_parties
 from citegraph.corpus.extraction.properties import FrontMatter, front_matter, look_up
 from citegraph.corpus.extraction.rows.find_rows import find_rows
 from citegraph.corpus.extraction.sums import add_up
-from citegraph.corpus.extraction.trade.trade_parties import Named, find_trade_parties
 from citegraph.corpus.readers.plain_text import without_marks
 from citegraph.corpus.records.extracted.found import Candidate, Extracted, Extraction, FoundRow, Refused
 from citegraph.corpus.schema.bucket import Bucket

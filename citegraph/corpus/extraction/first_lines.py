@@ -3,7 +3,7 @@
 import re
 from datetime import date
 
-from citegraph.corpus.extraction.heads import head_lines, is_name
+from citegraph.corpus.extraction.document_head import head_lines, is_name
 from citegraph.corpus.extraction.in_text import Typed, find_dates
 from citegraph.language.names import CLEAR_FORMS, LEGAL_FORMS, tokens
 

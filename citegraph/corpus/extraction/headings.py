@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 
-from citegraph.corpus.extraction.heads import find_title
+from citegraph.corpus.extraction.document_head import find_title
 from citegraph.corpus.schema.document import Layout, Line
 
 _LONGEST = 200

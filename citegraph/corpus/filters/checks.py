@@ -21,7 +21,7 @@ from citegraph.corpus.filters.clause import (
     clauses_in,
     parse_clause,
 )
-from citegraph.corpus.filters.conditions import operand
+from citegraph.corpus.filters.filter_operators import operand
 from citegraph.corpus.schema.field import Field
 from citegraph.errors import BadInput
 from citegraph.language.amounts import Money, Quantity, currency_code

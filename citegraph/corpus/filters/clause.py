@@ -3,7 +3,7 @@
 A field that a document does not have matches no comparison, negative ones included: "not governed by
 New York law" lists the documents that are known to be governed by another. Only `missing` finds them.
 Strings are compared folded (`citegraph.language.terms.fold`), amounts and quantities as doubles. Clauses are checked in
-`citegraph.corpus.filters.checks`; what they mean stands in `citegraph.corpus.filters.conditions`, `citegraph.corpus.filters.sql_filter`, `citegraph.corpus.filters.qdrant_filter`.
+`citegraph.corpus.filters.checks`; what they mean stands in `citegraph.corpus.filters.filter_operators`, `citegraph.corpus.filters.sql_filter`, `citegraph.corpus.filters.qdrant_filter`.
 """
 
 import re

@@ -4,7 +4,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from citegraph.corpus.filters.clause import Clause, Filters, Group
-from citegraph.corpus.filters.conditions import Condition, Range, compile_clause
+from citegraph.corpus.filters.filter_operators import Condition, Range, compile_clause
 from citegraph.corpus.schema.field import Field
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import GenericFunction
 
 from citegraph.corpus.filters.clause import Clause, Filters, Group
-from citegraph.corpus.filters.conditions import Condition, Range, compile_clause
+from citegraph.corpus.filters.filter_operators import Condition, Range, compile_clause
 from citegraph.corpus.schema.field import Field
 
 if TYPE_CHECKING:

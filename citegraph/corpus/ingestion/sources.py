@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from citegraph.corpus.ingestion.report import IngestReport, Skipped
-from citegraph.corpus.readers.registry import units
+from citegraph.corpus.readers.reader_registry import units
 
 
 @dataclass(frozen=True, slots=True)

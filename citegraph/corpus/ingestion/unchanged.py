@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from citegraph.corpus.ingestion.report import Skipped
 from citegraph.corpus.ingestion.sources import printable
-from citegraph.corpus.readers.registry import reading_recipe
+from citegraph.corpus.readers.reader_registry import reading_recipe
 from citegraph.corpus.records.source_files import SourceRecord, Told, hash_of, settled, stamp_of
 from citegraph.corpus.schema.document import file_of, part_path
 

@@ -15,7 +15,7 @@ from citegraph.corpus.ingestion.ingest_options import Limits
 from citegraph.corpus.ingestion.preparing import Preparation, Prepared
 from citegraph.corpus.ingestion.refusals import refusal
 from citegraph.corpus.readers.protocol import MEGABYTE, Passing, Reading, ReadOptions, Unread
-from citegraph.corpus.readers.registry import read_file
+from citegraph.corpus.readers.reader_registry import read_file
 from citegraph.errors import BadInput
 
 STEP_READINGS = 64

@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 from benches.documents.mixed_documents import texts, write_documents
-from citegraph.corpus.readers.registry import read_file
+from citegraph.corpus.readers.reader_registry import read_file
 
 
 def test_documents_are_written_in_all_formats(tmp_path: Path) -> None:

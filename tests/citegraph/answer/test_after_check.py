@@ -6,8 +6,8 @@ from typing import Any, cast
 import pytest
 
 from citegraph.answer.after_check import notes_of, remarks_on, without_asides
-from citegraph.citations.verdicts import Evidence
-from citegraph.citations.verifier import verify
+from citegraph.citations.report_types import Evidence
+from citegraph.citations.verify_answer import verify
 from citegraph.corpus.records.annotations.annotation_tables import Source
 from citegraph.language.amounts import Money
 from citegraph.run.services import Corpus

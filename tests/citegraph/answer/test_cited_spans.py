@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from citegraph.answer.cited_spans import cite_values, with_own_value
-from citegraph.citations.verdicts import Claim
+from citegraph.citations.report_types import Claim
 from citegraph.corpus.records.annotations.annotation_tables import Source
 from citegraph.corpus.schema.bucket import load_buckets
 from citegraph.corpus.schema.document import Document, Page

@@ -6,9 +6,9 @@ import pytest
 
 from citegraph.answer.model_text import Shown, as_it_comes
 from citegraph.answer.statements import derivations_of
-from citegraph.citations.verdicts import Evidence
-from citegraph.citations.verifier import verify
-from citegraph.llm.prompts import Passage
+from citegraph.citations.report_types import Evidence
+from citegraph.citations.verify_answer import verify
+from citegraph.llm.prompt_assembly import Passage
 
 DEED, NOTE = "The sponsor pays a fee of $610,000.00 for 2013.", "The annual fee is $145,000.00."
 SHOWN = Shown(

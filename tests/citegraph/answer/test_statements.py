@@ -21,11 +21,11 @@ from citegraph.answer.statements import (
     joined,
     nothing_text,
 )
-from citegraph.citations.verifier import verify
+from citegraph.citations.verify_answer import verify
 from citegraph.corpus.schema.document import Document
 from citegraph.encoder.finder import Finder
 from citegraph.language.amounts import Money
-from citegraph.plan.make import make_plan
+from citegraph.plan.make_plan import make_plan
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from citegraph.citations.cited_evidence import load_evidence
-from citegraph.citations.verifier import verify
+from citegraph.citations.verify_answer import verify
 from citegraph.errors import BadInput
 
 

@@ -4,8 +4,8 @@ from decimal import Decimal
 
 import pytest
 
+from citegraph.citations.fact_matching import facts_agree
 from citegraph.citations.facts import hard_facts, names, uses_comma_decimals
-from citegraph.citations.matching import facts_agree
 from citegraph.language.dates import DateValue
 
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from citegraph.citations.claims import find_markers, split_claims
 from citegraph.citations.repair import MARK, Treatment, repair
-from citegraph.citations.verdicts import Evidence
-from citegraph.citations.verifier import verify
+from citegraph.citations.report_types import Evidence
+from citegraph.citations.verify_answer import verify
 from citegraph.language.claim_tokens import sentence_spans
 
 PASSAGES = {

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from citegraph.citations.claims import find_markers
 from citegraph.citations.repair import cite, page_pieces, repair, resolve
-from citegraph.citations.verdicts import Evidence
-from citegraph.citations.verifier import verify
+from citegraph.citations.report_types import Evidence
+from citegraph.citations.verify_answer import verify
 from citegraph.corpus.schema.document import Document, Page
 from citegraph.language.claim_tokens import sentence_spans
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from citegraph.evidence.questions_back import offered
-from citegraph.plan.make import make_plan
+from citegraph.plan.make_plan import make_plan
 from citegraph.plan.reply_edits import apply_effect, apply_reply, chosen_options, pick_documents, wants_all
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus

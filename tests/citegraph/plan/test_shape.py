@@ -6,7 +6,7 @@ import pytest
 
 from citegraph.answer.set_statements import compose_set
 from citegraph.corpus.schema.bucket import load_buckets
-from citegraph.plan.make import make_plan
+from citegraph.plan.make_plan import make_plan
 from citegraph.plan.stored_filters import printed
 from citegraph.question.intent import settle_intent
 from citegraph.run.context import Context

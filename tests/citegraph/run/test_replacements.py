@@ -11,7 +11,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from citegraph.errors import BadInput, Rejected, TimedOut
-from citegraph.run.part_kinds import PROTOCOLS, Kind, signature_of
+from citegraph.run.part_protocols import PROTOCOLS, Kind, signature_of
 from citegraph.run.replacements import HANGING, Part, load_parts, plain
 from citegraph.settings import Settings
 from tests import parts_of_users

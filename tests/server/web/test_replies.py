@@ -4,7 +4,7 @@ import json
 
 import httpx
 
-from citegraph.run.wire import dumped
+from citegraph.run.json_output import dumped
 from tests.server.conftest import OpenApi
 from tests.server.test_app import LOOKUP
 

@@ -6,9 +6,9 @@ import io
 from pathlib import Path
 from typing import Any
 
-from citegraph.corpus.readers.formats import content_suffix
+from citegraph.corpus.readers.format_detection import content_suffix
 from citegraph.corpus.readers.images.pictures import PictureReader, opened_picture, upright
-from citegraph.corpus.readers.registry import opened_part
+from citegraph.corpus.readers.reader_registry import opened_part
 from citegraph.corpus.schema.document import PART, Box, Layout, Line
 from citegraph.errors import BadInput
 

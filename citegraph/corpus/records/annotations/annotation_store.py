@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 
 from citegraph.corpus.filters.clause import Clause, Filters, Operator, clauses_in
-from citegraph.corpus.filters.conditions import Condition, Relaxation, compile_clause, weaker_filters
+from citegraph.corpus.filters.filter_operators import Condition, Relaxation, compile_clause, weaker_filters
 from citegraph.corpus.filters.sql_filter import compared_column, date_label, to_sql
 from citegraph.corpus.records.access import Principal, seen_buckets, sql_condition
 from citegraph.corpus.records.annotations.annotation_tables import (

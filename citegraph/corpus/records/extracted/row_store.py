@@ -32,7 +32,7 @@ from sqlalchemy import (
 )
 
 from citegraph.corpus.filters.clause import Clause, Filters, Group
-from citegraph.corpus.filters.conditions import Condition, Range, compile_clause
+from citegraph.corpus.filters.filter_operators import Condition, Range, compile_clause
 from citegraph.corpus.filters.sql_filter import folded_string, has_part
 from citegraph.corpus.records.database import batches, create_tables, translated
 from citegraph.corpus.records.extracted.found import FoundRow

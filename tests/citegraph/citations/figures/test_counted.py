@@ -3,8 +3,8 @@
 import pytest
 
 from citegraph.citations.figures.counted import rates
-from citegraph.citations.verdicts import Evidence
-from citegraph.citations.verifier import verify
+from citegraph.citations.report_types import Evidence
+from citegraph.citations.verify_answer import verify
 
 TERMS = Evidence(
     "t",

@@ -2,8 +2,8 @@
 
 import pytest
 
-from citegraph.citations.verdicts import Evidence
-from citegraph.citations.verifier import verify
+from citegraph.citations.report_types import Evidence
+from citegraph.citations.verify_answer import verify
 
 VARNISH = Evidence(
     "v",

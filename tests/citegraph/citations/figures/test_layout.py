@@ -4,8 +4,8 @@ import pytest
 
 from citegraph.citations.figures.layout import laid_out
 from citegraph.citations.figures.tables import tables_of, units_of_cells
-from citegraph.citations.verdicts import Evidence
-from citegraph.citations.verifier import verify
+from citegraph.citations.report_types import Evidence
+from citegraph.citations.verify_answer import verify
 
 SHEET = """HARROW BAY FERRIES - BALANCE SHEET (in thousands)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from citegraph.citations.verdicts import Evidence
-from citegraph.citations.verifier import verify
+from citegraph.citations.report_types import Evidence
+from citegraph.citations.verify_answer import verify
 
 ORDERS = """Order | Date | Part | Quantity | Unit price (EUR) | Customer
 O-1001 | 2025-01-14 | PX-100 | 40 | 12.5 | Nordlys Elektro

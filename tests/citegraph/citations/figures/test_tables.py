@@ -3,8 +3,8 @@
 import pytest
 
 from citegraph.citations.figures.tables import tables_of
-from citegraph.citations.verdicts import Evidence
-from citegraph.citations.verifier import verify
+from citegraph.citations.report_types import Evidence
+from citegraph.citations.verify_answer import verify
 
 LEVELS = """Lock gates (in thousands)
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from citegraph.corpus.extraction.contract_parties import find_parties
+from citegraph.corpus.extraction.document_head import find_organization, find_title
 from citegraph.corpus.extraction.einvoice import read_einvoice
-from citegraph.corpus.extraction.heads import find_organization, find_title
 from citegraph.corpus.extraction.in_text import find_typed
 from citegraph.corpus.extraction.labelled.labels import beside
-from citegraph.corpus.extraction.parties import find_parties
 from citegraph.corpus.extraction.properties import front_matter, look_up
 from citegraph.corpus.schema.field import ExtractRule, Field
 

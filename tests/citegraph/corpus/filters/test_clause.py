@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from benches.filter_agreement import Case, cases, open_backends
 from citegraph.corpus.filters.checks import check, check_filters
 from citegraph.corpus.filters.clause import Checked, Clause, FilterProblem, Group, parse_clause
-from citegraph.corpus.filters.conditions import matches
+from citegraph.corpus.filters.filter_operators import matches
 from citegraph.corpus.filters.qdrant_filter import to_qdrant
 from citegraph.corpus.schema.bucket import Bucket, load_buckets
 from citegraph.corpus.schema.field import Field

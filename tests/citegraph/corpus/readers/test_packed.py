@@ -14,7 +14,7 @@ import pytest
 
 from citegraph.corpus.readers.packed.containers import SMALL
 from citegraph.corpus.readers.protocol import DEFAULT_OPTIONS, Budget, Reading, Unread
-from citegraph.corpus.readers.registry import opened_part, read_file
+from citegraph.corpus.readers.reader_registry import opened_part, read_file
 from citegraph.errors import BadInput
 
 

@@ -8,7 +8,7 @@ import pytest
 from citegraph.corpus.readers.json_lines import JsonLinesReader
 from citegraph.corpus.readers.plain_text import pages_of
 from citegraph.corpus.readers.protocol import NO_TEXT_HINT, Reading, ReadOptions, Unread
-from citegraph.corpus.readers.registry import read_file, reader_for
+from citegraph.corpus.readers.reader_registry import read_file, reader_for
 from citegraph.corpus.schema.document import Page
 from citegraph.errors import BadInput
 

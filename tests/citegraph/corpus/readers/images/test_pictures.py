@@ -9,7 +9,7 @@ import pytest
 from citegraph.corpus.readers.images import recognition
 from citegraph.corpus.readers.pdf.page_images import boxes_of, page_image
 from citegraph.corpus.readers.protocol import Passing, Reading, ReadOptions, Unread
-from citegraph.corpus.readers.registry import read_file
+from citegraph.corpus.readers.reader_registry import read_file
 from citegraph.corpus.schema.document import Page
 from citegraph.errors import BadInput
 

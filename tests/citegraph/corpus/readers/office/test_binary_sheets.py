@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from citegraph.corpus.readers.protocol import Reading
-from citegraph.corpus.readers.registry import read_file
+from citegraph.corpus.readers.reader_registry import read_file
 from citegraph.errors import BadInput
 
 # [MS-XLSB] record numbers: a sheet in a book, a row, cells of text and of numbers, and the marks around them.

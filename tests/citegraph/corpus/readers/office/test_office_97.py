@@ -10,7 +10,7 @@ import xlwt
 
 from citegraph.corpus.readers.office import office_97
 from citegraph.corpus.readers.protocol import Reading
-from citegraph.corpus.readers.registry import read_file
+from citegraph.corpus.readers.reader_registry import read_file
 from citegraph.errors import BadInput
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from citegraph.corpus.readers.office.sheet_marks import Merged, SheetMarks, marks_of, spread
 from citegraph.corpus.readers.protocol import Reading
-from citegraph.corpus.readers.registry import read_file
+from citegraph.corpus.readers.reader_registry import read_file
 from citegraph.errors import BadInput
 
 

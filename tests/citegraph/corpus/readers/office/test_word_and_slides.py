@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from citegraph.corpus.readers.protocol import Reading
-from citegraph.corpus.readers.registry import read_file
+from citegraph.corpus.readers.reader_registry import read_file
 from citegraph.corpus.schema.document import Embedded, Page, Table
 from citegraph.errors import BadInput
 from citegraph.language.bounded import LINE

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from citegraph.corpus.readers.protocol import MEGABYTE, Reading, ReadOptions, Unread
-from citegraph.corpus.readers.registry import read_file
+from citegraph.corpus.readers.reader_registry import read_file
 from citegraph.errors import BadInput
 
 

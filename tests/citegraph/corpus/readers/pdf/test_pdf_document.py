@@ -10,7 +10,7 @@ import pytest
 
 from citegraph.corpus.readers.pdf.page_images import boxes_of, page_image
 from citegraph.corpus.readers.protocol import Reading
-from citegraph.corpus.readers.registry import read_file
+from citegraph.corpus.readers.reader_registry import read_file
 from citegraph.corpus.schema.document import Box, Embedded, Layout, Line, part_path
 from citegraph.errors import BadInput
 

@@ -8,7 +8,7 @@ import pytest
 
 from citegraph.corpus.readers.images import recognition
 from citegraph.corpus.readers.protocol import Reading, Unread
-from citegraph.corpus.readers.registry import read_file
+from citegraph.corpus.readers.reader_registry import read_file
 from citegraph.corpus.schema.document import Line
 
 GOOD = "Plain words of the second page"

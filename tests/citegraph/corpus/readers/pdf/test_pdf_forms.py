@@ -13,7 +13,7 @@ from reportlab.pdfgen.canvas import Canvas
 from citegraph.corpus.readers.images import recognition
 from citegraph.corpus.readers.pdf.page_images import page_image
 from citegraph.corpus.readers.protocol import Reading, Unread
-from citegraph.corpus.readers.registry import read_file
+from citegraph.corpus.readers.reader_registry import read_file
 from citegraph.corpus.schema.document import Box, Line
 from citegraph.errors import BadInput
 from tests.citegraph.corpus.readers.pdf.test_pdf_document import dark_part

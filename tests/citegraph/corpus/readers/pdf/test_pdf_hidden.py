@@ -13,7 +13,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from citegraph.corpus.readers.pdf.pdf_objects import has_layers
 from citegraph.corpus.readers.protocol import Reading
-from citegraph.corpus.readers.registry import read_file
+from citegraph.corpus.readers.reader_registry import read_file
 
 Draw = Callable[[Canvas], object]
 SECRET = "Total 9,999 EUR"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from citegraph.corpus.readers.protocol import Reading, ReadOptions
-from citegraph.corpus.readers.registry import read_file
+from citegraph.corpus.readers.reader_registry import read_file
 from citegraph.corpus.records.database import open_database
 from citegraph.corpus.records.table_files.file_tables import cells_of
 from citegraph.corpus.records.table_files.table_store import (

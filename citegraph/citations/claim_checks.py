@@ -1,0 +1,632 @@
+"""One claim held against one passage: what agrees, what is missing and what the passage says instead."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from citegraph.citations import word_differences
+from citegraph.citations.fact_matching import Slot, View, facts_agree, family, fit, view
+from citegraph.citations.facts import Fact, Name
+from citegraph.citations.figures.rows import Rows
+from citegraph.language import claim_cues
+from citegraph.language.claim_tokens import Span
+from citegraph.language.terms import language_of
+
+ProblemKind = Literal[
+    "value",
+    "name",
+    "slot",
+    "negation",
+    "modality",
+    "bound",
+    "quantifier",
+    "opposite",
+    "quote",
+    "gap",
+    "row",
+    "agent",
+    "party",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that keeps a passage from backing a claim; `conflict` when the passage says otherwise.
+
+    `fact` is the claim's value that stands where the passage has another one.
+    """
+
+    kind: ProblemKind
+    message: str
+    conflict: bool = False
+    fact: Fact | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """A claim against a passage.
+
+    Attributes:
+        coverage: weighted share of the claim's content words that the passage has, 0 to 1.
+        facts: number of hard facts of the claim; `found` of them stand in the passage, `elsewhere` only in
+            other parts of the same document.
+        gap: the longest run of content words of the claim that the passage lacks.
+        tight: how far the claim runs along one sentence of the passage word by word, 0 to 1.
+        changed: what a claim that repeats the passage nearly word for word says otherwise.
+    """
+
+    coverage: float
+    facts: int
+    found: int
+    elsewhere: int
+    gap: int
+    tight: float = 0.0
+    problems: tuple[Problem, ...] = ()
+    changed: tuple[Problem, ...] = ()
+
+    @property
+    def conflict(self) -> bool:
+        """Tell whether the passage contradicts the claim."""
+        return any(p.conflict for p in self.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What a claim is held against.
+
+    Attributes:
+        view: the passage (some adjacent sentences).
+        around: the whole evidence text of the document, where a table keeps its units.
+        document: gives the facts of the whole document with its annotations; read only when a fact is
+        missing.
+        known: stems known of the document beyond the passage (annotations, title, id).
+        vocabulary: all stems of the document's evidence.
+        annotations: facts from the annotations alone.
+        parts: spans of the sentences or lines within the passage.
+    """
+
+    view: View
+    around: str
+    document: Callable[[], tuple[Fact, ...]] = tuple
+    known: frozenset[str] = frozenset()
+    vocabulary: frozenset[str] = frozenset()
+    annotations: tuple[Fact, ...] = ()
+    parts: tuple[Span, ...] = ()
+
+
+# From here on a claim repeats its source, and each word that it changes counts.
+NEAR_VERBATIM = 0.75
+
+
+@dataclass(slots=True)
+class _Work:
+    claim: View
+    passage: Passage
+    words: frozenset[str]
+    rows: Rows
+    problems: list[Problem] = field(default_factory=list)
+    found: int = 0
+    elsewhere: int = 0
+
+    def add(self, kind: ProblemKind, message: str, conflict: bool = False) -> None:
+        self.problems.append(Problem(kind, message, conflict))
+
+
+def assess(claim: View, passage: Passage, weights: dict[str, float]) -> Assessment:
+    """Hold a claim against a passage.
+
+    Args:
+        weights: the weight of each content stem of the claim (rarer words weigh more).
+    """
+    rows = Rows(claim, passage.view, passage.parts, passage.around)
+    work = _Work(claim, passage, frozenset(weights), rows)
+    _check_values(work)
+    coverage, gap = _coverage(claim, passage, weights, work.found)
+    _check_names(work)
+    tight = 0.0
+    changed: tuple[Problem, ...] = ()
+    if coverage >= 0.45:
+        _check_slots(work)
+        _check_agents(work)
+        found = _closest(claim, passage)
+        tight = found.tight
+        if found.share >= NEAR_VERBATIM:
+            before = len(work.problems)
+            _check_differences(work, found)
+            changed = tuple(p for p in work.problems[before:] if p.conflict and tight >= 0.5)
+        else:
+            _check_cues(work)
+        if coverage >= 0.6:
+            _check_quantifiers(work, claim.cues, passage.view.cues)
+            _check_opposites(work)
+    changed += _close(work, coverage, tight)
+    return Assessment(
+        coverage, len(claim.facts), work.found, work.elsewhere, gap, tight, tuple(work.problems), changed
+    )
+
+
+def _close(work: _Work, coverage: float, tight: float) -> tuple[Problem, ...]:
+    """Return the problems of rows, and those of small words and places that count because the claim runs close.
+
+    Far from it they say little: a paraphrase puts its words in another order, and its negations elsewhere.
+    """
+    near = {
+        "row": True,
+        "slot": tight >= 0.45,
+        "party": tight >= 0.45 or coverage >= 0.7,
+        "modality": coverage >= 0.6,
+        "negation": tight >= 0.6,
+    }
+    return tuple(p for p in work.problems if p.conflict and near.get(p.kind))
+
+
+def _closest(claim: View, passage: Passage) -> word_differences.Differences:
+    """Align the claim with the sentence of the passage that it repeats, else with the whole passage."""
+    whole = word_differences.compare(claim.text, passage.view.text)
+    if len(passage.parts) < 2 or whole.share < NEAR_VERBATIM:
+        return whole
+    text = passage.view.text
+    parts = [word_differences.compare(claim.text, text[a:b]) for a, b in passage.parts]
+    best = max(parts, key=lambda d: (d.share >= NEAR_VERBATIM, d.tight))
+    return best if best.share >= NEAR_VERBATIM else whole
+
+
+# A value with its unit that stands in the passage speaks for it a little more than a word does.
+_VALUE = 1.2
+
+
+def _coverage(claim: View, passage: Passage, weights: dict[str, float], values: int) -> tuple[float, int]:
+    have = passage.view.stem_set
+    total = got = 0.0
+    for s, weight in weights.items():
+        total += weight
+        if s in have:
+            got += weight
+        elif s in passage.known:
+            got += 0.8 * weight
+    each = _VALUE * (total / len(weights) if weights else 1.0)
+    total, got = total + values * each, got + values * each
+    gap = run = 0
+    for s in claim.stems:
+        run = 0 if s in have or s in passage.known else run + 1
+        gap = max(gap, run)
+    return (got / total if total else 1.0), gap
+
+
+# ---------------------------------------------------------------- values
+
+
+def _check_values(work: _Work) -> None:
+    claim, passage = work.claim, work.passage
+    used: set[int] = set()
+    missing: list[Fact] = []
+    for fact in claim.facts:
+        about = claim.bound(fact) == "~"
+        hits = [s for s in passage.view.facts if facts_agree(fact, s, passage.around, about=about)]
+        if hits:
+            used.update(s.start for s in hits)
+            work.found += 1
+            _check_bound(work, fact, hits)
+            _check_line(work, fact, hits)
+        elif _as_token(fact, passage.view.text) or any(
+            facts_agree(fact, s, passage.around, about=about) for s in passage.annotations
+        ):
+            work.found += 1
+        else:
+            missing.append(fact)
+    if mixed := work.rows.mixed():
+        work.add("row", mixed, conflict=True)
+    for fact in missing:
+        rivals = [s for s in passage.view.facts if s.start not in used and _rival(fact, s)]
+        if (
+            not rivals
+            and _may_stand_elsewhere(fact)
+            and any(facts_agree(fact, s, passage.around) for s in passage.document())
+        ):
+            work.elsewhere += 1
+            continue
+        if rivals:
+            nearest = _nearest(fact, rivals, work)
+            work.add(
+                "value", f"the claim says {_show(fact)}, the source says {_show(nearest)}", conflict=True
+            )
+        else:
+            work.add("value", f"{_show(fact)} is not in the source")
+
+
+def _show(fact: Fact) -> str:
+    return f'"{" ".join(fact.text.split())}"'
+
+
+def _as_token(fact: Fact, text: str) -> bool:
+    """Tell whether an identifier stands in the text as a whole token even where the reader cut it
+    otherwise.
+    """
+    if fact.kind != "identifier":
+        return False
+    low, key = text.casefold(), fact.key
+    at = low.find(key)
+    while at >= 0:
+        before, after = low[at - 1 : at], low[at + len(key) : at + len(key) + 1]
+        following = low[at + len(key) : at + len(key) + 2]
+        glued = after.isalnum() or (after in "-_/.:" and following[1:].isalnum() and after != "")
+        if not before.isalnum() and before not in ("-", "_", "/", ".") and not glued:
+            return True
+        at = low.find(key, at + 1)
+    return False
+
+
+def _may_stand_elsewhere(fact: Fact) -> bool:
+    """An identifier or a date may name the document's subject from its head; an amount stands where it is
+    said.
+    """
+    return fact.kind in ("identifier", "date")
+
+
+def _rival(fact: Fact, source: Fact) -> bool:
+    """Tell whether a source value could be what the claim's value should have been."""
+    if source.label and fact.dimension:
+        return False
+    mine, theirs = family(fact), family(source)
+    if mine == theirs:
+        return True
+    if fact.kind != "number" or source.kind != "number":
+        return False
+    return fact.printed == source.printed or {mine, theirs} <= {"number", "money"}
+
+
+def _nearest(fact: Fact, rivals: list[Fact], work: _Work) -> Fact:
+    slots = [s for s in work.claim.slots if s.fact is fact or (s.fact and s.fact.start == fact.start)]
+    if not slots:
+        return rivals[0]
+    by_start = {s.fact.start: s for s in work.passage.view.slots if s.fact}
+    return max(rivals, key=lambda r: fit(slots[0], by_start[r.start]) if r.start in by_start else 0.0)
+
+
+def _check_line(work: _Work, fact: Fact, hits: list[Fact]) -> None:
+    """Report a value that stands in one line while the claim's words stand in another line with its own
+    value.
+    """
+    passage = work.passage
+    if len(passage.parts) < 2:
+        return
+    wanted = work.words
+
+    def words(part: Span) -> frozenset[str]:
+        return view(passage.view.text[part[0] : part[1]]).stem_set & wanted
+
+    homes = [p for p in passage.parts if any(p[0] <= h.start < p[1] for h in hits)]
+    at_home = [words(p) for p in homes]
+    for part in passage.parts:
+        if part in homes:
+            continue
+        rivals = [
+            f
+            for f in passage.view.facts
+            if part[0] <= f.start < part[1] and _rival(fact, f) and _as_exact(f, fact)
+        ]
+        there = words(part)
+        if rivals and at_home and all(h < there for h in at_home):
+            work.add("value", f"the source gives {_show(rivals[0])} there, not {_show(fact)}", conflict=True)
+            return
+        valued = fact.kind == "number" and any(
+            f.kind != "identifier" and part[0] <= f.start < part[1] for f in passage.view.facts
+        )
+        if valued and there and at_home and not any(at_home):
+            work.add("slot", f"{_show(fact)} stands in another line of the source than the claim's words")
+            return
+
+
+_UP, _DOWN = (">=", ">"), ("<=", "<")
+
+
+def _as_exact(rival: Fact, fact: Fact) -> bool:
+    """Tell whether a date could stand for another one: a year in a name ("Root 2017") is no line's own day."""
+    return not (fact.date and fact.date.day and rival.date) or rival.date.month is not None
+
+
+def _check_bound(work: _Work, fact: Fact, hits: list[Fact]) -> None:
+    mine = work.claim.bound(fact)
+    if mine in ("", "~"):
+        return
+    theirs = [work.passage.view.bound(s) for s in hits]
+    if any(t == mine or (t in _UP and mine in _UP) or (t in _DOWN and mine in _DOWN) for t in theirs):
+        return
+    if any(t in ("", "~") for t in theirs):
+        if mine in (">=", "<="):
+            work.add("bound", f'the source does not say "{_word(mine)}" of {_show(fact)}')
+        return
+    work.add(
+        "bound",
+        f'the claim says "{_word(mine)}" {_show(fact)}, the source "{_word(theirs[0])}"',
+        conflict=True,
+    )
+
+
+def _word(sign: str) -> str:
+    return {">=": "at least", "<=": "at most", ">": "more than", "<": "less than", "~": "about"}.get(
+        sign, "exactly"
+    )
+
+
+# ---------------------------------------------------------------- names
+
+
+def _check_names(work: _Work) -> None:
+    """Report names of the claim that the cited document does not have at all."""
+    known = work.passage.vocabulary | work.passage.known
+    for name in unknown_names(work.claim, known):
+        work.add("name", f'"{name.text}" is not in the source')
+
+
+def unknown_names(claim: View, known: frozenset[str]) -> Iterator[Name]:
+    """Yield the names of a claim of which the better part is not among the stems that are known."""
+    nouns_are_capital = _capital_nouns(claim)
+    for name in claim.names:
+        opener = name.start <= 1 or claim.text[: name.start].rstrip()[-1:] in (".", ":", "!", "?", '"', "|")
+        stems = name.stems
+        if nouns_are_capital and len(stems) < 2 and not name.text.isupper():
+            continue
+        if opener and len(stems) == 1 and not name.text.isupper():
+            continue
+        lacking = [s for s in stems if s not in known]
+        if opener and lacking and lacking[0] == stems[0] and len(stems) > 1 and len(lacking) == 1:
+            continue
+        if lacking and len(lacking) * 2 >= len(stems):
+            yield name
+
+
+def initials_of(name: str, text: str) -> bool:
+    """Tell whether a name is the initials of words that follow each other in a text: "EEA"."""
+    if not (name.isupper() and name.isalpha() and 1 < len(name) < 7):
+        return False
+    return re.search(r"\b" + r"\w*\W+".join(name) + r"\w*", text) is not None
+
+
+def _capital_nouns(claim: View) -> bool:
+    return language_of(claim.text) == "de"
+
+
+# ---------------------------------------------------------------- who does what to whom
+
+
+def _check_slots(work: _Work) -> None:
+    """Report a name or value that another one holds in the passage: swapped parties, a number bound
+    elsewhere.
+    """
+    theirs = work.passage.view.slots
+    mine = work.claim.slots
+    for slot in mine:
+        if slot.fact is not None and work.rows.binds(slot.fact):
+            continue  # the row and the head of its column tell
+        same, other, rival = 0.0, 0.0, None
+        for candidate in theirs:
+            alike = _same_filler(slot, candidate, work)
+            if alike is None:
+                continue
+            score = fit(slot, candidate)
+            if alike:
+                same = max(same, score)
+            elif score > other:
+                other, rival = score, candidate
+        if rival is None or (rival.fact is not None and _claimed(rival.fact, work)):
+            continue
+        if slot.fact is not None:
+            if other >= 1.0 and same <= other - 1.0 and not (other < 2.0 and _is_another(slot, rival, work)):
+                said = f'where the claim has "{slot.text}" the source has "{rival.text}"'
+                work.problems.append(Problem("slot", said, True, slot.fact))
+        elif other >= 1.5 and same <= other - 1.5 and _known_name(slot, theirs):
+            work.add(
+                "party", f'where the claim has "{slot.text}" the source has "{rival.text}"', conflict=True
+            )
+
+
+def _claimed(fact: Fact, work: _Work) -> bool:
+    """Tell whether the claim states a value too: "of the 88 in stock, 61 are reserved" puts neither in the other's place."""
+    return any(facts_agree(own, fact, work.passage.around) for own in work.claim.facts)
+
+
+def _is_another(slot: Slot, rival: Slot, work: _Work) -> bool:
+    """Tell whether the labels of two values name two things: the claim lacks a word of the rival's, and the other way.
+
+    "Total amount: 119" is not said of "Net amount 100", though both speak of an amount.
+    """
+    return bool(_label_of(rival) - work.claim.stem_set and _label_of(slot) - _label_of(rival))
+
+
+def _label_of(slot: Slot) -> frozenset[str]:
+    """Return the content stems between a value and the one before it."""
+    label: set[str] = set()
+    for item in slot.left:
+        if isinstance(item, str):
+            label |= set() if item.startswith("~") else {item}
+        elif any(stem.startswith("#") for stem in item):
+            break
+        else:
+            label |= item
+    return frozenset(label)
+
+
+def _check_agents(work: _Work) -> None:
+    """Report who does what when claim and source differ in voice: "delivered by the seller", "the buyer
+    delivers".
+    """
+    mine, theirs = work.claim.agents, work.passage.view.agents
+    for action, (doer, passive) in mine.items():
+        other = theirs.get(action)
+        if other is None or other[1] == passive or other[0] & doer:
+            continue
+        if any(doer & slot.ids for slot in work.passage.view.slots):
+            work.add("agent", f'another one does "{action}" in the source', conflict=True)
+
+
+def _known_name(slot: Slot, theirs: tuple[Slot, ...]) -> bool:
+    return any(slot.ids & t.ids for t in theirs)
+
+
+def _same_filler(slot: Slot, candidate: Slot, work: _Work) -> bool | None:
+    """Tell whether two slots hold the same thing; None when they cannot be compared."""
+    if slot.fact is not None and candidate.fact is not None:
+        if family(slot.fact) != family(candidate.fact):
+            return None
+        return facts_agree(slot.fact, candidate.fact, work.passage.around, about=True)
+    if slot.fact is None and candidate.fact is None:
+        return bool(slot.ids & candidate.ids)
+    return None
+
+
+# ---------------------------------------------------------------- small words
+
+
+def _check_cues(work: _Work) -> None:
+    mine, theirs = work.claim.cues, work.passage.view.cues
+    _check_negation(work, mine, theirs)
+    _check_modality(work, mine, theirs)
+
+
+def _check_differences(work: _Work, found: word_differences.Differences) -> None:
+    """Judge the words that a near-verbatim claim changes."""
+    added, dropped = found.added, found.dropped
+    mine, theirs = any(t.negation for t in added), any(t.negation for t in dropped)
+    both_deny = 0 < _denials(work.claim) == _denials(work.passage.view)
+    if (
+        mine
+        and not theirs
+        and not any(claim_cues.is_soft_negation(t.text) for t in dropped)
+        and not both_deny
+    ):
+        work.add("negation", "the claim negates what the source states", conflict=True)
+    if theirs and not mine and not any(claim_cues.is_soft_negation(t.text) for t in added) and not both_deny:
+        work.add("negation", "the source negates what the claim states", conflict=True)
+    my_force, their_force = {t.modal for t in added} - {""}, {t.modal for t in dropped} - {""}
+    clash = next(((m, t) for m in my_force for t in their_force if frozenset((m, t)) in _CLASHES), None)
+    if clash and not my_force & their_force:
+        work.add("modality", f'the claim says "{clash[0]}", the source "{clash[1]}"', conflict=True)
+    elif "may" in my_force and not their_force:
+        work.add("modality", 'the claim says "may", the source does not')
+    # The cells of a row stand in no order that a sentence must keep.
+    swap = None if work.rows.rows else word_differences.exchanged(found)
+    if swap:
+        work.add("slot", f'"{swap[0]}" and "{swap[1]}" have traded places', conflict=True)
+    unit = word_differences.unit_changed(found)
+    if unit:
+        work.add("value", f'the claim says "{unit[0]}", the source says "{unit[1]}"', conflict=True)
+
+
+def _denials(text: View) -> int:
+    """Return how often a text negates when it opens with that ("Nothing in this lease obliges ..."), else 0."""
+    found = [cue.start for cue in text.cues if cue.kind == "negation" and not cue.soft]
+    return len(found) if found and found[0] < _OPENING else 0
+
+
+_OPENING = 12
+"""Characters of a sentence in which its first word stands."""
+
+
+def _governs(one: claim_cues.Cue, other: claim_cues.Cue) -> bool:
+    return bool(set(one.heads) & set(other.heads)) or (bool(one.before) and one.before == other.before)
+
+
+def _check_negation(
+    work: _Work, mine: tuple[claim_cues.Cue, ...], theirs: tuple[claim_cues.Cue, ...]
+) -> None:
+    my_negations = [c for c in mine if c.kind == "negation"]
+    their_negations = [c for c in theirs if c.kind == "negation"]
+    for cue in my_negations:
+        if cue.soft or any(_governs(cue, t) for t in their_negations):
+            continue
+        if any(h in work.passage.view.stem_set for h in cue.heads[:2]):
+            work.add(
+                "negation",
+                f'the claim negates "{_heads(work.claim, cue)}", the source does not',
+                conflict=True,
+            )
+    for cue in their_negations:
+        if cue.soft or any(_governs(cue, m) for m in my_negations):
+            continue
+        if _VALIDITY.match(work.passage.view.text, cue.start):
+            continue
+        heads = cue.heads[:2]
+        if not heads or not any(h in work.claim.stem_set for h in heads):
+            continue
+        if heads[0] not in work.claim.stem_set and (cue.before not in work.claim.stem_set):
+            continue
+        if _stands_free(work.passage.view, heads[0], their_negations):
+            continue
+        work.add(
+            "negation",
+            f'the source negates "{_heads(work.passage.view, cue)}", the claim does not',
+            conflict=True,
+        )
+
+
+_VALIDITY = re.compile(r"not\s+(?:before|after)\s*:", re.IGNORECASE)
+"""The names that X.509 gives the two ends of a validity negate nothing."""
+
+
+def _stands_free(source: View, head: str, negations: list[claim_cues.Cue]) -> bool:
+    """Tell whether a stem also occurs in the passage outside of every negation."""
+    return source.stems.count(head) > sum(head in c.heads for c in negations)
+
+
+def _heads(text_view: View, cue: claim_cues.Cue) -> str:
+    return " ".join(text_view.text[cue.start : cue.start + 40].split()[:4])
+
+
+_CLASHES = {
+    frozenset(pair)
+    for pair in (("may", "must"), ("may", "will"), ("may", "should"), ("must", "should"), ("should", "will"))
+}
+
+
+def _check_modality(
+    work: _Work, mine: tuple[claim_cues.Cue, ...], theirs: tuple[claim_cues.Cue, ...]
+) -> None:
+    my_modals = [c for c in mine if c.kind == "modality"]
+    their_modals = [c for c in theirs if c.kind == "modality"]
+    for cue in my_modals:
+        value = _force(cue, mine)
+        partners = [t for t in their_modals if set(cue.heads[:2]) & set(t.heads[:2])]
+        partners = partners or [t for t in their_modals if set(cue.heads) & set(t.heads)]
+        if partners:
+            forces = {_force(t, theirs) for t in partners}
+            if value not in forces and all(frozenset((value, f)) in _CLASHES for f in forces):
+                work.add(
+                    "modality", f'the claim says "{value}", the source "{sorted(forces)[0]}"', conflict=True
+                )
+
+
+def _force(cue: claim_cues.Cue, around: tuple[claim_cues.Cue, ...]) -> str:
+    """Return the force of a modal verb with its negation: "may not" forbids as "must not" does."""
+    negated = any(c.kind == "negation" and not c.soft and 0 <= c.start - cue.start <= 14 for c in around)
+    return "must" if negated and cue.value in ("may", "must", "will") else cue.value
+
+
+def _check_quantifiers(
+    work: _Work, mine: tuple[claim_cues.Cue, ...], theirs: tuple[claim_cues.Cue, ...]
+) -> None:
+    source = work.passage.view
+    their_values = {(t.value, h) for t in theirs if t.kind == "quantifier" for h in (*t.heads, t.before)}
+    for cue in mine:
+        if cue.kind != "quantifier" or not cue.heads or cue.heads[0] not in source.stem_set:
+            continue
+        heads = (*cue.heads, cue.before)
+        if any((cue.value, h) in their_values for h in heads):
+            continue
+        if cue.value == "all" and any(("some", h) in their_values for h in heads[:2]):
+            work.add("quantifier", 'the claim says "all", the source "some"', conflict=True)
+        elif cue.value == "some" and any(("all", h) in their_values for h in cue.heads[:1]):
+            work.add("quantifier", 'the claim says "some", the source "all"')
+        elif cue.value == "only":
+            work.add("quantifier", 'the claim says "only", the source does not')
+
+
+def _check_opposites(work: _Work) -> None:
+    mine, theirs = work.claim.stem_set, work.passage.view.stem_set
+    lacking = [s for s in mine if s not in theirs]
+    for s in lacking:
+        rival = next((t for t in theirs - mine if claim_cues.opposite(s, t)), None)
+        if rival is not None:
+            work.add("opposite", f'the claim says "{s}", the source "{rival}"', conflict=True)
+            return

@@ -1,0 +1,63 @@
+"""Parties of contracts and their roles: by what closes a name, by the block that a role heads, and what a title says of the kind."""
+
+from datetime import date
+
+import pytest
+
+from citegraph.corpus.extraction.contract_parties import find_parties
+from citegraph.corpus.extraction.engine import Source, extract
+from citegraph.corpus.schema.bucket import load_buckets, show
+
+CONTRACTS = load_buckets()["contracts"]
+PHRASES = ["by and between", "between", "entre", "zwischen"]
+
+
+@pytest.mark.parametrize(
+    ("text", "parties"),
+    [
+        (
+            'made between Elm Media, Inc., of 12 Quay Road, Oban ("Owner") and PLAN_C SOUND AG ("plan_c"). Elm runs a "Service" ("Service").',
+            [("Elm Media, Inc.", "Owner"), ("PLAN_C SOUND AG", "plan_c")],
+        ),
+        (
+            'AGREEMENT BETWEEN\nELM CORP AND OAK LTD\n\nThis deed is between Elm Corp ("Elm") of 9 High Street, Ayr and Oak Ltd ("Oak").',
+            [("Elm Corp", "Elm"), ("Oak Ltd", "Oak")],
+        ),
+        (
+            "LEASE\nby and between:\nLANDLORD:\nMr Otto Beck\n9 Mole Lane, Ayr\nTENANT:\nida kroll\n3 Pier, Ayr\n",
+            [("Mr Otto Beck", "Landlord"), ("ida kroll", "Tenant")],
+        ),
+        (
+            "Purpose: Kestrel Software, Inc. (“Kestrel”) asks people. You (the “Receiving Party”) keep it.",
+            [("Kestrel Software, Inc.", "Kestrel")],
+        ),
+        (
+            "conclu entre : Orla SAS immatriculée au RCS de Brest (le “Prestataire”) et Quai Ouest SARL, dont le siège est à Brest (le “Client”).",
+            [("Orla SAS", "Prestataire"), ("Quai Ouest SARL", "Client")],
+        ),
+        (
+            "Disputes between you and Kestrel will not be decided by a judge but by an arbiter of the town and Kestrel.",
+            [],
+        ),
+        ("made by and between Landlord and Resident, upon the terms below.", []),
+        ("SELLER: ______________\nBUYER: [name]\n", []),
+    ],
+)
+def test_who_the_parties_are(text: str, parties: list[tuple[str, str]]) -> None:
+    found = find_parties(text, PHRASES)
+    assert [(" ".join(text[one.start : one.end].split()), one.role) for one in found] == parties
+
+
+def test_roles_are_a_field_beside_the_names() -> None:
+    text = 'LEASE AGREEMENT\nmade on this 3 March 2024, ("Effective Date"), until 31 July 2024, by and between Elm Ltd ("Landlord") and Ida Kroll ("Tenant").'
+    fields = extract(CONTRACTS, Source(text, today=date(2026, 1, 1))).fields
+    said = {name: show(found.best.value) for name, found in fields.items()}
+    assert said["parties"] == "Elm Ltd; Ida Kroll"
+    assert said["party_roles"] == "Elm Ltd (Landlord); Ida Kroll (Tenant)"
+    assert said["effective_date"] == "2024-03-03"
+    assert said["contract_type"] == "Lease"
+
+
+def test_a_kind_is_told_by_the_title_and_not_by_what_is_mentioned() -> None:
+    text = "Crew rules\n\nA lease agreement or a supply agreement needs two signatures.\n"
+    assert "contract_type" not in extract(CONTRACTS, Source(text, today=date(2026, 1, 1))).fields
