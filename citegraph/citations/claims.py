@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from citegraph.citations.facts import hard_facts
 from citegraph.language.claim_tokens import EMPHASIS, content_stems, sentence_spans
-from citegraph.language.word_tables import source
+from citegraph.language.word_tables import alternation, listed, source
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +58,12 @@ class TableCell:
 
 
 _BRACKET = re.compile(r"[\[【]([^\[\]【】\n]{1,300})[\]】](?!\()")
-_PREFIX = re.compile(
-    r"^(?:\^|(?:sources?|doc(?:ument)?(?:[ _]?id)?|ref(?:erence)?|quelle)\s*[:=]\s*)", re.IGNORECASE
-)
+_PREFIX = re.compile(rf"^(?:{alternation('statements', 'before_an_id')})", re.IGNORECASE)
 _LIKE_AN_ID = re.compile(
     r"(?=.*(?:\d|_|\.\w|\w-\w))[\w.#:/@+-]{2,}|[\w .()&,'+-]+\.[A-Za-z][A-Za-z0-9]{1,4}|\d{1,3}"
 )
 _SEPARATORS = re.compile(r"\s*[,;|]\s*")
-_PAGE = re.compile(r"(?:pp?|pages?|s|seiten?|chunk|lines?)\b\.?\s*\d+(?:\s*[-–]\s*\d+)?", re.IGNORECASE)
+_PAGE = re.compile(rf"(?:{alternation('statements', 'pages')})\b\.?\s*\d+(?:\s*[-–]\s*\d+)?", re.IGNORECASE)
 
 
 def _parts(inside: str) -> list[str]:
@@ -138,9 +136,7 @@ class _Splitter:
 
 
 # what is left of "According to [a-1], ..." once the marker is gone
-_ACCORDING = re.compile(
-    r"^(?:according to|as per|per|in|laut|gemäß|nach|selon|d'après)\s*[,:]\s*", re.IGNORECASE
-)
+_ACCORDING = re.compile(rf"^(?:{alternation('statements', 'according')})\s*[,:]\s*", re.IGNORECASE)
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*•–‣◦]|\(?\d{1,3}[.)]|\(?[a-z]\))[ \t]+(?:\[[ xX]\][ \t]+)?")
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s|\s*(?:\*\*|__)[^*_]+(?:\*\*|__):?\s*$|\s*(?:={3,}|-{3,}|\*{3,})\s*$")
 _QUOTED = re.compile(r"“[^“”]*”|„[^“”„]*[“”]|«[^«»]*»")
@@ -353,10 +349,8 @@ def _read_table(walk: _Splitter, block: _Block) -> None:
     walk.out.extend(row if row.markers else replace(row, nearby=shared) for row in found)
 
 
-_ORDINAL_HEADER = re.compile(
-    r"#|no\.?|nr\.?|n°|pos\.?|rank|rang|citations?|sources?|quellen?|evidence|beleg", re.IGNORECASE
-)
-_NOTHING = frozenset({"", "-", "–", "—", "/", "n/a", "not found", "unknown", "none", "k.a."})
+_ORDINAL_HEADER = re.compile(alternation("statements", "ordinal_heads"), re.IGNORECASE)
+_NOTHING = frozenset({"", "-", "–", "—", "/", *listed("statements", "empty_cells")})
 
 
 def _read_row(walk: _Splitter, line: tuple[int, int], header: Sequence[str], title: str) -> Statement | None:
@@ -383,42 +377,13 @@ def _read_row(walk: _Splitter, line: tuple[int, int], header: Sequence[str], tit
 
 # ---------------------------------------------------------------- what is no claim
 
-_NOT_FOUND = re.compile(
-    r"\b(?:not\s+(?:found|stated|specified|mentioned|available|given|disclosed|contained|present|provided|included|addressed|covered)\s+(?:in|by|among)\b"
-    r"|(?:could|can|did|do|does|was|were|is|are)(?:\s+not|n['’]t)\s+(?:(?:be\s+)?(?:find|found|able\s+to\s+find|locate|locat\w+|determin\w+|answer\w*)|(?:state|mention|say|specify|contain|give|provide|include|name|disclose|address|cover)\b(?=.*\b(?:information|evidence|whether|any|details?|answer)\b))"
-    r"|no\s+(?:\w+\s+)?(?:information|evidence|documents?|mention|answer|results?|data|matching|matches|such|record)\b.{0,60}\b(?:found|available|given|provided|exists?|match\w*|states?|mentions?|names?|in\s+the\s+(?:evidence|documents?|sources?))"
-    r"|unable\s+to\s+(?:find|answer|determine)|(?:the\s+)?(?:evidence|documents?|sources?|corpus)\s+(?:does|do|did)(?:\s+not|n['’]t)"
-    r"|(?:konnte|konnten|kann|können|wurde|wurden|ist|sind)\b.{0,60}\bnicht\s+(?:gefunden|finden|ermitteln|ermittelt|beantwortet|beantworten|enthalten|angegeben)"
-    r"|keine\s+(?:\w+\s+)?(?:angaben?|informationen?|dokumente?|treffer|belege)\b"
-    r"|aucune?\s+(?:information|document|donnée|mention|résultat)|n['’](?:a|ont)\s+pas\s+(?:été\s+)?trouvée?s?|introuvable)",
-    re.IGNORECASE,
-)
+_NOT_FOUND = re.compile(rf"\b(?:{alternation('statements', 'not_found')})", re.IGNORECASE)
 # what a cited sentence must say to be no claim: the speaker or the evidence is its subject
-_CITED_NOT_FOUND = re.compile(
-    r"^\W*(?:(?:i|we)\s+(?:could|can|did)(?:\s+not|n['’]t)\s+(?:find|locate|determine)"
-    r"|(?:unfortunately,?\s+)?(?:no|keine|aucune?)\s+(?:\w+\s+)?(?:information|evidence|mention|answer|angaben?|informationen?|donnée|mention)\b.{0,60}\b(?:found|given|provided|available|gefunden|enthalten|trouvée?s?)"
-    r"|(?:the\s+)?(?:\w+\s+)?(?:evidence|documents?|sources?|passages?|excerpts?|texts?)\s+(?:provided\s+)?(?:does|do|did)(?:\s+not|n['’]t)\s+(?:state|mention|specify|contain|give|provide|include|name|say|disclose|address|cover)\b"
-    r"|.{0,80}\b(?:is|are|was|were)\s+not\s+(?:found|stated|specified|mentioned|given)\s+in\s+the\s+(?:evidence|documents?|sources?|passages?|excerpts?)"
-    r"|.{0,80}\b(?:ist|sind|wurde|wurden)\s+(?:im|in\s+den|in\s+dem)\s+(?:dokument\w*|beleg\w*|quelle\w*)\s+nicht\s+(?:gefunden|angegeben|enthalten|genannt))",
-    re.IGNORECASE,
-)
-_NOTE = re.compile(
-    r"\s*(?:(?:note|notes|hint|caution|caveat|hinweis|anmerkung|remarque|sources?|quellen?|citations?)\s*:"
-    r"|(?:please\s+)?(?:let\s+me\s+know|note\s+that|feel\s+free)|i\s+(?:searched|looked|found|have|could|can|cannot|am|would|do|did|will)\b|here\s+(?:is|are)\b|hope\b|hier\s+(?:ist|sind)\b|voici\b"
-    r"|(?:based\s+on|according\s+to)\s+(?:the\s+)?(?:available\s+|provided\s+|retrieved\s+)?(?:evidence|documents?|sources?|information)[,.:]?\s*$)",
-    re.IGNORECASE,
-)
-_COVERAGE = re.compile(
-    r"\b\d[\d,.]*\s+(?:of|out\s+of|von|der|sur)\s+(?:the\s+|den\s+|les\s+)?\d[\d,.]*\s+[^\W\d_]+\s+(?:\w+\s+)?(?:have|has|had|carry|carries|state|list|contain|were|was|are|is|match\w*|haben|hat|enthalten|nennen|ont)\b"
-    r"|\b(?:documents?|results?|matches|dokumente|treffer)\s+(?:were\s+|was\s+|are\s+)?(?:searched|matched|found|read|checked|shown|listed|durchsucht|gefunden)\b"
-    r"|\bcover(?:s|age|ed)\b.{0,40}\bdocuments?\b|\bshowing\s+(?:the\s+first\s+)?\d",
-    re.IGNORECASE,
-)
-_HEDGE = re.compile(
-    r"\b(?:may|might|could)\s+(?:be\s+)?(?:incomplete|outdated|inaccurate|not\s+be\s+complete)\b|\b(?:not\s+(?:certain|sure)|unclear|uncertain|unklar|incertain)\b"
-    r"|^\s*(?:overall|in\s+summary|in\s+short|zusammenfassend|en\s+résumé)[,:]?\s*$",
-    re.IGNORECASE,
-)
+_CITED_NOT_FOUND = re.compile(rf"^\W*(?:{alternation('statements', 'cited_not_found')})", re.IGNORECASE)
+_NOTE = re.compile(rf"\s*(?:{alternation('statements', 'notes')})", re.IGNORECASE)
+_HEADED = re.compile(rf"\s*(?:{alternation('statements', 'sources')})\s*:\s*", re.IGNORECASE)
+_COVERAGE = re.compile(alternation("statements", "coverage"), re.IGNORECASE)
+_HEDGE = re.compile(alternation("statements", "hedges"), re.IGNORECASE)
 
 
 def _is_claim(statement: Statement) -> bool:
@@ -433,7 +398,7 @@ def _is_claim(statement: Statement) -> bool:
         return False
     if not cited and (_NOTE.match(text) or _HEDGE.search(text) or _COVERAGE.search(text)):
         return False
-    if cited and re.match(r"\s*(?:note|sources?|quellen?|citations?)\s*:\s*$", text, re.IGNORECASE):
+    if cited and _HEADED.fullmatch(text):
         return False
     stems = content_stems(text)
     facts = hard_facts(text)

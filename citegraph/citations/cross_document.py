@@ -11,6 +11,7 @@ from citegraph.citations.fact_matching import View, facts_agree, family
 from citegraph.citations.facts import Fact
 from citegraph.language.claim_cues import AFTER, ALIKE, BEFORE, LESS, MORE, compares
 from citegraph.language.claim_tokens import content_stem
+from citegraph.language.word_tables import alternation
 
 # Share of the words of a claim over several documents that they have together, where its values are bound to them.
 COMPARED = 0.5
@@ -18,8 +19,8 @@ SMALL_WORDS = frozenset({"negation", "modality", "opposite", "quantifier", "boun
 """Problems that are none of values and names."""
 UNBRIDGED = "no name holds the cited documents together; a sentence for each can be checked"
 SWAPPED = "the values stand beside the wrong documents' names"
-THAN = re.compile(r"\b(?:than|als|que)\b", re.IGNORECASE)
-DENIED = re.compile(r"(?:\b(?:no|not|never|neither|nicht|kein\w*|pas)|n['’]t)\s+(?:\w+\s+)?$", re.IGNORECASE)
+THAN = re.compile(rf"\b(?:{alternation('statements', 'than')})\b", re.IGNORECASE)
+DENIED = re.compile(rf"(?:\b(?:{alternation('statements', 'denying')})|n['’]t)\s+(?:\w+\s+)?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

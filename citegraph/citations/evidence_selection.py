@@ -10,7 +10,8 @@ from citegraph.citations.claim_checks import Assessment, Passage, Problem, asses
 from citegraph.citations.fact_matching import View, view
 from citegraph.citations.field_values import exchanged, says_only_values
 from citegraph.citations.report_types import Evidence, Verdict
-from citegraph.language.claim_tokens import Span, content_stems, stem, word_list
+from citegraph.language.claim_tokens import Span, content_stems, stem
+from citegraph.language.word_tables import listed
 
 # Share of a claim's weighted content words that one passage must have. A claim glued from two sentences has
 # about half of its words in either; a paraphrase keeps about two thirds.
@@ -33,12 +34,7 @@ _QUOTATION = re.compile(r"[\"“„«»]([^\"“”„«»]{3,}?)[\"”“»«]"
 
 
 # Headers of a table that say nothing of what stands below them.
-_HEADERS = frozenset(
-    stem(w)
-    for w in word_list("""
-    value item field name detail answer result parameter description information entry
-    note document file wert feld angabe ergebnis parameter beschreibung dokument datei valeur champ description""")
-)
+_HEADERS = frozenset(map(stem, listed("statements", "empty_heads")))
 
 
 def make_query(pool: Pool, text: str, context: str = "") -> Query:

@@ -14,9 +14,9 @@ from citegraph.language.claim_tokens import (
     content_stems,
     is_content,
     stem,
-    word_list,
 )
 from citegraph.language.terms import bare
+from citegraph.language.word_tables import alternation, listed
 
 
 class View:
@@ -164,7 +164,7 @@ def _same_dimension(claim: str, source: str) -> bool:
 
 
 _NEAR_UNIT: dict[str, re.Pattern[str]] = {
-    "percent": re.compile(r"%|per\s?cent|prozent|pour\s?cent", re.IGNORECASE),
+    "percent": re.compile(alternation("statements", "percent"), re.IGNORECASE),
 }
 
 
@@ -235,7 +235,7 @@ def _scaled_by_note(mine: tuple[Decimal, ...], source: Fact, around: str) -> boo
         return False
     for note in amounts.SCALE_NOTE.finditer(around):
         word = note[1].casefold()
-        power = 3 if word in ("000s", "ooos", "milliers") else amounts.scale(word, True) or 0
+        power = 3 if word in listed("statements", "thousands") else amounts.scale(word, True) or 0
         if mine[0] == source.amounts[0] * Decimal(10) ** power:
             return True
     return False
@@ -301,22 +301,8 @@ class Slot:
         self.right: list[str | frozenset[str]] = []
 
 
-_SKIPPED = frozenset(
-    word_list("""
-        a an the this that der die das den dem des ein eine einer einem einen le la les l un une is are
-        was were be ist sind est sont of""")
-)
-_ROLES = frozenset(
-    stem(w)
-    for w in word_list("""
-    buyer seller purchaser vendor supplier customer client licensor licensee lessor lessee landlord
-    tenant lender borrower employer employee contractor subcontractor company consultant distributor
-    manufacturer franchisor franchisee guarantor creditor debtor assignor assignee discloser
-    recipient provider user owner operator investor issuer holder trustee beneficiary insurer
-    insured agent principal käufer verkäufer lieferant kunde auftraggeber auftragnehmer mieter
-    vermieter arbeitgeber arbeitnehmer darlehensgeber darlehensnehmer lizenzgeber lizenznehmer
-    acheteur vendeur fournisseur bailleur locataire preneur employeur salarié prêteur emprunteur""")
-)
+_SKIPPED = frozenset(listed("statements", "skipped"))
+_ROLES = frozenset(map(stem, listed("statements", "roles")))
 _PIECE = re.compile(rf"{WORD.pattern}|[.;:!?\n|&]")
 
 
@@ -362,6 +348,9 @@ def _pieces(text: str, start: int, end: int) -> list[str | Slot]:
     return out
 
 
+_JOINS = frozenset({"&", *(f"~{word}" for word in listed("statements", "joins"))})
+
+
 def _join(row: list[str | Slot]) -> list[str | Slot]:
     """Merge names joined by "and" into one slot: their order says nothing."""
     out: list[str | Slot] = []
@@ -370,7 +359,7 @@ def _join(row: list[str | Slot]) -> list[str | Slot]:
             isinstance(item, Slot)
             and item.fact is None
             and len(out) >= 2
-            and out[-1] in ("~and", "~or", "~und", "~oder", "~et", "~ou", "&")
+            and out[-1] in _JOINS
             and isinstance(out[-2], Slot)
             and out[-2].fact is None
         ):
@@ -401,7 +390,7 @@ def _neighbours(items: Iterable[str | Slot]) -> list[str | frozenset[str]]:
     return out
 
 
-_BY = frozenset({"~by", "~von", "~durch", "~par"})
+_BY = frozenset(f"~{word}" for word in listed("statements", "by"))
 
 
 def _agents(slots: tuple[Slot, ...]) -> dict[str, tuple[frozenset[str], bool]]:

@@ -14,6 +14,7 @@ from citegraph.language.dates import DateValue, find_dates, month_names, month_n
 from citegraph.language.names import LEGAL_FORMS
 from citegraph.language.numbers import GROUPED, find_spelled, readings
 from citegraph.language.terms import bare, stop_words
+from citegraph.language.word_tables import alternation
 
 Kind = Literal["number", "date", "identifier"]
 
@@ -77,7 +78,7 @@ _AFTER = re.compile(
     r"(?P<word>[^\W\d_]+(?:[./][^\W\d_]+\d?|[²³](?:/[^\W\d_]+)?|(?<=m)[23](?:/[^\W\d_]+)?(?!\w))?\.?(?![\w$])|%|°\s?[CF]?(?:/[A-Z](?!\w))?|[€£¥$₹]|Ω|[kM]Ω|[µμ][A-Za-z]+(?:/[a-z]+)?|US\$)"
 )
 _TWO_WORDS = re.compile(
-    r"[ \u00a0-]*(business|working|calendar|banking|trading|percentage|basis|per|pour)[ \u00a0-]+([^\W\d_]+)",
+    rf"[ \u00a0-]*({alternation('statements', 'before_a_unit')})[ \u00a0-]+([^\W\d_]+)",
     re.IGNORECASE,
 )
 _VERSION = re.compile(r"(?<![\w.])v?\d+(?:\.\d+){2,}(?![\w])")
@@ -96,7 +97,8 @@ _IDENTIFIER = re.compile(
     r"|(?<![\w.,])\d{4,}[/-]\d+(?![\w])|(?<![\w.,])0\d{4,}(?![\w.,])"
 )
 _NO_IDENTIFIER = re.compile(
-    r"(?:\d+(?:st|nd|rd|th|er|e|ème|ten|te|s)|FY\d+|\d+(?:[.,]\d+)?-?[^\W\d_]{2,}|(?:\d+(?:[.,]\d+)?-)+[a-zäöüß]{3,}(?:-[a-z]+)*|"
+    rf"(?:\d+(?:{alternation('statements', 'ordinal_ends')})|"
+    r"FY\d+|\d+(?:[.,]\d+)?-?[^\W\d_]{2,}|(?:\d+(?:[.,]\d+)?-)+[a-zäöüß]{3,}(?:-[a-z]+)*|"
     r"\d+(?:[.,]\d+)?(?:[kmKMµun]?(?:[VAWFHgmLsJ]|Hz|Ω)|[KMBkmb]|bn)|[A-Za-z]?\d{1,2}|T\d\d:\d\d\S*|\d+[:.]\d+[ap]m)",
 )
 
@@ -217,10 +219,8 @@ _NUMBERED = re.compile(
     re.VERBOSE,
 )
 _REFERRED = re.compile(
-    r"""(?<!\w)(?:sections?|articles?|clauses?|paragraphs?|schedule|exhibit|annex|appendix|chapter|pages?|step|item|note
-    |art\.|sec\.|§§?|artikel|abschnitt|ziffer|absatz|kapitel|seiten?|anlage|anhang|chapitre|annexe)
-    \s*(?P<item>\d{1,3}(?:\.\d{1,3})*)(?!\w)""",
-    re.VERBOSE | re.IGNORECASE,
+    rf"(?<!\w)(?:{alternation('statements', 'places')})\s*(?P<item>\d{{1,3}}(?:\.\d{{1,3}})*)(?!\w)",
+    re.IGNORECASE,
 )
 
 
@@ -382,7 +382,7 @@ def _factor(fact: Fact) -> Decimal:
 
 _NAME = re.compile(
     r"(?<![\w])[A-ZÀ-ÞŠŽ][^\W\d_]*(?:[-'’.&][^\W\d_]+)*"
-    r"(?:(?:\s+(?:of|de|du|von|van)\s+|[ \t]*&[ \t]*|[ \t]+)[A-ZÀ-ÞŠŽ][^\W\d_]*(?:[-'’.&][^\W\d_]+)*)*"
+    rf"(?:(?:\s+(?:{alternation('statements', 'within_names')})\s+|[ \t]*&[ \t]*|[ \t]+)[A-ZÀ-ÞŠŽ][^\W\d_]*(?:[-'’.&][^\W\d_]+)*)*"
 )
 _PART = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from citegraph.citations.fact_matching import View, facts_agree
 from citegraph.citations.facts import Fact, hard_facts
 from citegraph.language.claim_tokens import content_stems
+from citegraph.language.word_tables import listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +29,7 @@ def numbers_of(annotations: Mapping[str, str]) -> tuple[FieldNumber, ...]:
     return tuple(found)
 
 
-_DOCUMENTS = frozenset(
-    content_stems("invoice receipt bill document contract agreement lease datasheet certificate")
-)
+_DOCUMENTS = frozenset(content_stems(" ".join(listed("statements", "documents"))))
 
 
 def says_only_values(claim: View, known: frozenset[str]) -> bool:

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 
 from citegraph.citations.report_types import Evidence, Report
 from citegraph.language.claim_tokens import content_stems
-from citegraph.language.word_tables import table
+from citegraph.language.word_tables import alternation, table
 
 # Cyrillic and Greek letters that look like Latin ones (Unicode TR 39 calls them confusable).
 _ALIKE = str.maketrans(
@@ -72,94 +72,7 @@ def _letters(text: str, start: int, end: int) -> list[int]:
 AFTER = 600
 """Characters after an order that still belong to it, unless its paragraph ends before."""
 
-_SAID = (
-    # what came before is to be forgotten
-    (
-        ("ignore", "disregard", "forget", "override", "bypass", "discard"),
-        r"\b(?:ignore|disregard|forget|override|bypass|discard)\s+(?:all|any|everything|your|previous|prior|earlier|the\s+(?:above|previous|prior|earlier|system)|these|those|what)\b[^.\n]{0,60}\b(?:instructions?|prompts?|rules?|guidelines?|directions?|guardrails?|system\s+message)\b",
-    ),
-    (
-        ("ignorier", "vergiss", "vergessen", "missachte", "überschreib"),
-        r"\b(?:ignorier\w*|vergiss|vergessen\s+Sie|missachte\w*|überschreib\w*)\b[^.\n]{0,60}\b(?:Anweisung\w*|Instruktion\w*|Regeln|Vorgaben|Prompts?)\b",
-    ),
-    (
-        ("ignore", "oublie", "contourne"),
-        r"\b(?:ignore[zr]?|oublie[zr]?|contourne[zr]?)\s+(?:toutes|tous|les|vos|ces|ce)\b[^.\n]{0,60}\b(?:instructions?|consignes?|règles)\b",
-    ),
-    # the marks of chat templates and of our own prompts
-    (("<|", "[inst]", "[/inst]", "<<sys>>", "<</sys>>"), r"<\|[a-z_]+\|>|\[/?INST\]|<</?SYS>>"),
-    (
-        ("system", "assistant", "instruction", "evidence", "question", "claim"),
-        r"(?<![\w>])<\s*/?\s*(?:system|assistant|instructions?|evidence|question|claim)(?:\s[^<>\n]{0,40})?\s*/?>",
-    ),
-    (
-        ("system", "developer", "assistant"),
-        r"^[^\w\n]*(?:system|developer|assistant)\s*(?:prompt|message|override|notice|instructions?)?\s*[:>]\s*(?=you\b|do\b|set\b|the\s+(?:user|answer)|new\b|answer|reply|respond|say|state|ignore|search|call|tell|report|reveal|print|mark|from\s+now)",
-    ),
-    (("system", "developer"), r"\b(?:system|developer)\s+(?:prompt|message|override)\b"),
-    # who is addressed, and what it should do
-    (
-        (
-            " ai",
-            "\nai",
-            "a.i.",
-            "llm",
-            "gpt",
-            "language model",
-            "bot",
-            "assistant",
-            "automated",
-            "retrieval ",
-        ),
-        r"\b(?:AI|A\.I\.|LLMs?|GPT|language\s+models?|chat\s?bots?|virtual\s+assistants?|AI\s+(?:assistants?|agents?)|automated\s+(?:systems?|readers?|assistants?)|retrieval\s+(?:systems?|assistants?))\b[^.\n]{0,80}\b(?:must|should|shall|instructed|required|tell|answer|respond|reply|state|say|report|output|ignore|treat|do\s+not|never|call|conclude)\b",
-    ),
-    (
-        (" ki", "\nki", "sprachmodell", "assistent"),
-        r"\b(?:KI(?:-\w+)?|Sprachmodelle?|Assistent(?:en|in)?)\b[^.\n]{0,80}\b(?:muss|müssen|soll|sollen|sage|antworte\w*|melde|behaupte\w*|ignorier\w*)\b",
-    ),
-    (
-        (" ia", "\nia", "langage", "assistant"),
-        r"\b(?:IA|modèles?\s+de\s+langage|assistants?\s+(?:IA|virtuels?))\b[^.\n]{0,80}\b(?:doi(?:t|vent)|dites|répond\w*|indique[zr]?|ignore[zr]?)\b",
-    ),
-    (
-        ("you are", "from now on"),
-        r"\byou\s+are\s+(?:now\s+)?(?:an?|the)\s+(?:\w+\s+){0,3}(?:assistant|model|AI|bot|agent|administrator)\b|\bfrom\s+now\s+on,?\s+you\b",
-    ),
-    # what the answer should be
-    (
-        ("asked", "answering", "summari", "one asks"),
-        r"\b(?:when|if|whenever)\s+(?:you\s+are\s+|someone\s+asks\s+|anyone\s+asks\s+)?(?:asked|answering|summari[sz]ing|about)\b[^.\n]{0,120},\s*(?:always\s+|please\s+|you\s+(?:must|should)\s+)?(?:say|answer|state|reply|respond|tell|claim|cite)\b",
-    ),
-    (
-        ("the user", "the reader", "the questioner", "the asker"),
-        r"\b(?:tell|inform|assure)\s+the\s+(?:user|reader|questioner|asker)\b",
-    ),
-    (
-        ("answer", "reply", "response", "respond"),
-        r"\b(?:your|the)\s+(?:answer|reply|response|final\s+answer)\s+(?:must|should|shall|has\s+to|is\s+to)\b|\bin\s+your\s+(?:answer|reply|response)\b|\b(?:answer|respond|reply)\s+(?:only\s+|always\s+|exactly\s+)?with\b[^.\n]{0,10}[\"“'’:]",
-    ),
-    (
-        ("system prompt", "your ", "hidden instructions"),
-        r"\b(?:reveal|print|repeat|output|leak|disclose|send|include)\b[^.\n]{0,40}\b(?:system\s+prompt|your\s+(?:prompt|instructions|api[\s_-]?key)|hidden\s+instructions)\b",
-    ),
-    (
-        ("nutzer", "benutzer", "anwender", "leser", "antworte"),
-        r"\b(?:sage|sagen\s+Sie|teile|teilen\s+Sie)\s+(?:dem|der)\s+(?:Nutzer|Benutzer|Anwender|Leser)\w*\b|\bantworte\w*\s+(?:nur|immer|stets)\b",
-    ),
-    (
-        ("utilisateur", "répond"),
-        r"\b(?:dites|indiquez|informez)\s+(?:à\s+)?l['’]utilisateur\b|\brépond(?:s|ez)\s+(?:uniquement|toujours|seulement)\b",
-    ),
-    # a turn of a chat, in brackets of any kind, that speaks to "you", or that is closed again
-    (
-        ("system", "assistant", "developer", "instruction", "prompt", "admin"),
-        r"[\[({<]{1,2}\s*(?:system|assistant|developer|instructions?|prompt|admin)\s*[\])}>]{1,2}(?=[^\n]{0,200}\b(?:you|your)\b|.{0,600}?[\[({<]{1,2}\s*/)",
-    ),
-    (("</", "< /"), r"<\s*/\s*(?:passages?|documents?|context|sources?|results?|data)\s*>"),
-    (
-        ("human:", "user:"),
-        r"^(?:human|user)\s*:[^\n]{0,300}(?:\n[^\n]{0,300}){0,3}\n\s*(?:assistant|ai)\s*:",
-    ),
+_SHOWN = (
     # calls of tools, and replies of the system's own steps
     (
         ("{",),
@@ -177,10 +90,18 @@ _SAID = (
     ),
     (("\U000e0061", "\U000e0065", "\U000e0069", "\U000e006f", "\U000e0020"), "[\U000e0000-\U000e007f]{3,}"),
 )
-"""Words without which a pattern cannot match, in small letters, and the pattern: most texts hold none of them."""
-_PATTERNS = tuple(
-    (words, re.compile(pattern, re.IGNORECASE | re.MULTILINE | re.DOTALL)) for words, pattern in _SAID
+_FLAGS = re.IGNORECASE | re.MULTILINE | re.DOTALL
+_PATTERNS = (
+    *(
+        (
+            tuple(word.replace("_", " ") for word in words.split()),
+            re.compile(alternation("said_to_programs", part), _FLAGS),
+        )
+        for part, words in table("said_to_programs")["holds"].items()
+    ),
+    *((words, re.compile(pattern, _FLAGS)) for words, pattern in _SHOWN),
 )
+"""Words without which a pattern cannot match, in small letters, and the pattern: most texts hold none of them."""
 _PASSAGE = 10_000
 """Characters up to which a text is taken for a passage, which the steps of a run look at several times."""
 _INK = re.compile(r"\S")
@@ -213,7 +134,7 @@ def _found(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _matches(text: str) -> Iterator[tuple[int, int]]:
-    small = f"\n{text.lower()}"
+    small = f" {text.lower()}".replace("\n", " ")
     for words, pattern in (*_PATTERNS, *_other_languages()):
         if any(word in small for word in words):
             yield from (match.span() for match in pattern.finditer(text))

@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 from citegraph.citations.claims import find_markers
 from citegraph.citations.report_types import Citation, Claim, Report
 from citegraph.corpus.schema.document import Document, page_at
+from citegraph.language.word_tables import alternation
 
 Treatment = Literal["cut", "mark"]
 MARK = "(not supported by the sources)"
@@ -169,7 +170,9 @@ def tidy(text: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
-_LEFT_OVER = re.compile(r"^(\s*(?:[-*•]|\d+[.)])?\s*)(?:(?:and|und|et|but|while)\s+|[,;.]\s*)+$")
+_LEFT_OVER = re.compile(
+    rf"^(\s*(?:[-*•]|\d+[.)])?\s*)(?:(?:{alternation('statements', 'left_over')})\s+|[,;.]\s*)+$"
+)
 
 
 def _tidy_line(line: str) -> str:

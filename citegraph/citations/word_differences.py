@@ -6,9 +6,10 @@ from functools import lru_cache
 from rapidfuzz.distance import LCSseq
 
 from citegraph.language import amounts, claim_cues, units
-from citegraph.language.claim_tokens import WORD, is_content, stem, word_list
+from citegraph.language.claim_tokens import WORD, is_content, stem
 from citegraph.language.numbers import number_of
 from citegraph.language.terms import bare
+from citegraph.language.word_tables import listed, words_to_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +50,8 @@ class Differences:
     dropped: tuple[Token, ...]
 
 
-_ARTICLES = frozenset(word_list("a an the der die das dem den des le la les"))
-_MODAL_WORDS = {
-    **dict.fromkeys(
-        ("permitted", "allowed", "entitled", "able", "authorized", "authorised", "berechtigt"), "may"
-    ),
-    **dict.fromkeys(("required", "obligated", "obliged", "verpflichtet"), "must"),
-}
+_ARTICLES = frozenset(listed("statements", "articles"))
+_MODAL_WORDS = words_to_keys("statements", "force")
 
 
 @lru_cache(maxsize=4096)
@@ -80,7 +76,7 @@ def tokens(text: str) -> tuple[Token, ...]:
     return tuple(out)
 
 
-_NOT = ("not", "nicht", "never")
+_NOT = listed("statements", "not")
 
 
 # A longer stretch of the source without a trace in the claim is other text, not words left out of the claim.

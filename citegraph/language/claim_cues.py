@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal
 
-from citegraph.language.claim_tokens import WORD, is_content, stem, word_list
+from citegraph.language.claim_tokens import WORD, is_content, stem
 from citegraph.language.terms import bare, language_of
-from citegraph.language.word_tables import table
+from citegraph.language.word_tables import alternation, listed, table, words_to_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,89 +29,36 @@ class Cue:
     soft: bool = False
 
 
-_NEGATIONS = frozenset(
-    word_list("""not no never neither nor none nobody nothing without cannot nicht kein keine keinen keinem
-    keiner keines ohne nie niemals weder pas jamais aucun aucune sans ni non nowhere""")
-)
-_SOFT_NEGATIONS = frozenset(
-    word_list("""prohibit forbid fail unable lack refuse deny exclude except absent untersag verbot verboten
-    interdit ausschlies ausgeschloss free decline waive impossible disclaim neg hardly few little""")
-)
-_MODALS = {
-    **dict.fromkeys(word_list("may might can kann konnen darf durfen peut peuvent"), "may"),
-    **dict.fromkeys(word_list("must shall muss mussen hat soll sollen doit doivent"), "must"),
-    **dict.fromkeys(word_list("should ought sollte sollten devrait devraient"), "should"),
-    **dict.fromkeys(word_list("will"), "will"),
-}
+_NEGATIONS = frozenset(listed("statements", "negations"))
+_SOFT_NEGATIONS = frozenset(listed("statements", "soft_negations"))
+_MODALS = words_to_keys("statements", "modals")
 _PHRASES = [
-    (
-        re.compile(
-            r"\b(?:(?:is|are|be|was|were|being)\s+(?:\w+\s+)?(?:permitted|allowed|entitled|authori[sz]ed|free|able)\s+to|has\s+the\s+(?:right|option)\s+to"
-            r"|have\s+the\s+(?:right|option)\s+to|ist\s+berechtigt|sind\s+berechtigt|est\s+autorisé|a\s+le\s+droit\s+de)\b",
-            re.IGNORECASE,
-        ),
-        "may",
-    ),
-    (
-        re.compile(
-            r"\b(?:(?:is|are|be|was|were)\s+(?:required|obligated|obliged|bound)\s+to|(?:has|have)\s+to|needs?\s+to|agrees?\s+to|undertakes?\s+to|covenants?\s+to"
-            r"|ist\s+verpflichtet|sind\s+verpflichtet|est\s+tenue?\s+de|sont\s+tenu\w*\s+de)\b",
-            re.IGNORECASE,
-        ),
-        "must",
-    ),
+    (re.compile(rf"\b(?:{alternation('statements', part)})\b", re.IGNORECASE), value)
+    for part, value in (("allowing", "may"), ("obliging", "must"))
 ]
-_QUANTIFIERS = {
-    **dict.fromkeys(
-        word_list("only solely exclusively merely nur ausschliesslich seulement uniquement exclusivement"),
-        "only",
-    ),
-    **dict.fromkeys(
-        word_list("""all every each always entire alle allen aller jeder jede jedes jeden stets tous toutes
-            chaque toujours"""),
-        "all",
-    ),
-    **dict.fromkeys(
-        word_list("""
-            some several certain partly partially sometimes einige manche teilweise quelques certains
-            most many few occasionally"""),
-        "some",
-    ),
-}
+_QUANTIFIERS = words_to_keys("statements", "quantifiers")
 # bounds contain negations ("not less than"), so they are read first and blanked
-_AT_LEAST = (
-    r"at\s+least|no(?:t)?\s+(?:less|fewer|lower|earlier)\s+than|not\s+below|a\s+minimum\s+of"
-    r"|minimum(?:\s+of)?|mindestens|wenigstens|nicht\s+weniger\s+als|au\s+moins|au\s+minimum|(?<!\d )(?<!/)min\.?|≥|>="
-)
-_AT_MOST = (
-    r"at\s+most|no(?:t)?\s+(?:more|greater|later|longer|higher)\s+than|not\s+(?:to\s+)?exceed(?:ing)?"
-    r"|not\s+above|up\s+to|a\s+maximum\s+of|maximum(?:\s+of)?|within|höchstens|maximal|bis\s+zu"
-    r"|nicht\s+mehr\s+als|au\s+plus|jusqu'à|max\.?|≤|<="
-)
-_MORE = (
-    r"more\s+than|greater\s+than|higher\s+than|over|above|exceed(?:s|ing|ed)?|in\s+excess\s+of"
-    r"|mehr\s+als|über|plus\s+de|>"
-)
-_LESS = r"less\s+than|fewer\s+than|lower\s+than|under|below|weniger\s+als|unter|moins\s+de|<"
-_ABOUT = (
-    r"about|approximately|approx\.?|around|roughly|nearly|almost|some|circa|ca\.?|rund|etwa|ungefähr"
-    r"|environ|près\s+de|~|≈"
-)
 _BOUND = re.compile(
-    rf"(?P<ge>(?<!\w)(?:{_AT_LEAST}))|(?P<le>(?<!\w)(?:{_AT_MOST}))|(?P<gt>(?<!\w)(?:{_MORE}))|(?P<lt>(?<!\w)(?:{_LESS}))|(?P<about>(?<!\w)(?:{_ABOUT}))",
+    "|".join(
+        rf"(?P<{sign}>(?<!\w)(?:{alternation('statements', part)}))"
+        for sign, part in (
+            ("ge", "at_least"),
+            ("le", "at_most"),
+            ("gt", "more_than"),
+            ("lt", "less_than"),
+            ("about", "about"),
+        )
+    ),
     re.IGNORECASE,
 )
 _AFTER_BOUND = re.compile(
-    r"\s*(?:(?P<ge>or\s+more|or\s+greater|or\s+longer|or\s+above|and\s+above|oder\s+mehr|ou\s+plus)|(?P<le>or\s+less|or\s+fewer|or\s+below|oder\s+weniger|ou\s+moins))",
+    rf"\s*(?:(?P<ge>{alternation('statements', 'or_more')})|(?P<le>{alternation('statements', 'or_less')}))",
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(r"[\s(]*(?:a\s+|an\s+|the\s+|einem\s+|US\s?\$|[$€£¥]|[A-Z]{2,3}\s)?[\s(]*$")
 Bound = Literal["", ">=", "<=", ">", "<", "~"]
 _SIGNS: dict[str, Bound] = {"ge": ">=", "le": "<=", "gt": ">", "lt": "<", "about": "~"}
-_NOT_NEGATION = re.compile(
-    r"\bno\.?\s?(?=\d|#)|\bnos?\.\s|\bwhether\s+or\s+not\b|\bnot\s+only\b|\bnicht\s+nur\b|\bnon\s+seulement\b|\bif\s+not\b|\bor\s+not\b",
-    re.IGNORECASE,
-)
+_NOT_NEGATION = re.compile(alternation("statements", "no_negation"), re.IGNORECASE)
 _ENDS_CLAUSE = re.compile(r"[.;:!?\n]")
 
 
@@ -208,33 +155,26 @@ def opposites() -> dict[str, frozenset[str]]:
     return {word: frozenset(turned) for word, turned in found.items()}
 
 
-_NEGATIVE_PREFIXES = ("un", "in", "im", "ir", "il", "dis", "non", "mis")
-
-
 def opposite(one: str, other: str) -> bool:
     """Tell whether two stems are opposites: "rise" and "fall", "valid" and "invalid"."""
     if other in opposites().get(one, ()):
         return True
     short, long = sorted((one, other), key=len)
-    return len(short) >= 4 and any(long == prefix + short for prefix in _NEGATIVE_PREFIXES)
+    return len(short) >= 4 and any(
+        long == prefix + short for prefix in listed("statements", "negative_prefixes")
+    )
 
 
 # ---------------------------------------------------------------- comparing words
 
-MORE = re.compile(
-    r"\b(?:longer|more|higher|greater|larger|bigger|later|newer|heavier|costlier|stricter|exceeds?|länger\w*|mehr|höher\w*|größer\w*|"
-    r"später\w*|teurer\w*|plus\s+(?:long|grand|élevé|tard)\w*)\b",
-    re.IGNORECASE,
-)
-LESS = re.compile(
-    r"\b(?:shorter|less|lower|fewer|smaller|earlier|sooner|older|cheaper|kürzer\w*|weniger|niedriger\w*|geringer\w*|kleiner\w*|"
-    r"früher\w*|billiger\w*|moins|plus\s+(?:court|petit|bas|tôt)\w*)\b",
-    re.IGNORECASE,
-)
-BEFORE = re.compile(r"\b(?:first|before|zuerst|vor|avant)\b", re.IGNORECASE)
-AFTER = re.compile(r"\b(?:last|after|zuletzt|nach|après)\b", re.IGNORECASE)
+
+def _comparing(part: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{alternation('statements', part)})\b", re.IGNORECASE)
+
+
+MORE, LESS, ALIKE = _comparing("greater"), _comparing("smaller"), _comparing("alike")
+BEFORE, AFTER = _comparing("before"), _comparing("after")
 """Words that compare two dates and mean much else beside other values."""
-ALIKE = re.compile(r"\b(?:both|same|equal\w*|identical|beide[nrs]?|gleich\w*|jeweils|chacun\w*|deux)\b", re.I)
 
 
 def compares(text: str) -> bool:

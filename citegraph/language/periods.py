@@ -57,7 +57,7 @@ _COUNT = r"(?P<n>\d{1,4}|[^\W\d_]+(?:[ -][^\W\d_]+)?)"
 @cache
 def _any(*parts: str) -> str:
     """Return the source of a pattern of the words of some parts of the table."""
-    return rf"(?:{'|'.join(alternation('dates', part) for part in parts)})".replace(" ", r"\s+")
+    return rf"(?:{'|'.join(alternation('dates', part) for part in parts)})"
 
 
 @cache

@@ -27,14 +27,27 @@ def words_to_keys(name: str, part: str = "") -> dict[str, str]:
 
 
 @cache
-def alternation(name: str, part: str) -> str:
+def listed(name: str, part: str) -> tuple[str, ...]:
+    """Return the words of a part of a table that lists them in running text.
+
+    Raises:
+        KeyError: no such part.
+    """
+    return tuple(word.replace("_", " ") for word in table(name)[part].split())
+
+
+@cache
+def alternation(name: str, part: str, *, blank: str = r"\s+") -> str:
     """Return the patterns of a part of a table as one of any of them; there they stand one a line, or parted by " | ".
+
+    A blank within a pattern stands for what `blank` matches.
 
     Raises:
         KeyError: no such part.
     """
     lines = table(name)[part].strip().splitlines()
-    return "|".join(phrase.strip() for line in lines for phrase in line.split(" | ") if phrase.strip())
+    found = "|".join(phrase.strip() for line in lines for phrase in line.split(" | ") if phrase.strip())
+    return found.replace(" ", blank)
 
 
 def any_of(names: Iterable[str]) -> str:

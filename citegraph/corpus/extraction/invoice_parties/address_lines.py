@@ -8,7 +8,7 @@ from citegraph.language.word_tables import alternation
 
 def listed(part: str) -> str:
     """Return an alternation of the patterns of a part of `words/trade.yaml`."""
-    return alternation("trade", part)
+    return alternation("trade", part, blank=" ")
 
 
 _REGISTER = listed("register")

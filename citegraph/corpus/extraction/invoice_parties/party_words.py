@@ -9,7 +9,7 @@ from citegraph.language.word_tables import alternation
 
 def _words(part: str) -> str:
     """Return an alternation of the phrases of a part of `words/trade.yaml`; a blank is any white space."""
-    return alternation("trade", part).replace(" ", r"[\s_/-]+")
+    return alternation("trade", part, blank=r"[\s_/-]+")
 
 
 _TAIL = r"(?:[\s/(_-]*(?:" + _words("tail") + r")\)?)*"
@@ -23,7 +23,7 @@ _PAID = _words("paid")
 _BARE = {"seller": r"de|von|van|da|par", "buyer": r"an|à|a|aan|para|per|pour|für|for"}
 """Prepositions that are labels when a colon follows."""
 
-_NAME_ROW = alternation("trade", "name_rows")
+_NAME_ROW = alternation("trade", "name_rows", blank=" ")
 """What stands before the name in the rows of a form."""
 
 _ABOUT = (
