@@ -3,11 +3,14 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from benches.bench import overhead, percentiles, report
 from citegraph.run.services import Services
 from citegraph.settings import Settings
 
 
+@pytest.mark.slow
 async def test_the_plain_loop_answers_as_the_graph_does(sample_home: Path) -> None:
     services = Services(settings=Settings(home=sample_home))
     try:

@@ -57,6 +57,7 @@ def test_absent_data_is_said(
     assert "CITEGRAPH_CORPORA" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_sample_corpus_meets_the_targets_of_false_alarms() -> None:
     rng = random.Random(3)
     made = make_cases(read_passages([bench.ROOT / "buckets" / "sample"], rng), rng, each=15)

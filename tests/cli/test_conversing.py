@@ -27,6 +27,7 @@ def home(tmp_path: Path, sample_home: Path, monkeypatch: pytest.MonkeyPatch) -> 
     return tmp_path / "home"
 
 
+@pytest.mark.slow
 def test_a_conversation_asks_back_goes_on_and_is_kept_listed_shown_and_deleted(run: Run, home: Path) -> None:
     said = run("chat", stdin=f"{AMBIGUOUS}\n1\n/open 9\n/what\n/new\nWhat is 2+3?\n/quit\n")
     assert said.code == 0
@@ -46,6 +47,7 @@ def test_a_conversation_asks_back_goes_on_and_is_kept_listed_shown_and_deleted(r
     assert (gone.code, "There is no thread" in gone.err) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_document_is_opened_at_its_page(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
     monkeypatch.setattr(webbrowser, "open", opened.append)

@@ -3,10 +3,13 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Run
 from tests.evals.test_claim_sets import judged_claims, judged_summaries
 
 
+@pytest.mark.slow
 def test_judged_claims_and_summaries_in_one_command(run: Run, tmp_path: Path) -> None:
     claims, summaries = tmp_path / "claims", tmp_path / "summaries"
     claims.mkdir()
@@ -51,6 +54,7 @@ COMPARED = [
 ]
 
 
+@pytest.mark.slow
 def test_modes_stand_side_by_side_and_a_loop_without_a_model_is_said(
     run: Run, in_sample: Path, tmp_path: Path
 ) -> None:

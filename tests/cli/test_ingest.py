@@ -137,6 +137,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.slow
 def test_a_second_writer_is_refused(folder: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     home = str(folder.parent / "home")
@@ -163,6 +164,7 @@ def test_a_second_writer_is_refused(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "ignored"), [(signal.SIGINT, False), (signal.SIGTERM, False), (signal.SIGTERM, True)]
 )
+@pytest.mark.slow
 def test_an_interrupted_ingest_says_how_to_go_on(folder: Path, kind: signal.Signals, ignored: bool) -> None:
     rows = (json.dumps({"doc_id": f"d{n}", "text": f"Note {n}. " * 400}) for n in range(3000))
     (folder / "rows.jsonl").write_text("\n".join(rows))

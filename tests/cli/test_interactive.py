@@ -7,6 +7,8 @@ from pathlib import Path
 import pexpect
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 QUESTION = "What was the total of the Larut catering receipt of 14 June 2024?"
 

@@ -12,6 +12,8 @@ import pytest
 
 from tests.cli.conftest import Run
 
+pytestmark = pytest.mark.slow
+
 NOTE = "Invoice INV-4471 of Kestrel Optics GmbH. Total amount: 4,471.00 EUR."
 
 

@@ -5,6 +5,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import Annotated
 
+import pytest
 import typer
 from typer.testing import CliRunner
 
@@ -57,6 +58,7 @@ print("ASKED FOR", get_client.__module__, Run.__module__, langsmith.types is sys
 """
 
 
+@pytest.mark.slow
 def test_packages_that_langgraph_needs_one_name_of_are_loaded_when_more_is_asked_for() -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", QUICK], capture_output=True, text=True, timeout=60, check=True
@@ -67,6 +69,7 @@ def test_packages_that_langgraph_needs_one_name_of_are_loaded_when_more_is_asked
     ]
 
 
+@pytest.mark.slow
 def test_an_error_of_the_command_itself_has_no_trace() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "cli.commands", "ingest", "."],

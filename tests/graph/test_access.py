@@ -147,10 +147,12 @@ async def answers(services: Services, principal: Principal, turns: list[str]) ->
     return given
 
 
+@pytest.mark.slow
 def test_answers_are_the_same_with_and_without_hidden_documents(worlds: tuple[Services, Services]) -> None:
     assert same_answers(worlds, SEEN, ASKED) == [True] * len(ASKED)
 
 
+@pytest.mark.slow
 def test_the_hidden_documents_would_change_most_answers(worlds: tuple[Services, Services]) -> None:
     """The test above means something: who sees them gets other answers."""
     assert same_answers(worlds, OWNER, ASKED[:5]).count(False) >= 3

@@ -387,6 +387,7 @@ REPLIES = st.one_of(
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(REPLIES, min_size=1, max_size=8))
+@pytest.mark.slow
 async def test_whatever_a_model_replies_the_run_ends_in_an_answer(open_loop: Any, replies: Turns) -> None:
     given = iter(replies * 20)
     limits = {"max_tool_calls": 4, "max_llm_calls": 6, "max_seconds": 30}

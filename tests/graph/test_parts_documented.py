@@ -112,6 +112,7 @@ def test_the_guides_table_and_message_are_those_of_the_protocols(
 
 
 @pytest.mark.parametrize("command", [["ask", "hello"], ["doctor"]])
+@pytest.mark.slow
 def test_a_part_that_cannot_be_used_ends_a_command_at_its_start(command: list[str], tmp_path: Path) -> None:
     (tmp_path / "my_parts.py").write_text("def route(query): return [query]\n", "utf-8")
     environment = os.environ | {

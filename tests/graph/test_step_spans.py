@@ -99,6 +99,7 @@ trace.get_tracer_provider().shutdown()
 """
 
 
+@pytest.mark.slow
 def test_spans_are_sent_by_otlp_where_the_settings_say() -> None:
     bodies: list[bytes] = []
 

@@ -33,6 +33,7 @@ def page_of(operators: int) -> bytes:
     )
 
 
+@pytest.mark.slow
 def test_a_page_that_takes_too_long_is_refused_and_the_next_one_is_drawn(tmp_path: Path) -> None:
     heavy, light = tmp_path / "heavy.pdf", tmp_path / "light.pdf"
     heavy.write_bytes(page_of(4_000_000))

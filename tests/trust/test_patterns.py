@@ -33,6 +33,7 @@ def test_every_pattern_is_found_and_costs_what_its_text_is_long() -> None:
         r"[a-c]x(?:[a-c]x)*(?:[a-c]x)*!",
     ],
 )
+@pytest.mark.slow
 def test_texts_made_of_a_pattern_find_what_it_costs(expression: str) -> None:
     assert costly(Found(re.compile(expression, re.DOTALL), "here")) is not None
 

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -39,6 +40,7 @@ def test_every_sentence_word_for_word_is_supported() -> None:
 
 @given(st.sampled_from(NUMBERED), st.randoms(use_true_random=False))
 @settings(max_examples=150, deadline=None)
+@pytest.mark.slow
 def test_a_sentence_with_one_changed_digit_is_never_supported(row: tuple[str, str], rng: object) -> None:
     doc_id, sentence = row
     spots = [m.start() for m in re.finditer(r"\d", sentence)]
@@ -51,6 +53,7 @@ def test_a_sentence_with_one_changed_digit_is_never_supported(row: tuple[str, st
 
 @given(st.lists(st.sampled_from(SENTENCES), min_size=1, max_size=4), st.sampled_from([*PASSAGES, "ghost-1"]))
 @settings(max_examples=60, deadline=None)
+@pytest.mark.slow
 def test_quotes_are_exact_and_repair_leaves_nothing_to_repair(
     rows: list[tuple[str, str]], other: str
 ) -> None:
@@ -70,6 +73,7 @@ def test_quotes_are_exact_and_repair_leaves_nothing_to_repair(
 
 @given(st.text(alphabet=st.sampled_from("ab 1.,;:|[]()-*#\n\"'$%é中"), max_size=120))
 @settings(max_examples=200, deadline=None)
+@pytest.mark.slow
 def test_any_text_is_split_verified_and_repaired(answer: str) -> None:
     for claim in split_claims(answer, list(PASSAGES)):
         assert 0 <= claim.start < claim.end <= len(answer)
@@ -101,6 +105,7 @@ MARKS = st.one_of(
     st.sampled_from(["\n", "\n- ", " "]),
 )
 @settings(max_examples=120, deadline=None)
+@pytest.mark.slow
 def test_repair_leaves_no_dangling_marker_and_cites_only_what_says_it(
     rows: list[tuple[tuple[str, str], bool, str, str]], treatment: Treatment, joint: str
 ) -> None:

@@ -133,12 +133,14 @@ PROFILE = {
 
 @settings(max_examples=60, **PROFILE)
 @given(case=cases())
+@pytest.mark.slow
 def test_sql_and_qdrant_find_what_plain_python_finds(quick_backends, case):
     quick_backends.agree(case)
 
 
 @settings(max_examples=6, **PROFILE)
 @given(case=cases())
+@pytest.mark.slow
 def test_the_embedded_engine_finds_what_plain_python_finds(backends, case):
     backends.agree(case)
 

@@ -30,6 +30,7 @@ async def index(tmp_path: Path) -> AsyncIterator[ProcessIndex]:
     await index.close()
 
 
+@pytest.mark.slow
 async def test_a_killed_engine_is_started_again_and_calls_are_repeated(index: ProcessIndex) -> None:
     best = await index.search(REQUEST)
     first = index.pid
@@ -78,6 +79,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_the_engine_ends_with_a_killed_parent(tmp_path: Path) -> None:
     script = tmp_path / "parent.py"
     script.write_text(ORPHAN, "utf-8")

@@ -415,6 +415,7 @@ async def test_declared_fields_are_indexed_once_a_shard_is_large(tmp_path: Path)
     assert await indexed(Sizes()) == set(OWN_INDEXES)
 
 
+@pytest.mark.slow
 async def test_a_growing_shard_is_laid_on_disk_then_joined_under_a_graph(tmp_path: Path) -> None:
     async def fill_with(sizes: Sizes) -> tuple[int, bool, list[str]]:
         index = EdgeIndex(tmp_path, STATIC, weights=(1, 3), sizes=sizes)

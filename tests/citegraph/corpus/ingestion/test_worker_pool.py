@@ -57,6 +57,7 @@ async def test_a_worker_begins_with_what_reading_and_extraction_load_late() -> N
     assert texts == ["charset_normalizer lxml.etree pdfplumber.table pycountry pypdfium2"]
 
 
+@pytest.mark.slow
 async def test_what_hangs_dies_or_swells_is_named_and_the_rest_is_read() -> None:
     names = ["a", "hangs", "b", "dies", "c", "swells", "d", "odd", "e"]
     limits = Limits(seconds=3, memory_mb=1500)
@@ -139,6 +140,7 @@ def told_and_hanging(path: Path) -> Step:
     return Step()
 
 
+@pytest.mark.slow
 def test_workers_end_with_their_killed_parent(tmp_path: Path) -> None:
     told = tmp_path / "pid"
     root = str(Path(__file__).parents[4])

@@ -104,6 +104,7 @@ def test_spread_fills_only_what_is_empty() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_far_more_text_than_a_file_can_pack_is_refused(tmp_path: Path) -> None:
     book = openpyxl.Workbook()
     for _ in range(2_000):
