@@ -4,100 +4,43 @@ import re
 from collections.abc import Sequence
 
 from citegraph.language.terms import content_words, stem, words
-from citegraph.language.word_tables import pattern
+from citegraph.language.word_tables import alternation, pattern
+
+
+def _said(part: str) -> re.Pattern[str]:
+    return re.compile(alternation("answer_forms", part), re.IGNORECASE)
+
 
 NUMBER = re.compile(r"\d")
 DURATION = re.compile(
-    r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|eighteen|twenty|thirty|sixty|ninety)\b[^.\n]{0,14}"
-    r"\b(?:business\s+days?|days?|weeks?|months?|years?|hours?|tage?n?|wochen?|monaten?|jahren?|jours?|mois|ans?)\b",
+    rf"\b(?:\d+|{alternation('answer_forms', 'counts')})\b[^.\n]{{0,14}}\b(?:{alternation('answer_forms', 'times')})\b",
     re.IGNORECASE,
 )
-DATE = re.compile(
-    r"\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b|\b\d{4}-\d\d-\d\d\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|januar|februar|märz|mai|juni|juli|okt|dez)[a-zäéû]*\.?\s+\d{1,2}"
-    r"|\b\d{1,2}(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mär|mai|okt|dez|juillet|août|janvier|février|avril|juin)",
-    re.IGNORECASE,
-)
-MONEY = re.compile(
-    r"(?:[$€£]|\b(?:usd|eur|rm|myr|gbp|chf|rmb|dollars?|euros?)\b)\s*\d|\d[\d.,]*\s*(?:[$€£]|(?:usd|eur|rm|myr|gbp|dollars?|euros?)\b)",
-    re.IGNORECASE,
-)
+DATE, MONEY = _said("is_date"), _said("is_money")
 NAME = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-ZÀ-ÖØ-Þ][\w’'-]+(?:\s+[A-ZÀ-ÖØ-Þ][\w.’'-]+)+")
 KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
-    (
-        re.compile(
-            r"\bhow\s+long|length\s+of|duration|how\s+(?:far\s+ahead|soon)|\bterm\b|notice|how\s+many\s+(?:days|months|years|weeks)|wie\s+lange|frist|durée|combien\s+de\s+temps",
-            re.I,
-        ),
-        DURATION,
-    ),
-    (
-        re.compile(
-            r"\bwhen\b|\bdate\b|by\s+when|\bday\b|deadline|expire|wann|bis\s+wann|datum|quand|date\s+limite",
-            re.I,
-        ),
-        DATE,
-    ),
-    (
-        re.compile(
-            r"\bhow\s+much|amount|price|cost|fee|total|cover(?:age)?|\bpay|insurance|penalt|dollar|change\b|betrag|kostet|preis|combien|montant",
-            re.I,
-        ),
-        MONEY,
-    ),
-    (
-        re.compile(
-            r"\bwho\b|\bwhose\b|\bwhom\b|\bname\b|which\s+(?:\w+\s+)?(?:company|firm|person|people|party|author|authority|agency|bank|court|lab(?:oratory)?|vendor|supplier|manufacturer|artist|actor)\b|\bwer\b|\bwen\b|\bqui\b",
-            re.I,
-        ),
-        NAME,
-    ),
-    (
-        re.compile(
-            r"\bhow\s+(?:many|high|far|fast|big|large|heavy|thick|wide)|number|maximum|minimum|max\b|min\b|weigh|voltage|current|power|frequency|wavelength|resistance|temperature|resolution|wie\s*viele?|wie\s+hoch|anzahl|nummer|klasse|punkt|combien|\bno\.?\b|version|\bid\b|\bnm\b|\bkg\b|\bmhz\b|release",
-            re.I,
-        ),
-        NUMBER,
-    ),
+    (_said("asks_duration"), DURATION),
+    (_said("asks_date"), DATE),
+    (_said("asks_money"), MONEY),
+    (_said("asks_name"), NAME),
+    (_said("asks_number"), NUMBER),
 )
 
 PHRASINGS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
-    (
-        re.compile(
-            r"\bwho\b[^?]{0,40}\bsign(?:s|ed)?\b|\bsigned\s+(?:by\s+whom|on\s+behalf|for)\b|\bsignator|\bwer\b.*\bunter(?:schrieb|zeichnet|schrieben)|\bqui\s+a\s+signé",
-            re.I,
-        ),
-        re.compile(r"/s/|\bby\s*:|\bsign(?:ed|ature|atory)|\bgez\.|\bunterschrift|\bunterzeichn", re.I),
-    ),
-    (
-        re.compile(
-            r"\bwho\s+(?:first\s+|originally\s+)?(?:report|discover|found|find|disclos)\w*|\bwer\s+hat\b.*\b(?:gemeldet|entdeckt)",
-            re.I,
-        ),
-        re.compile(
-            r"\breport|\bdiscover|\bfound\s+by\b|\bcredit|\bthank|\bdisclosed\s+by\b|\bgemeldet|\bentdeckt",
-            re.I,
-        ),
-    ),
-    (
-        re.compile(
-            r"\b(?:whose|which|what)\b[^?]{0,40}\blaws?\b|\blaws?\s+(?:that\s+)?(?:govern|appl)|\bwelche[sm]\b[^?]{0,20}\brecht\b|\bdroit\s+applicable\b",
-            re.I,
-        ),
-        re.compile(
-            r"\bgovern|\blaws?\s+of\b|\bjurisdiction|\bconstrued\b|\brecht\s+der\b|\bunterliegt\b|\bdroit\s+(?:de|du|fran)",
-            re.I,
-        ),
-    ),
+    (_said("asks_signer"), _said("says_signed")),
+    (_said("asks_finder"), _said("says_found")),
+    (_said("asks_law"), _said("says_law")),
 )
 """What is asked, and the words that documents say it in: without any of them it is not said."""
 
-PERSON = re.compile(r"\b(?:who|whom|wer|wen|wem|qui)\b", re.IGNORECASE)
+PERSON = re.compile(rf"\b(?:{alternation('answer_forms', 'person')})\b", re.IGNORECASE)
 NO_PERSON = frozenset({"date", "money", "integer", "decimal", "quantity", "boolean"})
 """Types of field that never answer "who"."""
 _WORD = r"[^\W\d_][\w-]+"
+_LEAD = alternation("answer_forms", "before_a_choice")
 _CHOICE = re.compile(
-    rf"\b(?:by|in|on|as|with|through|via|per|mit|als|in|an?|the)\s+(?P<one>{_WORD}(?:\s{_WORD})?),?\s+(?:or|oder)\s+"
-    rf"(?:(?:by|in|on|as|with|through|via|per|mit|als|an?|the)\s+)?(?P<other>{_WORD}(?:\s{_WORD})?)\s*\?*\s*$",
+    rf"\b(?:{_LEAD})\s+(?P<one>{_WORD}(?:\s{_WORD})?),?\s+(?:or|oder)\s+"
+    rf"(?:(?:{_LEAD})\s+)?(?P<other>{_WORD}(?:\s{_WORD})?)\s*\?*\s*$",
     re.IGNORECASE,
 )
 

@@ -13,7 +13,7 @@ from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
 from citegraph.language.dates import Period
 from citegraph.language.periods import find_periods
-from citegraph.language.word_tables import pattern
+from citegraph.language.word_tables import alternation, pattern
 from citegraph.question import cues
 from citegraph.question.alternatives import arrange
 from citegraph.question.answer_form import PERSON
@@ -276,20 +276,20 @@ def read_noun(reader: Reader) -> str:
                 return "plural"
             result = result or "singular"
     if result and re.search(
-        r"\b(?:all(?:e|en)?|sämtliche[nr]?|quelles|quels|toutes|tous)\s",
+        rf"\b(?:{alternation('asking', 'all_of')})\s",
         reader.question,
         re.IGNORECASE,
     ):
         return "plural"
     generic = re.search(
-        r"\b(?:documents|files|entries|records|papers|ones|items|Dokumente|Unterlagen)\b",
+        rf"\b(?:{alternation('asking', 'general_documents')})\b",
         reader.question,
         re.IGNORECASE,
     )
     return "plural" if generic else result
 
 
-GENITIVE = re.compile(r"\b(?:des|eines|dieses|jenes|jedes)\s+$", re.IGNORECASE)
+GENITIVE = re.compile(rf"\b(?:{alternation('asking', 'genitive')})\s+$", re.IGNORECASE)
 """Before a noun in "s": the German genitive of one document, not a plural."""
 
 
@@ -328,10 +328,7 @@ CUES = (
 )
 
 
-GERMAN = re.compile(
-    r"\b(?:der|die|das|den|dem|des|ein|eine[nrsm]?|und|oder|ist|sind|wie|was|wer|wann|welche[nrsm]?|für|von|vom|zum|zur|mit|laut|im|in|gibt|es|wir|hat|haben|bis|muss|aus|auf|nicht)\b",
-    re.IGNORECASE,
-)
+GERMAN = re.compile(rf"\b(?:{alternation('asking', 'german')})\b", re.IGNORECASE)
 
 
 def names_among(question: str, left: Sequence[str]) -> list[str]:

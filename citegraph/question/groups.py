@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.language.numbers import find_spelled
-from citegraph.language.word_tables import pattern
+from citegraph.language.word_tables import alternation, pattern
 from citegraph.question import cues
 from citegraph.question.phrases import find_phrase
 from citegraph.run.state_types import WantedNumber
@@ -101,22 +101,13 @@ _DESCRIBED = re.compile(r"(?-i:[a-zà-ÿ]{4,})\s+")
 """A word in lower case that says more of what groups: "by issuing country"."""
 
 
-MOST = re.compile(
-    r"\b(?:(?P<most>(?:the\s+)?most(?:\s+often|\s+frequently)?|häufigste[mnrs]?|am\s+meisten|am\s+häufigsten|die\s+meisten|le\s+plus)"
-    r"|(?P<least>(?:the\s+)?(?:least|fewest)(?:\s+often)?|am\s+wenigsten|am\s+seltensten|die\s+wenigsten|le\s+moins))\b",
-    re.IGNORECASE,
-)
-OFTEN = re.compile(r"\b(?:often|frequent\w*|common\w*|häufig\w*|oft|souvent)\b", re.IGNORECASE)
-COMMON = re.compile(r"\b(?:most|least)\s+(?:common|frequent)\b|\bhäufigste[mnrs]?\b", re.IGNORECASE)
+MOST = re.compile(rf"\b(?:{alternation('asking', 'most_or_least')})\b", re.IGNORECASE)
+OFTEN = re.compile(rf"\b(?:{alternation('asking', 'often')})\b", re.IGNORECASE)
+COMMON = re.compile(alternation("asking", "common"), re.IGNORECASE)
 MONEY = pattern("money")
-SENDS = (
-    r"(?:billed|bills|charged|charges|invoiced|invoices|sent|sends|issued|sold|sells|schickt\w*|stellt\w*)"
-)
-SENDER = re.compile(rf"^\W*(?:who|wer|qui)\b[^?]{{0,30}}\b{SENDS}\b", re.IGNORECASE)
-WE = re.compile(
-    r"^\W*(?:who|whom|wem|wen|(?:à\s+)?qui|(?:a\s+)?quién)\b[^?]{0,24}\b(?:we|i|wir|nous|on|pagamos)\b",
-    re.IGNORECASE,
-)
+SENDS = f"(?:{alternation('asking', 'sends')})"
+SENDER = re.compile(rf"^\W*(?:{alternation('asking', 'who')})\b[^?]{{0,30}}\b{SENDS}\b", re.IGNORECASE)
+WE = re.compile(alternation("asking", "we_ask"), re.IGNORECASE)
 """Whom we pay is the seller."""
 TOP_WORDS = (MOST, OFTEN, MONEY, re.compile(rf"\b(?:{SENDS}|fewest)\b", re.IGNORECASE))
 """What matches the words by which a question asks for the group with the most: they are no condition."""
@@ -143,9 +134,7 @@ def top_group(bucket: Bucket, question: str) -> WantedNumber | None:
         for noun in bucket.nouns
         for start, end in find_phrase(re.split(r"[?.!,;]", rest)[0], noun)
     )
-    ends = not rest or re.match(
-        r"[?.!,]|(?:in|of|from|during|since|for|to|by|im|seit|en|depuis)\b|money\b", rest
-    )
+    ends = not rest or re.match(alternation("asking", "ends_most"), rest)
     if not counts and not ends and not MONEY.match(rest):
         return None
     made: WantedNumber = {"function": "count", "field": None}

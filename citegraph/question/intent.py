@@ -5,7 +5,7 @@ import re
 
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
-from citegraph.language.word_tables import pattern
+from citegraph.language.word_tables import alternation, pattern
 from citegraph.question import cues
 from citegraph.question.answer_form import choice_in
 from citegraph.question.functions import asks, billing, counted_at, counting
@@ -96,7 +96,9 @@ def sums_amounts(bucket: Bucket, question: str, wanted: str, lead: BucketPlan) -
     "Total of the invoice" names a value of one document; "of the invoices", "spend" and a period ask for a sum.
     """
     amount = bucket.field(bucket.main_amount or "")
-    if amount is None or re.search(r"\b(?:who|when|wer|wann|qui|quand)\b", question, re.IGNORECASE):
+    if amount is None or re.search(
+        rf"\b(?:{alternation('asking', 'asks_who_or_when')})\b", question, re.IGNORECASE
+    ):
         return False
     if wanted in {"average", "median", "min", "max"}:
         return (
@@ -105,13 +107,13 @@ def sums_amounts(bucket: Bucket, question: str, wanted: str, lead: BucketPlan) -
     many = lead["noun"] == "plural"
     whole = many and bool(
         re.search(
-            r"\b(?:all|every|overall|whole|entire|total|sum|sämtliche\w*|alle[nr]?|tou(?:s|tes)|gesamt\w*)\b",
+            rf"\b(?:{alternation('asking', 'wholly')})\b",
             question,
             re.IGNORECASE,
         )
     )
     spend = re.search(
-        r"\b(?:spen[dt]|spending|altogether|combined|sum|add\s+up|in\s+total|paid|did\s+we\s+pay|pay(?:é|ée?s)|insgesamt|ausgegeben|summe|dépens\w+|bezahlt)\b",
+        rf"\b(?:{alternation('asking', 'spending')})\b",
         question,
         re.IGNORECASE,
     )
@@ -128,14 +130,10 @@ def asks_value(bucket: Bucket, question: str, lead: BucketPlan) -> bool:
         filtered = {clause.get("field") for clause in lead["filters"]}
         return any(name not in filtered for name in lead["asked"]) and lead["noun"] != "plural"
     after = question[match.end() :].strip()
-    head = re.split(
-        r"\b(?:do|does|did|is|are|was|were|has|have|hat|sind|ist|that|which|from|in|of|under|are)\b", after
-    )[0]
+    head = re.split(rf"\b(?:{alternation('asking', 'after_what_is_asked')})\b", after)[0]
     if re.match(r"(?:of|von|de)\b", after) or names_documents(bucket, head):
         return False
-    generic = re.search(
-        r"\b(?:agreements|documents|ones|purchases|crates|products|parts|entries)\b", head, re.IGNORECASE
-    )
+    generic = re.search(rf"\b(?:{alternation('asking', 'general_things')})\b", head, re.IGNORECASE)
     return not generic
 
 
@@ -154,11 +152,7 @@ def names_many(bucket: Bucket, question: str) -> bool:
     )
 
 
-ATTRIBUTE = re.compile(
-    r"^\s*(?:ids?|numbers?|no|nr|dates?|names?|versions?|length|size|amounts?|totals?|values?|terms?|holders?|owners?|part(?:y|ies)|law|price|code|level"
-    r"|class|title|address|status|nummer|datum|name|betrag|klasse)\b",
-    re.IGNORECASE,
-)
+ATTRIBUTE = re.compile(rf"^\s*(?:{alternation('asking', 'attribute')})\b", re.IGNORECASE)
 
 
 def interrogative(question: str, match: re.Match[str]) -> bool:

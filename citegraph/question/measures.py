@@ -9,7 +9,7 @@ from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
 from citegraph.language.amounts import Amount, Money, currency_code, find_amounts, find_quantities
 from citegraph.language.units import is_measure
-from citegraph.language.word_tables import pattern
+from citegraph.language.word_tables import alternation, listed, pattern
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Reader
 
@@ -19,9 +19,9 @@ KINDS: tuple[tuple[str, Operator], ...] = (
 """Kinds of words before a number, and what they ask of it."""
 COUNTED = re.compile(r"[ \t]+(?:[a-zà-ÿ]{3,}s|[A-ZÄÖÜ][a-zäöüß]{3,})\b")
 """After a number without currency: what it counts ("at least 40 items", "mehr als 3 Seiten"), so it is no amount."""
-RANGE = re.compile(r"(?:between|zwischen|entre|from|von|de)\s+$", re.IGNORECASE)
+RANGE = re.compile(rf"(?:{alternation('asking', 'before_a_range')})\s+$", re.IGNORECASE)
 """Before the first of two numbers that bound a range."""
-WEAK = frozenset({"of", "from", "ab", "von", "bis", "worth", "exactly"})
+WEAK = frozenset(listed("asking", "weak_bounds"))
 """Words that compare amounts, but as often name a date or a part."""
 
 
@@ -90,7 +90,9 @@ def said_before(question: str, start: int) -> tuple[Operator, int] | None:
     """Return the operator that the words directly before a number say, and where they start; None without any."""
     head, best = question[:start], None
     for kind, operator in KINDS:
-        found = pattern(kind, after=r"[\s:]*(?:(?:the|los|las|de|des|den|die)\s+)?$").search(head)
+        found = pattern(kind, after=rf"[\s:]*(?:(?:{alternation('asking', 'before_a_bound')})\s+)?$").search(
+            head
+        )
         if found and (best is None or found.start() < best[1]):
             best = (operator, found.start())
     return best
@@ -198,8 +200,12 @@ def range_of(question: str, amounts: Sequence[Amount]) -> tuple[Amount, Amount] 
     """Return the two amounts of "between A and B", or None."""
     for low, high in itertools.pairwise(amounts):
         gap = question[low.span[1] : high.span[0]]
-        lead = re.search(r"(?:between|zwischen|entre|from|von)\s+$", question[: low.span[0]], re.IGNORECASE)
-        if lead and re.fullmatch(r"\s*(?:and|und|et|to|bis|à|-|–)\s*", gap, re.IGNORECASE):
+        lead = re.search(
+            rf"(?:{alternation('asking', 'before_two_amounts')})\s+$", question[: low.span[0]], re.IGNORECASE
+        )
+        if lead and re.fullmatch(
+            rf"\s*(?:{alternation('asking', 'between_two_amounts')})\s*", gap, re.IGNORECASE
+        ):
             return low, high
     return None
 

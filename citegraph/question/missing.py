@@ -7,17 +7,15 @@ from citegraph.corpus.filters.clause import Operator
 from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
-from citegraph.language.word_tables import pattern, source
+from citegraph.language.word_tables import alternation, pattern, source
 from citegraph.question.functions import function_of
 from citegraph.question.negation import odd_words
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Reader
 from citegraph.run.state_types import StoredClause
 
-_SMALL = r"\s+(?:(?:the|their|its|any|all|de|der|die|das|le|la|les|l['’]|el|what|which|welche[snr]?|quel(?:le)?s?|como|como un)\s+|%s\s+){0,2}"
-PARTS = re.compile(
-    r"\s*(?:clauses?|provisions?|sections?|paragraphs?|klausel\w*|bestimmung\w*)\b", re.IGNORECASE
-)
+_SMALL = rf"\s+(?:(?:{alternation('asking', 'before_a_field')})\s+|%s\s+){{0,2}}"
+PARTS = re.compile(rf"\s*(?:{alternation('asking', 'parts_of_a_text')})\b", re.IGNORECASE)
 """After a field's word: a part of the text is meant, and the text is asked."""
 AMOUNT = re.compile(r"\s*(?:(?:\w+\s+)?[€$£]?\d)")
 FEW = 0.5
@@ -42,7 +40,7 @@ def read_presence(reader: Reader, names: Sequence[Link], coverage: dict[str, flo
         declared, end = found
         if not _is_valued(reader, declared, end, names) and not _is_sum(reader, declared, (start, end)):
             if operator == "exists" and not re.match(
-                r"\s*(?:$|[?.!,;)]|(?:and|or|und|oder|et|ou|y|o)\b)", reader.question[end:]
+                rf"\s*(?:{alternation('asking', 'ends_presence')})", reader.question[end:]
             ):
                 continue
             reader.add(declared.name, operator, None, start, end)
@@ -57,7 +55,8 @@ def _leads(question: str) -> Iterator[tuple[Operator, int, int]]:
         rf"{source('deny')}\s+{source('states')}{_SMALL % source('indefinite')}", re.IGNORECASE
     )
     stated = re.compile(
-        rf"(?:{source('states')}|\b(?:with|mit|avec|con)\b)\s+{source('indefinite')}\s+", re.IGNORECASE
+        rf"(?:{source('states')}|\b(?:{alternation('asking', 'with')})\b)\s+{source('indefinite')}\s+",
+        re.IGNORECASE,
     )
     for match in denied.finditer(question):
         yield "missing", match.start(), match.end()
@@ -192,7 +191,7 @@ def _read_states(reader: Reader, coverage: dict[str, float]) -> None:
                 break
 
 
-_WHEN = r"\b(?:when|what|who|why|how\s+long|wann|quand|cuándo)\b[^.;]*$"
+_WHEN = rf"\b(?:{alternation('asking', 'about_a_state')})\b[^.;]*$"
 """A question about the state itself: "when was it withdrawn?"."""
 
 

@@ -12,7 +12,7 @@ from citegraph.corpus.schema.declared_words import cues
 from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
 from citegraph.language.names import LEGAL_FORMS, tokens
-from citegraph.language.word_tables import pattern
+from citegraph.language.word_tables import alternation, pattern
 from citegraph.question.negation import joined_by
 from citegraph.question.reading import Mentioned, Reader
 
@@ -117,25 +117,14 @@ def _leaves_out() -> re.Pattern[str]:
         "deny",
         "deny_noun",
         "except",
-        after=r"\s+(?:(?:the|of|from|at|der|die|das|von|bei|le|la|les|de|du)\s+){0,3}$",
+        after=rf"\s+(?:(?:{alternation('asking', 'before_a_name')})\s+){{0,3}}$",
     )
 
 
-ADDED = re.compile(
-    r"(?:plus|including|incl\.?|as\s+well\s+as|and\s+also|sowie|inklusive|einschließlich|y\s+compris)\s+(?:the\s+|die\s+|les\s+)?$",
-    re.IGNORECASE,
-)
-NETTED = re.compile(
-    r"\b(?:after|minus|less|net\s+of|abzüglich|nach\s+abzug|moins|déduction)\s+(?:the\s+|der\s+|die\s+|des\s+|de\s+)?$",
-    re.IGNORECASE,
-)
-NETTED_AFTER = re.compile(
-    r"^\s*(?:(?:is|are|was|were)\s+)?(?:taken\s+off|deducted|subtracted|netted|abgezogen|déduite?s?)\b",
-    re.IGNORECASE,
-)
-ADDED_AFTER = re.compile(
-    r"^\s*(?:included|too|as\s+well|inklusive|eingeschlossen|inbegriffen|compris\w*)\b", re.IGNORECASE
-)
+ADDED = re.compile(alternation("asking", "added"), re.IGNORECASE)
+NETTED = re.compile(alternation("asking", "netted"), re.IGNORECASE)
+NETTED_AFTER = re.compile(alternation("asking", "netted_after"), re.IGNORECASE)
+ADDED_AFTER = re.compile(rf"^\s*(?:{alternation('asking', 'added_after')})\b", re.IGNORECASE)
 
 
 def is_additive(reader: Reader, declared: Field, link: Link) -> bool:

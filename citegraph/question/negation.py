@@ -11,7 +11,7 @@ from citegraph.corpus.schema.declared_words import general_words
 from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
 from citegraph.language.names import tokens
-from citegraph.language.word_tables import pattern
+from citegraph.language.word_tables import alternation, pattern
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Atom, Reader
 
@@ -165,7 +165,7 @@ def _before_end(reader: Reader, atoms: Sequence[Atom], match: re.Match[str]) -> 
 
 
 _ENDS = re.compile(r"[.!?;]\s+")
-_HELPED = re.compile(r"(?:do|did|does|can|could|would|should|will|won|must|may|might)", re.IGNORECASE)
+_HELPED = re.compile(alternation("asking", "helped"), re.IGNORECASE)
 
 
 def _odd(gap: str) -> list[str]:

@@ -7,7 +7,7 @@ from functools import cache
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
 from citegraph.language.numbers import find_spelled
-from citegraph.language.word_tables import pattern, source
+from citegraph.language.word_tables import alternation, listed, pattern, source
 from citegraph.question import cues
 from citegraph.question.groups import UNITS, group_at
 from citegraph.question.measures import said_before
@@ -17,7 +17,7 @@ RANKS = ("largest", "smallest", "newest", "oldest", "longest", "shortest", "top"
 FALLING = frozenset({"largest", "newest", "longest", "top", "last"})
 ORDERED = frozenset({"money", "date", "quantity", "integer", "decimal"})
 NUMBER = r"(?P<number>\d{1,4})"
-TIMES = frozenset({"day", "days", "week", "month", "months", "year", "years"})
+TIMES = frozenset(listed("asking", "times"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,11 @@ def _forms() -> tuple[re.Pattern[str], ...]:
     ranks = "|".join(f"(?P<{kind}>{source(kind)})" for kind in RANKS)
     bare = "|".join(f"(?P<{kind}>{source(kind)})" for kind in RANKS[:6])
     units = source(*(f"unit_{unit}" for unit in UNITS))
-    between = r"(?:\w+\s+(?:(?:les|las|los|mit\s+de[mr]|with\s+the|con\s+(?:el|la))\s+)?)?"
+    between = rf"(?:\w+\s+(?:(?:{alternation('asking', 'before_a_rank')})\s+)?)?"
     return (
         re.compile(rf"(?<![\w.]){NUMBER}\s+{between}(?:{ranks})", re.IGNORECASE),
         re.compile(
-            rf"(?:{ranks})\s+{NUMBER}(?![\w.]|\s+(?:{units}|weeks?|wochen?|semain\w+|semanas?)(?!\w))",
+            rf"(?:{ranks})\s+{NUMBER}(?![\w.]|\s+(?:{units}|{alternation('asking', 'weeks')})(?!\w))",
             re.IGNORECASE,
         ),
         re.compile(rf"(?:{bare})", re.IGNORECASE),
@@ -92,7 +92,7 @@ def in_digits(question: str, *, bounded: bool = False) -> str:
 def _named_field(bucket: Bucket, question: str, match: re.Match[str]) -> str | None:
     """Return the field that is named behind "by", or directly behind the word that orders."""
     rest = question[match.end() :]
-    led = pattern("along", after=r"\s+(?:the\s+|le\s+|la\s+|el\s+|de[mrn]\s+)?").search(rest)
+    led = pattern("along", after=rf"\s+(?:(?:{alternation('asking', 'the')})\s+)?").search(rest)
     found = field_at_start(bucket, rest[led.end() :]) if led else None
     found = found or field_at_start(bucket, rest.lstrip())
     return found.name if found else None

@@ -8,6 +8,7 @@ from rapidfuzz.distance import OSA
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.language.terms import bare, same_noun
+from citegraph.language.word_tables import alternation
 from citegraph.question import cues
 
 
@@ -27,7 +28,7 @@ def _begun(word: str) -> str:
     return rf"{first}[^\W\d_]*"
 
 
-CLITIC = r"(?:-t)?(?:-(?:il|elle|on|ils|elles|vous|nous|je|tu))?"
+CLITIC = rf"(?:-t)?(?:-(?:{alternation('asking', 'clitics')}))?"
 """What French puts behind a verb that asks: "reste-t-il à payer"."""
 UMLAUTS = {"a": "ä", "o": "ö", "u": "ü"}
 

@@ -8,17 +8,15 @@ from citegraph.corpus.linking.linker import ValueLinker
 from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language.periods import find_periods
+from citegraph.language.word_tables import alternation
 from citegraph.run.state_types import Decomposed
 
-JOIN = re.compile(
-    r"\b(?:or|oder|ou|vs\.?|versus|and|und|et|than|als|que|against|gegenüber|with|mit|avec)\b|[,;&]|\bcompared\s+(?:to|with)\b",
-    re.IGNORECASE,
-)
-WEAK = re.compile(r"^(?:with|mit|avec)$", re.IGNORECASE)
+JOIN = re.compile(alternation("asking", "joins_sides"), re.IGNORECASE)
+WEAK = re.compile(rf"^(?:{alternation('asking', 'joins_weakly')})$", re.IGNORECASE)
 """Joins the sides of "compare A with B", but also a party to its contract: any other joining word counts more."""
-STRONG = re.compile(r"^(?:or|oder|ou|vs\.?|versus|than|als|against)$", re.IGNORECASE)
+STRONG = re.compile(rf"^(?:{alternation('asking', 'joins_strongly')})$", re.IGNORECASE)
 RUN = re.compile(
-    r"(?:[A-ZÀ-ÖØ-Þ0-9][\w&.'’/–-]*)(?:\s+(?:of|de|der|von|the|&|[A-ZÀ-ÖØ-Þ0-9][\w&.'’/–-]*|bs|b\.))*"
+    rf"(?:[A-ZÀ-ÖØ-Þ0-9][\w&.'’/–-]*)(?:\s+(?:{alternation('asking', 'within_a_side')}|&|[A-ZÀ-ÖØ-Þ0-9][\w&.'’/–-]*|bs|b\.))*"
 )
 
 

@@ -7,18 +7,15 @@ from itertools import product
 
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language.terms import bare, content_words, stem, words
+from citegraph.language.word_tables import alternation, listed
 
 WORDINGS = 12
 """Wordings of one condition at most; each is a search."""
 
-PREFIXES = frozenset({"non", "no", "not", "anti", "kein", "keine", "nicht"})
+PREFIXES = frozenset(listed("asking", "denying_prefixes"))
 """Words and prefixes that forbid what follows: "no-solicit" is met by a passage in which soliciting is denied."""
 
-DENIAL = re.compile(
-    r"\b(?:not|no|non|anti|nor|neither|never|without|prohibit\w*|refrain\w*|restrict\w*|unless|except"
-    r"|nicht|kein\w*|weder|ohne|untersag\w*|verbiet\w*|verboten|ne|n|aucune?|sans|interdi\w*)\b",
-    re.IGNORECASE,
-)
+DENIAL = re.compile(rf"\b(?:{alternation('asking', 'denial')})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
