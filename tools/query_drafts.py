@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Any, cast
 
-from citegraph.answer.cells import json_cell, number_text
+from citegraph.answer.cells import json_cell
 from citegraph.answer.row_statements import rows_draft
 from citegraph.answer.set_statements import computed, listed
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
+from citegraph.language.amounts import number_text
 from citegraph.plan.stored_filters import stored
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from citegraph.answer.cited_spans import cite_values
 from citegraph.corpus.schema.bucket import Bucket
-from citegraph.language.amounts import Money, Quantity
+from citegraph.language.amounts import Money, Quantity, number_text
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
 from citegraph.run.state_types import CitedSpan, NumberMade, Operation, TableRows, TypedCell
@@ -93,11 +93,6 @@ LABELS = {
     "distinct": "Number of different values of {field}",
     "count": "The number of matching documents",
 }
-
-
-def number_text(value: Any) -> str:
-    """Return a computed number with at least two decimals and thousands separators."""
-    return f"{Decimal(str(value)):,.2f}"
 
 
 def sortable(value: Any) -> Any:

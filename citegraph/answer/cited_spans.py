@@ -10,7 +10,7 @@ from citegraph.citations.report_types import Claim
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import Document, page_at
 from citegraph.corpus.schema.field import Field
-from citegraph.language.amounts import Money
+from citegraph.language.amounts import Money, number_text
 from citegraph.question.phrases import find_phrase
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import CitedSpan, Values
@@ -21,9 +21,9 @@ LONGEST = 500
 
 
 def cell(value: Any) -> str:
-    """Return a value as a short text; money with two decimals."""
+    """Return a value as a short text; money with its decimals, at least two."""
     if isinstance(value, Money):
-        return f"{value.amount:,.2f} {value.currency or ''}".strip()
+        return f"{number_text(value.amount)} {value.currency or ''}".strip()
     text = value if isinstance(value, str) else show(value)
     return text if len(text) <= 120 else text[:117] + "..."
 
@@ -119,10 +119,10 @@ def line_around(text: str, span: tuple[int, int]) -> tuple[int, int]:
 
 
 def written_forms(value: Any) -> list[str]:
-    """Return how a document may print a value: an amount with two decimals in three manners, else as text."""
+    """Return how a document may print a value: an amount in three manners, else as text."""
     if not isinstance(value, Money):
         return [cell(value)]
-    plain = f"{value.amount:,.2f}"
+    plain = number_text(value.amount)
     swapped = plain.replace(",", " ").replace(".", ",").replace(" ", ".")
     return list(dict.fromkeys([plain.replace(",", ""), plain, swapped, swapped.replace(".", "")]))
 

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
-from citegraph.answer.cells import LABELS, made_number, number_text, table_of
+from citegraph.answer.cells import LABELS, made_number, table_of
 from citegraph.answer.cited_spans import CITED_INPUTS
 from citegraph.corpus.records.extracted.row_store import StoredRow
 from citegraph.corpus.schema.bucket import RowKind
+from citegraph.language.amounts import number_text
 from citegraph.plan.rows_asked import Function, filters_of, row_query
 from citegraph.plan.stored_filters import bucket_filters, printed
 from citegraph.run.context import Context
@@ -66,10 +67,8 @@ def rows_draft(corpus: Corpus, plan: Plan, context: Context) -> Draft:
     if total > min(SHOWN, len(rows)):
         lines.append(f"Showing {min(SHOWN, len(rows))} of {total} rows.")
     columns = [field.name for field in kind.fields if any(field.name in row.values for row in rows)]
-    conditions = [printed(item) for item in wanted["filters"]]
-    said = (
-        f"{total} rows of tables ({spoken}) in {len(ids)} documents were taken: {' and '.join(conditions)}."
-    )
+    conditions = " and ".join(printed(item) for item in wanted["filters"]) or "all of theirs"
+    said = f"{total} rows of tables ({spoken}) in {len(ids)} documents were taken: {conditions}."
     return {
         "text": "\n".join(lines) if rows else f"No {spoken} with {what} was found.",
         "documents": ids,

@@ -12,7 +12,6 @@ from citegraph.answer.cells import (
     derivation,
     json_cell,
     made_number,
-    number_text,
     sortable,
     table_of,
 )
@@ -21,7 +20,7 @@ from citegraph.corpus.filters.clause import Clause, Filters, typed_filters
 from citegraph.corpus.records.querying.aggregates import MINUS, Aggregate
 from citegraph.corpus.records.querying.document_query import NO_VALUE, DocumentQuery, QueryResult, run_query
 from citegraph.corpus.schema.bucket import Bucket
-from citegraph.language.amounts import Money
+from citegraph.language.amounts import Money, number_text
 from citegraph.language.terms import fold
 from citegraph.plan.stored_filters import bucket_filters, flat, printed
 from citegraph.run.services import Corpus

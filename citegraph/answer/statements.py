@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from citegraph.answer.cells import made_number, number_text
+from citegraph.answer.cells import made_number
 from citegraph.answer.extracts import Passage
 from citegraph.answer.found_spans import ABSENT, STATED
 from citegraph.answer.one_document import Reading, reading_of, written
 from citegraph.citations.facts import Fact, hard_facts
 from citegraph.citations.report_types import Derivation
-from citegraph.language.amounts import Money
+from citegraph.language.amounts import Money, number_text
 from citegraph.language.claim_tokens import content_stems
 from citegraph.plan.stored_filters import printed
 from citegraph.run.context import Context

@@ -4,7 +4,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 
-from citegraph.corpus.index.searcher import TermWeights, term_weights
+from citegraph.corpus.index.searcher import TermWeights, holds, term_weights
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.evidence.candidates import Candidate, Candidates, find_candidates
 from citegraph.evidence.in_force import in_force
@@ -26,6 +26,8 @@ COMPLETE = 0.8
 GAIN = 0.3
 """Share of the uncovered rarity that a second document must hold."""
 MAX_NAMES, MAX_CALLS = 4, 2
+COMMON, FEW = 0.1, 5
+"""A name in more than this share of the other documents' passages, and in more than so many, leads to none of them."""
 QUOTED = re.compile(r"`([^`\n]{2,60})`|\[([\w.-]{2,40})\]\(https?:")
 RUN = re.compile(r"\b[A-Z][\w&.’'-]+(?:[ \t]+(?:of[ \t]+)?[A-Z][\w&.’'-]+){1,4}")
 
@@ -43,6 +45,9 @@ async def bridge_calls(
     if not left:
         return None
     names = bridging_names(corpus.buckets[first.bucket], first, text, question)
+    own = {word for said in names_said(plan, first.bucket) for word in content_words(said)}
+    names = [name for name in names if not own & set(content_words(name)) and name not in first.title]
+    names = (await telling_names(corpus, first, names))[:MAX_NAMES]
     if not names:
         return None
     calls: list[ToolCall] = []
@@ -87,7 +92,27 @@ def bridging_names(bucket: Bucket, candidate: Candidate, text: str, question: st
         words = content_words(name)
         if words and not set(words) <= asked and len(name) <= 60:
             fresh.append(name)
-    return fresh[:MAX_NAMES]
+    return fresh[: 2 * MAX_NAMES]
+
+
+def names_said(plan: Plan, bucket: str) -> list[str]:
+    """Return the words by which a question itself names things of a bucket: what those lead to is where it began."""
+    part = plan["per_bucket"].get(bucket)
+    if part is None:
+        return []
+    bound = [str(clause.get("raw", "")) for clause in flat(part["filters"])]
+    return [*bound, *(mention["text"] for mention in part["mentions"])]
+
+
+async def telling_names(corpus: Corpus, first: Candidate, names: Sequence[str]) -> list[str]:
+    """Return the names that few passages of other documents hold: whose own name stands everywhere leads nowhere."""
+    if not names:
+        return []
+    others = {"must_not": [{"key": "doc_id", "match": {"value": first.doc_id}}]}
+    wanted = [others, *({**others, **holds(name)} for name in names)]
+    everything, *held = await corpus.index.counts(first.bucket, wanted)
+    most = max(FEW, everything * COMMON)
+    return [name for name, count in zip(names, held, strict=True) if count <= most]
 
 
 async def second_document(

@@ -327,3 +327,14 @@ def find_quantities(
             continue
         found.append((float(f"{number * factor + offset:.12g}"), span))
     return found
+
+
+EXACT = 4
+"""Decimals up to which a number is said in full; one with more is a quotient."""
+
+
+def number_text(value: Decimal | float | str) -> str:
+    """Return a number with thousands separators and its own decimals, at least two ("0.085"); two where they do not end."""
+    number = Decimal(str(value))
+    own = -int(number.normalize().as_tuple().exponent)
+    return f"{number:,.{own if 2 < own <= EXACT else 2}f}"

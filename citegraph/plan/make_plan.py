@@ -240,7 +240,10 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Plan, lis
         by_model = bool(state["decomposition"].get("by"))
         plan = with_table(corpus, plan, question, context, named_only=by_model)
         if not (plan.get("tables") or by_model):
-            plan = with_rows(corpus, plan, question)
+            before, plan = plan["only"], with_rows(corpus, plan, question)
+            if plan["only"] != before:
+                line = f"{len(plan['only'])} documents hold rows with the words of the question: only those were taken."
+                problems.append(note("schema_plan", "rows", line))
     if state.get("edit"):
         turn = last_turn(state.get("turns") or [])
         assert turn is not None, "an edit without a turn"

@@ -15,15 +15,18 @@ from citegraph.language.amounts import find_amounts
 from citegraph.language.units import unit
 from citegraph.language.word_tables import pattern
 from citegraph.plan.stored_filters import bucket_filters, flat, inferred, stored
+from citegraph.plan.unbound import unbound_words
 from citegraph.question.functions import asks, counted_at, function_of
 from citegraph.question.measures import compared
-from citegraph.question.phrases import find_phrase
+from citegraph.question.phrases import find_phrase, is_written
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import BucketPlan, Plan, RowsWanted
 
 Function = Literal["count", "sum", "average", "min", "max"]
 SHORTEST = 3
 """Letters of a word by which rows are looked for; a shorter one only goes with others."""
+MOST_NAMED = 500
+"""Documents that are chosen by their rows one by one."""
 NUMBERS = ("max", "value", "typ", "min")
 """Columns of a row's values, in the order in which a bound is held against them."""
 
@@ -43,7 +46,8 @@ def with_rows(corpus: Corpus, plan: Plan, question: str) -> Plan:
     """Return the plan with the rows that a question asks for, unchanged where it asks for none; blocking.
 
     Words that no field took and that stand together in rows name them. Where documents are named too ("the cleaning
-    invoices"), only words behind "for" or "on" are such, or a column's own word.
+    invoices"), only words behind "for" or "on" are such, or a column's own word. All rows of documents that a condition
+    chooses are asked by a word for such rows alone ("what did we buy from ...").
     """
     name = plan["buckets"][0]
     bucket = corpus.buckets[name]
@@ -57,7 +61,17 @@ def with_rows(corpus: Corpus, plan: Plan, question: str) -> Plan:
         words = words_of(part, question, bucket, named=part["noun"] != "" and column is None and not items)
         words = list(dict.fromkeys([*items, *words]))
         number = number_of_rows(kind, question, column)
+        if documents_counted(bucket, question):
+            return {**plan, "only": documents_with(corpus, bucket, kind, plan) or plan["only"]}
+        groups = plan["aggregate"].get("group_by")
+        if groups and not items:
+            continue  # "month" names groups, not what stands on lines
+        if groups:
+            words = items
         held = _together(corpus, bucket, kind, seen, words, rated) if words or rated else None
+        every = held is None and not items and every_row_asked(kind, question, part)
+        if every and rows_of(corpus, bucket, kind, seen):
+            held = ()
         if held is None and items and plan["intent"] == "compute":
             # The totals of the documents that hold an item are not what it cost.
             return {
@@ -66,7 +80,9 @@ def with_rows(corpus: Corpus, plan: Plan, question: str) -> Plan:
                 "kind": "passages",
                 "aggregate": {"function": "none", "field": None},
             }
-        if held is None or not (rated or column or number["function"] != "none"):
+        if held is None or not (every or rated or column or number["function"] != "none"):
+            if only := documents_with(corpus, bucket, kind, seen):
+                return {**plan, "only": only}
             continue  # which documents hold such a row is asked of their text
         wanted: RowsWanted = {
             "kind": kind.name,
@@ -78,8 +94,17 @@ def with_rows(corpus: Corpus, plan: Plan, question: str) -> Plan:
         }
         if rated:
             wanted = {**wanted, "function": "none", "column": None}
-        left = [word for word in part["terms"] if word not in wanted["words"]]
-        lost = [word for word in words if word[0].isdigit() and word not in wanted["words"]]
+        own = {part for phrase in kind.words for part in terms.words(phrase)}
+        lost = [
+            word
+            for word in words
+            if word not in wanted["words"]
+            and (word[0].isdigit() or (every and not any(is_written(word, one) for one in own)))
+        ]
+        left = [
+            word for word in part["terms"] if word not in wanted["words"] and not (every and word not in lost)
+        ]
+        lost += [name.rpartition(".")[2].replace("_", " ") for name in groups or ()]
         unused = [] if rated else [*part["unused"], *lost]
         lead: BucketPlan = {**part, "terms": left, "names": [], "unused": unused}
         return {
@@ -93,6 +118,49 @@ def with_rows(corpus: Corpus, plan: Plan, question: str) -> Plan:
             "rows": wanted,
         }
     return plan
+
+
+def documents_counted(bucket: Bucket, question: str) -> bool:
+    """Tell whether what is counted are the documents themselves: "how many receipts ..."."""
+    place = counted_at(question)
+    return place is not None and any(
+        start >= place and not question[place:start].strip()
+        for noun in bucket.nouns
+        for start, _ in find_phrase(question, noun)
+    )
+
+
+def documents_with(corpus: Corpus, bucket: Bucket, kind: RowKind, plan: Plan) -> list[str]:
+    """Return the documents that are listed or counted by what stands in their rows ("how many invoices have a ...").
+
+    None where a word that no condition took stands in no row beside the others, and where they are too many to name.
+    """
+    if plan["kind"] != "documents" or plan["aggregate"]["function"] not in {"none", "count"} or plan["only"]:
+        return []
+    words = unbound_words(bucket, plan)
+    held = _together(corpus, bucket, kind, plan, words, ()) if words else None
+    if held is None or {item.raw for item in held if isinstance(item, Clause)} != set(words):
+        return []
+    query = row_query(corpus, bucket, kind, held, bucket_filters(plan, bucket.name))
+    assert corpus.rows is not None
+    found = corpus.rows.documents(query)
+    return list(found) if len(found) <= MOST_NAMED else []
+
+
+def every_row_asked(kind: RowKind, question: str, part: BucketPlan) -> bool:
+    """Tell whether a question is for the rows of documents that a condition chooses: by a word for rows, no field else."""
+    chosen = any(inferred(item) for item in flat(part["filters"]))
+    return (
+        chosen
+        and set(part["asked"]) <= {kind.name}
+        and any(find_phrase(question, phrase) for phrase in kind.words)
+    )
+
+
+def rows_of(corpus: Corpus, bucket: Bucket, kind: RowKind, plan: Plan) -> int:
+    """Return how many rows the documents of a plan have."""
+    assert corpus.rows is not None
+    return corpus.rows.count(row_query(corpus, bucket, kind, (), bucket_filters(plan, bucket.name)))
 
 
 def without_items(part: BucketPlan, kind: RowKind) -> tuple[BucketPlan, list[str]]:

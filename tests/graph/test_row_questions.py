@@ -103,6 +103,31 @@ async def test_a_sum_and_its_documents_are_those_of_all_rows_though_few_are_list
     assert not {claim.verdict for claim in answer.claims} & {"contradicted", "unsupported"}
 
 
+@pytest.mark.parametrize(
+    ("question", "said", "documents"),
+    [
+        ("What did we buy at Harlow Office in 2024?", "Desk Lamp LX 7: quantity 1", {"harlow-2"}),
+        ("Which items stand on the Harlow receipt of January 2024?", "Paper Trays: quantity 3", {"harlow-2"}),
+        ("How many receipts have paper trays?", "is 2", {"harlow-1", "harlow-2"}),
+        ("List the receipts with a Desk Lamp LX 9", "1 document", {"harlow-1"}),
+    ],
+)  # fmt: skip
+async def test_rows_of_documents_and_documents_by_their_rows(
+    till: Session, question: str, said: str, documents: set[str]
+) -> None:
+    staff = till.seen_by(Principal("staff", labels=frozenset({"staff"})))
+    answer = await staff.ask(question, context=Context(today="2024-06-01"))
+    assert said in answer.text
+    assert set(answer.documents) == documents
+
+
+async def test_lines_are_summed_whole_where_groups_were_asked_and_that_is_said(till: Session) -> None:
+    answer = await till.ask("How much did we spend on paper trays per month?")
+    assert answer.status == "partial"
+    assert answer.text.splitlines()[0] == "Note: not used as a condition: month."
+    assert "64.50 USD" in answer.text
+
+
 async def test_a_number_that_no_line_holds_is_said(till: Session) -> None:
     answer = await till.ask("How much did we pay for the Desk Lamp LX 12?")
     assert answer.text.startswith("Note: not used as a condition: 12.")
@@ -149,3 +174,18 @@ def test_the_tool_says_what_it_cannot_do_with_rows(
 ) -> None:
     with pytest.raises(BadInput, match=said):
         query_documents(receipts.open(), QueryInput(**{"bucket": "invoices", "rows": "line_items", **given}))
+
+
+def test_annotated_documents_have_rows_too(services: Services) -> None:
+    corpus = services.open()
+    assert corpus.rows is not None
+    lines = [row.values for row in corpus.rows.of("kestrelwick-kw-240117", "line_items")]
+    assert [(line["quantity"], str(line["unit_price"]["amount"])) for line in lines[:2]] == [
+        (4000, "0.085"),
+        (1500, "0.62"),
+    ]
+
+
+async def test_what_was_bought_is_not_answered_from_another_partys_contract(services: Services) -> None:
+    answer = await Session(services, InMemorySaver()).ask("what did Cobaltine sell us?")
+    assert not any(name.startswith("kestrelwick") for name in answer.documents)

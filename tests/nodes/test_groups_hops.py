@@ -7,7 +7,7 @@ import pytest
 from citegraph.corpus.index.searcher import TermWeights
 from citegraph.evidence.candidates import Candidate
 from citegraph.evidence.in_force import in_force, replaces
-from citegraph.evidence.review_passages import bridging_names, may_chain, uncovered
+from citegraph.evidence.review_passages import bridging_names, may_chain, telling_names, uncovered
 from citegraph.question.groups import read_groups
 from citegraph.question.sides import split_sides
 from citegraph.run.services import Corpus
@@ -39,6 +39,12 @@ def test_a_hop_follows_names_that_the_question_does_not_give(corpus: Corpus) -> 
     text = "Use `charlie-kit` instead.\nSigned by Delta Works\nNext line"
     names = bridging_names(corpus.buckets["contracts"], candidate, text, "What did Acme Ltd sign?")
     assert names == ["charlie-kit", "Bravo GmbH", "Delta Works"]
+
+
+async def test_a_hop_follows_no_name_that_stands_in_most_documents(corpus: Corpus) -> None:
+    first = Candidate("cobaltine-cloud-services", "contracts", 0.5)
+    names = ["Marrowfen Instruments B.V.", "Sungai Teduh Logistics Sdn Bhd"]
+    assert await telling_names(corpus, first, names) == ["Sungai Teduh Logistics Sdn Bhd"]
 
 
 def test_the_version_that_supersedes_is_in_force(corpus: Corpus) -> None:

@@ -140,7 +140,7 @@ def found_by_rules(bucket: Bucket, source: Source) -> Extraction:
         fields.update(add_up(rule, fields, labelled, runs[rule.total].printed()))
     add_currencies(bucket, fields)
     _add_spans_of_time(bucket, fields)
-    rows = _rows_of(bucket, source, fields)
+    rows = _rows_of(bucket, source, {name: found.best.value for name, found in fields.items()})
     fields.update(_named_by_rows(bucket, fields, rows))
     return Extraction(fields, tuple(refused), rows)
 
@@ -161,11 +161,15 @@ def _named_by_rows(
         yield declared.name, Extracted(best, least)
 
 
-def _rows_of(bucket: Bucket, source: Source, fields: Mapping[str, Extracted]) -> tuple[FoundRow, ...]:
+def rows_beside(bucket: Bucket, document: Document, values: Mapping[str, Value]) -> Extraction:
+    """Return the rows of tables inside a document whose values somebody gave: no annotation gives those."""
+    return Extraction(rows=_rows_of(bucket, source_of(document), values)) if bucket.rows else Extraction()
+
+
+def _rows_of(bucket: Bucket, source: Source, values: Mapping[str, Value]) -> tuple[FoundRow, ...]:
     """Return the rows of the tables that the bucket declares, with their pages."""
     if not bucket.rows:
         return ()
-    values = {name: found.best.value for name, found in fields.items()}
     order = source.written_order or bucket.date_order
     found = find_rows(bucket, source.look, source.embedded, values, today=source.today, order=order)
     said = derive_values(bucket, values, source.text)

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from citegraph.corpus.extraction.engine import extract_document
+from citegraph.corpus.extraction.engine import extract_document, rows_beside
 from citegraph.corpus.index.collection_record import NOTHING_READY, Encoded
 from citegraph.corpus.ingestion.annotation_files import FILE_COLUMNS, ID_COLUMNS, Row, Sidecar
 from citegraph.corpus.ingestion.chunking import RECIPE
@@ -368,6 +368,8 @@ class Planner:
         if extraction is None and self._extracts(row, given):
             known = self._prepared.extraction if self._prepared else None
             extraction = known or extract_document(self.bucket, document)
+        if extraction is None and self._stores.extractions is not None and self._options.extract != "never":
+            extraction = rows_beside(self.bucket, document, given)
         extraction = extraction or Extraction()
         settled = settle(self.bucket, document.text, given, extraction, {})
         if not corrections:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from citegraph.answer import one_document
-from citegraph.answer.cells import number_text
 from citegraph.answer.cited_spans import cell, every_place, line_around, written_forms
 from citegraph.answer.extracts import Passage
 from citegraph.answer.found_spans import ABSENT, STATED
@@ -24,7 +23,7 @@ from citegraph.answer.statements import (
 from citegraph.citations.verify_answer import verify
 from citegraph.corpus.schema.document import Document
 from citegraph.encoder.finder import Finder
-from citegraph.language.amounts import Money
+from citegraph.language.amounts import Money, number_text
 from citegraph.plan.make_plan import make_plan
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
@@ -314,6 +313,8 @@ def test_cell(value: Any, expected: str) -> None:
 def test_how_an_amount_may_be_printed() -> None:
     assert written_forms(Money(Decimal("1355.2"), "EUR")) == ["1355.20", "1,355.20", "1.355,20", "1355,20"]
     assert number_text("1355.2") == "1,355.20"
+    assert number_text("0.085") == "0.085"
+    assert number_text("0.3333333333") == "0.33"
 
 
 def test_a_place_is_a_whole_number() -> None:
