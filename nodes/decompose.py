@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from citegraph.corpus.filters.clause import Operator
 from citegraph.evidence.passages import turns_shown
 from citegraph.language import terms
+from citegraph.language.word_tables import alternation
 from citegraph.llm.prompt_assembly import Material, Prompt
 from citegraph.question import cues
 from citegraph.question.asking_part import asking
@@ -283,8 +284,9 @@ def classify(question: str) -> tuple[Intent, str]:
     return "qa", "none"
 
 
+_WITHIN = alternation("asking", "within_a_name")
 NAME = re.compile(
-    r"(?:[A-ZÀ-ÖØ-Þ0-9][\w&.'’/-]*)(?:\s+(?:of|de|der|von|and|&|[A-ZÀ-ÖØ-Þ0-9][\w&.'’/-]*))*", re.UNICODE
+    rf"(?:[A-ZÀ-ÖØ-Þ0-9][\w&.'’/-]*)(?:\s+(?:{_WITHIN}|&|[A-ZÀ-ÖØ-Þ0-9][\w&.'’/-]*))*", re.UNICODE
 )
 
 
@@ -292,7 +294,7 @@ def entities(question: str) -> list[NamedPart]:
     """Return capitalised runs and identifiers of the question; the first word counts only with a digit or inner capital."""
     found: list[NamedPart] = []
     for match in NAME.finditer(question):
-        name = re.sub(r"\s+(?:of|de|der|von|and|&)$", "", match.group()).strip(" .'’-")
+        name = re.sub(rf"\s+(?:{_WITHIN}|&)$", "", match.group()).strip(" .'’-")
         head = match.start() == len(question) - len(question.lstrip())
         plain = name.split()[0] if name else ""
         if head and terms.bare(plain) in terms.stop_words():
@@ -306,6 +308,6 @@ def entities(question: str) -> list[NamedPart]:
 
 def output_format(question: str, intent: Intent) -> str:
     """Return prose, list or table as the question asks, else what suits the intent."""
-    if re.search(r"\b(?:table|tabelle|tableau|side by side|columns?)\b", question, re.IGNORECASE):
+    if re.search(rf"\b(?:{alternation('asking', 'as_a_table')})\b", question, re.IGNORECASE):
         return "table"
     return "list" if intent == "list" else "prose"

@@ -18,6 +18,7 @@ from langgraph.types import Overwrite
 from citegraph.language import terms
 from citegraph.language.bounded import bounded
 from citegraph.language.numbers import parse_number
+from citegraph.language.word_tables import alternation, listed
 from citegraph.plan.reply_edits import is_new_question
 from citegraph.question import cues
 from citegraph.question.cues import GREETED
@@ -30,12 +31,9 @@ from citegraph.run.state_types import AskedBack, GateVerdict, Turn
 MAX_QUESTION = 8_000
 TURNS, TOLD = 6, 400
 """Earlier turns that a client sent along, and characters of their answers, that are read."""
-PERCENT = re.compile(r"(\d[\d.,]*)\s*(?:%|percent|prozent)\s*(?:of|von|de)\s*(\d[\d.,]*)", re.IGNORECASE)
+PERCENT = re.compile(alternation("asking", "percent_of"), re.IGNORECASE)
 EXPRESSION = re.compile(r"^[\d\s.,+*/()x×÷^-]+$")
-ASKING = re.compile(
-    r"^\s*(?:what(?:'|’)?s|what\s+is|calculate|compute|how\s+much\s+is|was\s+ist|wieviel\s+ist|combien\s+font)\b",
-    re.IGNORECASE,
-)
+ASKING = re.compile(rf"^\s*(?:{alternation('asking', 'asks_a_sum')})\b", re.IGNORECASE)
 OPERATIONS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -192,11 +190,7 @@ def judge(question: str, buckets: list[str]) -> GateVerdict:
     """Return `{"retrieve": bool, "reason", "reply"}`; `reply` is set when no document is needed."""
     rest = cues.THANKS.sub(" ", cues.GREETING.sub(" ", question))
     small_talk = rest != question
-    left = [
-        word
-        for word in terms.content_words(rest)
-        if word not in {"day", "heute", "today", "morning", "help", "great"}
-    ]
+    left = [word for word in terms.content_words(rest) if word not in listed("asking", "small_talk")]
     if small_talk and not left:
         return {
             "retrieve": False,

@@ -9,22 +9,12 @@ from rapidfuzz import fuzz
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.evidence.candidates import Candidate
 from citegraph.language import terms
+from citegraph.language.word_tables import alternation
 
-CURRENT = re.compile(
-    r"\b(?:current(?:ly)?|in\s+force|valid|now|today|latest|newest|applies|apply|aktuell\w*|gültig\w*|derzeit\w*|geltend\w*|actuel\w*|en\s+vigueur)\b",
-    re.IGNORECASE,
-)
+CURRENT = re.compile(rf"\b(?:{alternation('asking', 'current')})\b", re.IGNORECASE)
 
-FORMER = re.compile(
-    r"\b(?:previous(?:ly)?|former(?:ly)?|prior|earlier|older?|superseded|outdated|last\s+but\s+one|used\s+to\s+be"
-    r"|vorherige[nrms]?|vorige[nrms]?|frühere?[nrms]?|alte[nrms]?|bisherige[nrms]?|zuvor|précédente?s?|anciennes?|ancien|auparavant)\b"
-    r"|\b(?:before|vorher|avant)\s*[?.!]*$",
-    re.IGNORECASE,
-)
-ORIGINAL = re.compile(
-    r"\b(?:original(?:ly)?|initial(?:ly)?|first\s+version|ursprünglich\w*|initiale(?:ment)?|à\s+l['’]origine)\b",
-    re.IGNORECASE,
-)
+FORMER = re.compile(alternation("asking", "former"), re.IGNORECASE)
+ORIGINAL = re.compile(rf"\b(?:{alternation('asking', 'original')})\b", re.IGNORECASE)
 """Words for a version that is no longer in force: the one before it, and the first of all."""
 
 

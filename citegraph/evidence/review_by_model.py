@@ -25,6 +25,7 @@ from citegraph.evidence.passages import (
 )
 from citegraph.evidence.questions_back import may_ask, missing_question, which_document
 from citegraph.language.terms import bare, content_words
+from citegraph.language.word_tables import alternation
 from citegraph.llm.prompt_assembly import Material, Passage, Prompt
 from citegraph.plan.stored_filters import filters_shown
 from citegraph.run.budgets import spent, tool_calls_left
@@ -265,9 +266,7 @@ def plain_question(text: str) -> str:
     Documents can speak through the model, so nothing that can be clicked or run is passed on.
     """
     said = " ".join(text.split())
-    if "?" not in said or re.search(
-        r"https?:|www\.|[<>`\[\]{}]|\b(?:password|passwort|api[- ]?key|token)\b", said, re.I
-    ):
+    if "?" not in said or re.search(alternation("asking", "no_question_back"), said, re.I):
         return ""
     return said[: said.rindex("?") + 1][:300]
 

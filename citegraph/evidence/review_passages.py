@@ -13,6 +13,7 @@ from citegraph.evidence.passages import hydrate, signature
 from citegraph.evidence.questions_back import ambiguous_question, may_ask
 from citegraph.language import terms
 from citegraph.language.terms import bare, content_words, stem, stems
+from citegraph.language.word_tables import alternation
 from citegraph.plan.stored_filters import flat
 from citegraph.run.budgets import spent, tool_calls_left
 from citegraph.run.context import Context
@@ -234,10 +235,7 @@ def rivals_of(candidates: Candidates, plan: Plan) -> list[str]:
     ]
 
 
-OBJECT = re.compile(
-    r"\b(?:for|about|from|by|of|with|für|über|von|vom|zu|pour|sur|de)\s+(?:the\s+|an?\s+|our\s+|der\s+|die\s+|das\s+|dem\s+|den\s+|le\s+|la\s+)?([^\W\d_][\w-]{3,})",
-    re.IGNORECASE,
-)
+OBJECT = re.compile(alternation("asking", "object"), re.IGNORECASE)
 
 
 def named_subject(corpus: Corpus, plan: Plan, candidates: Candidates) -> bool:
@@ -252,10 +250,7 @@ def named_subject(corpus: Corpus, plan: Plan, candidates: Candidates) -> bool:
     )
 
 
-PARTNER = re.compile(
-    r"\b(?:with|from|by|between|for|to|and|&|/|mit|von|für|und|zwischen|avec|pour|et)\s+(?:the\s+)?$",
-    re.IGNORECASE,
-)
+PARTNER = re.compile(alternation("asking", "partner"), re.IGNORECASE)
 
 
 def identifies(question: str, names: Sequence[str]) -> bool:

@@ -15,6 +15,7 @@ from citegraph.evidence.questions_back import facets_question, may_ask
 from citegraph.evidence.review_passages import identifies
 from citegraph.language import terms
 from citegraph.language.terms import bare, words
+from citegraph.language.word_tables import alternation
 from citegraph.plan.stored_filters import bucket_filters, flat
 from citegraph.question import cues
 from citegraph.question.phrases import find_phrase
@@ -88,15 +89,13 @@ def uncovered(question: str, part: BucketPlan) -> str:
     return ""
 
 
-ASKED_SET = re.compile(
-    r"\s*(?:which|what|welche[rsn]?|quel(?:le)?s)\s+(?:of\s+(?:the|our|my)\s+)?\w+\s+", re.IGNORECASE
-)
+ASKED_SET = re.compile(rf"\s*(?:{alternation('asking', 'which_members')})\s+\w+\s+", re.IGNORECASE)
 """Before the predicate of a question for the members of a set."""
-JOINED = re.compile(r"(?:\s*,\s*|\s+)(?:and|but|und|aber|et|mais)\s+|\s*[,;]\s*", re.IGNORECASE)
-"""Between two predicates."""
-RELATIVE = re.compile(
-    r"(?<=\w)\s+(?:that|where|whose|(?:in|under)\s+which|in\s+denen|bei\s+denen|dont|où)\b", re.IGNORECASE
+JOINED = re.compile(
+    rf"(?:\s*,\s*|\s+)(?:{alternation('asking', 'joins_predicates')})\s+|\s*[,;]\s*", re.IGNORECASE
 )
+"""Between two predicates."""
+RELATIVE = re.compile(rf"(?<=\w)\s+(?:{alternation('asking', 'relative')})\b", re.IGNORECASE)
 """Before a condition without a verb like "contain"; two words at least must be left of it."""
 FORBIDDEN = re.compile(r"\b(?:non|no|anti)-(?=\w)", re.IGNORECASE)
 

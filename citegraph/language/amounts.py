@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from citegraph.errors import BadInput
 from citegraph.language import units
 from citegraph.language.numbers import DIGITS_PATTERN, find_spelled, number_of, parse_number
-from citegraph.language.word_tables import any_of, table, words_to_keys
+from citegraph.language.word_tables import alternation, any_of, table, words_to_keys
 
 DIGITS = 15
 """Significant digits that are kept: as many as every double keeps, so that all backends compare alike."""
@@ -126,11 +126,7 @@ def scales() -> dict[str, int]:
     return {word: int(power) for word, power in words_to_keys("money", "scales").items()}
 
 
-SCALE_NOTE = re.compile(
-    r"\b(?:in|amounts? in|figures in|angaben in|en)\s+(?:US\s?\$|USD|EUR|€|\$|£|GBP|T)?\s?"
-    r"(thousands?|millions?|billions?|tausend|tsd|mio|millionen|mrd|milliarden|milliers|milliards|[0o]{3}s)\b",
-    re.IGNORECASE,
-)
+SCALE_NOTE = re.compile(alternation("money", "scale_note"), re.IGNORECASE)
 
 
 @lru_cache(maxsize=8192)
@@ -272,12 +268,12 @@ def _by_price_parser(text: str) -> list[Amount]:
 
 _MEASURE = re.compile(
     rf"(?P<n>{NUMBER})\s*(?:\(\s*\d+\s*\)|\))?[\s-]*"
-    r"(?P<u>business days|calendar days|grad celsius|degrees celsius|[°℃%µμΩ]?[^\W\d_]*(?:/[^\W\d_]+)?)",
+    r"(?P<u>" + alternation("money", "two_words", blank=" ") + r"|[°℃%µμΩ]?[^\W\d_]*(?:/[^\W\d_]+)?)",
     re.IGNORECASE,
 )
 _UNIT = re.compile(
     r"\s*(?:\(\s*\d+\s*\)|\))?[\s-]*"
-    r"(?P<u>(?:business|calendar) days|grad celsius|degrees celsius|[°℃%µμΩ]?[^\W\d_]+(?:/[^\W\d_]+)?)",
+    r"(?P<u>" + alternation("money", "two_words", blank=" ") + r"|[°℃%µμΩ]?[^\W\d_]+(?:/[^\W\d_]+)?)",
     re.IGNORECASE,
 )
 

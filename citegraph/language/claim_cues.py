@@ -55,7 +55,9 @@ _AFTER_BOUND = re.compile(
     rf"\s*(?:(?P<ge>{alternation('statements', 'or_more')})|(?P<le>{alternation('statements', 'or_less')}))",
     re.IGNORECASE,
 )
-_BETWEEN = re.compile(r"[\s(]*(?:a\s+|an\s+|the\s+|einem\s+|US\s?\$|[$€£¥]|[A-Z]{2,3}\s)?[\s(]*$")
+_BETWEEN = re.compile(
+    rf"[\s(]*(?:(?:{alternation('statements', 'before_a_number')})\s+|US\s?\$|[$€£¥]|[A-Z]{{2,3}}\s)?[\s(]*$"
+)
 Bound = Literal["", ">=", "<=", ">", "<", "~"]
 _SIGNS: dict[str, Bound] = {"ge": ">=", "le": "<=", "gt": ">", "lt": "<", "about": "~"}
 _NOT_NEGATION = re.compile(alternation("statements", "no_negation"), re.IGNORECASE)

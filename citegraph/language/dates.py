@@ -10,7 +10,7 @@ from typing import Literal
 
 from citegraph.language.date_order import DateOrder
 from citegraph.language.terms import bare
-from citegraph.language.word_tables import any_of, table
+from citegraph.language.word_tables import alternation, any_of, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +215,7 @@ def month_pattern(beside_a_day: bool = True) -> str:
 
 _YEAR = r"(?:1[5-9]|20|21)\d\d"
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])"
-_ORDINAL = r"(?:\s?(?:st|nd|rd|th|er|ten|t\s?h|s\s?t|n\s?d|r\s?d)\b)"
+_ORDINAL = rf"(?:\s?(?:{alternation('dates', 'ordinal_ends')}|t\s?h|s\s?t|n\s?d|r\s?d)\b)"
 _GAP = r"(?:[^\S\n]|[.,/-]|\n(?!\s*\n))*"
 """Between a day and its month: no empty line, for a page's number stands over "May 3, 2016"."""
 _TIME = r"(?:\s+\d{1,2}:\d\d(?::\d\d)?)?"
@@ -238,16 +238,17 @@ class DateFound:
 def date_pattern() -> re.Pattern[str]:
     """Return the grammar of a day, a month, a quarter and a year; `read_date` reads its matches."""
     beside, alone = month_pattern(), month_pattern(False)
+    of = alternation("dates", "before_a_year")
     return re.compile(
         rf"""(?:
     (?<![\w./-])(?P<iso>(?P<iy>{_YEAR})[-/.](?P<im>0?[1-9]|1[0-2])[-/.](?P<id>{_DAY})(?=T\d|[^\w/-]|$))
   | (?<![\w/-])(?<!\d\.)(?P<num>(?P<n1>\d{{1,2}})\s?(?P<sep>[./-])\s?(?P<n2>\d{{1,2}})\s?(?P=sep)\s?(?P<ny>{_YEAR}|\d\d))(?![\d/]|-\d|\.\d|[^\W\d_]+\d)
-  | (?<![\w./-])(?P<dmy>(?:the\s+)?(?P<d1>{_DAY})(?:{_ORDINAL}|\.)?{_GAP}(?:(?:(?:day\s+)?of|de|den|du|di|del)\s+)?
-       (?P<m1>{beside})\b\.?(?![\s-]*{_DAY}{_ORDINAL}?[\s,.]+{_YEAR}(?!\d))(?:(?:[\s,.'’/-]*|\s*(?:of|de|del|di)\s+)(?P<y1>{_YEAR})(?!\d)|[-\s'’/]{{1,2}}(?P<y1s>\d\d)(?![\w.,:]\d|\w))?)
+  | (?<![\w./-])(?P<dmy>(?:the\s+)?(?P<d1>{_DAY})(?:{_ORDINAL}|\.)?{_GAP}(?:(?:{alternation("dates", "before_a_month")})\s+)?
+       (?P<m1>{beside})\b\.?(?![\s-]*{_DAY}{_ORDINAL}?[\s,.]+{_YEAR}(?!\d))(?:(?:[\s,.'’/-]*|\s*(?:{of})\s+)(?P<y1>{_YEAR})(?!\d)|[-\s'’/]{{1,2}}(?P<y1s>\d\d)(?![\w.,:]\d|\w))?)
   | (?<![\w./])(?P<mdy>(?P<m2>{beside})\b[.,]?[\s-]*(?P<d2>{_DAY}){_ORDINAL}?(?![\w.]\d|\d|\w)
        {_TIME}(?:[\s,.-]+(?P<y2>{_YEAR})(?!\d))?)
   | (?<![\w./-])(?P<ymd>(?P<y5>{_YEAR})[\s,-]+(?P<m5>{beside})\b\.?[\s-]*(?P<d5>{_DAY}){_ORDINAL}?(?![\w.]\d|\d|\w))
-  | (?<![\w./-])(?P<my>(?P<m3>{alone})\b\.?[\s,-]*(?:(?:of|de|del|di)\s+)?(?P<y3>{_YEAR})(?![\d-]\d|\d))
+  | (?<![\w./-])(?P<my>(?P<m3>{alone})\b\.?[\s,-]*(?:(?:{of})\s+)?(?P<y3>{_YEAR})(?![\d-]\d|\d))
   | (?<![\w./-])(?P<quarter>(?:Q|T)(?P<q1>[1-4])[\s/-]*(?:FY\s?)?(?P<yq1>{_YEAR}|\d\d(?!\d))
      | (?P<q2>{"|".join(re.escape(word) for word in sorted(ordinals(), key=len, reverse=True) if word != "last")})\s+
        (?:fiscal\s+)?(?:quarter|quartal|trimestre)(?:\s+(?:of\s+)?(?:fiscal\s+)?(?:year\s+)?(?P<yq2>{_YEAR}))?)

@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 from functools import cache, lru_cache
 
 from citegraph.language.terms import language_of
-from citegraph.language.word_tables import table, words_to_keys
+from citegraph.language.word_tables import alternation, table, words_to_keys
 
 LANGUAGES = ("en", "de", "fr")
 """Read in every text; words of Spanish, Italian and Dutch only in a text of that language ("due" is no 2 in English)."""
@@ -76,7 +76,9 @@ def parse_number(text: str) -> Decimal | None:
 # ---------------------------------------------------------------- in words
 
 _WORD = re.compile(r"[^\W\d_]+")
-_BETWEEN = re.compile(r"[ \u00a0]+|[ \u00a0]?-[ \u00a0]?|[ \u00a0]+(?:and|und|et|y|e|en)[ \u00a0]+|-et-|-en-")
+_BETWEEN = re.compile(
+    rf"[ \u00a0]+|[ \u00a0]?-[ \u00a0]?|[ \u00a0]+(?:{alternation('numbers', 'joins')})[ \u00a0]+|-et-|-en-"
+)
 
 
 @dataclass(frozen=True, slots=True)

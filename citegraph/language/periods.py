@@ -51,6 +51,7 @@ def _units() -> dict[str, str]:
 
 _YEAR = r"(?:19|20|21)\d\d"
 _ANY_YEAR = rf"(?:{_YEAR}|['’]\d\d)"
+_ORDINAL = r"st|nd|rd|th"
 _COUNT = r"(?P<n>\d{1,4}|[^\W\d_]+(?:[ -][^\W\d_]+)?)"
 
 
@@ -155,7 +156,7 @@ def period_rules() -> tuple[Rule, ...]:
 
     return (
         rule(
-            rf"(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s*(?:-|–|{_any('to', 'and')})\s*(?P<e>\d{{1,2}})(?:st|nd|rd|th|\.)?(?:\s+of)?\s+{month}{of}{year}",
+            rf"(?P<d>\d{{1,2}})(?:{_ORDINAL}|\.)?\s*(?:-|–|{_any('to', 'and')})\s*(?P<e>\d{{1,2}})(?:{_ORDINAL}|\.)?(?:\s+of)?\s+{month}{of}{year}",
             _days,
         ),
         (date_pattern(), _day),
@@ -223,7 +224,7 @@ def period_rules() -> tuple[Rule, ...]:
             lambda f, r: whole_unit(r.today, _units()[f["unit"].lower()], -1),
         ),
         rule(rf"{_any('this')}\s+{units}", lambda f, r: whole_unit(r.today, _units()[f["unit"].lower()], 0)),
-        rule(rf"(?:(?:within|in|over|during)\s+)?{article}{_any('next')}\s+{_COUNT}\s+{units}", _rolling_on),
+        rule(rf"(?:{_any('within')}\s+)?{article}{_any('next')}\s+{_COUNT}\s+{units}", _rolling_on),
         rule(r"(?<=\s)['’](?P<y>\d\d)(?![\w'’])", lambda f, r: year_span(year_of(f, r))),
         rule(rf"{_any('next')}\s+{units}", lambda f, r: whole_unit(r.today, _units()[f["unit"].lower()], 1)),
         rule(_any("today"), lambda f, r: Period(r.today, r.today)),
@@ -325,7 +326,7 @@ def _bare() -> re.Pattern[str]:
     """Return what may stand before "and May 2018" as the start of a range without its year."""
     months = month_pattern(False)
     return re.compile(
-        rf"(?<!\w){_any('leads')}\s+(?:the\s+)?(?P<x>(?:(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?)?(?P<m>{months})\.?|q(?P<q>[1-4]))"
+        rf"(?<!\w){_any('leads')}\s+(?:the\s+)?(?P<x>(?:(?P<d>\d{{1,2}})(?:{_ORDINAL}|\.)?\s+(?:of\s+)?)?(?P<m>{months})\.?|q(?P<q>[1-4]))"
         rf"\s*(?:{_any('and', 'to')}|-|–)\s*(?:the\s+)?$|(?<!\w)(?P<x2>(?P<m2>{months}))\.?\s*(?:{_any('to')}|-|–)\s*$",
         re.IGNORECASE,
     )  # fmt: skip

@@ -11,7 +11,7 @@ from citegraph.language import terms
 from citegraph.language.amounts import find_amounts
 from citegraph.language.dates import Period
 from citegraph.language.periods import find_periods
-from citegraph.language.word_tables import pattern
+from citegraph.language.word_tables import alternation, pattern
 from citegraph.plan.stored_filters import flat
 from citegraph.question import cues
 from citegraph.question.asking_part import plain
@@ -23,10 +23,7 @@ from citegraph.question.phrases import document_words, find_phrase
 from citegraph.run.state_types import BucketPlan, GroupCondition, StoredClause, WantedNumber
 
 COMPUTED = frozenset({"money", "quantity", "integer", "decimal"})
-DAYS = re.compile(
-    r"\b(?:days?|time|long|tage?n?|zeit|lange|dauer|jours?|temps|durée|d[ií]as?|tiempo|duraci[oó]n|lag|delay|gap)\b",
-    re.IGNORECASE,
-)
+DAYS = re.compile(rf"\b(?:{alternation('asking', 'days_between')})\b", re.IGNORECASE)
 """Beside two dates: the days between them are meant."""
 
 
@@ -284,7 +281,7 @@ def group_listed(bucket: Bucket, question: str) -> str | None:
     lead = cues.WHICH.search(question) or cues.LIST.search(question)
     rest = question[lead.end() :] if lead else question
     rest = re.sub(
-        r"^\W*(?:the|all|our|me|alle|die|tous|toutes|les|todos|los|las)\s+", "", rest, flags=re.IGNORECASE
+        rf"^\W*(?:{alternation('asking', 'before_a_group')})\s+", "", rest, flags=re.IGNORECASE
     ).lstrip()
     found = group_at(bucket, rest)
     return found[0] if found else None

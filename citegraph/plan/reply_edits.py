@@ -13,7 +13,7 @@ from citegraph.language.amounts import Money, find_amounts
 from citegraph.language.dates import month_pattern, ordinals
 from citegraph.language.numbers import find_spelled
 from citegraph.language.periods import find_periods
-from citegraph.language.word_tables import pattern, source
+from citegraph.language.word_tables import alternation, pattern, source
 from citegraph.plan.edits import edit_plan
 from citegraph.plan.follow_ups import asks_itself, with_year
 from citegraph.plan.stored_filters import bucket_filters
@@ -124,7 +124,7 @@ def _places(reply: str, last: int) -> Iterator[int]:
         if not number.weak or number.value > 1:
             yield number.value
             rest = rest.replace(reply[number.start : number.end], " ", 1)
-    for word in re.findall(r"\d+\s*(?:st|nd|rd|th|er|ère|e|º|ª|\.)?(?!\w)|[^\W\d_]+", rest):
+    for word in re.findall(rf"\d+\s*(?:{alternation('dates', 'places')})?(?!\w)|[^\W\d_]+", rest):
         digits = re.match(r"\d+", word)
         if digits:
             yield int(digits[0])
@@ -219,7 +219,7 @@ def _day() -> re.Pattern[str]:
     """Return what matches a day without its month behind a word that dates: "from the 3rd"."""
     lead = source("dated")
     return re.compile(
-        rf"{lead}\s+(?:{source('small')}\s+|the\s+)*(?P<day>[0-3]?\d)(?:st|nd|rd|th|er|\.|º)?(?![.,]?\w)",
+        rf"{lead}\s+(?:{source('small')}\s+|the\s+)*(?P<day>[0-3]?\d)(?:{alternation('dates', 'places')})?(?![.,]?\w)",
         re.IGNORECASE,
     )
 

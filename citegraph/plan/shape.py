@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from citegraph.corpus.schema.bucket import Bucket
-from citegraph.language.word_tables import pattern
+from citegraph.language.word_tables import alternation, pattern
 from citegraph.plan.numbers_asked import (
     COMPUTED,
     amount_counted,
@@ -202,7 +202,7 @@ def _number(
 
 def _ranked(bucket: Bucket, question: str) -> WantedNumber:
     """Return by what groups are ranked: the number of their documents where that is said, else their amount."""
-    counts = pattern("along", after=r"\s+(?:number|count|how\s+many|anzahl|nombre|número)\b").search(question)
+    counts = pattern("along", after=rf"\s+(?:{alternation('asking', 'number_of')})\b").search(question)
     if counts or not bucket.main_amount:
         return {"function": "count", "field": None}
     return {"function": "sum", "field": bucket.main_amount}

@@ -7,7 +7,7 @@ from functools import cache
 
 from citegraph.language.names import CLEAR_FORMS, LEGAL_FORMS, tokens
 from citegraph.language.terms import fold
-from citegraph.language.word_tables import table
+from citegraph.language.word_tables import alternation, table
 
 OPENING = 6000
 """Characters from the start of a contract in which its parties are named."""
@@ -30,18 +30,8 @@ class Party:
 
 
 _DEFINED = re.compile(r"\(\s*(?:[^()]{0,80}?)[\"“”'‘’„«]\s?(?P<term>[^()]{1,60}?)\s?[\"“”'‘’»][^()]{0,60}\)")
-_STOP = re.compile(
-    r"\b(?:whereas|witnesseth|recitals?|background|now,?\s+therefore|in\s+consideration|each\s+a\s+[\"“]|collectively"
-    r"|(?:are|is|may|shall|will|hereby|have|has)\s+(?:sometimes\s+|individually\s+|each\s+|be\s+|hereinafter\s+|collectively\s+"
-    r"|jointly\s+|also\s+)*(?:referred|known|called|agree\w*|made|entered|been|desires?|wish\w*|expressly)|hereby|(?<=\))\s*\.\s"
-    r"|the\s+parties|terms\s+and\s+conditions|sets?\s+forth|is\s+made|agree\s+as\s+follows)\b|\n\s*\n\s*\n",
-    re.IGNORECASE,
-)
-_ROLE = re.compile(
-    r"^\W*(?:the\s+)?(?:undersigned|company|employee|parties|party|recipient|you|us|agreement|following|customer|supplier|buyer"
-    r"|seller|licensor|licensee|one|both|each|other|certain|its|affiliates|subsidiaries|affiliated\s+companies)\b",
-    re.IGNORECASE,
-)
+_STOP = re.compile(alternation("contracts", "ends_parties"), re.IGNORECASE)
+_ROLE = re.compile(alternation("contracts", "no_role"), re.IGNORECASE)
 
 
 def _any(part: str) -> str:
@@ -133,9 +123,7 @@ def _defined(text: str, start: int, words: str) -> Iterator[Party]:
             return
         if found > 1 and _SENTENCE.search(between):
             return
-        role = " ".join(
-            re.sub(r"^(?:the|le|la|der|die|das)\s+", "", term["term"], flags=re.IGNORECASE).split()
-        )
+        role = " ".join(re.sub(_ARTICLE, "", term["term"], flags=re.IGNORECASE).split())
         if fold(role) in _no_party():
             continue
         if (span := _name(text, _after_description(text, begin, term.start()), term.start())) is not None:
@@ -144,16 +132,25 @@ def _defined(text: str, start: int, words: str) -> Iterator[Party]:
         begin = term.end()
 
 
-_RECITES = re.compile(r"whereas|witnesseth|recital|background|now|in\s+consid", re.IGNORECASE)
+_ARTICLE = rf"^(?:{alternation('contracts', 'articles')})\s+"
+_RECITES = re.compile(alternation("contracts", "recites"), re.IGNORECASE)
 _SENTENCE = re.compile(r"\A\s*\.\s+[A-Z]|[a-z)\d]{3}[.:]\s+[A-Z\d]")
 _DESCRIBED = re.compile(r"[\s,;:.]*(?:[a-z]|\d)")
 
 
 def _after_description(text: str, start: int, end: int) -> int:
     """Return where a name begins behind the description of the party before it: after the last "and" in between."""
-    if not _DESCRIBED.match(text, start, end) or re.match(r"[\s,;:.]*(?:and|und|et)\b", text[start:end]):
+    if not _DESCRIBED.match(text, start, end) or re.match(
+        rf"[\s,;:.]*(?:{alternation('contracts', 'and')})\b", text[start:end]
+    ):
         return start
-    joints = list(re.finditer(r"\s(?:and|und|et)\b:?\s+(?=[\"“(]*[A-Z0-9])", text[start:end], re.IGNORECASE))
+    joints = list(
+        re.finditer(
+            rf"\s(?:{alternation('contracts', 'and')})\b:?\s+(?=[\"“(]*[A-Z0-9])",
+            text[start:end],
+            re.IGNORECASE,
+        )
+    )
     return start + joints[-1].end() if joints else start
 
 
@@ -171,16 +168,16 @@ def _blocks(text: str) -> Iterator[Party]:
             yield Party(span[0], span[0] + len(name), " ".join(found["role"].split()).capitalize())
 
 
-_BEFORE = re.compile(r"(?:[A-ZÀ-ÖØ-Þ0-9][\w&.'’-]*,?\s+(?:(?:of|and|&|de|du|von)\s+)?){1,8}$")
+_BEFORE = re.compile(
+    rf"(?:[A-ZÀ-ÖØ-Þ0-9][\w&.'’-]*,?\s+(?:(?:{alternation('contracts', 'within_names')})\s+)?){{1,8}}$"
+)
 
 
 def _closed_by_roles(text: str) -> Iterator[Party]:
     """Yield the names that a bracket with a role follows: `disclosed by Elm Corp. ("Disclosing Party")`."""
     known: set[str] = set()
     for term in _DEFINED.finditer(text[:OPENING]):
-        role = re.sub(
-            r"^(?:the|le|la|der|die|das)\s+", "", " ".join(term["term"].split()), flags=re.IGNORECASE
-        )
+        role = re.sub(_ARTICLE, "", " ".join(term["term"].split()), flags=re.IGNORECASE)
         before = text[max(0, term.start() - 120) : term.start()]
         before = before.rstrip() + " "
         found = _BEFORE.search(before)
@@ -222,7 +219,9 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     stands alone, and what stands before it too.
     """
     begin = start
-    for joint in re.finditer(r"\s+(?:and|und|et|y|e|en)\s+(?=[^\s])|\s*;\s*", text[start:end], re.IGNORECASE):
+    for joint in re.finditer(
+        rf"\s+(?:{alternation('contracts', 'joints')})\s+(?=[^\s])|\s*;\s*", text[start:end], re.IGNORECASE
+    ):
         at, after = start + joint.start(), start + joint.end()
         if text.count("(", begin, at) > text.count(")", begin, at):
             continue
@@ -245,7 +244,7 @@ def _name(text: str, start: int, end: int, *, lower: bool = False) -> tuple[int,
     """Return where a piece names a party; what begins small is a description, unless a label stands before it."""
     piece = text[start:end]
     lead = re.match(
-        r"[\s,:;.\"“”'‘’()\[\]-]*(?:\(?\d\)|\(?[a-z]\)|\(i+\))?\s*(?:(?:and|by|between|among|et|und)\b:?\s+)?",
+        rf"[\s,:;.\"“”'‘’()\[\]-]*(?:\(?\d\)|\(?[a-z]\)|\(i+\))?\s*(?:(?:{alternation('contracts', 'before_names')})\b:?\s+)?",
         piece,
         re.IGNORECASE,
     )

@@ -14,13 +14,14 @@ NAME_LINES = 4
 _BUSINESS = frozenset(alternation("trade", "businesses").split("|"))
 """Words that end or make the name of a business; general vocabulary, not names."""
 
+_NUMBER = alternation("trade", "number")
 _NO_NAME = re.compile(
     rf"""
       ^\W*$ | ^\W*\d[\d\s./-]*$
-    | (?:^|\W)(?:{alternation("trade", "registrations")})\W{{0,3}}(?:id|no|nr|number|nummer|code|reg)?\b\s*[.:\#]
-    | (?:^|\W)(?:co|company|business|br)\W{{0,3}}(?:id|no|nr|number|nummer|code|reg)\b | \b\d{{3,4}}\s?h(?:rs|ours)?\b | \d[.,]\d\d\b
+    | (?:^|\W)(?:{alternation("trade", "registrations")})\W{{0,3}}(?:{_NUMBER})?\b\s*[.:\#]
+    | (?:^|\W)(?:{alternation("trade", "register_of")})\W{{0,3}}(?:{_NUMBER})\b | \b\d{{3,4}}\s?h(?:rs|ours)?\b | \d[.,]\d\d\b
     | \b(?:{alternation("trade", "no_names")})\b
-    | ^\W*(?:no|lot|unit|jalan|jln|lorong|block|blk|ground|\d+\w*,)\W
+    | ^\W*(?:{alternation("trade", "address_begins")}|\d+\w*,)\W
     | ^\W*(?:c/o|z\.\s?hd|attn)\b | ^[^()]*\b\d{{5}}\b | @ | ^\W*\(?\W*[\d-]{{5,}}
     """,
     re.IGNORECASE | re.VERBOSE,
@@ -164,10 +165,7 @@ def _joined(text: str, lines: list[tuple[int, int]]) -> int:
     return lines[0][1]
 
 
-_TITLE_NOISE = re.compile(
-    r"^\W*(?:exhibit|ex-|page|source|execution|confidential|draft|\d+$|[ivx]+$|table of contents)",
-    re.IGNORECASE,
-)
+_TITLE_NOISE = re.compile(rf"^\W*(?:{alternation('trade', 'title_noise')})", re.IGNORECASE)
 
 
 def find_title(text: str, besides: str = "") -> tuple[int, int, float] | None:

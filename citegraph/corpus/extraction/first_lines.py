@@ -6,6 +6,7 @@ from datetime import date
 from citegraph.corpus.extraction.document_head import head_lines, is_name
 from citegraph.corpus.extraction.in_text import Typed, find_dates
 from citegraph.language.names import CLEAR_FORMS, LEGAL_FORMS, tokens
+from citegraph.language.word_tables import alternation
 
 LINES = 14
 """Lines of a head that are looked at for a day and a writer."""
@@ -19,7 +20,7 @@ HOLDER = 0.75
 _LABEL = re.compile(r"[^\d:]{1,30}:\W*$")
 _PERSON = re.compile(
     r"(?:(?:Dr|Prof|Mr|Mrs|Ms|Dipl|Ing|M\.Sc|PhD)\.?\s+)*"
-    r"(?:[^\W\d_a-zß-öø-ÿ][\w'’-]+|[^\W\d_a-zß-öø-ÿ]\.)(?:\s(?:von|van|de|der|den|del|di|da|la|le|zu|bin|al)){0,2}"
+    rf"(?:[^\W\d_a-zß-öø-ÿ][\w'’-]+|[^\W\d_a-zß-öø-ÿ]\.)(?:\s(?:{alternation('labels', 'within_a_person')})){{0,2}}"
     r"(?:\s(?:[^\W\d_a-zß-öø-ÿ][\w'’-]+|[^\W\d_a-zß-öø-ÿ]\.)){1,3}"
 )
 """A person's name as a line of its own prints it: two to four words that begin large."""
@@ -84,8 +85,7 @@ def find_holder(text: str) -> tuple[int, int, float] | None:
 
 def _certifies(line: str) -> bool:
     return (
-        re.search(r"\b(?:certif\w+|zertifi\w+|bescheinig\w+|attest\w*)\b.*[^\W\d_]", line, re.IGNORECASE)
-        is not None
+        re.search(rf"\b(?:{alternation('labels', 'certifies')})\b.*[^\W\d_]", line, re.IGNORECASE) is not None
     )
 
 

@@ -12,6 +12,7 @@ from citegraph.errors import BadInput
 from citegraph.language.amounts import Amount, Quantity, find_amounts, find_quantities
 from citegraph.language.dates import find_days
 from citegraph.language.terms import fold
+from citegraph.language.word_tables import listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +173,7 @@ def place_names() -> dict[str, str]:
                 names.setdefault(fold(text), shown)
                 names.setdefault(fold(text.partition(",")[0]), shown)
     # The parts of the United Kingdom and other law districts that ISO 3166 does not name so.
-    for name in ("England and Wales", "England", "Wales", "Scotland", "Northern Ireland", "Hong Kong", "District of Columbia",
-                 "People's Republic of China", "Taiwan", "Macau", "Russia", "South Korea"):  # fmt: skip
+    for name in listed("labels", "more_places"):
         names[fold(name)] = name
     return names
 

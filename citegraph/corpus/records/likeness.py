@@ -31,6 +31,7 @@ from sqlalchemy import (
 from citegraph.corpus.records.document_record import DocumentRecord
 from citegraph.corpus.schema.bucket import show
 from citegraph.language.terms import fold
+from citegraph.language.word_tables import alternation
 
 if TYPE_CHECKING:
     from citegraph.corpus.schema.bucket import Bucket
@@ -46,7 +47,7 @@ RUNS_AT_ONCE = 100_000
 
 _WORD = re.compile(r"\w+")
 _LETTERS = re.compile(r"[^\W_]+")
-_MARK = r"(?:version|ver|v|revision|rev|edition|ed|issue|draft|r)[\s._-]*(?P<mark>\d+(?:\.\d+)*|[a-z])"
+_MARK = rf"(?:{alternation('labels', 'versions')})[\s._-]*(?P<mark>\d+(?:\.\d+)*|[a-z])"
 _REVISION = re.compile(rf"(?:^|(?<=[\s._(\[-])){_MARK}(?=$|[\s._)\]-])", re.IGNORECASE)
 
 

@@ -12,6 +12,7 @@ from citegraph.corpus.schema.field import Field
 from citegraph.language.countries import country_names
 from citegraph.language.names import Token, tokens
 from citegraph.language.terms import fold, forms_among, inflections
+from citegraph.language.word_tables import alternation
 
 T = TypeVar("T")
 
@@ -131,7 +132,7 @@ def _cue_patterns(words: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[s
     choice = "|".join(sorted((_any_form(word.lower()) for word in words), key=len, reverse=True))
     return (
         re.compile(
-            rf"(?<!\w)(?:{choice})(?:\s+(?:the|of|is|are|was|der|die|das|von|to|in|with))*[\s:=\"'`“„(]*$"
+            rf"(?<!\w)(?:{choice})(?:\s+(?:{alternation('labels', 'behind_declared')}))*[\s:=\"'`“„(]*$"
         ),
         re.compile(rf"[\s\"'`”“)-]*(?:{choice})(?!\w)"),
     )

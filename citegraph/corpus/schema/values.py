@@ -24,6 +24,7 @@ from citegraph.language.dates import Period
 from citegraph.language.numbers import parse_number
 from citegraph.language.periods import parse_period
 from citegraph.language.terms import fold
+from citegraph.language.word_tables import listed
 
 KEYWORD_LENGTH = 600
 """Characters that a keyword keeps: an index row of PostgreSQL holds 2,700 bytes."""
@@ -33,9 +34,9 @@ LIST_LENGTH = 1000
 INTEGER_LIMIT = 2**53
 """Integers below this are exact as doubles, which is what a Qdrant range compares."""
 
-_MISSING = frozenset({"", "n/a", "na", "null", "none", "nan", "-", "--", "unknown", "[]", "{}"})
-_YES = frozenset({"true", "yes", "y", "1", "ja", "oui", "wahr", "vrai"})
-_NO = frozenset({"false", "no", "n", "0", "nein", "non", "falsch", "faux"})
+_MISSING = frozenset({"", "-", "--", "[]", "{}", *listed("labels", "missing")})
+_YES = frozenset(listed("labels", "yes"))
+_NO = frozenset(listed("labels", "no"))
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _ISO = re.compile(r"\d{4}-\d{2}-\d{2}")
 

@@ -16,10 +16,8 @@ _TAX = listed("tax")
 MARKS = {
     "register": re.compile(rf"\b(?:{_REGISTER})(?:\b|(?<=:))", re.IGNORECASE),
     "tax": re.compile(rf"\b(?:{_TAX})\b", re.IGNORECASE),
-    "bank": re.compile(
-        r"\b(?:iban|bic|swift|bankgiro|plusgiro|sort\s+code|bankverbindung|rib)\b", re.IGNORECASE
-    ),
-    "reach": re.compile(r"\b(?:tel\w*|fax|phone|puh|mobil\w*)\b\W|@|\bwww\.|https?:", re.IGNORECASE),
+    "bank": re.compile(rf"\b(?:{alternation('trade', 'bank_marks')})\b", re.IGNORECASE),
+    "reach": re.compile(alternation("trade", "reach_marks"), re.IGNORECASE),
     "town": re.compile(
         r"(?<![\d.,])(?:[A-Z]{1,2}-)?\d{4,5}\s[^\W\d]{3}|\b[A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2}\b|\b\d{4}\s[A-Z]{2}\b"
     ),
@@ -27,10 +25,8 @@ MARKS = {
 """What a company prints of itself, by kind; in the register alone it is that of the seller."""
 BANK = re.compile(listed("banks"), re.IGNORECASE)
 """A name of a bank: beside an account's number it is not the seller's."""
-FIRST_PART = re.compile(
-    r"(?:[&+/-]|\b(?:and|und|et|of|für|for|de|der|des|du|della|dei|van|von|voor|och|og|i))$"
-)
-SECOND_PART = re.compile(r"(?:[&+]|(?:and|und|et|of|für|for|der|des|du|della|van|von|voor|och|og|mbh)\b)")
+FIRST_PART = re.compile(rf"(?:[&+/-]|\b(?:{listed('first_part')}))$")
+SECOND_PART = re.compile(alternation("trade", "second_part"))
 """How the first line of a name ends that goes on in the next one, and how the second begins."""
 _COMPANY_LEAD = listed("company_lead")
 SALUTATION = re.compile(rf"\W*(?:{_COMPANY_LEAD}|{listed('salutations')})(?:\.|\b)\s*:?\s*", re.IGNORECASE)
@@ -44,7 +40,7 @@ HEADING = re.compile(
 """A line that says what the document is."""
 _HEADS = listed("column_heads")
 COLUMN_HEAD = re.compile(
-    rf"\W*(?:{_HEADS})(?:\W+(?:{_HEADS}|of|de|du|goods|ht|ttc|eur|no|nr|\d+))*\W*", re.IGNORECASE
+    rf"\W*(?:{_HEADS})(?:\W+(?:{_HEADS}|{listed('beside_heads')}|\d+))*\W*", re.IGNORECASE
 )
 """A head of a column of the invoice's items, or of their sum."""
 COUNTRY = re.compile(

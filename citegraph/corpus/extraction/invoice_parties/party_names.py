@@ -28,20 +28,17 @@ from citegraph.language.names import (
     parse_name,
     tokens,
 )
+from citegraph.language.word_tables import alternation, listed
 
-_INSIDE = CONNECTORS | frozenset(
-    "del dei do da dos das delle degli van von den zum zur im am aan og och i sur aux au della di het ter em na no".split()
-)
+_INSIDE = CONNECTORS | frozenset(listed("trade", "inside_names"))
 """Words in lower case that a name may hold."""
-_SHORT = frozenset("inc ltd co corp bhd sdn pte pty pvt lda ltda cia".split())
+_SHORT = frozenset(listed("trade", "dotted_forms"))
 """Legal forms that end with a dot; behind others it ends a sentence."""
 BULLET = re.compile(r"(?<=\w\w\w)\.?\s+[|•·●∙■]\s")
 """What parts a name from what is said of it in the same line."""
 _NUMBER_AFTER = re.compile(r"\s*\([^()]*\d{3}[^()]*\)\W*$")
 """A company's number in brackets behind its name."""
-_AFTER_FORM = re.compile(
-    r"\s[-–|(·•]|,|;|\s+(?:au\s+capital|mit\s+sitz|hr[ab]\b|with\s+registered|de\s+c\.?v)", re.IGNORECASE
-)
+_AFTER_FORM = re.compile(rf"\s[-–|(·•]|,|;|\s+(?:{alternation('trade', 'after_form')})", re.IGNORECASE)
 _MORE_FORM = re.compile(r"\.?(?:,?\s(?:de\s(?:c\.?v|r\.?l)\.?|&\sco\.?(?:\s?kg)?|mbb))+", re.IGNORECASE)
 
 

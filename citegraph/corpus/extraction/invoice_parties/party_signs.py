@@ -29,6 +29,7 @@ from citegraph.corpus.extraction.invoice_parties.party_names import (
 from citegraph.corpus.extraction.invoice_parties.party_words import is_name_row, said_name
 from citegraph.language.names import parse_name
 from citegraph.language.terms import bare
+from citegraph.language.word_tables import listed
 
 NEAR = 3
 """Lines around a name in which a registration speaks of it."""
@@ -44,10 +45,8 @@ _SAID: Mapping[str, tuple[float, float]] = {
 """What a label counts for the seller and for the buyer."""
 
 _WEB = re.compile(r"(?:https?://|www\.)(?:www\.)?([\w-]+(?:\.[\w-]+)+)|@([\w-]+(?:\.[\w-]+)+)", re.IGNORECASE)
-_SUFFIXES = frozenset("co com org net gov ac www edu".split())
-_PROVIDERS = frozenset(
-    "gmail yahoo hotmail outlook gmx web icloud live aol orange free localhost example libero legalmail pec".split()
-)
+_SUFFIXES = frozenset(listed("trade", "domain_parts"))
+_PROVIDERS = frozenset(listed("trade", "mail_providers"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,16 +20,13 @@ _BUYER = _words("buyer")
 _ELSEWHERE = _words("elsewhere")
 _GUEST = _words("guest")
 _PAID = _words("paid")
-_BARE = {"seller": r"de|von|van|da|par", "buyer": r"an|à|a|aan|para|per|pour|für|for"}
+_BARE = {said: alternation("trade", f"bare_{said}") for said in ("seller", "buyer")}
 """Prepositions that are labels when a colon follows."""
 
 _NAME_ROW = alternation("trade", "name_rows", blank=" ")
 """What stands before the name in the rows of a form."""
 
-_ABOUT = (
-    r"(?:(?:informationen|angaben|informations?|info|details?|daten|data|dados|datos|dati|dane|gegevens|donn[eé]es|coordonn[eé]es|your|our|ihre?|unsere?|the)"
-    r"\s+(?:(?:zum|zur|des|der|of|about|on|the|do|del|della|van|de|du|over|sur)\s+(?:the\s|l['’])?)?)?"
-)
+_ABOUT = rf"(?:(?:{alternation('trade', 'about')})\s+(?:(?:{alternation('trade', 'about_whom')})\s+(?:the\s|l['’])?)?)?"
 """What may stand before the word for a party in its label: "Informationen zum Verkäufer"."""
 _LABEL = re.compile(
     "|".join(
@@ -45,7 +42,7 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _INLINE = re.compile(
-    rf"(?P<label>(?:{_ELSEWHERE}|{_SELLER}|{_BUYER}|{_GUEST}|{_PAID}){_TAIL}\s?:|(?:{_NAME_ROW})\s?:|(?:de|von|van|da|à|a|aan|para)\s?:"
+    rf"(?P<label>(?:{_ELSEWHERE}|{_SELLER}|{_BUYER}|{_GUEST}|{_PAID}){_TAIL}\s?:|(?:{_NAME_ROW})\s?:|(?:{alternation('trade', 'bare_inline')})\s?:"
     r"|(?:" + _words("inline") + r"))\s*(?P<name>[^\W\d_].*)",
     re.IGNORECASE,
 )
@@ -62,15 +59,13 @@ _SAYS = {
 }
 """Sentences that name the seller, by what they count."""
 _CAPITAL = re.compile(
-    r"(?P<name>[^\W\d_][^\n|•·:]{1,60}?)[\s,–—-]+(?:soci[eé]t[eé]\b[^\n\d]{0,40}|s\.?a\.?(?:s|r\.?l)?\.?u?\.?|snc|scop\w*|eurl|sarl)\s+"
+    r"(?P<name>[^\W\d_][^\n|•·:]{1,60}?)[\s,–—-]+(?:soci[eé]t[eé]\b[^\n\d]{0,40}|"
+    rf"s\.?a\.?(?:s|r\.?l)?\.?u?\.?|{alternation('trade', 'french_forms')})\s+"
     r"(?:[aà]\s\w+\s\w+\s)?au\s+capital",
     re.IGNORECASE,
 )
 """A French company's line in the foot of the page: name, form, capital; of the seller alone."""
-_HINT = re.compile(
-    r"payable|favou?r|titula|inhaber|account|intestat|houder|thank|vielen\s|merci|©|\(c\)|copyright|capital|signat|for\s",
-    re.IGNORECASE,
-)
+_HINT = re.compile(alternation("trade", "hints"), re.IGNORECASE)
 
 _ROW = re.compile(rf"\W*(?:{_NAME_ROW})\s?:", re.IGNORECASE)
 

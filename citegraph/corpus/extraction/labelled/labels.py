@@ -11,6 +11,7 @@ from typing import Self
 from citegraph.corpus.extraction.in_text import Typed
 from citegraph.corpus.schema.field import ExtractRule
 from citegraph.language.terms import bare
+from citegraph.language.word_tables import alternation
 
 BESIDE_VALUE = 12
 """Characters that may stand beside a value in the cell beneath its label; more is a sentence."""
@@ -24,14 +25,15 @@ _WORD = re.compile(r"[^\W_]+")
 _CELL = re.compile(r"\S+(?: \S+)*")
 _NOTHING_RIGHT = re.compile(rf"(?:{_CURRENCY}|[\s:.#*)-])*(?:[ \t]{{2,}}|\n|\Z)")
 _INNER = re.compile(
-    r"\s*(?P<name>name|firma|company|nom|naam|nazwa)?(?P<other>\w[\w .-]{0,25})?\s*:\s*", re.IGNORECASE
+    rf"\s*(?P<name>{alternation('labels', 'names')})?(?P<other>\w[\w .-]{{0,25}})?\s*:\s*", re.IGNORECASE
 )
 """A label of its own under the label of a block: "Seller / Number: 12 / Name: Acme"."""
 _OTHER = re.compile(r"[ \t]{2,}[^\W\d][^:\n]{0,30}(?::|\b-?n[or]\.)[ \t]*$", re.IGNORECASE)
 """Another label between a label and a value, in a cell of its own: the value is that one's."""
 _GAP_BEFORE = re.compile(
     r"(?:^[ \t]*|[ \t]{2,}|[|\t:;(*>-][ \t]*)"
-    r"(?:(?:zzgl\.?|zuzüglich|plus|inkl\.?|incl\.?|dont)[ \t]+)?(?:\d{1,2}(?:[.,]\d{1,2})?[ \t]?%[ \t]+)?$",
+    rf"(?:(?:{alternation('labels', 'plus_tax')})[ \t]+)?"
+    r"(?:\d{1,2}(?:[.,]\d{1,2})?[ \t]?%[ \t]+)?$",
     re.IGNORECASE,
 )
 """What may stand before a label in its cell: nothing, or the rate of a tax ("plus 19 % VAT")."""

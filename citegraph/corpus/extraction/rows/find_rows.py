@@ -22,6 +22,7 @@ from citegraph.corpus.schema.values import coerce
 from citegraph.errors import BadInput
 from citegraph.language.amounts import Money, Quantity, rounded
 from citegraph.language.terms import fold
+from citegraph.language.word_tables import alternation
 
 MOST = 2_000
 """Rows of a kind that are kept of one document."""
@@ -104,7 +105,9 @@ def _ends(bucket: Bucket, kind: RowKind) -> re.Pattern[str] | None:
     if not labels:
         return None
     forms = "|".join(sorted((re.escape(label) for label in labels), key=len, reverse=True))
-    return re.compile(rf"\W{{0,9}}(?:(?:plus|zzgl|inkl|incl)\.?\s)?(?:[\d.,]+\s?%\s)?(?:{forms})\b")
+    return re.compile(
+        rf"\W{{0,9}}(?:(?:{alternation('labels', 'plus_a_rate')})\.?\s)?(?:[\d.,]+\s?%\s)?(?:{forms})\b"
+    )
 
 
 def _beneath_heads(

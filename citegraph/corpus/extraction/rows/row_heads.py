@@ -11,9 +11,10 @@ from citegraph.corpus.extraction.rows.grid import Cell, GridLine
 from citegraph.corpus.schema.bucket import RowKind
 from citegraph.corpus.schema.field import Field
 from citegraph.language.terms import fold
+from citegraph.language.word_tables import alternation
 
 _LONGEST_HEAD = 40
-_COUNTS, _OF_NUMBERS = re.compile(r"(?:^|\s)(?:#|no|nr|num|number|nummer|code|id|ref)$"), 0.3
+_COUNTS, _OF_NUMBERS = re.compile(alternation("labels", "heads_of_numbers")), 0.3
 """How a head ends beneath which numbers stand, and what a name of the item counts in it ("Item #")."""
 
 
@@ -126,7 +127,7 @@ def _priced_twice(
     return [span for span in others if span not in {(cell.left, cell.right) for cell in last}]
 
 
-_NUMBERED = re.compile(r"^(?:pos(?:ition)?|no|nr|n|item|line|lp|#)\W{1,3}\w")
+_NUMBERED = re.compile(rf"^(?:{alternation('labels', 'numbered_rows')})\W{{1,3}}\w")
 
 
 def _fields_named(kind: RowKind, head: str) -> list[tuple[str, float]]:
