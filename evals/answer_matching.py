@@ -6,6 +6,7 @@ from datetime import date
 from decimal import Decimal
 
 from citegraph.language.dates import month_names
+from citegraph.language.word_tables import alternation
 from evals.question_files import Gold
 
 SHORT = 4
@@ -121,7 +122,7 @@ def dates_in(text: str) -> Iterator[date]:
         yield from _dates(year, found[1], found[2])
     folded = text.casefold()
     names = "|".join(sorted(map(re.escape, month_names()), key=len, reverse=True))
-    ordinal = r"(?:st|nd|rd|th|er|º)?\.?"
+    ordinal = rf"(?:{alternation('dates', 'places')})?\.?"
     joint = r"[\s-]*(?:of\s+|de\s+|day\s+of\s+)?"
     day_first = rf"(?<!\d)(\d{{1,2}}){ordinal}{joint}({names})\b\.?,?{joint}(\d{{4}})"
     month_first = rf"\b({names})\b\.?\s*(\d{{1,2}}){ordinal},?\s+(?:\d\d:\d\d(?::\d\d)?\s+)?(\d{{4}})"

@@ -97,7 +97,7 @@ JOINED = re.compile(
 """Between two predicates."""
 RELATIVE = re.compile(rf"(?<=\w)\s+(?:{alternation('asking', 'relative')})\b", re.IGNORECASE)
 """Before a condition without a verb like "contain"; two words at least must be left of it."""
-FORBIDDEN = re.compile(r"\b(?:non|no|anti)-(?=\w)", re.IGNORECASE)
+FORBIDDEN = re.compile(rf"\b(?:{alternation('asking', 'forbidding')})-(?=\w)", re.IGNORECASE)
 
 
 async def find_by_evidence(

@@ -51,7 +51,7 @@ def _units() -> dict[str, str]:
 
 _YEAR = r"(?:19|20|21)\d\d"
 _ANY_YEAR = rf"(?:{_YEAR}|['’]\d\d)"
-_ORDINAL = r"st|nd|rd|th"
+_ORDINAL = alternation("dates", "ordinal_ends")
 _COUNT = r"(?P<n>\d{1,4}|[^\W\d_]+(?:[ -][^\W\d_]+)?)"
 
 

@@ -17,7 +17,7 @@ from citegraph.corpus.records.table_files.table_store import (
 )
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
-from citegraph.language.word_tables import pattern
+from citegraph.language.word_tables import alternation, pattern
 from citegraph.plan.table_words import TableReader, TableReading, counted_column, names_a_column
 from citegraph.question import cues
 from citegraph.question.functions import asks, counting
@@ -328,7 +328,9 @@ def _end_of(question: str) -> str:
 def _without_noun(reader: TableReader, question: str, unused: Sequence[str]) -> list[str]:
     """Return the words left without the one that is counted, which says what a row is: "how many orders"."""
     for _, end in counting(question):
-        noun = re.match(r"\W*(?:of\s+|der\s+|the\s+)?([^\W\d_]+)", question[end:])
+        noun = re.match(
+            rf"\W*(?:(?:{alternation('asking', 'before_a_noun')})\s+)?([^\W\d_]+)", question[end:]
+        )
         if noun and noun[1] in unused:
             return [word for word in unused if word != noun[1]]
     return list(unused)

@@ -131,7 +131,7 @@ def asks_value(bucket: Bucket, question: str, lead: BucketPlan) -> bool:
         return any(name not in filtered for name in lead["asked"]) and lead["noun"] != "plural"
     after = question[match.end() :].strip()
     head = re.split(rf"\b(?:{alternation('asking', 'after_what_is_asked')})\b", after)[0]
-    if re.match(r"(?:of|von|de)\b", after) or names_documents(bucket, head):
+    if re.match(rf"(?:{alternation('asking', 'of')})\b", after) or names_documents(bucket, head):
         return False
     generic = re.search(rf"\b(?:{alternation('asking', 'general_things')})\b", head, re.IGNORECASE)
     return not generic

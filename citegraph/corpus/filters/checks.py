@@ -26,6 +26,7 @@ from citegraph.corpus.schema.field import Field
 from citegraph.errors import BadInput
 from citegraph.language.amounts import Money, Quantity, currency_code
 from citegraph.language.terms import fold
+from citegraph.language.word_tables import alternation
 
 if TYPE_CHECKING:
     from citegraph.corpus.schema.bucket import Bucket
@@ -163,7 +164,9 @@ def _values(field: Field, operator: Operator, value: Any) -> list[Any]:
         raise BadInput(f"{operator!r} needs a value")
     values = value if isinstance(value, list) else [value]
     if operator == "between" and len(values) == 1 and isinstance(value, str) and field.type != "date":
-        values = re.split(r"\s*(?:\.\.|\band\b|\bto\b|\bund\b|\bbis\b|;)\s*", value, maxsplit=1)
+        values = re.split(
+            rf"\s*(?:\.\.|\b(?:{alternation('labels', 'between_values')})\b|;)\s*", value, maxsplit=1
+        )
     if operator == "between" and len(values) != 2 and not (field.type == "date" and len(values) == 1):
         raise BadInput("'between' needs two values")
     if operator not in ("between", "in", "not in") and len(values) > 1:

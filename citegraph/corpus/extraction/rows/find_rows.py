@@ -34,7 +34,7 @@ _CENT = Decimal("0.021")
 _PATIENCE, _MOST_MORE = 3, 4
 _POSITION = re.compile(r"\d{1,4}[.)]?\s+(?=\S)")
 _BARE = re.compile(
-    r"(?:(?P<quantity>\d{1,4}(?:[.,]\d{1,3})?)\s?(?:x|×|@|pcs?|st(?:k|ck)?)?\s+)?"
+    rf"(?:(?P<quantity>\d{{1,4}}(?:[.,]\d{{1,3}})?)\s?(?:x|×|@|{alternation('labels', 'pieces')})?\s+)?"
     # Up to the first two letters side by side there is one way, behind them a step at a time.
     r"(?P<words>\S(?:[\W\d_]|[^\W\d_](?![^\W\d_]))*[^\W\d_]{2}.*?)\s+"
     r"(?P<amount>[-−(]?(?:[A-Z]{3}|[$€£¥₹])?\s?\d[\d.,' ]{0,30}[.,]\d{2}\)?-?)(?:\s?(?:[A-Z]{1,3}|[$€£¥₹*]))?"

@@ -23,12 +23,13 @@ from citegraph.corpus.readers.office.word import (
 from citegraph.corpus.readers.office.word_numbers import Numbers, list_of
 from citegraph.corpus.readers.protocol import Reading, ReadOptions, Unread
 from citegraph.errors import BadInput
+from citegraph.language.word_tables import alternation
 
 _DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 _PPTX = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 _TYPES = "[Content_Types].xml"
 _MAIN = re.compile(rb'"application/vnd\.[\w.-]+\.main\+xml"')
-_HEADING = re.compile(r"(?:heading|überschrift|titre) ?(\d)", re.IGNORECASE)
+_HEADING = re.compile(rf"(?:{alternation('labels', 'headings')}) ?(\d)", re.IGNORECASE)
 
 
 class DocxReader:
