@@ -42,12 +42,14 @@ def cite_values(corpus: Corpus, bucket: Bucket, document: Document, values: Valu
             start, end = line_around(document.text, (place.start, place.end))
             if _label_of(bucket, name, document.text[start:end]):
                 return {"doc": document.doc_id, "start": start, "end": end}
-        for form in written_forms(value):
-            lines = [line_around(document.text, span) for span in every_place(document.text, form)]
-            labels = [_label_of(bucket, name, document.text[a:b]) for a, b in lines]
-            if lines:
-                start, end = lines[labels.index(max(labels))]
-                return {"doc": document.doc_id, "start": start, "end": end}
+        lines = [
+            line_around(document.text, span) for span in every_place(document.text, written_forms(value))
+        ]
+        if lines:
+            start, end = max(
+                lines, key=lambda line: _label_of(bucket, name, document.text[line[0] : line[1]])
+            )
+            return {"doc": document.doc_id, "start": start, "end": end}
         if place and place.start is not None and place.end is not None and place.end <= len(document.text):
             start, end = line_around(document.text, (place.start, place.end))
             return {"doc": document.doc_id, "start": start, "end": end}
@@ -99,15 +101,13 @@ def _numbers(text: str) -> set[str]:
     return {re.sub(r"\D", "", number) for number in re.findall(r"\d[\d.,]*", text)}
 
 
-def every_place(text: str, form: str) -> list[tuple[int, int]]:
-    """Return where `form` stands as a whole word or number, at most 12 places; else the one place that means the same."""
-    places = [match.span() for match in re.finditer(rf"(?<![\w.,]){re.escape(form)}(?![\w]|[.,]\d)", text)][
-        :12
-    ]
+def every_place(text: str, forms: Sequence[str]) -> list[tuple[int, int]]:
+    """Return where one of `forms` stands as a whole word or number, at most 12 places; else one place that means the same."""
+    said = "|".join(re.escape(form) for form in forms)
+    places = [match.span() for match in re.finditer(rf"(?<![\w.,])(?:{said})(?![\w]|[.,]\d)", text)]
     if places:
-        return places
-    found = locate(text, form)
-    return [found] if found else []
+        return places[:12]
+    return [found for form in forms if (found := locate(text, form))][:1]
 
 
 def line_around(text: str, span: tuple[int, int]) -> tuple[int, int]:

@@ -63,9 +63,9 @@ def rows_draft(corpus: Corpus, plan: Plan, context: Context) -> Draft:
             )
     else:
         lines.append(f"{total} {spoken} in {len(ids)} documents:")
-    lines += [f"- {row_said(kind, row)} [{row.doc_id}]" for row in rows[:SHOWN]]
     if total > min(SHOWN, len(rows)):
-        lines.append(f"Showing {min(SHOWN, len(rows))} of {total} rows.")
+        lines.append(f"showing {min(SHOWN, len(rows))} of {total} rows:")
+    lines += [f"- {row_said(kind, row)} [{row.doc_id}]" for row in rows[:SHOWN]]
     columns = [field.name for field in kind.fields if any(field.name in row.values for row in rows)]
     conditions = " and ".join(printed(item) for item in wanted["filters"]) or "all of theirs"
     said = f"{total} rows of tables ({spoken}) in {len(ids)} documents were taken: {conditions}."

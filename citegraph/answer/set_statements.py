@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, cast
@@ -26,6 +26,7 @@ from citegraph.run.model_calls import note
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
 from citegraph.run.state_types import (
+    CitedSpan,
     Decision,
     Draft,
     NumberMade,
@@ -235,12 +236,14 @@ def listed(corpus: Corpus, plan: Plan, decision: Decision, context: Context) -> 
     rows = [
         row for code in apiece for row in set_rows(corpus, plan, decision, wanted, by, limit, currency=code)
     ]
+    rows, beside = ([*rows], []) if codes else by_currency(bucket, order, rows)
     columns = [column for column in wanted if any(row.get(column) is not None for row in rows)]
     all_ids = document_ids(corpus, plan, decision)
     lines = [row_line(row, columns) for row in rows]
     shown = f"showing {len(lines)} of {len(all_ids):,}" if len(lines) < len(all_ids) else f"{len(all_ids):,}"
     noun = "documents" if len(all_ids) != 1 else "document"
     apart = f" ({limit} of each currency, since {', '.join(codes)} cannot be compared)" if codes else ""
+    apart = f" (each in its order: {', '.join(beside)})" if beside else apart
     basis = " (by evidence in their text, not by a field)" if decision.get("targets") else ""
     basis = f"{basis[:-1]}; {decision['coverage']})" if basis and decision.get("coverage") else basis
     doc_ids = [str(row["doc_id"]) for row in rows]
@@ -277,6 +280,20 @@ def ranked_currencies(
     found = run_query(corpus.annotations, query).currencies
     codes = [code for code in found if code is not None]
     return codes if len(codes) > 1 else []
+
+
+def by_currency(bucket: Bucket, order: OrderBy | None, rows: Sequence[Json]) -> tuple[list[Json], list[str]]:
+    """Return rows that an amount orders with those of a currency together, and the currencies where there are several."""
+    declared = bucket.field(order["field"]) if order else None
+    if declared is None or declared.type != "money":
+        return list(rows), []
+    codes = [getattr(row.get(declared.name), "currency", None) or "" for row in rows]
+    held = [code for code, _ in Counter(code for code in codes if code).most_common()]
+    if len(held) < 2:
+        return list(rows), []
+    places = {code: at for at, code in enumerate(held)}
+    ordered = sorted(zip(codes, rows, strict=True), key=lambda item: places.get(item[0], len(held)))
+    return [row for _, row in ordered], held
 
 
 def default_order(bucket: Bucket) -> list[str]:
@@ -395,12 +412,7 @@ def grouped(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, ...
         "documents": list(ids),
         "matched": result.matched,
         "table": table_of(result.columns, rows, [], json_cell),
-        "cited": cited_values(
-            corpus,
-            corpus.buckets[name],
-            [{"doc_id": one} for held in members.values() for one in held][:CITED_INPUTS],
-            [],
-        ),
+        "cited": cited_members(corpus, name, members, [*groups, field or ""]),
         "computed": True,
         "derivations": made,
     }
@@ -420,6 +432,17 @@ def members_of(corpus: Corpus, query: DocumentQuery) -> dict[tuple[Any, ...], li
         for key in product(*keys):
             found.setdefault(key, []).append(str(row["doc_id"]))
     return found
+
+
+def cited_members(
+    corpus: Corpus, bucket: str, members: Mapping[Any, Sequence[str]], columns: Sequence[str]
+) -> list[CitedSpan]:
+    """Return where the documents of groups state what was computed over, else what groups them; blocking."""
+    fields = list(dict.fromkeys(name.partition(".")[0] for name in columns if name))
+    ids = list(dict.fromkeys(one for held in members.values() for one in held))[:CITED_INPUTS]
+    values = corpus.annotations.values_of(bucket, ids)
+    rows = [{"doc_id": one, **values.get(one, {})} for one in ids]
+    return cited_values(corpus, corpus.buckets[bucket], rows, fields)
 
 
 def marks(doc_ids: Sequence[str]) -> str:

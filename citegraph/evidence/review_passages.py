@@ -46,8 +46,12 @@ async def bridge_calls(
     if not left:
         return None
     names = bridging_names(corpus.buckets[first.bucket], first, text, question)
-    own = {word for said in names_said(plan, first.bucket) for word in content_words(said)}
-    names = [name for name in names if not own & set(content_words(name)) and name not in first.title]
+    own = [set(content_words(said)) for said in names_said(plan, first.bucket)]
+    names = [
+        name
+        for name in names
+        if name not in first.title and not any(said and said <= set(content_words(name)) for said in own)
+    ]
     names = (await telling_names(corpus, first, names))[:MAX_NAMES]
     if not names:
         return None

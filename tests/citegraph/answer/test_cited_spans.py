@@ -50,15 +50,19 @@ class Sources:
         return self.places
 
 
+@pytest.mark.parametrize("printed", ["84.00", "1,284.00", "1.284,00"])
 @pytest.mark.parametrize("found_at", [None, "Net amount"])
-def test_a_total_is_cited_by_the_line_with_its_label(found_at: str | None) -> None:
-    text = "Invoice KOS-2\nNet amount 84.00\nTax exempt\nGrand total 84.00 EUR\n"
+def test_a_total_is_cited_by_the_line_with_its_label(found_at: str | None, printed: str) -> None:
+    text = f"Invoice KOS-2\nNet amount {printed}\nTax exempt\nGrand total {printed} EUR\n"
+    amount = Money(Decimal("84.00") if printed == "84.00" else Decimal("1284.00"), "EUR")
     start = text.index(found_at) if found_at else 0
-    places = {"total_amount": Source(start=start, end=start + len("Net amount 84.00"))} if found_at else {}
+    places = (
+        {"total_amount": Source(start=start, end=start + len(f"Net amount {printed}"))} if found_at else {}
+    )
     corpus: Any = SimpleNamespace(annotations=Sources(places))
     document = Document("d", "invoices", text, "d.pdf", "")
     invoices = load_buckets()["invoices"]
-    cited = cite_values(corpus, invoices, document, {"total_amount": Money(Decimal("84.00"), "EUR")})
-    assert text[cited["start"] : cited["end"]] == "Grand total 84.00 EUR"
-    cited = cite_values(corpus, invoices, document, {"net_amount": Money(Decimal("84.00"), "EUR")})
-    assert text[cited["start"] : cited["end"]] == "Net amount 84.00"
+    cited = cite_values(corpus, invoices, document, {"total_amount": amount})
+    assert text[cited["start"] : cited["end"]] == f"Grand total {printed} EUR"
+    cited = cite_values(corpus, invoices, document, {"net_amount": amount})
+    assert text[cited["start"] : cited["end"]] == f"Net amount {printed}"

@@ -1,6 +1,7 @@
 """statements: rows, computed numbers, cited lines and extracts that code writes."""
 
 from decimal import Decimal
+from itertools import groupby
 from types import SimpleNamespace
 from typing import Any
 
@@ -161,6 +162,18 @@ def test_documents_without_the_value_are_counted(corpus: Corpus) -> None:
     assert draft["unanswerable"] is True
 
 
+def test_a_list_by_amount_keeps_each_currency_together(corpus: Corpus) -> None:
+    plan = plan_of(corpus, "list the invoices of 2024, largest first")
+    draft = compose_set(corpus, plan, {}, NOW)
+    amounts = [row[-1].split() for row in draft["table"]["rows"]]
+    codes = [code for _, code in amounts]
+    assert list(dict.fromkeys(codes)) == ["EUR", "MYR", "USD"] == [code for code, _ in groupby(codes)]
+    assert draft["text"].splitlines()[0] == "21 documents in invoices (each in its order: EUR, MYR, USD):"
+    for code in set(codes):
+        own = [Decimal(amount.replace(",", "")) for amount, of in amounts if of == code]
+        assert own == sorted(own, reverse=True)
+
+
 def test_groups(corpus: Corpus) -> None:
     plan = plan_of(corpus, "What did we spend at Oudenveld or Perrisoke Staffing?")
     plan["aggregate"] = {"function": "sum", "field": "total_amount", "group_by": ["vendor_name"]}
@@ -176,6 +189,9 @@ def test_groups(corpus: Corpus) -> None:
         "- Perrisoke Staffing Inc.: sum total amount 10,584.00 USD [perrisoke-ps-88104]\n"
         "Note: amounts in EUR, USD are not added up."
     )
+    texts = {doc_id: corpus.documents.text(doc_id) for doc_id in draft["documents"]}
+    lines = [texts[item["doc"]][item["start"] : item["end"]] for item in draft["cited"]]
+    assert lines[-1].split() == ["Total", "amount", "USD", "10,584.00"], "not the net line, nor the head"
     # What the database computed is not called unsupported for want of a passage.
     report = verify(
         draft["text"], gather_evidence(corpus, {"draft": draft}, {})[0], derivations=derivations_of(draft)
@@ -319,8 +335,8 @@ def test_how_an_amount_may_be_printed() -> None:
 
 def test_a_place_is_a_whole_number() -> None:
     text = "1355.20 and 355.20, 355.201 or 355.20."
-    assert [text[start:end] for start, end in every_place(text, "355.20")] == ["355.20", "355.20"]
-    assert [start for start, _ in every_place(text, "355.20")] == [12, 31]
+    assert [text[start:end] for start, end in every_place(text, ["355.20"])] == ["355.20", "355.20"]
+    assert [start for start, _ in every_place(text, ["355.20"])] == [12, 31]
 
 
 def test_a_short_line_takes_the_label_above() -> None:
