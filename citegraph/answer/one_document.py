@@ -202,11 +202,17 @@ def stated_values(
 ) -> Json:
     """Return the values of the document that the question asks for, at most two.
 
+    The field by which it was found is one only where it holds more than was said ("the parties to the lease with A").
     "How much" alone asks for the main amount; not when words remain that do not just name the document ("change",
     the name of an article): then another amount is meant, and the passages have to say it.
     """
     filtered = {clause.get("field") for clause in part.get("filters", [])}
-    asked = [name for name in part.get("asked", []) if name in values and name not in filtered]
+    asked = [
+        name
+        for name in part.get("asked", [])
+        if name in values
+        and (name not in filtered or (isinstance(values[name], tuple) and len(values[name]) > 1))
+    ]
     if PERSON.search(question):
         asked = [name for name in asked if not no_person(bucket, name)]
     if counted_at(question) is not None:  # "how many years does the maker promise" asks for no maker

@@ -218,8 +218,14 @@ def held_against(
 def holders(corpus: Corpus, plan: Plan, values: Mapping[str, Any]) -> list[str]:
     """Return a line on each document that holds a smallest or largest value: which one, and of what day; blocking."""
     name, function = plan["buckets"][0], plan["aggregate"]["function"]
-    best = extreme_of(values, list(values), function) if function in {"min", "max"} else []
-    if not best or len(best) > NAMED:
+    if function not in {"min", "max"}:
+        return []
+    apart: dict[str, list[str]] = {}
+    for doc_id, value in values.items():
+        apart.setdefault(getattr(value, "currency", None) or "", []).append(doc_id)
+    found = [extreme_of(values, members, function) for members in apart.values()]
+    best = [doc_id for holding in found if len(holding) <= HOLDERS for doc_id in holding]
+    if not best:
         return []
     bucket = corpus.buckets[name]
     lines = []
@@ -230,7 +236,7 @@ def holders(corpus: Corpus, plan: Plan, values: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-NAMED = 3
+HOLDERS = 3
 """Documents with the same smallest or largest value that are named."""
 
 

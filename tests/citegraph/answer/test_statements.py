@@ -162,6 +162,12 @@ def test_documents_without_the_value_are_counted(corpus: Corpus) -> None:
     assert draft["unanswerable"] is True
 
 
+def test_the_largest_of_each_currency_is_named(corpus: Corpus) -> None:
+    lines = compose_set(corpus, plan_of(corpus, "What is the largest invoice?"), {}, NOW)["text"].splitlines()
+    for holder in ("Mirabund Software GmbH", "Perrisoke Staffing Inc.", "Sungai Teduh Logistics Sdn Bhd"):
+        assert [line for line in lines if line.startswith(f"{holder}, 202")], holder
+
+
 def test_a_list_by_amount_keeps_each_currency_together(corpus: Corpus) -> None:
     plan = plan_of(corpus, "list the invoices of 2024, largest first")
     draft = compose_set(corpus, plan, {}, NOW)
@@ -214,6 +220,15 @@ async def test_a_value_is_stated_with_its_line(corpus: Corpus) -> None:
     assert draft["text"].startswith("Total amount: 1,355.20 EUR [oudenveld-of-24-02]")
     assert "355.20" in spans(corpus, draft)[0]
     assert draft["unanswerable"] is False
+
+
+async def test_the_parties_are_stated_though_one_of_them_found_the_document(corpus: Corpus) -> None:
+    question = "Who are the parties to the lease with Bukit Seraya?"
+    draft = await answered(corpus, question, "contracts", "bukit-seraya-lease")
+    first = draft["text"].splitlines()[0]
+    assert first.startswith(
+        "Parties: Bukit Seraya Properties Sdn Bhd; Marrowfen Instruments (Penang) Sdn Bhd"
+    )
 
 
 async def test_an_extract_is_quoted(corpus: Corpus) -> None:
