@@ -111,6 +111,7 @@ def _defined(text: str, start: int, words: str) -> Iterator[Party]:
     """
     end = min(len(text), start + DEFINED_WITHIN)
     begin, found = start, 0
+    terms: set[str] = set()
     for term in _DEFINED.finditer(text, start, end):
         if not found:
             for phrase in re.finditer(rf"\b(?:{words})\b\s*:?", text[begin : term.start()], re.IGNORECASE):
@@ -126,15 +127,50 @@ def _defined(text: str, start: int, words: str) -> Iterator[Party]:
         role = " ".join(re.sub(_ARTICLE, "", term["term"], flags=re.IGNORECASE).split())
         if fold(role) in _no_party():
             continue
-        if (span := _name(text, _after_description(text, begin, term.start()), term.start())) is not None:
+        if _collective().match(term[0]) and not (
+            stop or _SENTENCE.search(between) or _POSTCODE.search(between)
+        ):
+            for span in _listed(text, begin, term.start()):
+                if fold(text[slice(*span)]) not in terms:
+                    found += 1
+                    yield Party(*span, role)
+        elif (named := _name(text, _after_description(text, begin, term.start()), term.start())) is not None:
             found += 1
-            yield Party(*span, role)
+            terms.add(fold(role))
+            yield Party(*named, role)
         begin = term.end()
 
 
-_ARTICLE = rf"^(?:{alternation('contracts', 'articles')})\s+"
+_ARTICLES, _AND = alternation("contracts", "articles"), alternation("contracts", "and")
+_ARTICLE = rf"^(?:{_ARTICLES})\s+"
 _RECITES = re.compile(alternation("contracts", "recites"), re.IGNORECASE)
+
+
+@cache
+def _collective() -> re.Pattern[str]:
+    """Return how a bracket begins that gives several parties one term."""
+    return re.compile(rf"\(\s*(?:{_any('collective')})\b,?\s*(?:\w+\s+)?[\"“”„«]", re.IGNORECASE)
+
+
+def _listed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the names of a list that one term closes: `A. Roe, a natural person, and Elm LLC (together, the "Owners")`.
+
+    A comma parts them, but not a name from its legal form.
+    """
+    begin = start
+    joints = rf",\s+(?:(?:{_AND})\s+)?(?:(?:{_ARTICLES})\s+)?|\s(?:{_AND})\s+(?:(?:{_ARTICLES})\s+)?|\Z"
+    for joint in re.finditer(joints, text[start:end]):
+        after = tokens(text[start + joint.end() : start + joint.end() + 30])
+        if joint[0] and after and after[0].text in LEGAL_FORMS:
+            continue
+        stop = start + joint.start()
+        if _complete(text[begin:stop]) and (span := _name(text, begin, stop)) is not None:
+            yield span
+        begin = start + joint.end()
+
+
 _SENTENCE = re.compile(r"\A\s*\.\s+[A-Z]|[a-z)\d]{3}[.:]\s+[A-Z\d]")
+_POSTCODE = re.compile(r"\b[A-Z][a-z]+\.?,?\s+\d{4,5}(?:-\d{4})?\b|\b[A-Z]{2}\s+\d{5}\b")
 _DESCRIBED = re.compile(r"[\s,;:.]*(?:[a-z]|\d)")
 
 
@@ -178,26 +214,52 @@ def _closed_by_roles(text: str) -> Iterator[Party]:
     known: set[str] = set()
     for term in _DEFINED.finditer(text[:OPENING]):
         role = re.sub(_ARTICLE, "", " ".join(term["term"].split()), flags=re.IGNORECASE)
-        before = text[max(0, term.start() - 120) : term.start()]
-        before = before.rstrip() + " "
+        begin = max(0, term.start() - 120)
+        before = text[begin : term.start()].rstrip() + " "
         found = _BEFORE.search(before)
+        if found and _PLACED.search(before, 0, found.start()) and not _has_form(found[0]):
+            # It is where the party has its seat: "Elm Traders, having its office at Leeds, Yorkshire (the "Client")".
+            at = _sentence(text, term.start())
+            if (described := _described(text, at, begin + found.start())) is not None:
+                begin, found = at, described
         if (
             found is None
             or fold(role) in known
             or not (fold(role) in _roles() or _is_short_for(role, found[0]))
         ):
             continue
-        begin = max(0, term.start() - 120) + found.start()
-        span = _name(text, begin, term.start())
+        span = _name(text, begin + found.start(), term.start())
         if span is not None and len(text[slice(*span)].split()) > 1:
             known.add(fold(role))
             yield Party(*span, role)
 
 
+def _sentence(text: str, end: int) -> int:
+    """Return where the sentence or paragraph of a place begins, at most 400 characters before it."""
+    start = max(0, end - 400)
+    ends = list(re.finditer(r"[a-z)\d]{2}[.;]\s+(?=[A-Z])|\n\s*\n|\A", text[start:end]))
+    return start + ends[-1].end() if ends else start
+
+
+_PLACED = re.compile(r"\b[a-z]{2,}\s+\Z")
+
+
+def _described(text: str, start: int, end: int) -> re.Match[str] | None:
+    """Return the name before the first description of a party there, matched in the text from `start` on."""
+    for tail in re.finditer(rf"\b(?:{_any('describes')})\b", text[start:end], re.IGNORECASE):
+        before = text[start : start + tail.start()].rstrip(" ,\n") + " "
+        if found := _BEFORE.search(before):
+            return found
+    return None
+
+
+def _has_form(name: str) -> bool:
+    return any(token.text in CLEAR_FORMS for token in tokens(name))
+
+
 def _is_short_for(term: str, name: str) -> bool:
     """Return whether a defined term is how a company with a legal form is called for short."""
-    found = tokens(name)
-    return bool(found) and any(token.text in CLEAR_FORMS for token in found) and fold(term) in fold(name)
+    return _has_form(name) and fold(term) in fold(name)
 
 
 def _names(text: str, start: int) -> Iterator[Party]:
@@ -265,7 +327,8 @@ def _name(text: str, start: int, end: int, *, lower: bool = False) -> tuple[int,
         or _is_sentence(piece)
         or _ROLE.search(piece)
         or not (lower or re.search(r"[A-Z]", piece))
-        or (not lower and re.match(r"[a-zà-öø-ÿ]+(?![\w.])|\d+\s", piece))
+        or (not lower and re.match(r"[a-zà-öø-ÿ]+(?![\w.])", piece))
+        or (not lower and re.match(r"\d+\s", piece) and not (len(piece.split()) < 6 and _has_form(piece)))
     ):
         return None
     return start, start + len(piece)

@@ -25,11 +25,13 @@ CII: Mapping[str, str] = {
     "BT-20": f"{_SETTLED}/SpecifiedTradePaymentTerms/Description",
     "BT-25": f"{_SETTLED}/InvoiceReferencedDocument/IssuerAssignedID",
     "BT-27": f"{_AGREED}/SellerTradeParty/Name",
+    "BT-28": f"{_AGREED}/SellerTradeParty/SpecifiedLegalOrganization/TradingBusinessName",
     "BT-31": f"{_AGREED}/SellerTradeParty/SpecifiedTaxRegistration/ID[VA]",
     "BT-35": f"{_AGREED}/SellerTradeParty/PostalTradeAddress/LineOne",
     "BT-37": f"{_AGREED}/SellerTradeParty/PostalTradeAddress/CityName",
     "BT-40": f"{_AGREED}/SellerTradeParty/PostalTradeAddress/CountryID",
     "BT-44": f"{_AGREED}/BuyerTradeParty/Name",
+    "BT-45": f"{_AGREED}/BuyerTradeParty/SpecifiedLegalOrganization/TradingBusinessName",
     "BT-72": f"{_DEAL}/ApplicableHeaderTradeDelivery|ApplicableSupplyChainTradeDelivery/ActualDeliverySupplyChainEvent/OccurrenceDateTime",
     "BT-109": f"{_SUMS}/TaxBasisTotalAmount",
     "BT-110": f"{_SUMS}/TaxTotalAmount",
@@ -50,15 +52,17 @@ UBL: Mapping[str, str] = {
     "BT-2": "IssueDate",
     "BT-3": "InvoiceTypeCode|CreditNoteTypeCode",
     "BT-5": "DocumentCurrencyCode",
-    "BT-9": "DueDate",
+    "BT-9": "DueDate; PaymentMeans/PaymentDueDate",
     "BT-20": "PaymentTerms/Note",
     "BT-25": "BillingReference/InvoiceDocumentReference/ID",
     "BT-27": f"{_SELLER}/PartyLegalEntity/RegistrationName",
+    "BT-28": f"{_SELLER}/PartyName/Name",
     "BT-31": f"{_SELLER}/PartyTaxScheme/CompanyID",
     "BT-35": f"{_SELLER}/PostalAddress/StreetName",
     "BT-37": f"{_SELLER}/PostalAddress/CityName",
     "BT-40": f"{_SELLER}/PostalAddress/Country/IdentificationCode",
     "BT-44": f"{_BUYER}/PartyLegalEntity/RegistrationName",
+    "BT-45": f"{_BUYER}/PartyName/Name",
     "BT-72": "Delivery/ActualDeliveryDate",
     "BT-109": f"{_TOTAL}/TaxExclusiveAmount",
     "BT-110": "TaxTotal/TaxAmount",
@@ -67,7 +71,7 @@ UBL: Mapping[str, str] = {
     "BT-115": f"{_TOTAL}/PayableAmount",
     "BT-153": "InvoiceLine|CreditNoteLine/Item/Name",
 }
-"""Business term -> path of local names in UBL."""
+"""Business term -> path of local names in UBL; behind `;` the path where a credit note keeps it."""
 
 _DELIVERED = "SpecifiedLineTradeDelivery|SpecifiedSupplyChainTradeDelivery"
 _PRICED = "SpecifiedLineTradeAgreement|SpecifiedSupplyChainTradeAgreement"
@@ -172,6 +176,7 @@ def _value(term: str, node: Any, currency: str) -> str:
 
 
 def _find(root: Any, path: str) -> Iterator[Any]:
+    path, _, other = path.partition("; ")
     nodes = [root]
     for step in path.split("/") if path else ():
         names, _, scheme = step.partition("[")
@@ -180,7 +185,7 @@ def _find(root: Any, path: str) -> Iterator[Any]:
         if scheme:
             nodes = [node for node in nodes if node.get("schemeID") == scheme.rstrip("]")]
     if path:
-        yield from nodes
+        yield from nodes or (_find(root, other) if other else ())
 
 
 def _local(node: Any) -> str:

@@ -17,10 +17,12 @@ from citegraph.corpus.extraction.first_lines import find_day, find_holder, find_
 from citegraph.corpus.extraction.headings import find_heading, find_part
 from citegraph.corpus.extraction.in_text import Typed, find_typed
 from citegraph.corpus.extraction.invoice_parties.seller_and_buyer import Named, find_trade_parties
-from citegraph.corpus.extraction.labelled.labels import beside
+from citegraph.corpus.extraction.labelled.labels import beside, listed_beneath
 from citegraph.corpus.extraction.labelled.laid_out import LaidOut, laid_out
+from citegraph.corpus.extraction.letters import TRUST, Letter, find_letter
 from citegraph.corpus.extraction.properties import FrontMatter, front_matter, look_up
 from citegraph.corpus.extraction.rows.find_rows import find_rows
+from citegraph.corpus.extraction.running_heads import find_publisher
 from citegraph.corpus.extraction.sums import add_up
 from citegraph.corpus.readers.plain_text import without_marks
 from citegraph.corpus.records.extracted.found import Candidate, Extracted, Extraction, FoundRow, Refused
@@ -35,6 +37,8 @@ from citegraph.language.terms import fold, language_of
 
 _LONGEST_MATCH = 4_000
 """Characters that a match which begins within reach may have."""
+MAIL = "mail_"
+"""Begins the keys of a mail's head."""
 DISAGREEMENT = 0.8
 """Factor on the confidence of a value that another place contradicts."""
 
@@ -57,9 +61,14 @@ class Source:
     @cached_property
     def heading(self) -> tuple[int, int, float] | None:
         """Return where the text prints the title of the document, and how sure that is; a mail has its subject."""
-        if self.matter is not None and "mail_subject" in self.matter.properties:
+        if self.is_mail or (self.letter and not self.text.lstrip().startswith("#")):
             return None
         return find_heading(self.text, self.layouts, self.title)
+
+    @property
+    def is_mail(self) -> bool:
+        """Return whether the text begins with the head of a mail."""
+        return self.matter is not None and any(key.startswith(MAIL) for key in self.matter.properties)
 
     @cached_property
     def look(self) -> LaidOut:
@@ -83,9 +92,26 @@ class Source:
         return next((terms for data in self.embedded if (terms := read_einvoice(data))), {})
 
     @cached_property
+    def is_written_out(self) -> bool:
+        """Return whether the text is nothing but the XML of an electronic invoice, an element a line, not its print.
+
+        What stands there before a colon is the name of an element, which says other things than the same words on paper.
+        """
+        names = re.findall(r"^([^\W\d_][^:\n]*): ", self.text[:2000], re.MULTILINE)[:4]
+        data = "".join(self.embedded[0].decode().split()) if self.terms and names else ""
+        return bool(data) and all(
+            re.search(rf"[<:]{re.escape(name.replace(' ', ''))}[>a-z]", data) for name in names
+        )
+
+    @cached_property
     def matter(self) -> FrontMatter | None:
         """Return the front matter of the text."""
         return front_matter(self.text)
+
+    @cached_property
+    def letter(self) -> Letter | None:
+        """Return what the form of a letter says, None of what is none; what stands largest there is its writer's name."""
+        return find_letter(self.text)
 
     @cached_property
     def trade_parties(self) -> tuple[Named | None, Named | None]:
@@ -200,8 +226,17 @@ class _FieldRun:
     def decide(self) -> Extracted | None:
         """Return the value that the surest rule gives, with what the others say of it."""
         own = ExtractRule(keys=(self.declared.name, *self.declared.columns))
-        winners = [winner for rule in (own, *self.declared.extract) if (winner := self._winner(rule))]
+        winners = [winner for rule in (own, *self._rules()) if (winner := self._winner(rule))]
         return weigh(winners)
+
+    def _rules(self) -> Sequence[ExtractRule]:
+        """Return the rules that are asked: what the head of a mail or the XML of an invoice says, nothing else does."""
+        rules = self.declared.extract
+        if self.source.is_mail and any(key.startswith(MAIL) for rule in rules for key in rule.keys):
+            return [rule for rule in rules if rule.keys]
+        if self.source.is_written_out and any(rule.embedded for rule in rules):
+            return [rule for rule in rules if rule.embedded]
+        return rules
 
     def labelled(self) -> list[Candidate]:
         """Return everything that the labels and patterns of the field give, not only the surest of each."""
@@ -247,6 +282,11 @@ class _FieldRun:
                 yield from self._keys(rule)
             case "labels":
                 look = self._look(rule)
+                if rule.listed and (items := list(listed_beneath(_scope(look.text, rule), rule))):
+                    shown = "\n".join(look.text[slice(*item)] for item in items)
+                    names = [look.text[slice(*item)] for item in items]
+                    yield from self._read(rule, names, shown, 0, look.span(items[0][0], items[-1][1]))
+                    return
                 for rank, value in beside(_scope(look.text, rule), rule, self._find, every=every):
                     yield rank, self._typed(rule, value, look.span(value.start, value.end))
             case "pattern":
@@ -298,7 +338,18 @@ class _FieldRun:
             yield from self._read(rule, raw, match.group(group), 0, look.span(*match.span(group)))
 
     def _head(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
-        plain = ("title", "heading", "part", "day", "writer", "holder", "kind")
+        plain = (
+            "title",
+            "heading",
+            "part",
+            "day",
+            "writer",
+            "holder",
+            "kind",
+            "addressee",
+            "signer",
+            "publisher",
+        )
         look = self._plain if rule.head in plain else self.source.look
         found: Named | tuple[int, int, float] | None
         match rule.head:
@@ -311,15 +362,27 @@ class _FieldRun:
             case "heading":
                 found = self.source.heading
                 if found and self._is_noun(kind := self.source.text[found[0] : found[1]]):
-                    # "Datasheet" in large print says what it is, where the file is called "KX39 Datasheet".
-                    found = find_heading(self.source.text, self.source.layouts, self.source.title, kind)
+                    # "Datasheet" in large print says what it is, not what it is called.
+                    found = (
+                        find_heading(self.source.text, self.source.layouts, self.source.title, kind) or found
+                    )
             case "part":
                 at = self.source.heading
                 found = find_part(self.source.text, at[:2] if at else None, self.source.name)
             case "day":
-                found = find_day(look.text, order=self._order, today=self.source.today)
+                found = find_day(look.text, order=self._order, today=self.source.today, end=self._head_end())
             case "writer":
-                found = find_writer(look.text, order=self._order, today=self.source.today)
+                titles = {
+                    self.source.title,
+                    *(self.source.text[slice(*at[:2])] for at in (self.source.heading,) if at),
+                }
+                found = find_writer(look.text, order=self._order, today=self.source.today, titles=titles)
+            case "addressee" | "signer":
+                letter = self.source.letter
+                place = letter and (letter.addressee if rule.head == "addressee" else letter.signer)
+                found = (*place, TRUST) if place else None
+            case "publisher":
+                found = find_publisher(self.source.text, self.source.pages, self.bucket.nouns)
             case "holder":
                 found = find_holder(look.text)
             case "language":
@@ -341,11 +404,13 @@ class _FieldRun:
         for rank, candidate in self._read(rule, raw, raw, 0, place):
             yield rank, replace(candidate, confidence=trust)
 
+    def _head_end(self) -> int:
+        """Return where the head of a letter ends, 0 of what is none."""
+        return self.source.letter.greeting[0] if self.source.letter else 0
+
     def _is_noun(self, title: str) -> bool:
-        named = fold(self.source.title)
-        return (
-            bool(named) and named != fold(title) and fold(title) in {fold(noun) for noun in self.bucket.nouns}
-        )
+        said = fold(title)
+        return said != fold(self.source.title) and said in {fold(noun) for noun in self.bucket.nouns}
 
     def _kind(self) -> tuple[int, int, float] | None:
         """Return the longest declared value that the title names: a document is of one kind, and mentions others."""

@@ -1,6 +1,7 @@
 """What the first lines of any document say beside its title: its day, who wrote it, whom a certificate is for."""
 
 import re
+from collections.abc import Container
 from datetime import date
 
 from citegraph.corpus.extraction.document_head import head_lines, is_name
@@ -26,17 +27,22 @@ _PERSON = re.compile(
 """A person's name as a line of its own prints it: two to four words that begin large."""
 
 
-def find_day(text: str, *, order: str, today: date) -> tuple[int, int, float] | None:
+def find_day(text: str, *, order: str, today: date, end: int = 0) -> tuple[int, int, float] | None:
     """Return (start, end, confidence) of the day that a document's head bears, None when it bears none.
 
     A line with two days is a period, or a list, and says nothing of the document itself.
+
+    Args:
+        end: where the head of a letter ends; 0: after its first LINES.
     """
     best: tuple[int, int, float] | None = None
-    for number, (start, end) in enumerate(head_lines(text, LINES)):
-        days = list(find_dates(text[start:end], order, today))
+    for number, (start, stop) in enumerate(
+        head_lines(text[:end] if end else text, 4 * LINES if end else LINES)
+    ):
+        days = list(find_dates(text[start:stop], order, today))
         if len(days) != 1 or days[0].value > today:  # type: ignore[operator]
             continue
-        trust = _trust(text[start:end], days[0], number)
+        trust = _trust(text[start:stop], days[0], number)
         if trust and (best is None or trust > best[2]):
             best = start + days[0].start, start + days[0].end, trust
     return best
@@ -54,12 +60,18 @@ def _trust(line: str, day: Typed, number: int) -> float:
     return IN_SENTENCE if number < SENTENCES else 0.0
 
 
-def find_writer(text: str, *, order: str, today: date) -> tuple[int, int, float] | None:
-    """Return (start, end, confidence) of the person that a line beside the day or a mail address names, as papers do."""
+def find_writer(
+    text: str, *, order: str, today: date, titles: Container[str] = ()
+) -> tuple[int, int, float] | None:
+    """Return (start, end, confidence) of the person that a line beside the day or a mail address names, as papers do.
+
+    Args:
+        titles: lines that name the document.
+    """
     lines = list(head_lines(text, LINES))
     for number, (start, end) in enumerate(lines):
         line = text[start:end]
-        if number and _PERSON.fullmatch(line) and not line.isupper() and is_name(line):
+        if number and line not in titles and _PERSON.fullmatch(line) and not line.isupper() and is_name(line):
             around = [text[slice(*lines[place])] for place in (number - 1, number + 1) if place < len(lines)]
             if any("@" in other or _is_day(other, order, today) for other in around):
                 return start, end, BYLINE

@@ -12,7 +12,7 @@ from citegraph.errors import BadInput
 from citegraph.language.amounts import Amount, Quantity, find_amounts, find_quantities
 from citegraph.language.dates import find_days
 from citegraph.language.terms import fold
-from citegraph.language.word_tables import listed
+from citegraph.language.word_tables import listed, table, words_to_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,17 +175,54 @@ def place_names() -> dict[str, str]:
     # The parts of the United Kingdom and other law districts that ISO 3166 does not name so.
     for name in listed("labels", "more_places"):
         names[fold(name)] = name
+    inside = {word for name in names for word in name.split() if name != word}
+    for code, forms in table("cldr_countries").items():
+        if (shown := _shown(code)) is not None:
+            # "Island" is Iceland in German, and a word of other places in English.
+            others = (fold(form) for form in forms.split(" | "))
+            names |= {
+                form: shown for form in others if len(form) > 3 and form not in names and form not in inside
+            }
     return names
 
 
+def _shown(code: str) -> str | None:
+    """Return the name that people use for a country (ISO 3166-1 alpha-2)."""
+    import pycountry
+
+    country = pycountry.countries.get(alpha_2=code)
+    return getattr(country, "common_name", country.name).partition(",")[0] if country else None
+
+
 def find_places(field: Field, text: str, *, today: date, order: str) -> Iterator[Typed]:
-    """Yield the countries, states and provinces that a text names, the longest name at a place."""
-    for found in _places_pattern().finditer(text):
-        name = place_names()[fold(found[0].replace("’", "'"))]
+    """Yield the countries, states and provinces that a text names, the longest name at a place.
+
+    A law has a country's adjective too: "droit français", "deutsches Recht".
+    """
+    places = [
+        (found, place_names()[fold(found[0].replace("’", "'"))]) for found in _places_pattern().finditer(text)
+    ]
+    if field.kind == "jurisdiction":
+        adjectives = (
+            (found, _shown(words_to_keys("demonyms")[(found[1] or found[2]).casefold()]))
+            for found in _laws_pattern().finditer(text)
+        )
+        places += [(found, name) for found, name in adjectives if name]
+    for found, name in sorted(places, key=lambda place: place[0].start()):
         try:
             yield Typed(found.start(), found.end(), found[0], coerce(field, name, today=today, order=order))
         except BadInput:
             continue
+
+
+@cache
+def _laws_pattern() -> re.Pattern[str]:
+    """Return the adjective of a country beside a word for law."""
+    law = "|".join(re.escape(word.strip()) for word in table("contracts")["law"].split("|"))
+    adjectives = "|".join(sorted(map(re.escape, words_to_keys("demonyms")), key=len, reverse=True))
+    return re.compile(
+        rf"(?<!\w)(?:({adjectives})\s+(?:{law})|(?:{law})\s+({adjectives}))(?!\w)", re.IGNORECASE
+    )
 
 
 @cache

@@ -37,6 +37,9 @@ Head = Literal[
     "holder",
     "language",
     "kind",
+    "addressee",
+    "signer",
+    "publisher",
 ]
 
 CONFIDENCE: dict[str, float] = {
@@ -77,7 +80,7 @@ class ExtractRule(BaseModel):
         pattern: regular expression; group 1 is the value when there is one.
         head: what the first lines name: the issuing `organization`, or the `title`; the `heading` that is printed largest
             there, or the `part` number that it is about; the `seller` or the `buyer` of
-            an invoice, wherever it names them; the `day` that the head bears and the `writer` beside it; the `holder`
+            an invoice, wherever it names them; the `day` that the head bears and the `writer` beside it; the `addressee` and the `signer` of a letter; the `publisher` that a running head names; the `holder`
             of a certificate; the `language` that the text is written in; the `kind` of document, a declared value, that
             the title says.
         parties: the names in an opening like "between A and B", after one of these phrases.
@@ -90,6 +93,7 @@ class ExtractRule(BaseModel):
         reach: characters after a label in which the value has to begin.
         prose: whether a label stands in running text, so that its value may be on the next line; else, as on a
             form, it begins a cell and its value stands on the same line, or beneath when nothing does.
+        listed: whether the lines beneath a label that has its line to itself are the values of a list, one each.
         take: which of several places gives the value, or `most`: the value that most of them give;
             `all` for a list.
         confidence: 0 to 1; default: that of the way.
@@ -111,6 +115,7 @@ class ExtractRule(BaseModel):
     within: int = 0
     reach: int = Declared(60, ge=1, le=2000)
     prose: bool = False
+    listed: bool = False
     take: Literal["first", "last", "most", "largest", "all"] = "first"
     confidence: float | None = Declared(None, ge=0, le=1)
 

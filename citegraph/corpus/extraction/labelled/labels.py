@@ -38,6 +38,14 @@ _GAP_BEFORE = re.compile(
 )
 """What may stand before a label in its cell: nothing, or the rate of a tax ("plus 19 % VAT")."""
 
+_ALONE = re.compile(r"[ \t]*:?[ \t]*(?:\n|\Z)")
+_ITEM = re.compile(
+    r"[ \t]*[^\w\s(]?[ \t]*(?P<words>[^\W\d_a-zß-öø-ÿ][^\d:;.!?\n]*(?:\.[^\d:;!?\n]+)*?)[ \t]*,?[ \t]*"
+)
+"""An item of a list: it begins large, behind at most one sign, and neither ends as a sentence nor names something else."""
+MOST_WORDS = 6
+"""Words of an item."""
+
 Finder = Callable[[str], Iterator[Typed]]
 
 
@@ -72,6 +80,36 @@ def beside(text: str, rule: ExtractRule, find: Finder, *, every: bool = False) -
                 yield from (
                     (order + len(rule.labels), value) for value in islice(beneath, None if every else 1)
                 )
+
+
+def listed_beneath(text: str, rule: ExtractRule) -> Iterator[tuple[int, int]]:
+    """Yield the lines beneath the first label that has its line to itself, as long as they are items of a list.
+
+    An item is a few words, whatever sign stands before it; a sentence, a label or a number ends the list, and so does a
+    blank line after its first item. One line alone is no list.
+    """
+    for label in rule.labels:
+        for match in _Words.of(text).matches(label, _label_pattern(label, prose=False)):
+            before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+            if re.search(r"\w", before) or not _ALONE.match(text, match.end()):
+                continue
+            items = list(_items(text, _line_end(text, match.end()) + 1))
+            if len(items) > 1:
+                yield from items
+                return
+
+
+def _items(text: str, start: int) -> Iterator[tuple[int, int]]:
+    found = False
+    while start < len(text):
+        end = _line_end(text, start)
+        item = _ITEM.fullmatch(text, start, end)
+        if item is not None and len(item["words"].split()) <= MOST_WORDS:
+            found = True
+            yield item.span("words")
+        elif found or text[start:end].strip():
+            return
+        start = end + 1
 
 
 def _right(text: str, start: int, line_end: int, rule: ExtractRule, find: Finder) -> list[Typed]:

@@ -39,6 +39,23 @@ PHRASES = ["by and between", "between", "entre", "zwischen"]
             "Disputes between you and Kestrel will not be decided by a judge but by an arbiter of the town and Kestrel.",
             [],
         ),
+        (
+            'by and between Oak LLC, an Ohio company ("Buyer"), 44 Pier LLC, an Ohio company ("Pier"), Ida Kroll, a natural person, '
+            'the Kroll Family Trust u/a/d 1/2/12, and Otto Beck, a natural person (collectively, the "Holders"), and Oak, Pier '
+            'and Ida Kroll (collectively, the "Signers").',
+            [
+                ("Oak LLC", "Buyer"),
+                ("44 Pier LLC", "Pier"),
+                ("Ida Kroll", "Holders"),
+                ("Kroll Family Trust", "Holders"),
+                ("Otto Beck", "Holders"),
+                ("Ida Kroll", "Signers"),
+            ],
+        ),
+        (
+            'Terms of hire\nFrom: M/s. Elm Traders, having its office at Leeds, Yorkshire (hereinafter the "Client"),',
+            [("Elm Traders", "Client")],
+        ),
         ("made by and between Landlord and Resident, upon the terms below.", []),
         ("SELLER: ______________\nBUYER: [name]\n", []),
     ],

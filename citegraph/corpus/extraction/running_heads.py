@@ -1,0 +1,69 @@
+"""Who publishes a document, as the lines say that it prints on page after page."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from citegraph.corpus.extraction.document_head import head_lines
+from citegraph.corpus.schema.document import Page
+from citegraph.language.names import CLEAR_FORMS, tokens
+from citegraph.language.terms import fold
+
+EDGE = 3
+"""Lines at the top and at the foot of a page that may be its running head."""
+PAGES = 3
+"""Pages on which one has to stand, and half of all."""
+_PLACES = 40
+"""Places in the text at which the name of a line is looked for with a legal form."""
+TRUST = 0.85
+_NAME = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w&+-]*(?:[ ][^\W\d_a-zß-öø-ÿ&][\w&+-]*){1,3}")
+
+
+def find_publisher(text: str, pages: Sequence[Page], nouns: Sequence[str]) -> tuple[int, int, float] | None:
+    """Return (start, end, confidence) of the organisation that a running head names, None when none does.
+
+    It stands there beside what kind of document it is ("Elm Semiconductors  Product specification"), and its first word
+    begins a name with a legal form elsewhere: "Elm Electronics N.V." in the notice on the last page.
+
+    Args:
+        nouns: what such documents are called.
+    """
+    lines: Counter[str] = Counter()
+    places: dict[str, tuple[int, int]] = {}
+    for page in pages:
+        for line, span in {_plain(text[slice(*span)]): span for span in _edges(text, page)}.items():
+            lines[line] += 1
+            places.setdefault(line, span)
+    kinds = re.compile(
+        "|".join(rf"\b{re.escape(noun)}\b" for noun in sorted(nouns, key=len, reverse=True)), re.IGNORECASE
+    )
+    for line, count in lines.most_common():
+        if count < max(PAGES, len(pages) / 2):
+            return None
+        start, end = places[line]
+        kind = kinds.search(text, start, end)
+        named = _NAME.match(text, start, kind.start() if kind else end)
+        if kind is not None and named is not None and (name := _with_form(text, named[0].split())):
+            return start, start + len(name), TRUST
+    return None
+
+
+def _with_form(text: str, words: Sequence[str]) -> str:
+    """Return the words before the kind, when the first of them begins a name with a legal form somewhere."""
+    found = re.finditer(rf"\b{re.escape(words[0])}\b", text)
+    for _, place in zip(range(_PLACES), found, strict=False):
+        after = tokens(text[place.start() : place.start() + 60].partition("\n")[0])[:6]
+        if any(token.text in CLEAR_FORMS for token in after[1:]):
+            return " ".join(words[:2])
+    return ""
+
+
+def _edges(text: str, page: Page) -> Iterator[tuple[int, int]]:
+    body = text[page.start : page.end]
+    spans = list(head_lines(body, 10_000))
+    for start, end in dict.fromkeys([*spans[:EDGE], *spans[-EDGE:]]):
+        yield page.start + start, page.start + end
+
+
+def _plain(line: str) -> str:
+    return " ".join(fold(re.sub(r"\d+", " ", line)).split())
