@@ -121,8 +121,15 @@ class TableReader:
                 for span in find_phrase(self.question, phrase):
                     found.setdefault(span, set()).add(place)
         whole = {place for places in found.values() for place in places}
+        # Where the table has a price, "total price" asks for its sum, and for no other column that may be called so.
+        exact = list(found)
+        numbers = any(
+            self.table.columns[place].kind == "number" for places in found.values() for place in places
+        )
+        closed = [*exact, *(self._numbers() if numbers else ())]
         for span, places in self._by_synonyms(whole):
-            found.setdefault(span, set()).update(places)
+            if span in exact or not any(start < span[1] and span[0] < end for start, end in closed):
+                found.setdefault(span, set()).update(places)
         taken: list[Span] = []
         for span, places in sorted(found.items(), key=lambda item: (item[0][0] - item[0][1], item[0])):
             if not any(start < span[1] and span[0] < end for start, end in taken):
@@ -149,6 +156,7 @@ class TableReader:
             if (
                 any(start < span[1] and span[0] < end for start, end in taken)
                 or match[0].lower() in terms.stop_words()
+                or self._is_cell(match[0])
             ):
                 continue
             places = tuple(
@@ -162,6 +170,12 @@ class TableReader:
             )
             if places:
                 yield span, places
+
+    def _is_cell(self, word: str) -> bool:
+        """Tell whether a word is the whole of a cell: a status "paid" is none of the column "paid on"."""
+        said = terms.fold(word)
+        texts = (place for place, column in enumerate(self.table.columns) if column.kind == "text")
+        return any(self.store.holding(self.table, place, [said]) for place in texts)
 
     def named_before(self, at: int, kind: str) -> int | None:
         """Return the column of a kind whose name stands nearest before a place, else the next one's behind it."""
@@ -301,11 +315,28 @@ class TableReader:
         if self._beside(span, columns) and not grammar:
             return True
         said = [word for word in terms.words(phrase) if word not in terms.stop_words()]
-        return (bool(said) or self._is_capital(span)) and not any(
-            start < span[1] and span[0] < end
-            for start, end in self._asking()
-            if end - start >= span[1] - span[0]
+        if not (said or self._is_capital(span)):
+            return False
+        asking = self._asking()
+        over = [
+            one
+            for one in asking
+            if one[0] < span[1] and span[0] < one[1] and one[1] - one[0] >= span[1] - span[0]
+        ]
+        # "Paid" asks for a sum; where another word does so, it is the status that cells have.
+        summing = [
+            *spans(self.question, "sum"),
+            *(found.span() for found in pattern("amount_asked").finditer(self.question)),
+        ]
+        return all(
+            one in summing and any(other[1] <= one[0] or one[1] <= other[0] for other in self._numbers())
+            for one in over
         )
+
+    def _numbers(self) -> list[Span]:
+        """Return the places of the words that ask for a number."""
+        found = [span for function in ("count", *KINDS) for span in spans(self.question, function)]
+        return [*found, *(match.span() for match in pattern("amount_asked").finditer(self.question))]
 
     def _is_capital(self, span: Span) -> bool:
         """Tell whether a small word is written as a name: "IT" in a question that is not all in capitals."""
@@ -314,12 +345,8 @@ class TableReader:
 
     def _asking(self) -> list[Span]:
         """Return the places of the words that ask for numbers, orders and groups."""
-        found = [span for function in ("count", *KINDS) for span in spans(self.question, function)]
-        for match in pattern(*RANKS, "each", "sorted", "different", "amount_asked", "table_parts").finditer(
-            self.question
-        ):
-            found.append(match.span())
-        return found
+        others = pattern(*RANKS, "each", "sorted", "different", "table_parts").finditer(self.question)
+        return [*self._numbers(), *(match.span() for match in others)]
 
     def _beside(self, span: Span, columns: Sequence[int]) -> list[int]:
         """Return those of the columns whose name stands next to a value, but for small words."""

@@ -27,6 +27,14 @@ CREW = [
     ("Ada Pell", "Barn", 5200, 2019), ("Ben Orr", "Barn", 4800, 2021), ("Cy Dunn", "Shop", 6100, 2020),
     ("Di Ekwe", "Shop", 5950.5, 2022), ("Ed Finch", "Office", 4500, 2022),
 ]  # fmt: skip
+DUES = """Beiträge 2025;;;;
+Mitglied;Status;Preis;Betrag;Bezahlt am
+Orr;bezahlt;10,00;1.190,00;3. März 2025
+Pell;offen;20,00;238,00;
+Orr;bezahlt;30,00;59,50;12. April 2025
+Dunn;bezahlt;5,00;1.487,50;15. April 2025
+Summe;;;2.975,00;
+"""
 HIDDEN = "Guest,Nights\nOne,3\nTwo,4\n"
 
 
@@ -35,6 +43,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
     """Give services over a CSV file, a workbook of two sheets and a file that few may see."""
     home, folder, few = (tmp_path_factory.mktemp(name) for name in ("home", "files", "few"))
     (folder / "harvest.csv").write_text(HARVEST, "utf-8")
+    (folder / "dues.csv").write_text(DUES, "utf-8")
     (few / "guests.csv").write_text(HIDDEN, "utf-8")
     book = openpyxl.Workbook(write_only=True)
     crew = book.create_sheet("Crew")
@@ -87,6 +96,12 @@ def desk(files: Services) -> Session:
         ("how many different fields are in harvest.csv", "Number of different values of Field in harvest.csv: 4 [harvest]."),
         ("average monthly wage in the Shop?", "Average Monthly wage in farm-crew.xlsx, Crew: 6,025.25 [farm-crew]."),
         ("how many people started after 2020 in farm-crew.xlsx", "Number of rows in farm-crew.xlsx, Crew: 3 [farm-crew]."),
+        ("Summe Betrag in dues.csv mit Status bezahlt", "Sum of Betrag in dues.csv: 2,737.00 [dues]."),
+        ("Wie viele Zeilen in dues.csv sind bezahlt?", "Number of rows in dues.csv: 3 [dues]."),
+        ("average Betrag in dues.csv", "Average Betrag in dues.csv: 743.75 [dues]."),
+        ("Wie viel hat Orr laut dues.csv bezahlt?", "Sum of Betrag in dues.csv: 1,249.50 [dues]."),
+        ("Summe Betrag in dues.csv bezahlt im April 2025", "Sum of Betrag in dues.csv: 1,547.00 [dues]."),
+        ("total preis in dues.csv", "Sum of Preis in dues.csv: 65.00 [dues]."),
         ("lowest monthly wage in farm-crew.xlsx", "Lowest Monthly wage in farm-crew.xlsx, Crew: 4,500.00 [farm-crew].\n- “Ed Finch |"),
     ],
 )  # fmt: skip

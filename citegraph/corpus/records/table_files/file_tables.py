@@ -1,9 +1,11 @@
 """The tables of a table file as typed rows with their places in the text; rows that sum up others are told apart."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import chain, pairwise
 from typing import Literal
 
 from citegraph.corpus.records.table_files.columns import (
@@ -18,7 +20,7 @@ from citegraph.corpus.records.table_files.columns import (
 )
 from citegraph.corpus.schema.document import Document, Table
 from citegraph.language.terms import fold
-from citegraph.language.word_tables import pattern
+from citegraph.language.word_tables import alternation
 
 MEDIA = frozenset(
     {
@@ -148,7 +150,8 @@ def _rows(found: FileTable, lines: Iterator[_Line], heads: tuple[str, ...], usua
     """Yield the rows and take into account what is none: repeated heads, sums and means of rows, notes below them."""
     sums = _Sums(found.columns)
     held: _Line | None = None
-    for line in lines:
+    for line, after in pairwise(chain(lines, [None])):
+        assert line is not None
         if held is not None:  # a single cell is a note when nothing but notes follows
             yield from _taken(found, held, sums)
             held = None
@@ -161,7 +164,8 @@ def _rows(found: FileTable, lines: Iterator[_Line], heads: tuple[str, ...], usua
         if filled == 1 and usual > 2:
             held = line
             continue
-        if (filled < usual or sums.called(line.cells)) and (why := sums.tells(line.cells)):
+        ends = after is None or sum(map(bool, after.cells)) < 2
+        if (filled < usual or sums.called(line.cells)) and (why := sums.tells(line.cells, ends=ends)):
             _leave(found, why, line)
             continue
         yield from _taken(found, line, sums)
@@ -216,11 +220,16 @@ class _Sums:
             (str(place), place, column) for place, column in enumerate(columns) if column.kind == "number"
         ]
         self._words = [place for place, column in enumerate(columns) if column.kind == "text"]
+        self._groups: set[str] = set()
+        """The words of the columns after the first in the rows since the last sum: groups are called by them."""
+        self._named = [place for place, column in enumerate(columns) if column.kind != "number"]
         self._all = {key: _Sum() for key, _, _ in self._columns}
         self._block = {key: _Sum() for key, _, _ in self._columns}
 
     def add(self, values: Mapping[str, int | str]) -> None:
         """Take in a row as it is stored."""
+        for place in self._words[1:]:
+            self._groups.add(str(values.get(str(place), "")))
         for key, _, _ in self._columns:
             value = values.get(key)
             if isinstance(value, int):
@@ -229,25 +238,54 @@ class _Sums:
                     one.count += 1
 
     def called(self, cells: Sequence[str]) -> bool:
-        """Tell whether a cell of a line calls it a sum ("Total"), and nothing else."""
-        return any(_is_called_sum(cells[place]) for place in self._words)
+        """Tell whether the first words of a line call it a sum ("Total"), and nothing else: a status further on is a value."""
+        return _is_called_sum(next((cells[place] for place in self._words if cells[place]), ""))
 
-    def tells(self, cells: Sequence[str]) -> Why | None:
-        """Return what a line with fewer cells than a row, or that is called a sum, is of the rows above; None for nothing."""
-        for key, place, column in self._columns:
-            value = number_in(cells[place], column.mark) if cells[place] else None
-            for one in (self._block[key], self._all[key]):
-                if not value or one.count < 2:
-                    continue
-                if value == of_scale(one.total, column.places):
-                    self._block = {other: _Sum() for other in self._block}
-                    return "sum"
-                printed = -int(value.as_tuple().exponent)
-                if printed > 0 and round(of_scale(one.total, column.places) / one.count, printed) == value:
-                    return "average"
-        return "sum" if self.called(cells) else None
+    def tells(self, cells: Sequence[str], *, ends: bool) -> Why | None:
+        """Return what a line with fewer cells than a row, or that is called a sum, is of the rows above; None for nothing.
+
+        Numbers alone do not tell: of three rows one is often as much as the two above. What is not called a sum has no name,
+        or that of a group of the rows above, or ends the table with one word; or it is the sum or mean of each column that
+        it fills, of two at least.
+
+        Args:
+            ends: nothing but notes follows the line.
+        """
+        called = self.called(cells)
+        found = [
+            why for key, place, column in self._columns if (why := self._of_column(key, column, cells[place]))
+        ]
+        filled = sum(bool(cells[place]) for _, place, _ in self._columns)
+        names = [cells[place] for place in self._named if cells[place]]
+        alone = len(names) < min(2, len(self._named))
+        bare = not names or (alone and (ends or fold(names[0]) in self._groups))
+        whole = len(found) == filled > 1
+        if not found or not (called or whole or bare):
+            return "sum" if called else None
+        if "sum" in found:
+            self._block = {other: _Sum() for other in self._block}
+            self._groups.clear()
+            return "sum"
+        return "average"
+
+    def _of_column(self, key: str, column: TableColumn, cell: str) -> Why | None:
+        value = number_in(cell, column.mark) if cell else None
+        for one in (self._block[key], self._all[key]):
+            if not value or one.count < 2:
+                continue
+            if value == of_scale(one.total, column.places):
+                return "sum"
+            printed = -int(value.as_tuple().exponent)
+            if printed > 0 and round(of_scale(one.total, column.places) / one.count, printed) == value:
+                return "average"
+        return None
 
 
 @lru_cache(maxsize=4096)
 def _is_called_sum(cell: str) -> bool:
-    return len(cell) < LONGEST_CALL and pattern("sum").fullmatch(cell.strip(" :*")) is not None
+    return len(cell) < LONGEST_CALL and _sum_words().fullmatch(cell.strip(" :*")) is not None
+
+
+@cache
+def _sum_words() -> re.Pattern[str]:
+    return re.compile(alternation("tables", "sums"), re.IGNORECASE)
