@@ -158,10 +158,16 @@ def test_all_rows_of_a_long_file_are_summed_exactly(store: TableStore, tmp_path:
 @pytest.mark.parametrize(
     ("text", "rows"),
     [
-        ("Part;Site;State;Price\nRope;North;open;10\nLamp;South;open;20\nHook;North;paid;30\nSail;West;bezahlt;5\n", 4),
+        (
+            "Part;Site;State;Price\nRope;North;open;10\nLamp;South;open;20\nHook;North;paid;30\nSail;West;bezahlt;5\n",
+            4,
+        ),
         ("State;Part;Price\npaid;Rope;10\npaid;Lamp;20\nopen;Hook;3\nTotal;;33\n", 3),
         ("Part;Price;Remark\nRope;10;new\nLamp;20;new\nHook;30;\nSail;5;old\n", 4),
-        ("Part;Site;Price;Remark\nRope;North;10;new\nLamp;South;20;new\nHook;North;30;\nSail;West;5;old\n", 4),
+        (
+            "Part;Site;Price;Remark\nRope;North;10;new\nLamp;South;20;new\nHook;North;30;\nSail;West;5;old\n",
+            4,
+        ),
         ("Part;Site;Price\nRope;North;10\nLamp;North;20\nNorth;;30\nSail;West;5\nMast;West;6\nWest;;11\n", 4),
         ("Part;Price;Count\nRope;10;1\nLamp;20;4\nboth of them;30;5\n", 3),
         ("Part;Site;Price;Count\nRope;North;10;1\nLamp;West;20;4\nboth of them;;30;5\nSail;West;1;1\n", 3),
