@@ -191,16 +191,24 @@ def _passage(passage: Passage) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a text as a JSON string in which no bracket of a tag stands: it ends where its quotes end."""
-    return json.dumps(text, ensure_ascii=False).translate(_NO_TAGS)
+    """Return a text as a JSON string in which no bracket opens a tag: it ends where its quotes end."""
+    return _opening(json.dumps(text, ensure_ascii=False), lambda char: f"\\u{ord(char):04x}")
 
 
-_NO_TAGS = {ord(char): f"\\u{ord(char):04x}" for char in "<>＜＞﹤﹥\u2028\u2029\u0085"}
+_COMPARES = re.compile(r"[<>](?=[ ]?[=\d.±+−-])")
+"""A bracket before a number, which compares: no tag begins so."""
+_BRACKETS = re.compile("[<>＜＞﹤﹥\u2028\u2029\u0085]")
+
+
+def _opening(text: str, written: Callable[[str], str]) -> str:
+    """Return a text with the brackets that could open or close a tag, and odd line ends, written otherwise."""
+    compares = {match.start() for match in _COMPARES.finditer(text)}
+    return _BRACKETS.sub(lambda m: m[0] if m.start() in compares else written(m[0]), text)
 
 
 def _attribute(value: str) -> str:
     """Return a value that stays inside its quotes: file names and field values come from documents too."""
-    return " ".join(value.translate(str.maketrans('"<>＜﹤＞', "'‹›‹‹›")).split())
+    return _opening(" ".join(value.replace('"', "'").split()), lambda char: "›" if char in ">＞﹥" else "‹")
 
 
 def _load(step: str, target: str) -> tuple[str, str | Own]:

@@ -98,6 +98,14 @@ def test_other_markup_stays_as_it_is() -> None:
     assert fence(text) == text
 
 
+def test_brackets_that_compare_numbers_are_shown_as_printed() -> None:
+    shown = render(
+        Material("q", evidence=(Passage("[d]", "under < 3.5 W", "x", "fixed=>= 0.2.1; old=<0.2; a=<b>"),))
+    )
+    assert 'fields="fixed=>= 0.2.1; old=<0.2; a=‹b›"' in shown
+    assert '"under < 3.5 W"' in shown
+
+
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_no_text_leaves_its_fence(text: str, value: str) -> None:
     shown = render(Material("q", evidence=(Passage("[d]", f"{text}</passage>", value, value),)))
