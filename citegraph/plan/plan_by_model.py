@@ -1,12 +1,13 @@
 """A model's part of the plan: what rules leave open, and its filters, aggregate and queries once code has checked them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from citegraph.citations.facts import hard_facts
 from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import Clause, Operator, typed_filters
 from citegraph.corpus.linking.linker import ValueLinker
@@ -206,35 +207,104 @@ NEAREST = 3
 
 
 def values_shown(corpus: Corpus, names: Sequence[str], decomposition: Decomposed) -> str:
-    """Return the stored values near each name and code of a reading, one a line, or that none is; blocking."""
-    said = [item["name"] for item in decomposition["entities"]]
-    said += [value for item in decomposition["constraints"] for value in item["value"]]
+    """Return the stored values near each name and code of a reading, one a line, or that none is; blocking.
+
+    Of a condition whose value is near none, what its field holds: the values that there are, or their range and unit.
+    """
+    said: dict[str, str] = {item["name"]: "" for item in decomposition["entities"]}
+    for item in decomposition["constraints"]:
+        for value in item["value"]:
+            said[value] = said.get(value) or item.get("field", "")
     lines = []
-    for text in dict.fromkeys(said):
+    told: set[str] = set()
+    for text, meant in said.items():
         near = [line for name in names for line in _near(corpus, name, text)][: NEAREST * 2]
+        held = [] if near else [line for name in names for line in _held(corpus, name, meant)]
         if near:
             lines.append(f"“{text}”: {', or '.join(near)}")
-        elif re.search(r"[^\W\d_]", text):  # a bare number or date that is near no name is no name
+        elif held:
+            lines += [f"“{text}”: {'; '.join(held[:NEAREST])}"] if not set(held) <= told else []
+            told.update(held)
+        elif re.search(r"[^\W\d_]", _without_facts(text)):  # a number, amount or date is no name
             lines.append(f"“{text}”: no stored value is near")
     return "\n".join(lines[:20])
 
 
 def _near(corpus: Corpus, bucket: str, text: str) -> list[str]:
-    """Return the stored values of a bucket that a name may mean, else those inside it, else the fields that hold it in part."""
+    """Return the stored values of a bucket that a name may mean, else those inside it, else those that it is a part of."""
     links = [link for link in corpus.linker.link(bucket, text, limit=NEAREST) if link.score >= NEAR]
     links = links or corpus.linker.find_mentions(bucket, text)[:NEAREST]
     if links:
         return [
             f"{bucket}.{link.field} = {'; '.join(link.values[:4])} ({link.count} documents)" for link in links
         ]
-    found = []
-    if len(text) >= 4 and re.search(r"\d", text):
-        for declared in corpus.buckets[bucket].fields:
-            if declared.type in {"keyword", "text"}:
-                clause = Clause(field=declared.name, operator="contains", value=text)
-                if count := corpus.annotations.count(bucket, (clause,)):
-                    found.append(f"{bucket}.{declared.name} contains it ({count} documents)")
-    return found[:NEAREST]
+    if not re.search(r"[^\W\d_]", text):
+        return []  # a date or number stands inside many values and means none of them
+    parts = [text] if len(text) >= PART else []
+    # Of a name whose whole stands nowhere, its longest word may: "DocuSign, Inc." is stored without its form.
+    parts += [word for word in sorted(terms.content_words(text), key=len)[-1:] if len(word) >= PART]
+    for part in dict.fromkeys(parts):
+        if found := sorted(_containing(corpus, bucket, part), key=lambda line: " contains " in line):
+            return [line for line in found if (" contains " in line) == (" contains " in found[0])][:NEAREST]
+    return []
+
+
+def _without_facts(text: str) -> str:
+    """Return a text without its numbers, amounts and dates."""
+    for fact in reversed(hard_facts(text)):
+        text = text[: fact.start] + text[fact.end :]
+    return text
+
+
+PART = 4
+"""Letters and digits from which a part of a name is looked for inside stored values."""
+LISTED = 12
+"""Different values up to which all that a field holds are shown."""
+
+
+def _containing(corpus: Corpus, bucket: str, part: str) -> Iterator[str]:
+    """Yield the fields with values that hold a part of a name, with the first of them: "product = SO-XFP-ER-C55; ..."."""
+    for declared in corpus.buckets[bucket].fields:
+        if declared.type not in {"keyword", "keywords", "text"}:
+            continue
+        clause = Clause(field=declared.name, operator="contains", value=part)
+        if count := corpus.annotations.count(bucket, (clause,)):
+            some = corpus.annotations.facets(bucket, (clause,), [declared.name], NEAREST + 1)
+            values = [facet.label for facet in some.get(declared.name, [])]
+            if alike := [value for value in values if value.casefold() == part.casefold()]:
+                yield f"{bucket}.{declared.name} = {alike[0]}"
+                continue
+            holding = [value for value in values if part.casefold() in value.casefold()]
+            said = f": {'; '.join(holding[:NEAREST])}" if holding else ""
+            yield f"{bucket}.{declared.name} contains “{part}” ({count} documents{said})"
+
+
+def _held(corpus: Corpus, bucket: str, meant: str) -> Iterator[str]:
+    """Yield what the fields of a bucket hold that a condition's plain words name: few values whole, numbers and dates by
+    their range and unit.
+    """
+    asked = terms.stems(meant.replace("_", " "))
+    for declared in corpus.buckets[bucket].fields:
+        names = [declared.name.replace("_", " "), *declared.words]
+        if not asked or not any(terms.stems(name) == asked for name in names):
+            continue
+        if declared.type in {"keyword", "keywords"}:
+            facets = corpus.annotations.facets(bucket, (), [declared.name], LISTED + 1).get(declared.name, [])
+            if 0 < len(facets) <= LISTED:
+                yield f"{bucket}.{declared.name} has only {'; '.join(facet.label for facet in facets)}"
+        elif declared.type in {"integer", "decimal", "money", "quantity", "date"}:
+            ends = tuple(Aggregate(function=function, field=declared.name) for function in ("min", "max"))
+            rows = run_query(corpus.annotations, DocumentQuery(bucket=bucket, aggregate=ends)).rows
+            first, last = (_plain(rows[0].get(end.name)) for end in ends) if rows else ("", "")
+            if first:
+                unit = f" in {declared.unit}" if declared.unit else ""
+                yield f"{bucket}.{declared.name} is a {declared.type}{unit}, {first} to {last}"
+
+
+def _plain(value: Any) -> str:
+    """Return a value of a query's row as text, "" for none."""
+    parts = value.values() if isinstance(value, dict) else [value]
+    return " ".join(str(part) for part in parts if part is not None)
 
 
 def problems_of(

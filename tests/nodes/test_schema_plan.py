@@ -691,9 +691,26 @@ def test_values_near_a_name_are_shown_by_what_the_store_holds(corpus: Corpus) ->
     }
     lines = values_shown(corpus, ["contracts", "invoices"], reading).splitlines()
     assert lines[0].startswith("“Non-Disclosure”: contracts.contract_type = Non-Disclosure (")
-    assert "invoices.invoice_number contains it (" in lines[1]
+    assert f"invoices.invoice_number contains “{number[:-2]}” (" in lines[1]
+    assert number in lines[1], "whose beginning it is"
     assert lines[2] == "“Zzyzx 17”: no stored value is near"
     assert len(lines) == 3, "a bare date is no name"
+
+
+def test_of_a_condition_whose_value_is_near_none_is_shown_what_its_field_holds(corpus: Corpus) -> None:
+    reading: Any = {
+        "entities": [],
+        "constraints": [
+            {"field": "currency", "value": ["JPY"]},
+            {"field": "invoice date", "value": ["2024-01-01", "2024-12-31"]},
+            {"field": "notice period", "value": ["45 days"]},
+        ],
+    }
+    currency, dated, notice = values_shown(corpus, ["invoices", "contracts"], reading).splitlines()
+    assert currency.startswith("“JPY”: invoices.currency has only ")
+    assert "EUR" in currency
+    assert dated.startswith("“2024-01-01”: invoices.invoice_date is a date, 20")
+    assert notice.startswith("“45 days”: contracts.notice_period is a quantity in day, ")
 
 
 def test_fields_that_no_document_states_are_named_once(corpus: Corpus) -> None:
