@@ -14,7 +14,8 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from citegraph.errors import Unavailable
-from citegraph.evidence.passages import hydrate, known_fields
+from citegraph.evidence.passages import hydrate
+from citegraph.evidence.shown import known_fields
 from citegraph.language.bounded import bounded
 from citegraph.llm.strict import strict_schema
 from citegraph.run.budgets import llm_calls_left, model_budget_spent, seconds_left, tool_calls_left
@@ -249,7 +250,7 @@ async def conversation(
     chunks = await hydrate(corpus, state.get("evidence", []))
     known: dict[str, str] = {}
     with suppress(Unavailable):  # what the store would say of the documents is a help, not needed to go on
-        known = await asyncio.to_thread(known_fields, corpus, list(chunks.values()))
+        known = await asyncio.to_thread(known_fields, corpus, list(chunks.values()), state["question"])
     timeout = max(0.1, min(seconds_left(state), 10.0))
     for asked in state.get("transcript", []):
         calls = asked["calls"]

@@ -4,7 +4,16 @@ from dataclasses import dataclass
 
 from langgraph.runtime import Runtime
 
-from citegraph.evidence.passages import SHORT_ID, hydrate, in_turn, lines, merge, signature, within_budget
+from citegraph.evidence.passages import (
+    SHORT_ID,
+    hydrate,
+    in_turn,
+    lines,
+    memory,
+    merge,
+    signature,
+    within_budget,
+)
 from citegraph.evidence.rerank_by_model import rerank_evidence
 from citegraph.language import terms
 from citegraph.plan.chains import parts_apart
@@ -14,6 +23,8 @@ from citegraph.run.services import Services
 from citegraph.run.state import State, Update, add_usage
 from citegraph.run.state_types import ToolCall
 
+PART = 1200
+"""Characters that are shown of a long passage, more or less."""
 MAX_LOG = 16
 """Searches that a review is told of."""
 
@@ -42,14 +53,21 @@ class Prune:
         # What a model that reviews searched for anew stands beside what it had: passages of one search do not hide the next one's.
         anew = bool(old) and has_model(self.services, "review", context)
         if ordered is None and (anew or parts_apart(state.get("decomposition", {}))):
-            merged = in_turn([old, *(entry["hits"] for entry in found)], merged)
-        kept, dropped = within_budget(merged, chunks, required_words(state), context.evidence_tokens)
+            held = memory(state).get("holding", [])
+            first = [item for item in old if item["id"] in held] if anew else old
+            merged = in_turn([first, *(entry["hits"] for entry in found)], merged)
+        kept, dropped = within_budget(
+            merged, chunks, required_words(state), context.evidence_tokens, self.most(state, context)
+        )
         seen = state.get("seen", [])
         # What found no space was not seen by anybody: found again, it is new.
         shown = [ref["id"][:SHORT_ID] for ref in kept if ref["id"][:SHORT_ID] not in seen]
         fresh = [ref["id"][:SHORT_ID] for ref in merged if ref["id"][:SHORT_ID] not in seen]
         origin = state.get("decision", {}).get("origin")
         kept_memory = state.get("decision", {}).get("memory", {})
+        stays = {ref["id"][:SHORT_ID] for ref in kept}
+        unshown = dict.fromkeys([*kept_memory.get("left", []), *(ref["id"][:SHORT_ID] for ref in dropped)])
+        left = [name for name in unshown if name not in stays]
         counts = {name: number for entry in found for name, number in entry.get("matched", {}).items()}
         update: Update = {
             "evidence": kept,
@@ -59,14 +77,19 @@ class Prune:
                 *(signature(item["call"]) for item in found if not item.get("failed")),
             ],
             "rounds": state.get("rounds", 0) + 1,
-            "dropped": state.get("dropped", 0) + len(dropped),
+            "dropped": len(left),
             "found": None,
             "calls": [],
             "decision": {
                 **({"origin": origin} if origin else {}),
                 "memory": kept_memory
-                | {"log": [*kept_memory.get("log", []), *lines(found, fresh)][-MAX_LOG:]},
-                "fresh": len(fresh),
+                | {
+                    "log": [*kept_memory.get("log", []), *lines(found, fresh)][-MAX_LOG:],
+                    "left": left,
+                },
+                # Of a passage that was seen in part, a search inside its document shows other lines.
+                "fresh": len(fresh)
+                or sum(len(item["hits"]) for item in found if item["call"]["args"].get("only")),
                 "matched": state.get("decision", {}).get("matched", {}) | counts,
             },
             "usage": watch.update(add_usage(ranking.get("usage") or {}, {"rounds": 1})),
@@ -77,6 +100,13 @@ class Prune:
                 note("prune", "evidence dropped", f"{len(dropped)} passages did not fit the evidence budget.")
             ]
         return update
+
+    def most(self, state: State, context: Context) -> int | None:
+        """Return the characters that a long passage counts with: a model is shown the lines of it that are pointed at."""
+        cut = state.get("plan", {}).get("intent") != "summarize" and has_model(
+            self.services, "compose", context
+        )
+        return PART if cut else None
 
 
 def width(call: ToolCall, context: Context) -> int:

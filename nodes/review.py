@@ -2,6 +2,7 @@
 
 import asyncio
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from langgraph.runtime import Runtime
 from citegraph.answer.chat_text import clarification_text
 from citegraph.evidence.candidates import find_candidates
 from citegraph.evidence.next_calls import enough, lost_searches, vacant
-from citegraph.evidence.passages import memory, numbered
+from citegraph.evidence.passages import memory
 from citegraph.evidence.questions_back import offered
 from citegraph.evidence.review_by_model import (
     PROMPT,
@@ -23,12 +24,16 @@ from citegraph.evidence.review_by_model import (
     kept_by,
     pieces_shown,
     review_material,
+    settled,
+    unjudged,
 )
 from citegraph.evidence.review_passages import review_passages
 from citegraph.evidence.review_sets import review_set
+from citegraph.evidence.shown import Piece, numbered
 from citegraph.plan.chains import leads_on
 from citegraph.question.sides import beside
 from citegraph.run.answer_types import Clarification
+from citegraph.run.budgets import spent
 from citegraph.run.context import Context
 from citegraph.run.model_calls import Stopwatch, ask_model, ask_part, has_model, own_part, wants_model
 from citegraph.run.services import Corpus, Services
@@ -65,6 +70,11 @@ class Review:
             decision["unfinished"] = bool(memory(state).get("missing"))
             return update
         if wants_model(self.services, "review", state, context, keep=1):
+            if state.get("evidence") and spent(state, context):
+                decision |= unjudged(state)
+                return update
+            if await settled(await self.services.corpus(), state):
+                return update
             return await self.ask(state, context, update)
         if state.get("rounds", 0) > 1:
             # The model asked for this round and can no longer be asked about it.
@@ -98,11 +108,11 @@ class Review:
     async def ask(self, state: State, context: Context, update: Update) -> Update:
         """Return the model's decision once code has checked it: its calls, its "enough", its wish to ask the user."""
         corpus = await self.services.corpus()
-        shown = await pieces_shown(corpus, state)
+        shown = await pieces_shown(corpus, state, context)
         material = numbered(await review_material(corpus, state, context, shown))
         reply = await ask_model(self.services, PROMPT, material, ReviewDecision, state=state, context=context)
         usage = update.get("usage", {}) | reply.update["usage"]
-        made = await self.checked(in_documents(reply.parsed, shown), state, context, update)
+        made = await self.checked(in_documents(reply.parsed, shown), state, context, update, shown)
         if kept := kept_by(reply.parsed, shown):
             made["decision"] = made["decision"] | {"kept": kept}
         return {**made, "usage": usage}
@@ -129,9 +139,16 @@ class Review:
         reply = await ask_part(self.services, part, REVIEWED, state=state, context=context, **offered)
         return await self.checked(reply, state, context, update)
 
-    async def checked(self, reply: ReviewDecision, state: State, context: Context, update: Update) -> Update:
+    async def checked(
+        self,
+        reply: ReviewDecision,
+        state: State,
+        context: Context,
+        update: Update,
+        shown: Sequence[Piece] = (),
+    ) -> Update:
         """Return the update with a decision of a model or part as far as code lets it stand."""
-        decided = await judged(await self.services.corpus(), reply, state, context, update["decision"])
+        decided = await judged(await self.services.corpus(), reply, state, context, update["decision"], shown)
         calls = decided.pop("calls", [])
         notes = [*update.get("notes", []), *decided.pop("notes", [])]
         made: Update = {**update, "calls": calls, "notes": notes}

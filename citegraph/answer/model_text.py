@@ -15,6 +15,8 @@ from citegraph.run.state_types import NumberMade, Operation
 
 NOTHING = "0"
 """The number that a model gives to a sentence that says what no passage states."""
+NONE = "none"
+"""What it gives to that sentence in its place where nothing of what is asked is stated."""
 LONGEST = 600
 """Characters of an open bracket after which it is text."""
 CALCULATION = re.compile(
@@ -42,12 +44,14 @@ class Filled:
         text: with `[doc_id]` markers and computed numbers.
         made: the numbers that were computed.
         absent: the sentences that say what no passage states, as claims are cut.
+        nothing: whether one of them says that nothing of what is asked is stated.
         uncomputed: calculations whose operands are no values of one kind.
     """
 
     text: str
     made: tuple[NumberMade, ...] = ()
     absent: tuple[str, ...] = ()
+    nothing: bool = False
     uncomputed: tuple[str, ...] = ()
 
 
@@ -83,13 +87,20 @@ class Shown:
             return found[0]
 
         text = CALCULATION.sub(computed, text)
-        ids = {NOTHING, *map(str, range(1, len(self.documents) + 1))}
-        silent = [item.text for item in split_claims(text, ids) if item.markers == (NOTHING,)]
-        return Filled(self._named(text), tuple(made), tuple(silent), tuple(uncomputed))
+        ids = {NOTHING, NONE, *map(str, range(1, len(self.documents) + 1))}
+        silent = [item for item in split_claims(text, ids) if item.markers in {(NOTHING,), (NONE,)}]
+        return Filled(
+            self._named(text),
+            tuple(made),
+            tuple(item.text for item in silent),
+            any(item.markers == (NONE,) for item in silent),
+            tuple(uncomputed),
+        )
 
     def _named(self, text: str) -> str:
         """Return a text with the documents in the place of the numbers of their passages, each once in a row."""
-        known = {str(number): doc_id for number, doc_id in enumerate(self.documents, 1)} | {NOTHING: ""}
+        known = {str(number): doc_id for number, doc_id in enumerate(self.documents, 1)}
+        known |= {NOTHING: "", NONE: ""}
         out, at, last = "", 0, ("", -1)
         for marker in find_markers(text, known):
             if not all(name in known for name in marker.ids):

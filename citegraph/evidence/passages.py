@@ -2,22 +2,19 @@
 
 import hashlib
 import re
-import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from citegraph.citations.prompt_injection import without_orders
-from citegraph.corpus.schema.bucket import show
 from citegraph.corpus.schema.document import Chunk
 from citegraph.language import terms
-from citegraph.llm.prompt_assembly import Material, Passage
 from citegraph.plan.stored_filters import printed
 from citegraph.run.budgets import llm_calls_left, seconds_left, tool_calls_left
 from citegraph.run.context import Context
-from citegraph.run.services import Corpus, corpus_of
+from citegraph.run.services import Corpus
 from citegraph.run.state import State
-from citegraph.run.state_types import CallArguments, Found, Memory, Plan, Reference, ToolCall
+from citegraph.run.state_types import CallArguments, Found, Memory, Reference, ToolCall
 
 CHARACTERS_PER_TOKEN = 4
 
@@ -47,13 +44,20 @@ def log_line(entry: Found, fresh: int) -> str:
         return f"{call['tool']} in {where}: {sum(entry.get('matched', {}).values())} documents match"
     inside = f" inside {', '.join(arguments['only'])}" if arguments.get("only") else ""
     lifted = "" if arguments.get("filtered", True) else ", inferred filters lifted"
-    found = f"{len(entry['hits'])} passages, {fresh} new"
+    found = f"{len(entry['hits'])} places, {fresh} new"
+    if not fresh and arguments.get("only") and entry["hits"]:
+        found = f"{len(entry['hits'])} places, none new; what they say on it is shown"
     if entry.get("failed"):
         found += f"; no answer from {', '.join(entry['failed'])}, so it may be made again"
     return (
         f"{arguments.get('mode', 'hybrid')} search in {where}{inside}{lifted}{own_filters(arguments)}: "
         f"“{arguments['query']}”: {found}"
     )
+
+
+def queries_made(state: Mapping[str, Any]) -> list[str]:
+    """Return the queries of the searches of this run, as their log lines hold them."""
+    return [found[1] for line in memory(state).get("log", []) if (found := re.search("“(.+)”: ", line))]
 
 
 def own_filters(arguments: CallArguments) -> str:
@@ -94,14 +98,17 @@ def in_turn(lists: Sequence[Sequence[Reference]], merged: Sequence[Reference]) -
     """Return the merged references, the best of each list first, then the second ones.
 
     Parts of a question that concern different documents have scores of their own: the one with the rarest words would
-    take all of the space, and what an earlier round found would yield to a longer list of a later one.
+    take all of the space, and what an earlier round found would yield to a longer list of a later one. What stands in
+    no list comes last.
     """
     place: dict[tuple[str, Any], int] = {}
     for references in lists:
         for rank, reference in enumerate(references):
             key = (reference["id"], reference.get("side"))
             place[key] = min(rank, place.get(key, rank))
-    return sorted(merged, key=lambda reference: place[reference["id"], reference.get("side")])
+    return sorted(
+        merged, key=lambda reference: place.get((reference["id"], reference.get("side")), len(merged))
+    )
 
 
 async def hydrate(corpus: Corpus, references: Sequence[Reference]) -> dict[str, Chunk]:
@@ -122,9 +129,17 @@ async def hydrate(corpus: Corpus, references: Sequence[Reference]) -> dict[str, 
 
 
 def within_budget(
-    references: Sequence[Reference], chunks: dict[str, Chunk], required: Sequence[str], tokens: int
+    references: Sequence[Reference],
+    chunks: dict[str, Chunk],
+    required: Sequence[str],
+    tokens: int,
+    most: int | None = None,
 ) -> tuple[list[Reference], list[Reference]]:
-    """Return (kept, dropped): by rank until the budget is full, then those that alone hold a required word."""
+    """Return (kept, dropped): by rank until the budget is full, then those that alone hold a required word.
+
+    Args:
+        most: characters that a passage counts with at most.
+    """
     kept: list[Reference] = []
     dropped: list[Reference] = []
     left = tokens * CHARACTERS_PER_TOKEN
@@ -134,18 +149,17 @@ def within_budget(
         if chunk is None:
             continue
         held = missing & set(terms.words(chunk.text))
-        fits = len(kept) < MAX_EVIDENCE and (len(chunk.text) <= left or not kept)
+        size = min(len(chunk.text), most or len(chunk.text))
+        fits = len(kept) < MAX_EVIDENCE and (size <= left or not kept)
         if fits or held:
             kept.append(reference)
-            left -= len(chunk.text)
+            left -= size
             missing -= held
         else:
             dropped.append(reference)
     return kept, dropped
 
 
-KNOWN_FIELDS, KNOWN_VALUE, KNOWN_ALL = 14, 80, 600
-"""Fields shown of a document, characters of one value and of all together."""
 ANSWER_SHOWN = 400
 """Characters of an earlier answer."""
 SHORT_OF_TIME = 15.0
@@ -170,122 +184,6 @@ def search_quality(state: State) -> str:
         return "keyword"
     good = [reference for reference in evidence if reference["score"] >= 0.5]
     return "high" if len(good) == len(evidence) else "mixed"
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A part of a document as a model reads it, with the chunks that it is made of."""
-
-    doc_id: str
-    passage: Passage
-    chunk_ids: tuple[str, ...]
-
-
-def passages(
-    corpus: Corpus,
-    evidence: Sequence[Reference],
-    chunks: Mapping[str, Chunk],
-    plan: Plan,
-    first: Sequence[str] = (),
-) -> tuple[Passage, ...]:
-    """Return the evidence as passages with `[doc_id]` markers, as `pieces` orders them; blocking."""
-    return tuple(piece.passage for piece in pieces(corpus, evidence, chunks, plan, first))
-
-
-def pieces(
-    corpus: Corpus,
-    evidence: Sequence[Reference],
-    chunks: Mapping[str, Chunk],
-    plan: Plan,
-    first: Sequence[str] = (),
-) -> list[Piece]:
-    """Return the evidence document by document, the documents `first` before all others, then by their best passage;
-    blocking.
-
-    Passages of one document come in the order of its pages; those that overlap are one. The first of each document says
-    what is known of it.
-    """
-    corpus = corpus_of(corpus, plan)
-    ordered = list(dict.fromkeys(chunk for item in evidence if (chunk := chunks.get(item["id"]))))
-    ranks = {doc_id: rank for rank, doc_id in enumerate(first)}
-    by_document: dict[str, list[Chunk]] = {}
-    for chunk in sorted(ordered, key=lambda chunk: ranks.get(chunk.doc_id, len(ranks))):
-        by_document.setdefault(chunk.doc_id, []).append(chunk)
-    known = known_fields(corpus, ordered)
-    made = []
-    for doc_id, own in by_document.items():
-        for group in joined(own):
-            head = group[0]
-            page = f", page {head.page_first}" if head.page_first else ""
-            passage = Passage(
-                f"[{doc_id}]",
-                readable(text_of(group)),
-                f"{head.source_file}{page}",
-                known.pop(doc_id, ""),
-                head.heads,
-            )
-            made.append(Piece(doc_id, passage, tuple(chunk.chunk_id for chunk in group)))
-    return made
-
-
-def numbered(material: Material) -> Material:
-    """Return what a model is shown with its passages numbered from 1."""
-    evidence = tuple(replace(item, marker=f"[{at}]") for at, item in enumerate(material.evidence, 1))
-    return replace(material, evidence=evidence)
-
-
-def joined(chunks: Sequence[Chunk]) -> list[list[Chunk]]:
-    """Return the chunks of one document by place, those that overlap together; tables keep their own heads."""
-    groups: list[list[Chunk]] = []
-    for chunk in sorted(chunks, key=lambda chunk: (chunk.start, chunk.end)):
-        last = groups[-1][-1] if groups else None
-        if last and follows_on(last, chunk):
-            groups[-1].append(chunk)
-        else:
-            groups.append([chunk])
-    return groups
-
-
-def follows_on(one: Chunk, other: Chunk) -> bool:
-    """Tell whether a chunk begins inside another one; their texts must be those of their spans."""
-    exact = all(len(chunk.text) == chunk.end - chunk.start for chunk in (one, other))
-    return exact and one.heads == other.heads and one.start <= other.start < one.end <= other.end
-
-
-def text_of(group: Sequence[Chunk]) -> str:
-    """Return the text that overlapping chunks cover."""
-    text, end = group[0].text, group[0].end
-    for chunk in group[1:]:
-        text += chunk.text[end - chunk.start :]
-        end = chunk.end
-    return text
-
-
-_HEX_LINE = r"[ \t]*+(?:[0-9A-Fa-f]{2}[: ]){7,}+[0-9A-Fa-f]{0,2}[ \t]*+"
-_DUMP = re.compile(rf"^{_HEX_LINE}(?:\n{_HEX_LINE})++(?![^\n])", re.MULTILINE)
-"""Two lines or more of bytes, as of a key or a signature; a number of one line is one that may be asked for."""
-
-
-def readable(text: str) -> str:
-    """Return a text as a model reads it: without dumps of bytes, common indents and runs of empty lines."""
-    plain = textwrap.dedent(_DUMP.sub("    …", text))
-    return re.sub(r"\n(?:[ \t]*\n){2,}", "\n\n", re.sub(r"[ \t]+(?=\n)", "", plain))
-
-
-def known_fields(corpus: Corpus, chunks: Sequence[Chunk]) -> dict[str, str]:
-    """Return the values of the chunks' documents, by id, long ones cut between words; blocking."""
-    said: dict[str, str] = {}
-    for bucket in dict.fromkeys(chunk.bucket for chunk in chunks):
-        doc_ids = list(dict.fromkeys(chunk.doc_id for chunk in chunks if chunk.bucket == bucket))
-        for doc_id, values in corpus.annotations.values_of(bucket, doc_ids).items():
-            shown: list[str] = []
-            for name, value in values.items():
-                if (text := show(value)) and len(shown) < KNOWN_FIELDS:
-                    item = f"{name}={textwrap.shorten(text, KNOWN_VALUE, placeholder=' …')}"
-                    if sum(map(len, shown)) + len(item) <= KNOWN_ALL:
-                        shown.append(item)
-            said[doc_id] = "; ".join(shown)
-    return said
 
 
 def turns_shown(state: State) -> tuple[str, ...]:

@@ -184,7 +184,6 @@ class Plan(TypedDict, total=False):
     per_bucket: dict[str, BucketPlan]
     aggregate: WantedNumber
     strategy: Literal["keyword", "semantic", "hybrid"]
-    queries: list[str]
     only: list[str]
     relaxed: list[str]
     order_by: OrderBy | None
@@ -329,12 +328,16 @@ class CitedSpan(Offsets):
 
 
 class Memory(TypedDict, total=False):
-    """What the reviews of a run keep: searches made, names found, what is missing, and the last prompt judged."""
+    """What the reviews of a run keep: searches made, names found, what is missing, the last prompt judged,
+    the chunks that state a part of the answer already, and those found that no space was for (shortened ids).
+    """
 
     log: list[str]
     found: list[str]
     missing: list[str]
     judged: str
+    holding: list[str]
+    left: list[str]
 
 
 class OfferedOption(TypedDict):

@@ -87,12 +87,10 @@ def endless(corpus: Corpus) -> Corpus:
     "budgets",
     [
         {},
-        {"max_rounds": 1},
         {"max_rounds": 8, "max_tool_calls": 3},
         {"max_rounds": 2, "max_tool_calls": 100, "max_llm_calls": 200},
         {"max_rounds": 4, "max_tool_calls": 100, "max_llm_calls": 200, "max_corrections": 0},
         {"max_rounds": 20, "max_tool_calls": 100, "max_llm_calls": 6},
-        {"max_tool_calls": 1, "max_llm_calls": 4},
     ],
     ids=str,
 )
@@ -110,6 +108,14 @@ async def test_a_reviewer_that_never_has_enough_ends_partial_within_the_budgets(
     assert answer.usage.tool_calls <= context.max_tool_calls
     assert answer.usage.llm_calls == len(script.calls) <= context.max_llm_calls
     assert [note for note in answer.notes if note.step == "compose" and note.kind == "partial"]
+
+
+async def test_no_review_is_asked_where_it_could_only_end_the_search(open_session: OpenSession) -> None:
+    models, script = insatiable()
+    async with open_session(models) as session:
+        answer = await session.ask(QUESTION, context=Context(max_rounds=1))
+    assert "review" not in script.steps()
+    assert "45 V" in answer.text
 
 
 async def test_the_recursion_limit_covers_the_largest_budgets(

@@ -13,7 +13,7 @@ async def test_a_difference_is_calculated_by_code_and_checked(
     open_session: OpenSession, corpus: Corpus
 ) -> None:
     models, script = reviewing(
-        compose="The limits are {difference: 65 V [1]; 45 V [2]} apart [1] [2].",
+        compose="The limits are {difference: 65 V [2]; 45 V [5]} apart [2] [5].",
         intent="compare",
         primary_buckets=["datasheets"],
         entities=[{"name": "NV2N518", "role": "product"}, {"name": "NV2N517", "role": "product"}],
@@ -25,8 +25,8 @@ async def test_a_difference_is_calculated_by_code_and_checked(
     async with open_session(models) as session:
         answer = await session.ask(LIMITS)
     (prompt,) = shown(script, "compose")
-    assert '<passage marker="[1]" from="nv2n518.pdf' in prompt
-    assert '<passage marker="[2]" from="nv2n517.pdf' in prompt
+    assert '<passage marker="[2]" from="nv2n518.pdf, page 2' in prompt
+    assert '<passage marker="[5]" from="nv2n517.pdf, page 2' in prompt
     assert (answer.text, answer.status) == (
         "The limits are 20 V (65 V - 45 V) apart [nv2n518] [nv2n517].",
         "answered",
@@ -43,7 +43,7 @@ async def test_what_no_passage_states_is_said_beside_what_one_does(
 ) -> None:
     models, script = reviewing(
         {"status": "enough", "keep": [1], "missing": ["eine Vertragsstrafe"]},
-        compose="Die Rechnung lautet auf 5,214.00 EUR [1]. Eine Vertragsstrafe nennt sie nicht [0].",
+        compose="Eine Vertragsstrafe nennt die Rechnung nicht [none]. Sie lautet auf 5,214.00 EUR [1].",
         primary_buckets=["invoices"],
         entities=[{"name": "KW-240117", "role": "identifier"}],
         topic_terms=["Vertragsstrafe"],
@@ -52,11 +52,12 @@ async def test_what_no_passage_states_is_said_beside_what_one_does(
     async with open_session(models) as session:
         answer = await session.ask(PENALTY)
     assert script.steps().count("compose") == 1, "nothing is sent back"
-    assert not any("Vertragsstrafe nennt sie" in prompt for prompt in shown(script, "verify"))
+    assert not any("nennt die Rechnung nicht" in prompt for prompt in shown(script, "verify"))
     assert "<searched_in_vain>\neine Vertragsstrafe" in shown(script, "compose")[0]
     assert answer.text == (
-        "Die Rechnung lautet auf 5,214.00 EUR [kestrelwick-kw-240117]. Eine Vertragsstrafe nennt sie nicht."
+        "Eine Vertragsstrafe nennt die Rechnung nicht. Sie lautet auf 5,214.00 EUR [kestrelwick-kw-240117]."
     )
+    assert answer.status == "unanswerable", "what is said beside it was not asked"
     assert [claim.verdict for claim in answer.claims] == ["supported"]
     check_citations(answer, corpus)
 

@@ -280,13 +280,17 @@ async def test_a_model_that_is_content_or_asks_without_reason_ends_the_search(
         assert update["decision"]["targets"][0] == "kestrelwick-kw-240117"
 
 
-async def test_spent_rounds_end_the_search(services: Services, open_state: Any) -> None:
-    update = await reviewed(services, open_state, more(next_call("contracts", "prices")), max_rounds=1)
+async def test_spent_rounds_end_the_search_without_a_review(services: Services, open_state: Any) -> None:
+    modelled, script = with_models(services, [more(next_call("contracts", "prices"))])
+    state = {**open_state, "rounds": 2, "decision": {"fresh": 1, "memory": {"missing": ["prices"]}}}
+    update = await Review(modelled)(state, runtime(max_rounds=2))
+    assert script.steps() == []
     assert (update["decision"]["status"], update["decision"]["unfinished"], update["calls"]) == (
         "enough",
         True,
         [],
     )
+    assert update["decision"]["memory"]["missing"] == [], "what came since may state it: the answer says"
 
 
 async def test_the_evidence_is_shown_as_data(services: Services, open_state: Any) -> None:

@@ -1,7 +1,7 @@
 """Passages as a model reads them: overlaps joined, dumps of bytes and empty lines out, numbers of one line kept."""
 
 from citegraph.corpus.schema.document import Chunk
-from citegraph.evidence.passages import joined, readable, text_of
+from citegraph.evidence.shown import joined, readable, text_of
 
 TEXT = "The first clause holds. The second clause holds. The third clause holds."
 DUMP = """Serial Number:
@@ -23,9 +23,11 @@ def test_chunks_that_overlap_are_read_as_one() -> None:
     assert text_of(group) == TEXT
 
 
-def test_chunks_apart_of_other_heads_or_with_blanked_text_stay_apart() -> None:
+def test_chunks_apart_or_with_blanked_text_stay_apart() -> None:
     assert len(joined([chunk(0, 20), chunk(24, 72)])) == 2
-    assert len(joined([chunk(0, 48), chunk(24, 72, heads="Part | Price")])) == 2
+    assert len(joined([chunk(0, 48), chunk(24, 72, heads="Part | Price")])) == 1, (
+        "the first one has the heads"
+    )
     assert len(joined([chunk(0, 48, text="shorter"), chunk(24, 72)])) == 2
 
 

@@ -1,0 +1,308 @@
+"""Passages as a model is shown them: cut to what the question points at, a page each, with what is known of their documents."""
+
+import re
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import cast
+
+from citegraph.corpus.schema.bucket import Bucket, show
+from citegraph.corpus.schema.document import Chunk
+from citegraph.corpus.schema.field import Value
+from citegraph.evidence import excerpts
+from citegraph.evidence.excerpts import Span
+from citegraph.evidence.passages import CHARACTERS_PER_TOKEN, queries_made
+from citegraph.language import terms
+from citegraph.llm.prompt_assembly import Material, Passage
+from citegraph.plan.stored_filters import flat
+from citegraph.run.context import Context
+from citegraph.run.services import Corpus, corpus_of
+from citegraph.run.state import State
+from citegraph.run.state_types import Plan, Reference
+
+KNOWN_FIELDS, KNOWN_VALUE, KNOWN_ASKED, KNOWN_ALL = 14, 80, 400, 600
+"""Fields shown of a document; characters of one value, of one that is asked about, and of all together."""
+SHOWN = 3
+"""The part of the evidence kept that a model is shown for a fact: one in this number of characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a document as a model reads it: one page, or all that has none.
+
+    Attributes:
+        name: what tells it from others as long as the same passages are shown.
+        known: what is known of its document.
+        chunk_ids: the chunks that it is made of.
+    """
+
+    doc_id: str
+    name: str
+    passage: Passage
+    known: str
+    chunk_ids: tuple[str, ...]
+
+
+def passages(
+    corpus: Corpus, evidence: Sequence[Reference], chunks: Mapping[str, Chunk], plan: Plan
+) -> tuple[Passage, ...]:
+    """Return the evidence as whole passages with `[doc_id]` markers, as `pieces` orders them; blocking."""
+    return as_passages(pieces(corpus, evidence, chunks, plan))
+
+
+def as_passages(shown: Sequence[Piece]) -> tuple[Passage, ...]:
+    """Return the passages of pieces; the first of each document says what is known of it."""
+    first = {piece.doc_id: piece for piece in reversed(shown)}
+    return tuple(
+        replace(piece.passage, known=piece.known if first[piece.doc_id] is piece else "") for piece in shown
+    )
+
+
+def pieces(
+    corpus: Corpus,
+    evidence: Sequence[Reference],
+    chunks: Mapping[str, Chunk],
+    plan: Plan,
+    *,
+    first: Sequence[str] = (),
+    asked: Sequence[str] = (),
+    room: int | None = None,
+) -> list[Piece]:
+    """Return the evidence document by document, the documents `first` before all others, then by their best passage;
+    blocking.
+
+    Passages of one document come in the order of its pages; those that overlap are one.
+
+    Args:
+        asked: the question first, then what else says what is wanted; decides what is shown of a long passage.
+        room: characters of all passages; None shows them whole.
+    """
+    corpus = corpus_of(corpus, plan)
+    sides: dict[str, int | None] = {}
+    for item in evidence:
+        sides.setdefault(item["id"], item.get("side"))
+    ordered = list(dict.fromkeys(chunk for item in evidence if (chunk := chunks.get(item["id"]))))
+    ranks = {doc_id: rank for rank, doc_id in enumerate(first)}
+    by_document: dict[str, list[Chunk]] = {}
+    for chunk in ordered:
+        by_document.setdefault(chunk.doc_id, []).append(chunk)
+    groups = [group for own in by_document.values() for group in joined(own)]
+    # What is shown of each follows the search alone: the same passages look the same to the review and to the answer.
+    groups.sort(key=lambda group: min(map(ordered.index, group)))
+    values = values_of(corpus, ordered)
+    parts = shown_parts(corpus, groups, values, sides, asked, room)
+    known = {
+        doc_id: fields_shown(corpus.buckets[own[0].bucket], values.get(doc_id, {}), plan, asked)
+        for doc_id, own in by_document.items()
+    }
+    order = list(by_document)
+    made: list[Piece] = []
+    for group, spans in sorted(
+        zip(groups, parts, strict=True),
+        key=lambda one: (
+            ranks.get(one[0][0].doc_id, len(ranks)),
+            order.index(one[0][0].doc_id),
+            one[0][0].start,
+        ),
+    ):
+        made += by_page(group, spans, known[group[0].doc_id])
+    return made
+
+
+def shown_parts(
+    corpus: Corpus,
+    groups: Sequence[Sequence[Chunk]],
+    values: Mapping[str, Mapping[str, Value]],
+    sides: Mapping[str, int | None],
+    asked: Sequence[str],
+    room: int | None,
+) -> list[list[Span]]:
+    """Return for each group of chunks the parts of its text to show; all of it without a `room`."""
+    texts = [text_of(group) for group in groups]
+    if room is None:
+        return [[(0, len(text))] for text in texts]
+    found = []
+    for group, text in zip(groups, texts, strict=True):
+        head, bucket = group[0], corpus.buckets[group[0].bucket]
+        known = values.get(head.doc_id, {})
+        naming = {*bucket.title_fields, *bucket.entity_fields}
+        names = [show(value) for name, value in known.items() if name in naming]
+        side = next((sides.get(chunk.chunk_id) for chunk in group), None)
+        found.append(
+            excerpts.Found(
+                head.doc_id,
+                text,
+                frozenset(terms.content_words(" ".join([head.title, *names]))),
+                bucket.language,
+                side,
+            )
+        )
+    return excerpts.excerpts(found, asked, room)
+
+
+def by_page(group: Sequence[Chunk], spans: Sequence[Span], known: str) -> Iterator[Piece]:
+    """Yield what is shown of overlapping chunks, a piece for each page; "…" stands for lines that are left out."""
+    text, head = text_of(group), group[0]
+    for page, start, end in page_spans(group, text):
+        parts = [(max(a, start), min(b, end)) for a, b in spans if a < end and b > start]
+        parts = [(a, b) for a, b in parts if text[a:b].strip()]
+        if not parts:
+            continue
+        edges = [start, *(edge for part in parts for edge in part), end]
+        gaps = [text[a:b].strip() for a, b in zip(edges[::2], edges[1::2], strict=True)]
+        said = f"{LEFT_OUT}\n" if gaps[0] else ""
+        for number, (a, b) in enumerate(parts, 1):
+            said += text[a:b].strip("\n\f") + (f"\n{LEFT_OUT}\n" if gaps[number] else "\n")
+        place = f"{head.source_file}, {page}" if page else head.source_file
+        own = [chunk for chunk in group if chunk.start < head.start + end and chunk.end > head.start + start]
+        yield Piece(
+            head.doc_id,
+            f"{head.chunk_id}:{parts[0][0]}",
+            Passage(
+                f"[{head.doc_id}]", readable(said).rstrip(), place, heads=head.heads if not start else ""
+            ),
+            known,
+            tuple(chunk.chunk_id for chunk in own or group),
+        )
+
+
+def page_spans(group: Sequence[Chunk], text: str) -> list[tuple[str, int, int]]:
+    """Return the pages of a text with what stands on each; one without a page for what has none."""
+    first, last = group[0].page_first, group[-1].page_last
+    if first is None or last is None:
+        return [("", 0, len(text))]
+    edges = [-1, *(match.start() for match in re.finditer("\f", text)), len(text)]
+    if first + len(edges) - 2 != last:  # a page that does not end where it is marked: both numbers are true
+        return [(f"page {first}" if first == last else f"pages {first} to {last}", 0, len(text))]
+    return [(f"page {first + at}", a + 1, b) for at, (a, b) in enumerate(pairwise(edges))]
+
+
+def hidden(evidence: Sequence[Reference], shown: Sequence[Piece]) -> int:
+    """Return how many of the passages found are not shown at all."""
+    seen = {chunk_id for piece in shown for chunk_id in piece.chunk_ids}
+    return len({item["id"] for item in evidence} - seen)
+
+
+def asked_of(state: State) -> list[str]:
+    """Return what says what is wanted: the question, its topics and parts, and the searches made."""
+    decomposition = state.get("decomposition", {})
+    return [
+        state["question"],
+        *decomposition.get("topic_terms", []),
+        *(part["query"] for part in decomposition.get("subqueries", [])),
+        *queries_made(state),
+    ]
+
+
+def room_of(state: State, context: Context) -> int:
+    """Return the characters of the passages that a model is shown: for a summary all that are kept, a part for a fact."""
+    kept = context.evidence_tokens * CHARACTERS_PER_TOKEN
+    return kept if state["plan"]["intent"] == "summarize" else kept // SHOWN
+
+
+def numbered(material: Material) -> Material:
+    """Return what a model is shown with its passages numbered from 1."""
+    evidence = tuple(replace(item, marker=f"[{at}]") for at, item in enumerate(material.evidence, 1))
+    return replace(material, evidence=evidence)
+
+
+def joined(chunks: Sequence[Chunk]) -> list[list[Chunk]]:
+    """Return the chunks of one document by place, those that overlap together."""
+    groups: list[list[Chunk]] = []
+    for chunk in sorted(chunks, key=lambda chunk: (chunk.start, chunk.end)):
+        last = groups[-1][-1] if groups else None
+        if last and follows_on(last, chunk):
+            groups[-1].append(chunk)
+        else:
+            groups.append([chunk])
+    return groups
+
+
+def follows_on(one: Chunk, other: Chunk) -> bool:
+    """Tell whether a chunk begins inside another one, which then has its heads; their texts must be those of their spans."""
+    exact = all(len(chunk.text) == chunk.end - chunk.start for chunk in (one, other))
+    return exact and one.start <= other.start < one.end <= other.end
+
+
+def text_of(group: Sequence[Chunk]) -> str:
+    """Return the text that overlapping chunks cover."""
+    text, end = group[0].text, group[0].end
+    for chunk in group[1:]:
+        text += chunk.text[end - chunk.start :]
+        end = chunk.end
+    return text
+
+
+_HEX_LINE = r"[ \t]*+(?:[0-9A-Fa-f]{2}[: ]){7,}+[0-9A-Fa-f]{0,2}[ \t]*+"
+_DUMP = re.compile(rf"^{_HEX_LINE}(?:\n{_HEX_LINE})++(?![^\n])", re.MULTILINE)
+"""Two lines or more of bytes, as of a key or a signature; a number of one line is one that may be asked for."""
+
+
+LEFT_OUT = "…"
+"""The line that stands for lines that are not shown."""
+
+
+def readable(text: str) -> str:
+    """Return a text as a model reads it: without dumps of bytes, common indents and runs of empty lines."""
+    lines = _DUMP.sub("    …", text).split("\n")
+    said = [line for line in lines if line.strip(f" \t{LEFT_OUT}")]
+    margin = min((len(line) - len(line.lstrip(" \t")) for line in said), default=0)
+    plain = "\n".join(line if line == LEFT_OUT else line[margin:] for line in lines)
+    return re.sub(r"\n(?:[ \t]*\n){2,}", "\n\n", re.sub(r"[ \t]+(?=\n)", "", plain))
+
+
+def values_of(corpus: Corpus, chunks: Sequence[Chunk]) -> dict[str, Mapping[str, Value]]:
+    """Return the values of the chunks' documents, by id; blocking."""
+    found: dict[str, Mapping[str, Value]] = {}
+    for bucket in dict.fromkeys(chunk.bucket for chunk in chunks):
+        doc_ids = list(dict.fromkeys(chunk.doc_id for chunk in chunks if chunk.bucket == bucket))
+        found |= corpus.annotations.values_of(bucket, doc_ids)
+    return found
+
+
+def known_fields(corpus: Corpus, chunks: Sequence[Chunk], question: str) -> dict[str, str]:
+    """Return what is known of the chunks' documents, by id; blocking."""
+    values = values_of(corpus, chunks)
+    buckets = {chunk.doc_id: corpus.buckets[chunk.bucket] for chunk in chunks}
+    return {
+        doc_id: fields_shown(buckets[doc_id], known, cast(Plan, {}), [question])
+        for doc_id, known in values.items()
+    }
+
+
+def fields_shown(bucket: Bucket, values: Mapping[str, Value], plan: Plan, asked: Sequence[str]) -> str:
+    """Return a document's values: those that name it, those that the question is about, then the others while there is room.
+
+    A value of several parts shows those first that the question names; what is left out is counted.
+    """
+    part = plan.get("per_bucket", {}).get(bucket.name, {})
+    wanted = {*part.get("asked", []), *(clause["field"] for clause in flat(part.get("filters", [])))}
+    words = set(terms.content_words(" ".join(asked)))
+    naming = {*bucket.title_fields, *bucket.entity_fields}
+
+    def rank(name: str) -> int:
+        spoken = words & set(terms.words(name.replace("_", " ")))
+        return 0 if name in naming else 1 if name in wanted or spoken else 2
+
+    shown: list[str] = []
+    for name in sorted(values, key=rank):
+        room = KNOWN_ASKED if rank(name) == 1 else KNOWN_VALUE
+        text = cut_value(show(values[name]), words, room)
+        left = KNOWN_ALL - sum(map(len, shown))
+        if text and len(shown) < KNOWN_FIELDS and (len(name) + len(text) < left or rank(name) < 2):
+            shown.append(f"{name}={text}")
+    return "; ".join(shown)
+
+
+def cut_value(text: str, words: set[str], room: int) -> str:
+    """Return a value of at most `room` characters; of several parts those first that hold one of the words."""
+    parts = text.split("; ")
+    if len(text) <= room or len(parts) == 1:
+        return textwrap.shorten(text, room, placeholder=" …")
+    chosen: list[str] = []
+    for part in sorted(parts, key=lambda part: not words & set(terms.words(part))):
+        if len("; ".join([*chosen, part])) <= room:
+            chosen.append(part)
+    left = len(parts) - len(chosen)
+    return "; ".join([*(part for part in parts if part in chosen), *([f"… {left} more"] if left else [])])

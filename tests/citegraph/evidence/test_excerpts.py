@@ -1,0 +1,70 @@
+"""What is shown of long passages: the lines that the question points at, with their surroundings, heads and pages."""
+
+from citegraph.corpus.schema.document import Chunk
+from citegraph.evidence.excerpts import Found, excerpts
+from citegraph.evidence.shown import by_page
+
+FILLER = "The parties agree on the general terms of this undertaking and on nothing else at all.\n"
+DEED = FILLER * 30 + "The rent of the mill is 4,200 guilders a quarter.\n" + FILLER * 30
+TABLE = "Consumption of the pumps\nModel | Power (kW) | Current (A)\n" + "".join(
+    f"TQ-{number} | {number}.5 | {number * 2}\n" for number in range(10, 60)
+)
+
+
+def parts(text: str, asked: str, room: int = 900) -> list[str]:
+    (spans,) = excerpts([Found("d", text)], [asked], room)
+    return [text[start:end] for start, end in spans]
+
+
+def test_what_has_room_is_shown_whole() -> None:
+    assert parts("Short.", "What?") == ["Short."]
+
+
+def test_the_line_that_is_pointed_at_is_shown_with_those_around_it() -> None:
+    (part,) = parts(DEED, "How much rent does the mill bring?")
+    assert "4,200 guilders" in part
+    assert part.startswith("The parties agree")
+    assert part.endswith("all.")
+    assert len(part) < 900
+
+
+def test_a_row_is_shown_below_the_heads_of_its_table() -> None:
+    shown = parts(TABLE, "What current does the TQ-47 take?", room=500)
+    assert shown[0].startswith("Consumption of the pumps\nModel | Power (kW) | Current (A)")
+    assert any("TQ-47 | 47.5 | 94" in part for part in shown)
+    assert not any("TQ-12 |" in part for part in shown)
+
+
+def test_lines_that_head_every_page_point_at_nothing() -> None:
+    head = "Mill deed, page {}\n"
+    text = (
+        "\f".join(head.format(number) + FILLER * 16 for number in range(1, 6))
+        + "\nThe deed of the mill ends in May.\n"
+    )
+    shown = parts(text, "When does the mill deed end?", room=700)
+    assert any("ends in May" in part for part in shown)
+    assert sum(part.count("Mill deed, page") for part in shown) <= 1
+
+
+def test_each_document_and_each_side_has_its_share() -> None:
+    rich = Found("rich", "rent of the mill 5\n" * 200, side=0)
+    poor = Found("poor", FILLER * 40 + "The rent is 7 guilders.\n" + FILLER * 40, side=1)
+    first, second = excerpts([rich, poor], ["How do the rents differ?"], 1000)
+    assert sum(end - start for start, end in first) <= 500
+    assert any("7 guilders" in poor.text[start:end] for start, end in second)
+
+
+def test_each_page_is_a_passage_of_its_own_and_says_what_is_left_out() -> None:
+    text = "First line.\nSecond line.\fThird line.\nFourth line."
+    chunk = Chunk("c", "deed", "contracts", 0, text, 0, len(text), "h", "deed.pdf", page_first=3, page_last=4)
+    third = text.index("Third")
+    first, second = by_page([chunk], [(0, 11), (third, third + 11)], "title=Deed")
+    assert (first.passage.place, first.passage.text) == ("deed.pdf, page 3", "First line.\n…")
+    assert (second.passage.place, second.passage.text) == ("deed.pdf, page 4", "Third line.\n…")
+    assert (first.known, first.chunk_ids) == ("title=Deed", ("c",))
+
+
+def test_pages_that_are_not_marked_in_the_text_are_given_together() -> None:
+    chunk = Chunk("c", "deed", "contracts", 0, "Plain.", 0, 6, "h", "deed.pdf", page_first=3, page_last=4)
+    (piece,) = by_page([chunk], [(0, 6)], "")
+    assert piece.passage.place == "deed.pdf, pages 3 to 4"
