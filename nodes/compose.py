@@ -244,12 +244,14 @@ def pieces_kept(
     that the finder and the search point at.
     """
     evidence, plan = state["evidence"], state["plan"]
-    asked, room = asked_of(state), room_of(state, context)
+    asked = asked_of(state)
     if kept := set(state.get("decision", {}).get("kept") or ()):
+        room = room_of(state, context, chosen=True)
         seen = pieces(corpus, evidence, chunks, plan, asked=asked, room=room)
         if shown := [piece for piece in seen if piece.name in kept]:
             return shown, 0
     references = likeliest(corpus, state, evidence, chunks)
+    room = room_of(state, context, chosen=False)
     shown = pieces(corpus, references, chunks, plan, asked=asked, room=room)
     return shown, int(state.get("dropped", 0)) + hidden(evidence, shown)
 

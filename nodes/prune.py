@@ -52,7 +52,8 @@ class Prune:
             merged = merge(old, best) if ordered is None else ordered[: len(old) + len(best)]
         # What a model that reviews searched for anew stands beside what it had: passages of one search do not hide the next one's.
         anew = bool(old) and has_model(self.services, "review", context)
-        if ordered is None and (anew or parts_apart(state.get("decomposition", {}))):
+        several = len(found) > 1 and has_model(self.services, "compose", context)
+        if ordered is None and (anew or several or parts_apart(state.get("decomposition", {}))):
             held = memory(state).get("holding", [])
             first = [item for item in old if item["id"] in held] if anew else old
             merged = in_turn([first, *(entry["hits"] for entry in found)], merged)

@@ -18,17 +18,25 @@ LONG = 360
 """Characters of a line that is read sentence by sentence."""
 BEFORE, AFTER = 160, 320
 """Characters shown around what is pointed at, to the ends of their lines."""
+ROWS = 120
+"""Characters shown before and after a row of a table, whose heads are shown besides."""
 GAP = 100
 """Characters that are not worth leaving out between two parts that are shown."""
-NEAR, NAMED, FIT, UNFIT = 0.45, 0.15, 1.4, 0.8
-"""Weights: a word in a line beside, one that only names the document, a line with the kind of value asked for, one without."""
+NEAR, NAMED, ASIDE, FIT, UNFIT = 0.45, 0.15, 0.4, 1.4, 0.8
+"""Weights: a word in a line beside, one that only names the document, one of the question that no topic and no search took
+up, a line with the kind of value asked for, one without."""
+ROW, TABLE, TWICE = 1.5, 2400, 2
+"""Weight of a row of a table; characters of a table that is shown whole once two of its rows are; lines that say the same
+words before others come first."""
+PLAIN = 320
+"""Characters of a line above which its words may match by chance."""
 RUNNING, TOP, FOOT = 3, 8, 4
 """Pages whose first or last lines a line is among, and how many these are, to be one that heads or ends each page."""
 REACH = 2
 """Lines beside one that its words count for in part: a value stands beside its label."""
 ENOUGH = 0.35
 """Share of the best line's score that a line must reach to be shown for itself."""
-SURE = 6
+SURE = 4
 """Texts, by the search's order, of which the best line is shown in any case, and that of each document."""
 MOST = 0.6
 """Share of the room that one document may take where there are others."""
@@ -36,6 +44,8 @@ HEAD = 400
 """Characters of the heads of a table."""
 
 _LINE = re.compile(r"[^\n\f]+")
+_ROW = re.compile(r"\S(?: {2,}|\t| \| )\(?\W{0,3}\d")
+"""What a row of a table has: a number apart from what stands before it."""
 _SENTENCE = re.compile(r"(?<=[.;:!?])\s+(?=\S)")
 
 
@@ -65,6 +75,7 @@ class _Read:
     found: Found
     lines: list[Span]
     scores: list[float] = field(default_factory=list)
+    held: list[frozenset[str]] = field(default_factory=list)
     shown: list[Span] = field(default_factory=list)
 
     def around(self, place: int) -> Span:
@@ -72,15 +83,16 @@ class _Read:
         start, end = self.lines[place]
         first = last = place
         text = self.found.text
+        before, after = (ROWS, ROWS) if _ROW.search(text[start:end]) else (BEFORE, AFTER)
         while (
             first
-            and start - self.lines[first - 1][0] <= BEFORE
+            and start - self.lines[first - 1][0] <= before
             and "\f" not in text[self.lines[first - 1][0] : start]
         ):
             first -= 1
         while (
             last + 1 < len(self.lines)
-            and self.lines[last + 1][1] - end <= AFTER
+            and self.lines[last + 1][1] - end <= after
             and "\f" not in text[end : self.lines[last + 1][1]]
         ):
             last += 1
@@ -126,8 +138,10 @@ def _score(read: Sequence[_Read], asked: Sequence[str]) -> None:
     """Score each line of the texts; the texts themselves say which of the words are rare."""
     kind = form_of(asked[0]) if asked else None
     wanted = list(dict.fromkeys(word for text in asked for word in content_words(text)))
+    taken_up = {word for text in asked[1:] for word in content_words(text)}
     for language in dict.fromkeys(item.found.language for item in read):
         stems = {stem(word, language) for word in wanted}
+        topics = {stem(word, language) for word in taken_up} or stems
         own = [item for item in read if item.found.language == language]
         held = [
             [
@@ -142,7 +156,11 @@ def _score(read: Sequence[_Read], asked: Sequence[str]) -> None:
         heads: dict[str, Counter[str]] = {}
         for item, lines in zip(own, held, strict=True):
             names = {stem(word, language) for word in item.found.names}
-            weight = {word: rarity[word] * (NAMED if word in names else 1.0) for word in stems}
+            item.held = lines
+            weight = {
+                word: rarity[word] * (NAMED if word in names else 1.0 if word in topics else ASIDE)
+                for word in stems
+            }
             again = heads.setdefault(item.found.doc_id, _running(own, item.found.doc_id))
             for place, (start, end) in enumerate(item.lines):
                 line = _plain(item.found.text[start:end])
@@ -155,6 +173,8 @@ def _score(read: Sequence[_Read], asked: Sequence[str]) -> None:
                 score = sum(weight[w] for w in lines[place]) + NEAR * sum(weight[w] for w in beside)
                 if kind is not None:
                     score *= FIT if kind.search(item.found.text[start:end]) else UNFIT
+                score *= ROW if _ROW.search(item.found.text[start:end]) else 1.0
+                score *= min(1.0, PLAIN / (end - start))
                 item.scores.append(score)
 
 
@@ -189,8 +209,14 @@ def _choose(read: Sequence[_Read], room: int) -> None:
     left = room
     spent: Counter[str] = Counter()
     most = room * MOST if len(seen) > 1 else room
-    wanted = [*sure, *((item, place) for score, item, place in ranked if score > ENOUGH * best)]
-    for item, place in wanted:
+    said: Counter[frozenset[str]] = Counter(item.held[place] for item, place in sure)
+    first: list[tuple[_Read, int]] = []
+    again: list[tuple[_Read, int]] = []
+    for score, item, place in ranked:
+        if score > ENOUGH * best:
+            said[item.held[place]] += 1
+            (first if said[item.held[place]] <= TWICE else again).append((item, place))
+    for item, place in [*sure, *first, *again]:
         part = item.around(place)
         cost = item.cost(part)
         if cost > left or spent[item.found.doc_id] + cost > most:
@@ -200,6 +226,13 @@ def _choose(read: Sequence[_Read], room: int) -> None:
             item.shown = joined([*item.shown, part])
             left -= cost
             spent[item.found.doc_id] += cost
+    for item in read:
+        for table in tables_of(item.found.text):
+            cost = item.cost((table.start, table.end))
+            rows = sum(start < table.end and end > table.start for start, end in item.shown)
+            if rows > 1 and cost <= left and table.end - table.start <= TABLE:
+                item.shown = joined([*item.shown, (table.start, table.end)])
+                left -= cost
 
 
 def _with_heads(item: _Read) -> list[Span]:

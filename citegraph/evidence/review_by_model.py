@@ -121,7 +121,7 @@ async def pieces_shown(corpus: Corpus, state: State, context: Context) -> list[P
     """Return the passages that a review is shown, in order."""
     evidence = state["evidence"]
     chunks = await hydrate(corpus, evidence)
-    asked, room = asked_of(state), room_of(state, context)
+    asked, room = asked_of(state), room_of(state, context, chosen=True)
     return await asyncio.to_thread(pieces, corpus, evidence, chunks, state["plan"], asked=asked, room=room)
 
 

@@ -23,8 +23,9 @@ from citegraph.run.state_types import Plan, Reference
 
 KNOWN_FIELDS, KNOWN_VALUE, KNOWN_ASKED, KNOWN_ALL = 14, 80, 400, 600
 """Fields shown of a document; characters of one value, of one that is asked about, and of all together."""
-SHOWN = 3
-"""The part of the evidence kept that a model is shown for a fact: one in this number of characters."""
+REVIEWED, WRITTEN = 2, 3
+"""The part of the evidence kept that a review is shown, and an answer is written from where no review chose: one in this
+number of characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,20 +186,25 @@ def hidden(evidence: Sequence[Reference], shown: Sequence[Piece]) -> int:
 
 
 def asked_of(state: State) -> list[str]:
-    """Return what says what is wanted: the question, its topics and parts, and the searches made."""
+    """Return what says what is wanted: the question, its topics and parts, and the searches made in other words."""
     decomposition = state.get("decomposition", {})
+    words = set(terms.content_words(state["question"]))
     return [
         state["question"],
         *decomposition.get("topic_terms", []),
         *(part["query"] for part in decomposition.get("subqueries", [])),
-        *queries_made(state),
+        *(query for query in queries_made(state) if not set(terms.content_words(query)) <= words),
     ]
 
 
-def room_of(state: State, context: Context) -> int:
-    """Return the characters of the passages that a model is shown: for a summary all that are kept, a part for a fact."""
+def room_of(state: State, context: Context, *, chosen: bool) -> int:
+    """Return the characters of the passages that a model is shown: for a summary all that are kept, a part for a fact.
+
+    Args:
+        chosen: a review chooses, or has chosen, from what is shown.
+    """
     kept = context.evidence_tokens * CHARACTERS_PER_TOKEN
-    return kept if state["plan"]["intent"] == "summarize" else kept // SHOWN
+    return kept // (1 if state["plan"]["intent"] == "summarize" else REVIEWED if chosen else WRITTEN)
 
 
 def numbered(material: Material) -> Material:

@@ -298,7 +298,7 @@ def _held(corpus: Corpus, bucket: str, meant: str) -> Iterator[str]:
             first, last = (_plain(rows[0].get(end.name)) for end in ends) if rows else ("", "")
             if first:
                 unit = f" in {declared.unit}" if declared.unit else ""
-                yield f"{bucket}.{declared.name} is a {declared.type}{unit}, {first} to {last}"
+                yield f"{bucket}.{declared.name} ({declared.type}{unit}): {first} to {last}"
 
 
 def _plain(value: Any) -> str:

@@ -184,6 +184,7 @@ class Plan(TypedDict, total=False):
     per_bucket: dict[str, BucketPlan]
     aggregate: WantedNumber
     strategy: Literal["keyword", "semantic", "hybrid"]
+    queries: list[str]
     only: list[str]
     relaxed: list[str]
     order_by: OrderBy | None

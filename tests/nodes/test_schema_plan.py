@@ -709,8 +709,8 @@ def test_of_a_condition_whose_value_is_near_none_is_shown_what_its_field_holds(c
     currency, dated, notice = values_shown(corpus, ["invoices", "contracts"], reading).splitlines()
     assert currency.startswith("“JPY”: invoices.currency has only ")
     assert "EUR" in currency
-    assert dated.startswith("“2024-01-01”: invoices.invoice_date is a date, 20")
-    assert notice.startswith("“45 days”: contracts.notice_period is a quantity in day, ")
+    assert dated.startswith("“2024-01-01”: invoices.invoice_date (date): 20")
+    assert notice.startswith("“45 days”: contracts.notice_period (quantity in day): ")
 
 
 def test_fields_that_no_document_states_are_named_once(corpus: Corpus) -> None:
