@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 from pydantic import StringConstraints, TypeAdapter
 
 from citegraph.answer.conflicts import with_conflicts
-from citegraph.answer.model_text import Filled, Shown, as_it_comes
+from citegraph.answer.model_text import Filled, Shown, as_it_comes, put_right
 from citegraph.answer.set_statements import compose_set
 from citegraph.answer.statements import compose_passages, nothing_text
 from citegraph.corpus.schema.document import Chunk
@@ -57,7 +57,8 @@ checked against the passages that it cites; what they do not say is struck out.
   braces, its values as printed, each with its passage: "It is {difference: $5,400 [1]; $5,000 [3]} higher [1] [3]." The
   program puts the result there, with its unit and the values. There are {sum: a; b; ...}, {average: a; b; ...},
   {difference: a; b} (a less b), {ratio: a; b}, {percent: a; b} (a as percent of b), {growth: new; old}, and {days: from; to},
-  {months: from; to}, {years: from; to} of dates written YYYY-MM-DD. Dates and values of which one is larger need no
+  {months: from; to}, {years: from; to} of dates written YYYY-MM-DD; one may be a value of another
+  ("{ratio: {difference: a [1]; b [2]}; c [1]}"). Dates and values of which one is larger need no
   calculation.
 - Mind the exact thing asked: the right part, version, party, year and condition. A passage about another one is no
   answer; say whose value it is if you must mention it.
@@ -112,18 +113,22 @@ class Compose:
             prompt_version=made.version,
         )
         said: list[str] = []
-        speaker = await patiently(
-            lambda: speak(as_it_comes(in_words(stream(self.services.chat, call), said), shown), tell),
-            call.budget,
-        )
+        draft_before = state.get("draft", {})
+        refused = draft_before.get("refused", [])
+
+        def coming() -> AsyncIterator[str]:
+            words = in_words(stream(self.services.chat, call), said)
+            return corrected(words, draft_before, shown) if refused else as_it_comes(words, shown)
+
+        speaker = await patiently(lambda: speak(coming(), tell), call.budget)
         filled = shown.filled("".join(said))
         unmade = f"not computed: {'; '.join(filled.uncomputed)}" if filled.uncomputed else ""
         draft: Draft = {
             "text": bounded(speaker.said),
             "message_id": speaker.message_id,
             "by": "model",
-            "derivations": list(filled.made),
-            "absent": list(filled.absent),
+            "derivations": [*(draft_before.get("derivations", []) if refused else []), *filled.made],
+            "absent": [*(draft_before.get("absent", []) if refused else []), *filled.absent],
             "unanswerable": filled.nothing,
             "partial": written_in_part(state, context, filled) or unmade,
         }
@@ -209,6 +214,12 @@ async def in_words(pieces: AsyncIterable[str], said: list[str]) -> AsyncIterator
         raise Rejected("compose: the model answered with JSON where text was asked for")
 
 
+async def corrected(pieces: AsyncIterable[str], draft: Draft, shown: Shown) -> AsyncIterator[str]:
+    """Yield a draft with its refused statements put right, once all of the reply is there."""
+    reply = "".join([piece async for piece in pieces])
+    yield put_right(draft["text"], draft["refused"], reply, shown)
+
+
 async def answer_material(corpus: Corpus, state: State, context: Context) -> Material:
     """Return what the composing model is shown."""
     decision, plan = state.get("decision", {}), state["plan"]
@@ -278,10 +289,11 @@ def likeliest(
     return [item for place, item in enumerate(known) if place in chosen]
 
 
-CORRECTION = """Your last answer had statements that the passages they cite were not found to support:
+CORRECTION = """Of your last answer these statements were not found to be supported by the passages that they cite:
 {feedback}
-Write the whole answer again: correct them from the passages, or leave them out. One that is right stays: put it in the words
-of its passage."""
+Write only these again, each on one line that begins with its number and a colon ("1: The limit is 45 V [2]."), corrected
+from the passages; a number alone leaves the statement out. One that is right stays: put it in the words of its passage.
+What else you wrote is kept as it is."""
 
 
 def assumed(decision: Decision) -> str:

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from citegraph.run.replacements import Part
 
 Intent = Literal["qa", "list", "summarize", "compare", "compute"]
-Aggregate = Literal["none", "count", "distinct", "sum", "average", "median", "min", "max"]
+Aggregate = Literal["none", "count", "distinct", "share", "sum", "average", "median", "min", "max"]
 Format = Literal["prose", "list", "table"]
 MAX_SUBQUERIES = 4
 
 PROMPT = Prompt(
     "decompose",
-    "decompose-5",
+    "decompose-6",
     """You read the questions that people ask an archive of documents and say what has to be searched. You never answer them.
 
 You get today's date, the archive's buckets (each holds one kind of documents), the earlier turns of the conversation
@@ -52,7 +52,8 @@ if there were any, and the user's message. Reply with one JSON object:
   sum, average, smallest or largest value over a set of documents), compare (two or more named things against each
   other), summarize (a document or topic in brief). A number that one document prints, such as a term in days, a
   percentage or the total of one named invoice, is qa.
-- aggregate: count, distinct (how many different values), sum, average, median, min or max for compute, otherwise none.
+- aggregate: count, distinct (how many different values), share (what percentage some are of others), sum, average,
+  median, min or max for compute, otherwise none.
 - primary_buckets: the buckets that can hold the answer, or a document that leads to it, most likely first: one when it
   is clear, up to three when it is not, none when you cannot tell. Only names from the list.
 - entities: every company, person, product, place, document and identifier (invoice, part or standard number, CVE ...)
@@ -162,7 +163,7 @@ class Decompose:
         material = Material(
             question=asked,
             facts=(("today", context.now.isoformat()), ("buckets", listing)),
-            turns=() if rewritten else turns_shown(state),
+            turns=() if rewritten else turns_shown(state, corpus.buckets),
         )
         reply = await ask_model(self.services, PROMPT, material, Decomposition, state=state, context=context)
         parsed = reply.parsed

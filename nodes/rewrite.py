@@ -73,7 +73,8 @@ class Rewrite:
         wanted = bool(state.get("turns")) and not folded
         if not wanted or not wants_model(self.services, "rewrite", state, context, keep=1):
             return await self.twin(state, context)
-        material = Material(question=state["asked"], turns=turns_shown(state))
+        corpus = await self.services.corpus()
+        material = Material(question=state["asked"], turns=turns_shown(state, corpus.buckets))
         reply = await ask_model(self.services, PROMPT, material, Rewriting, state=state, context=context)
         return {"question": reply.parsed.question.strip() or clean(state["asked"]), "edit": ""} | reply.update
 

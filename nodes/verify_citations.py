@@ -175,8 +175,9 @@ def send_back(state: State, feedback: str, report: Report) -> Update:
     """Return the update that lets compose write again; what was rejected, and why, is kept in `corrections`."""
     draft = state["draft"]
     rejected: Correction = {"text": draft["text"], "feedback": feedback, "claims": len(report.claims)}
+    places = [[claim.start, claim.end] for claim in refused(report)]
     return {
-        "draft": draft | {"feedback": feedback},
+        "draft": draft | {"feedback": feedback, "refused": places},
         "corrections": [*state.get("corrections", []), rejected],
     }
 
@@ -194,11 +195,18 @@ def may_correct(state: State, context: Context, draft: Draft) -> bool:
 
 
 def correction(report: Report) -> str:
-    """Return what is wrong with the claims, one line each with the passage that it was held against, "" when all are backed."""
-    bad = [claim for claim in report.claims if claim.verdict in {"unsupported", "contradicted"}]
+    """Return what is wrong with the claims, a numbered line each with the passage that it was held against, "" when all are
+    backed.
+    """
     return "\n".join(
-        f"- “{claim.text[:200]}”: {claim.reason}{held_against(claim)}{apart(claim)}" for claim in bad
+        f"{number}. “{claim.text[:300]}”: {claim.reason}{held_against(claim)}{apart(claim)}"
+        for number, claim in enumerate(refused(report), 1)
     )
+
+
+def refused(report: Report) -> list[Claim]:
+    """Return the claims that go back to whoever wrote them."""
+    return [claim for claim in report.claims if claim.verdict in {"unsupported", "contradicted"}]
 
 
 def held_against(claim: Claim) -> str:

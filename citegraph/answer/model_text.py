@@ -1,7 +1,7 @@
 """What a model writes for the program to fill in: the numbers of passages, calculations, and that nothing states a thing."""
 
 import re
-from collections.abc import AsyncIterable, AsyncIterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import cast
@@ -22,6 +22,9 @@ LONGEST = 600
 CALCULATION = re.compile(
     r"\{\s*(sum|difference|average|ratio|percent|growth|days|months|years)\s*:\s*([^{}]*)\}"
 )
+_OPERAND = re.compile(r"\{\s*[a-z]+\s*:[^{}]*$")
+"""What stands before a calculation that is a value of another one."""
+_MARKER = re.compile(r"\[[^][]*\]")
 _SIGN = {
     "sum": " + ",
     "difference": " - ",
@@ -32,7 +35,7 @@ _SIGN = {
 }
 _PLACES = {"ratio": 2, "percent": 1, "growth": 1}
 """Decimals of a quotient."""
-_HELD = re.compile(r"(?:\s*(?:\[[^\[\]\n]*\]?|【[^【】\n]*】?|\{[^{}]*\}?))+\s*$")
+_HELD = re.compile(r"(?:\s*(?:\[[^\[\]\n]*\]?|【[^【】\n]*】?|\{(?:[^{}]|\{[^{}]*\}?)*\}?))+\s*$")
 """A run of brackets at the end of what came so far: the last may go on."""
 
 
@@ -77,16 +80,22 @@ class Shown:
         """Return a model's whole text as it is verified; the piecemeal form of it is `as_it_comes`."""
         made: list[NumberMade] = []
         uncomputed: list[str] = []
-
-        def computed(match: re.Match[str]) -> str:
-            found = self._computed(match[1], match[2])
+        chains: dict[str, str] = {}
+        while match := CALCULATION.search(text):
+            before, behind = text[: match.start()], text[match.end() :]
+            found = self._computed(match[1], match[2], chains)
             if found is None:
                 uncomputed.append(self._plain(match[2]))
-                return f"? ({self._plain(match[2])})"
-            made.append(found[1])
-            return found[0]
-
-        text = CALCULATION.sub(computed, text)
+                text = f"{before}? ({self._plain(match[2])}){behind}"
+                continue
+            printed, shown, number = found
+            made.append(number)
+            if _OPERAND.search(before):
+                chains[printed] = f"({shown})"
+                passages = " ".join(_MARKER.findall(match[2]))  # those of the other calculation, too
+                text = f"{before}{printed} {passages}{behind}"
+            else:
+                text = f"{before}{printed} ({shown}){behind}"
         ids = {NOTHING, NONE, *map(str, range(1, len(self.documents) + 1))}
         silent = [item for item in split_claims(text, ids) if item.markers in {(NOTHING,), (NONE,)}]
         return Filled(
@@ -122,8 +131,10 @@ class Shown:
             operands = operands[: marker.start].rstrip() + operands[marker.end :]
         return " ".join(operands.split())
 
-    def _computed(self, operation: str, operands: str) -> tuple[str, NumberMade] | None:
-        """Return a calculation's result with its operands behind it, and the number for the verifier."""
+    def _computed(
+        self, operation: str, operands: str, chains: Mapping[str, str]
+    ) -> tuple[str, str, NumberMade] | None:
+        """Return a calculation's result, its operands, and the number for the verifier; `chains` are results used as operands."""
         numbers = [
             number for found in find_markers(operands, set(map(str, range(1, 1000)))) for number in found.ids
         ]
@@ -140,9 +151,9 @@ class Shown:
         if worked is None:
             return None
         value, unit, printed, inputs = worked
-        shown = _SIGN.get(operation, " – ").join(parts)
+        shown = _SIGN.get(operation, " – ").join(chains.get(part, part) for part in parts)
         made = made_number(value, _kind(operation), f"{operation} of {'; '.join(parts)}", inputs, names, unit)
-        return f"{printed} ({shown})", made
+        return printed, shown, made
 
 
 @dataclass(frozen=True)
@@ -252,6 +263,33 @@ def _digits(value: Decimal, decimals: int, comma: bool, grouped: bool) -> str:
     """Return a number as its operands are printed: with their decimal mark, and with groups where they have them."""
     said = f"{value:,.{decimals}f}" if grouped else f"{value:.{decimals}f}"
     return said.translate(str.maketrans(",.", ".,")) if comma else said
+
+
+_STATEMENT = re.compile(r"\W*(\d{1,2})\s*[:.)]\s*(.*)")
+_EMPTY_ITEM = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])?[ \t]*(?:\n|$)", re.MULTILINE)
+
+
+def put_right(text: str, refused: Sequence[Sequence[int]], reply: str, shown: Shown) -> str:
+    """Return a text with the statements that were refused as a model wrote them again, byte for byte the same besides.
+
+    Args:
+        refused: where each of them stands in the text, in order.
+        reply: a line for each, its number first; a number alone, or none, leaves it out. Anything else is a whole answer.
+    """
+    lines = [_STATEMENT.fullmatch(line.strip()) for line in reply.strip().splitlines() if line.strip()]
+    if not lines or not refused or not all(line and 0 < int(line[1]) <= len(refused) for line in lines):
+        return shown.filled(reply).text
+    again = {int(line[1]): line[2] for line in lines if line}
+    for number, (start, end) in reversed(list(enumerate(refused, 1))):
+        said = shown.filled(again.get(number, "")).text.strip()
+        if said:
+            text = text[:start] + said + text[end:]
+            continue
+        begin, stop = text.rfind("\n", 0, start) + 1, text.find("\n", end)
+        stop = len(text) if stop < 0 else stop + 1
+        line = text[begin:start].rstrip(" ") + text[end:stop]
+        text = text[:begin] + ("" if _EMPTY_ITEM.fullmatch(line) else line) + text[stop:]
+    return text.strip()
 
 
 async def as_it_comes(pieces: AsyncIterable[str], shown: Shown) -> AsyncIterator[str]:

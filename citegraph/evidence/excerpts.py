@@ -40,12 +40,13 @@ SURE = 4
 """Texts, by the search's order, of which the best line is shown in any case, and that of each document."""
 MOST = 0.6
 """Share of the room that one document may take where there are others."""
-HEAD = 400
-"""Characters of the heads of a table."""
+HEAD, TITLE = 400, 3
+"""Characters of the heads of a table; lines at the top of its page that name it."""
 
 _LINE = re.compile(r"[^\n\f]+")
 _ROW = re.compile(r"\S(?: {2,}|\t| \| )\(?\W{0,3}\d")
 """What a row of a table has: a number apart from what stands before it."""
+_YEAR = re.compile(r"(?<![\d.,])(?:19|20)\d\d(?![\d.,]\d)")
 _SENTENCE = re.compile(r"(?<=[.;:!?])\s+(?=\S)")
 
 
@@ -236,18 +237,26 @@ def _choose(read: Sequence[_Read], room: int) -> None:
 
 
 def _with_heads(item: _Read) -> list[Span]:
-    """Return what is shown of a text, each part of a table with the lines above it that head its columns."""
+    """Return what is shown of a text, each part of a table with the lines above it that head its columns, and with the
+    first lines of its page, which name it.
+    """
     parts = list(item.shown)
     text = item.found.text
     for table in tables_of(text) if parts else ():
         first = min((cell.start for cell in table.cells), default=table.end)
-        inside = any(start < table.end and end > first for start, end in parts)
-        if inside and first > table.start:
-            above = text.rfind("\n", 0, max(0, table.start - 1)) + 1
+        if first > table.start and any(start < table.end and end > first for start, end in parts):
             stop = text.rfind("\n", 0, first) + 1
-            page = text.rfind("\f", 0, stop) + 1
-            start = above if table.title and above >= page else table.start
-            parts.append((max(start, page, stop - HEAD), stop))
+            start = max(table.start, stop - HEAD)
+            parts.append((text.find("\n", start, stop) + 1 if start > table.start else start, stop))
+    for start, end in item.shown:
+        if _ROW.search(text[start:end]):
+            page = text.rfind("\f", 0, start) + 1
+            above = [line for line in item.lines if page <= line[0] < start]
+            parts += [line for line in above[:TITLE] if line[1] - line[0] <= HEAD // TITLE]
+            years = [
+                at for at, (a, b) in enumerate(above) if len(_YEAR.findall(text[a:b])) > 1 and b - a < HEAD
+            ]
+            parts += above[max(0, years[-1] - 1) : years[-1] + 1] if years else []
     return joined(parts, GAP)
 
 

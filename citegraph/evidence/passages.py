@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from citegraph.citations.prompt_injection import without_orders
+from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Chunk
 from citegraph.language import terms
 from citegraph.plan.stored_filters import printed
@@ -186,7 +187,7 @@ def search_quality(state: State) -> str:
     return "high" if len(good) == len(evidence) else "mixed"
 
 
-def turns_shown(state: State) -> tuple[str, ...]:
+def turns_shown(state: State, buckets: Mapping[str, Bucket]) -> tuple[str, ...]:
     """Return the earlier turns of the thread, oldest first: what was asked, replied, applied and answered."""
     shown = []
     for turn in state.get("turns") or []:
@@ -194,7 +195,7 @@ def turns_shown(state: State) -> tuple[str, ...]:
         lines = [f"User: {asked}", *([f"Meant: {meant}"] if meant != asked else [])]
         lines += [turn["replies"]] if turn.get("replies") else []
         for name, part in turn.get("applied", {}).items():
-            if held := [printed(clause) for clause in part.get("filters", [])]:
+            if held := [printed(clause, buckets.get(name)) for clause in part.get("filters", [])]:
                 lines.append(f"Conditions: {name}: {'; '.join(held)}")
         answer = turn["answer"]
         if len(answer) > ANSWER_SHOWN:  # whole lines: half a name is another name

@@ -110,7 +110,7 @@ def _as_read(bucket: Bucket, decomposition: Decomposed) -> Shape:
         return Shape("qa" if decomposition["intent"] == "compute" else decomposition["intent"], nothing())
     if wanted == "count":
         return Shape("compute", {"function": "count", "field": None})
-    if not bucket.main_amount:
+    if not bucket.main_amount or wanted == "share":  # of what, only the plan's model can bind
         return Shape("qa", nothing())
     return Shape("compute", {"function": wanted, "field": bucket.main_amount})
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from citegraph.corpus.filters.clause import Clause, Filters, Group, clauses_in, typed_filters
+from citegraph.corpus.schema.bucket import Bucket
 from citegraph.run.services import Corpus, corpus_of
 from citegraph.run.state_types import Plan, StoredClause, ToolCall
 
@@ -32,10 +33,13 @@ def fields_of(item: StoredClause) -> set[str]:
     return {clause["field"] for clause in flat([item])}
 
 
-def printed(clause: StoredClause) -> str:
-    """Return a clause as people read it."""
+def printed(clause: StoredClause, bucket: Bucket | None = None) -> str:
+    """Return a clause as people read it; numbers with their field's unit where its bucket is given."""
     if "clauses" in clause:
-        parts = [f"({printed(item)})" if "clauses" in item else printed(item) for item in clause["clauses"]]
+        parts = [
+            f"({printed(item, bucket)})" if "clauses" in item else printed(item, bucket)
+            for item in clause["clauses"]
+        ]
         return f" {'or' if clause['mode'] == 'any' else 'and'} ".join(parts)
     value = clause.get("value")
     if isinstance(value, dict):
@@ -46,8 +50,12 @@ def printed(clause: StoredClause) -> str:
             for item in value[:5]
         )
         value = joined + (f" and {len(value) - 5} more" if len(value) > 5 else "")
+    if isinstance(value, float):
+        value = f"{value:g}"
     name = clause["field"].replace("_", " ")
-    return f"{name} {clause['operator']}" + ("" if value is None else f" {value}")
+    declared = bucket.field(clause["field"]) if bucket else None
+    unit = f" {declared.unit}" if declared and declared.type == "quantity" and declared.unit else ""
+    return f"{name} {clause['operator']}" + ("" if value is None else f" {value}{unit}")
 
 
 def hard_only(filters: Filters) -> Filters:
@@ -74,7 +82,7 @@ def filters_shown(corpus: Corpus, plan: Plan) -> str:
         counts = [corpus.annotations.count(name, (clause,)) for clause in typed]
         together = counts[0] if len(typed) == 1 else corpus.annotations.count(name, typed)
         said = [
-            f"{printed(one)}{'' if inferred(one) else ' (fixed)'}: {count}"
+            f"{printed(one, corpus.buckets[name])}{'' if inferred(one) else ' (fixed)'}: {count}"
             for one, count in zip(raw, counts, strict=True)
         ]
         lines.append(f"{name}: {'; '.join(said)}; all together: {together} documents")

@@ -31,7 +31,12 @@ def settle_intent(
                 if counts_documents(bucket, question) or (lead["noun"] and said_count(question))
                 else ("qa", nothing)
             )
-        if bucket.main_amount and not choice_in(question) and sums_amounts(bucket, question, wanted, lead):
+        if (
+            wanted != "share"
+            and bucket.main_amount
+            and not choice_in(question)
+            and sums_amounts(bucket, question, wanted, lead)
+        ):
             name = next(
                 (name for name in lead["asked"] if (found := bucket.field(name)) and found.type == "money"),
                 bucket.main_amount,

@@ -121,7 +121,7 @@ def claim(verdict: Any, **parts: Any) -> Claim:
 
 def test_only_bad_claims_go_back() -> None:
     claims = [claim("supported"), claim("derived"), claim("misattributed"), claim("unsupported")]
-    assert correction(Report(claims=tuple(claims), precision=0.5, recall=0.5)) == "- “It is so.”: why"
+    assert correction(Report(claims=tuple(claims), precision=0.5, recall=0.5)) == "1. “It is so.”: why"
     assert correction(Report(claims=(claim("contradicted"),), precision=0, recall=0)).count("why") == 1
 
 

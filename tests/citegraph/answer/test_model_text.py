@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from citegraph.answer.model_text import Shown, as_it_comes
+from citegraph.answer.model_text import Shown, as_it_comes, put_right
 from citegraph.answer.statements import derivations_of
 from citegraph.citations.report_types import Evidence
 from citegraph.citations.verify_answer import verify
@@ -69,6 +69,31 @@ def test_a_day_that_can_be_read_in_two_ways_gives_no_duration() -> None:
     assert SHOWN.filled("{days: 03/05/2021 [1]; 2021-08-01 [1]}").uncomputed
 
 
+CHAIN = "The share kept is {ratio: {difference: $610,000.00 [1]; $145,000.00 [3]}; $610,000.00 [1]} [1] [3]."
+
+
+def test_a_calculation_may_be_a_value_of_another_one() -> None:
+    filled = SHOWN.filled(CHAIN)
+    assert filled.text == (
+        "The share kept is 0.76 (($610,000.00 - $145,000.00) / $610,000.00) [deed] [note.pdf]."
+    )
+    assert [(number["operation"], number["doc_ids"]) for number in filled.made] == [
+        ("difference", ["deed", "note.pdf"]),
+        ("ratio", ["deed", "note.pdf"]),
+    ]
+    derivations = derivations_of({"text": filled.text, "derivations": list(filled.made)})
+    report = verify(
+        filled.text, EVIDENCE, derivations=derivations, question="What share does the sponsor keep?"
+    )
+    assert [claim.verdict for claim in report.claims] == ["derived"]
+
+
+def test_nothing_of_what_is_asked_is_told_apart_from_a_part_that_is_not_stated() -> None:
+    assert SHOWN.filled("It gives no day [none]. It pays [1].").nothing
+    part = SHOWN.filled("It pays [1]. It gives no day [0].")
+    assert (part.nothing, part.absent) == (False, ("It gives no day.",))
+
+
 def test_the_verifier_holds_the_operands_against_their_spans() -> None:
     filled = SHOWN.filled(HIGHER)
     made = derivations_of({"derivations": list(filled.made)})
@@ -106,3 +131,26 @@ async def test_a_text_that_comes_in_pieces_is_the_whole_one(size: int) -> None:
             yield written[at : at + size]
 
     assert "".join([piece async for piece in as_it_comes(pieces(), SHOWN)]) == SHOWN.filled(written).text
+
+
+DRAFT = "It pays [deed].\n\n- The fee is $5 [deed].\n- The term is long [deed].\n\nIt ends [deed]."
+REFUSED = [
+    [DRAFT.index("The fee"), DRAFT.index("\n- The term")],
+    [DRAFT.index("The term"), DRAFT.index("\n\nIt ends")],
+]
+
+
+@pytest.mark.parametrize(
+    ("reply", "text"),
+    [
+        (
+            "1: The fee is $610,000.00 [1].\n2:",
+            "It pays [deed].\n\n- The fee is $610,000.00 [deed].\n\nIt ends [deed].",
+        ),
+        ("1: A [3].\n2. B [1].", "It pays [deed].\n\n- A [note.pdf].\n- B [deed].\n\nIt ends [deed]."),
+        ("It pays a fee of $610,000.00 [1].", "It pays a fee of $610,000.00 [deed]."),
+        ("3: Another one [1].", "3: Another one [deed]."),
+    ],
+)
+def test_only_refused_statements_are_written_again(reply: str, text: str) -> None:
+    assert put_right(DRAFT, REFUSED, reply, SHOWN) == text

@@ -35,6 +35,19 @@ def test_a_row_is_shown_below_the_heads_of_its_table() -> None:
     assert not any("TQ-35 |" in part for part in shown)
 
 
+def test_a_row_of_a_statement_is_shown_below_its_title_and_its_years() -> None:
+    rows = "".join(f"  Item number {number}      {number},100     {number},200\n" for number in range(10, 70))
+    page = (
+        f"MILL TRUST\nStatement of Grain\n(In bushels)\n\n      Year ended      2022     2021\nGrain:\n{rows}"
+    )
+    shown = parts(
+        page.replace("Item number 55", "Total barley sold"), "How much barley was sold in 2022?", room=400
+    )
+    assert shown[0].startswith("MILL TRUST\nStatement of Grain\n(In bushels)\n")
+    assert "2022     2021" in shown[0]
+    assert "Total barley sold      55,100" in shown[-1]
+
+
 def test_lines_that_head_every_page_point_at_nothing() -> None:
     head = "Mill deed, page {}\n"
     text = (
