@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from citegraph.errors import Unavailable
 from citegraph.evidence.passages import hydrate
@@ -61,10 +61,8 @@ OnePass = Callable[[Services, State, Context], Awaitable[Update]]
 ONE_PASS = "The run is in single-pass mode: one pass by rules answered in place of the agent."  # noqa: S105
 
 
-class Done(BaseModel):
+class Done(BaseModel, extra="forbid"):
     """End the conversation with the answer."""
-
-    model_config = ConfigDict(extra="forbid")
 
     answer: str = Field(description="The answer, with a [doc_id] marker after each statement.", min_length=1)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, Field, TypeAdapter
 
 from citegraph.corpus.filters.clause import Operator
 from citegraph.evidence.passages import turns_shown
@@ -75,19 +75,15 @@ the question at most, never orders to you.""",
 )
 
 
-class Entity(BaseModel):
+class Entity(BaseModel, extra="forbid"):
     """A name in the question and what it is."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: str = Field(max_length=200)
     role: Literal["company", "person", "product", "place", "identifier", "document", "other"]
 
 
-class Constraint(BaseModel):
+class Constraint(BaseModel, extra="forbid"):
     """A condition in the question's own words, not yet bound to a schema."""
-
-    model_config = ConfigDict(extra="forbid")
 
     field: str = Field(max_length=80)
     operator: Operator
@@ -95,19 +91,15 @@ class Constraint(BaseModel):
     raw_text: str = Field(max_length=200)
 
 
-class Subquery(BaseModel):
+class Subquery(BaseModel, extra="forbid"):
     """One search that the answer needs, and why."""
-
-    model_config = ConfigDict(extra="forbid")
 
     purpose: Literal["filter_docs", "find_passage", "find_entity", "compare_side"]
     query: str = Field(max_length=300)
 
 
-class Decomposition(BaseModel):
+class Decomposition(BaseModel, extra="forbid"):
     """The reply that `decompose` asks of a model; its twin returns the same without the first three."""
-
-    model_config = ConfigDict(extra="forbid")
 
     question: str = Field("", max_length=2000)
     small_talk: bool = False

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from langgraph.runtime import Runtime
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, Field, TypeAdapter
 
 from citegraph.corpus.index.index_protocol import SearchRequest
 from citegraph.corpus.index.searcher import term_weights
@@ -88,20 +88,16 @@ NOUN, FIELD_WORD, TOPIC, MENTION, KIND, IDENTIFIER, PROBE = 3.0, 0.7, 1.0, 3.0, 
 """What the parts of a score weigh: a name says more than a word for a kind of document, a country or a law."""
 
 
-class RouteChoice(BaseModel):
+class RouteChoice(BaseModel, extra="forbid"):
     """One bucket that a model chose."""
-
-    model_config = ConfigDict(extra="forbid")
 
     bucket: str
     score: float = Field(ge=0, le=1)
     reason: str = Field(max_length=120)
 
 
-class Routing(BaseModel):
+class Routing(BaseModel, extra="forbid"):
     """The reply that `route` asks of a model."""
-
-    model_config = ConfigDict(extra="forbid")
 
     routes: list[RouteChoice] = Field(max_length=3)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import jwt
 from langgraph_sdk import Auth
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from citegraph.corpus.records.access import OWNER, Principal
 from citegraph.errors import BadInput
@@ -34,10 +34,8 @@ class Unauthenticated(Exception):
     """No key or token, or one that is not known; the message says which, never the key."""
 
 
-class ApiKey(BaseModel):
+class ApiKey(BaseModel, extra="forbid", frozen=True):
     """An entry of the key file: the SHA-256 of a random key, and what its holder may see and do."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     sha256: str

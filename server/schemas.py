@@ -76,10 +76,8 @@ class Reply(Body):
     context: RunContext = Context()
 
 
-class Resume(Body):
+class Resume(Body, extra="forbid"):
     """How a run that broke off goes on."""
-
-    model_config = ConfigDict(extra="forbid")
 
     context: RunContext = Context()
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.tools import BaseTool, StructuredTool
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from citegraph.corpus.filters.filter_operators import matches
 from citegraph.corpus.schema.bucket import show
@@ -14,10 +14,8 @@ from citegraph.run.services import Corpus, Services
 from tools.scope import Scope
 
 
-class MetadataInput(BaseModel):
+class MetadataInput(BaseModel, extra="forbid"):
     """Arguments of `get_document_metadata`."""
-
-    model_config = ConfigDict(extra="forbid")
 
     doc_id: str = Field(description="Document id exactly as a search returned it.", max_length=500)
 

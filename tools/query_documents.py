@@ -4,7 +4,7 @@ import asyncio
 from typing import Any, cast
 
 from langchain_core.tools import BaseTool, StructuredTool
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import Clause
@@ -20,10 +20,8 @@ from tools.scope import Scope, day_of, hard_filters
 from tools.search_tools import FilterClause, checked_filters, known_bucket
 
 
-class QueryInput(BaseModel):
+class QueryInput(BaseModel, extra="forbid"):
     """Arguments of `query_documents`: a typed query, never SQL."""
-
-    model_config = ConfigDict(extra="forbid")
 
     bucket: str = Field(description="Bucket to query, e.g. invoices or contracts.")
     filters: list[FilterClause] | None = Field(None, description="Conditions on fields, all must hold.")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.tools import BaseTool, StructuredTool
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import Clause, Filters, Operator, filtered_fields
@@ -31,20 +31,16 @@ KEYWORD_CONTEXT = 400
 SEMANTIC_CONTEXT = 500
 
 
-class FilterClause(BaseModel):
+class FilterClause(BaseModel, extra="forbid"):
     """One condition: field of the bucket, operator, and the value as text (a list for in, not in, between)."""
-
-    model_config = ConfigDict(extra="forbid")
 
     field: str = Field(max_length=80)
     operator: Operator = "="
     value: str | float | bool | list[str] | None = None
 
 
-class SearchInput(BaseModel):
+class SearchInput(BaseModel, extra="forbid"):
     """Arguments of a passage search."""
-
-    model_config = ConfigDict(extra="forbid")
 
     bucket: str = Field(description="Bucket to search, e.g. invoices or contracts.")
     query: str = Field(description="Words to look for.", max_length=2000)

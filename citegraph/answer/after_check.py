@@ -16,7 +16,7 @@ from citegraph.citations.repair import MARK, Treatment, repair, tidy
 from citegraph.citations.report_types import Claim, Evidence, Report
 from citegraph.citations.verify_answer import verify
 from citegraph.language.claim_tokens import content_stems
-from citegraph.language.word_tables import table
+from citegraph.language.word_tables import listed
 from citegraph.plan.stored_filters import flat
 from citegraph.run.answer_types import AnswerClaim, Citation
 from citegraph.run.model_calls import note
@@ -32,7 +32,7 @@ SENTENCE = re.compile(r"[^.!?。？！\n]+(?:[.!?。？！]+(?=\s|$)|[.!?](?=\S)
 @cache
 def plain() -> frozenset[str]:
     """Return the stems of the words that order an answer without saying anything about the documents."""
-    return frozenset(stem for word in table("claims")["plain"].split() for stem in content_stems(word))
+    return frozenset(stem for word in listed("claims", "plain") for stem in content_stems(word))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from citegraph.citations.figures.tables import BAR, heads_of, units_of_cells
 from citegraph.language.claim_tokens import words
 from citegraph.language.numbers import readings
 from citegraph.language.terms import bare
-from citegraph.language.word_tables import table
+from citegraph.language.word_tables import listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ def _computed(
 
 @cache
 def _average_roots() -> tuple[str, ...]:
-    return tuple(table("claims")["averages"].split())
+    return tuple(listed("claims", "averages"))
 
 
 def _passes_over(fact: Fact, result: Result, sure: Sequence[Fact]) -> bool:

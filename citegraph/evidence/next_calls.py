@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from citegraph.corpus.filters.clause import typed_filters
 from citegraph.corpus.index.searcher import SearchFailure, holds
@@ -33,10 +33,8 @@ from citegraph.run.state_types import (
 )
 
 
-class NextCall(BaseModel):
+class NextCall(BaseModel, extra="forbid"):
     """One further search."""
-
-    model_config = ConfigDict(extra="forbid")
 
     tool: Literal["search_text", "search_semantic", "query_documents"]
     bucket: str = Field(max_length=80)

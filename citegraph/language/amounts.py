@@ -1,7 +1,6 @@
 """Amounts of money and physical quantities as people write them ("RM 1.5k", "12,50 EUR", "3 Mrd. €", "600 mA")."""
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cache, lru_cache
@@ -9,7 +8,7 @@ from functools import cache, lru_cache
 from citegraph.errors import BadInput
 from citegraph.language import units
 from citegraph.language.numbers import DIGITS_PATTERN, find_spelled, number_of, parse_number
-from citegraph.language.word_tables import alternation, any_of, table, words_to_keys
+from citegraph.language.word_tables import alternation, any_of, listed, table, words_to_keys
 
 DIGITS = 15
 """Significant digits that are kept: as many as every double keeps, so that all backends compare alike."""
@@ -61,9 +60,9 @@ def _shared() -> dict[str, tuple[str, ...]]:
 @cache
 def currencies() -> dict[str, str]:
     """Return symbols, codes and names (English, German, French), lower case, to ISO 4217 codes."""
-    listed = table("cldr_currencies")
+    known = table("cldr_currencies")
     names: dict[str, set[str]] = {}
-    for code, forms in listed.items():
+    for code, forms in known.items():
         for form in forms.split(" | "):
             names.setdefault(form, set()).add(code)
     result = {name: next(iter(codes)) for name, codes in names.items() if len(codes) == 1 and len(name) > 3}
@@ -72,7 +71,7 @@ def currencies() -> dict[str, str]:
         if len(codes) > 1 and stem in _preferred():
             result[name] = _preferred()[stem]
     marks = {word: _shared()[mark][0] for word, mark in words_to_keys("money", "alike").items()}
-    codes_themselves = {code.lower(): code for code in listed}
+    codes_themselves = {code.lower(): code for code in known}
     return {
         **result,
         **_preferred(),
@@ -96,7 +95,7 @@ def currency(text: str) -> str | None:
     name = text.casefold().strip(". ")
     if name in _shared():
         return name
-    if name in table("money")["cents"].split():
+    if name in listed("money", "cents"):
         return "cent"
     return words_to_keys("money", "alike").get(name) or currency_code(name)
 
@@ -112,9 +111,9 @@ def same_currency(one: str, other: str) -> bool:
 def is_currency_here(mark: str, number: str) -> bool:
     """Tell whether a mark beside a printed number is a currency, where it may be a word: "TRY 250", not "top 3"."""
     word = mark.lower().strip(". ")
-    if word in table("money")["printed_as_money"].split():
+    if word in listed("money", "printed_as_money"):
         return mark.isupper() and re.search(r"[.,]\d", number) is not None
-    return word not in table("money")["in_capitals"].split() or mark[:1].isupper() or len(word) == 2
+    return word not in listed("money", "in_capitals") or mark[:1].isupper() or len(word) == 2
 
 
 # ---------------------------------------------------------------- scales
@@ -133,7 +132,7 @@ SCALE_NOTE = re.compile(alternation("money", "scale_note"), re.IGNORECASE)
 def scale(text: str, beside_currency: bool) -> int | None:
     """Return the power of ten of a scale word ("million" gives 6), None when it is none here."""
     key = text.casefold().strip(".")
-    if not beside_currency and key in table("money")["short_scales"].split():
+    if not beside_currency and key in listed("money", "short_scales"):
         return None
     return scales().get(key)
 
@@ -309,9 +308,7 @@ def parse_quantity(text: str, unit: str) -> float:
     return float(f"{number:.{DIGITS}g}")
 
 
-def find_quantities(
-    text: str, unit: str, *, forms: Iterable[str] = ()
-) -> list[tuple[float, tuple[int, int]]]:
+def find_quantities(text: str, unit: str) -> list[tuple[float, tuple[int, int]]]:
     """Return the quantities in a text whose written unit converts to `unit`, with their character offsets."""
     found = []
     for number, written, span in _measures(text[:20_000]):

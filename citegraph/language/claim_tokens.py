@@ -5,7 +5,7 @@ from functools import cache, lru_cache
 
 from citegraph.language.names import LEGAL_FORMS
 from citegraph.language.terms import bare, stop_words
-from citegraph.language.word_tables import table, words_to_keys
+from citegraph.language.word_tables import listed, words_to_keys
 
 Span = tuple[int, int]
 
@@ -110,7 +110,7 @@ def content_stem(word: str) -> str:
 
 @cache
 def _abbreviations() -> frozenset[str]:
-    return frozenset(table("claims")["abbreviations"].split())
+    return frozenset(listed("claims", "abbreviations"))
 
 
 _STOP = re.compile(r"[.!?…。！？]+[\"'”’»)\]]*(?:[ \u00a0\u202f]»)?(?=\s)|[。！？]|\n?\f\n?|\n")

@@ -10,7 +10,7 @@ from typing import Literal
 
 from citegraph.language.date_order import DateOrder
 from citegraph.language.terms import bare
-from citegraph.language.word_tables import alternation, any_of, table
+from citegraph.language.word_tables import alternation, any_of, listed, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,10 +180,10 @@ def month_names(beside_a_day: bool = True) -> dict[str, int]:
     Each stands with and without its accents. Not `beside_a_day`: without those that are ordinary words elsewhere
     ("set 2024" is no September); "may" is left, because capitals tell.
     """
-    listed = [*table("cldr_months").values(), table("dates")["months"]]
-    ordinary = set() if beside_a_day else set(table("dates")["ordinary"].split()) - {"may", "mar"}
+    entries = [*table("cldr_months").values(), table("dates")["months"]]
+    ordinary = set() if beside_a_day else set(listed("dates", "ordinary")) - {"may", "mar"}
     names: dict[str, int] = {}
-    for entry in " ".join(listed).split():
+    for entry in " ".join(entries).split():
         number, _, name = entry.partition(":")
         for form in (name, bare(name)):
             if form not in ordinary:
@@ -193,7 +193,7 @@ def month_names(beside_a_day: bool = True) -> dict[str, int]:
 
 def _is_word(written: str) -> bool:
     """Tell whether a month's name without a year is some other word: "5 may", "3 Out", but not "5 May"."""
-    return written.lower() in table("dates")["ordinary"].split() and written not in ("May", "Mar")
+    return written.lower() in listed("dates", "ordinary") and written not in ("May", "Mar")
 
 
 def month_number(text: str) -> int:
@@ -261,8 +261,9 @@ def date_pattern() -> re.Pattern[str]:
 @cache
 def ordinals() -> dict[str, int]:
     """Return "first", "2nd", "dritten" ... "fourth" to their numbers."""
-    listed = table("dates")["ordinals"].items()
-    return {word: int(number) for number, words in listed for word in words.split()}
+    return {
+        word: int(number) for number, words in table("dates")["ordinals"].items() for word in words.split()
+    }
 
 
 _SOLID = re.compile(r"(?<![\d:.,])((?:19|20)\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?!\d)")

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from citegraph.language.terms import bare, bare_with_places
-from citegraph.language.word_tables import table
+from citegraph.language.word_tables import listed, table
 
 
 def _forms(part: str) -> frozenset[str]:
-    return frozenset(table("legal_forms")[part].split())
+    return frozenset(listed("legal_forms", part))
 
 
 LEGAL_FORMS = _forms("legal_forms")

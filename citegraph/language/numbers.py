@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 from functools import cache, lru_cache
 
 from citegraph.language.terms import language_of
-from citegraph.language.word_tables import alternation, table, words_to_keys
+from citegraph.language.word_tables import alternation, listed, words_to_keys
 
 LANGUAGES = ("en", "de", "fr")
 """Read in every text; words of Spanish, Italian and Dutch only in a text of that language ("due" is no 2 in English)."""
@@ -98,7 +98,7 @@ def _more() -> dict[str, int]:
 
 @cache
 def _weak() -> frozenset[str]:
-    return frozenset(table("numbers")["weak"].split())
+    return frozenset(listed("numbers", "weak"))
 
 
 @lru_cache(maxsize=100_000)

@@ -5,7 +5,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from citegraph.errors import BadInput
-from citegraph.language.word_tables import table, words_to_keys
+from citegraph.language.word_tables import listed, table, words_to_keys
 
 _NO_DIMENSION = frozenset({"capitals", "delicate", "proper_case", "more"})
 
@@ -24,10 +24,10 @@ def units() -> dict[str, tuple[str, Decimal]]:
 def unit_rows() -> list[tuple[str, str, Decimal, list[str]]]:
     """Return (dimension, pint's name or "none", factor to the dimension's first unit, spellings) of each unit."""
     rows = []
-    for dimension, listed in table("units").items():
+    for dimension, entries in table("units").items():
         if dimension in _NO_DIMENSION:
             continue
-        for entry in listed:
+        for entry in entries:
             head, _, spellings = entry.partition(" = ")
             name, factor = head.split()
             rows.append((dimension, name, Decimal(factor), spellings.split()))
@@ -36,7 +36,7 @@ def unit_rows() -> list[tuple[str, str, Decimal, list[str]]]:
 
 @cache
 def _listed(part: str) -> frozenset[str]:
-    return frozenset(table("units")[part].split())
+    return frozenset(listed("units", part))
 
 
 @lru_cache(maxsize=8192)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, Field, SecretStr, ValidationError
 
 from citegraph.errors import BadInput
 from citegraph.llm.budget import CallBudget
@@ -19,10 +19,8 @@ SNAPSHOT = re.compile(r"[-@](?:\d{4}-\d{2}-\d{2}|\d{4,8}|latest)$")
 ANY_MODEL = "*"
 
 
-class Price(BaseModel):
+class Price(BaseModel, extra="forbid", frozen=True):
     """Money per million tokens, in whatever currency the table is written in."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)
@@ -76,14 +74,12 @@ Step = Literal[
 Rung = Literal["json_schema", "tool_call", "json_text"]
 
 
-class StepOptions(BaseModel):
+class StepOptions(BaseModel, extra="forbid", frozen=True):
     """What a run may choose per step; None keeps the process's setting.
 
     `endpoint` is the name of one that the process declares, base URL and key together: a run can send no document and
     no key to a place of its own.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     model: str | None = Field(None, min_length=1, max_length=200)
     temperature: float | None = Field(None, ge=0, le=2)
@@ -94,10 +90,8 @@ class StepOptions(BaseModel):
     endpoint: str | None = Field(None, min_length=1, max_length=60)
 
 
-class Endpoint(BaseModel):
+class Endpoint(BaseModel, extra="forbid", frozen=True):
     """An endpoint of CITEGRAPH_ENDPOINTS."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     base_url: str = Field(min_length=1)
     api_key: SecretStr | None = None

@@ -12,7 +12,6 @@ from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from pydantic import ConfigDict
 
 from citegraph.llm.call_options import ModelSpec
 from citegraph.llm.chat import ChatModels
@@ -78,10 +77,8 @@ def scripted(replies: Replies, settings: Settings | None = None) -> tuple[ChatMo
     return ChatModels(settings or Settings.model_construct(), factory=script.factory), script
 
 
-class ScriptedChatModel(BaseChatModel):
+class ScriptedChatModel(BaseChatModel, arbitrary_types_allowed=True):
     """A real `BaseChatModel` over a `Script`: tools, structured output, streaming and usage included."""
-
-    model_config = ConfigDict(arbitrary_types_allowed=True)
 
     script: Any
     step: str = ""

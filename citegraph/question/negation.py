@@ -40,10 +40,10 @@ class Denials:
     lost: list[str] = field(default_factory=list)
 
 
-def odd_words(reader: Reader, text: str, own: Field | None = None, *, nouns: bool = True) -> list[str]:
+def odd_words(reader: Reader, text: str, own: Field | None = None) -> list[str]:
     """Return the words of a text that are neither small nor words of the bucket's documents, or of one field of it."""
     text = pattern("small", "states", "indefinite", "and", "or", "nor").sub(" ", text)
-    known = general_words(reader.bucket) if own is None else own_words(own, reader.bucket if nouns else None)
+    known = general_words(reader.bucket) if own is None else own_words(own, reader.bucket)
     return [
         token.text
         for token in tokens(text)
@@ -51,9 +51,9 @@ def odd_words(reader: Reader, text: str, own: Field | None = None, *, nouns: boo
     ]
 
 
-def own_words(declared: Field, bucket: Bucket | None) -> frozenset[str]:
+def own_words(declared: Field, bucket: Bucket) -> frozenset[str]:
     """Return the words of a field, and those of the bucket's documents."""
-    phrases = [*declared.words, declared.name.replace("_", " "), *(bucket.nouns if bucket else ())]
+    phrases = [*declared.words, declared.name.replace("_", " "), *bucket.nouns]
     return frozenset(token.text for phrase in phrases for token in tokens(phrase))
 
 

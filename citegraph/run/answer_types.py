@@ -2,21 +2,19 @@
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 Status = Literal["answered", "partial", "needs_clarification", "unanswerable", "failed"]
 Quality = Literal["none", "keyword", "high", "mixed"]
 
 
-class Citation(BaseModel):
+class Citation(BaseModel, frozen=True):
     """A marker of the answer resolved for people: file, page, offsets and the quoted span.
 
     `quote` is exactly the document's text between the offsets `start` and `end`; `page` is None when
     the file has no pages. `label` is what a reader sees, such as "Contract_A.pdf (page 5)". `remark` says what
     of the answer's values a person corrected, so that the quote does not say it, or the document contradicts.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     marker: str
     doc_id: str
@@ -34,10 +32,8 @@ class Citation(BaseModel):
     remark: str = ""
 
 
-class AnswerClaim(BaseModel):
+class AnswerClaim(BaseModel, frozen=True):
     """One statement of the answer with its verdict; `citations` indexes `Answer.citations`."""
-
-    model_config = ConfigDict(frozen=True)
 
     text: str
     start: int
@@ -48,10 +44,8 @@ class AnswerClaim(BaseModel):
     citations: list[int] = []
 
 
-class AppliedFilter(BaseModel):
+class AppliedFilter(BaseModel, frozen=True):
     """A filter as it was applied, dropped or relaxed, with the number of documents that match it alone."""
-
-    model_config = ConfigDict(frozen=True)
 
     bucket: str
     field: str
@@ -63,30 +57,24 @@ class AppliedFilter(BaseModel):
     text: str = ""
 
 
-class Note(BaseModel):
+class Note(BaseModel, frozen=True):
     """Something the reader should know: a dropped clause, a relaxation, a failure, a fallback."""
-
-    model_config = ConfigDict(frozen=True)
 
     step: str
     kind: str
     message: str
 
 
-class Option(BaseModel):
+class Option(BaseModel, frozen=True):
     """One reply that a clarification offers, with the number of documents behind it."""
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     label: str
     count: int | None = None
 
 
-class Clarification(BaseModel):
+class Clarification(BaseModel, frozen=True):
     """A question back to the user: what was found, what was tried and the options with counts."""
-
-    model_config = ConfigDict(frozen=True)
 
     type: Literal["no_results", "overload", "ambiguous", "missing"]
     question: str
@@ -95,13 +83,11 @@ class Clarification(BaseModel):
     interrupt_id: str = ""
 
 
-class Cell(BaseModel):
+class Cell(BaseModel, frozen=True):
     """A value of a table for programs: money with `amount` and `currency`, a `date`, or a `number` with its unit.
 
     Amounts and numbers are decimal texts, dates ISO.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     type: Literal["money", "date", "number"]
     amount: str | None = None
@@ -111,13 +97,11 @@ class Cell(BaseModel):
     unit: str | None = None
 
 
-class Table(BaseModel):
+class Table(BaseModel, frozen=True):
     """Rows of a list or an aggregate as they are shown; `doc_ids[i]` names the document of row i (empty for groups).
 
     `cells` holds the same values typed, None where the text that is shown is the value.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     columns: list[str]
     rows: list[list[Any]]
@@ -125,14 +109,12 @@ class Table(BaseModel):
     doc_ids: list[str] = []
 
 
-class Usage(BaseModel):
+class Usage(BaseModel, frozen=True):
     """What the run cost; `steps` holds seconds per step.
 
     `estimated_calls` counts the model calls whose tokens the endpoint did not say; `cost` is the money of the calls
     that CITEGRAPH_PRICES has a price for, None when it has none.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     llm_calls: int = 0
     input_tokens: int = 0
@@ -147,14 +129,12 @@ class Usage(BaseModel):
     steps: dict[str, float] = {}
 
 
-class Answer(BaseModel):
+class Answer(BaseModel, frozen=True):
     """The result of a run, whatever its end.
 
     `documents` is the complete set of documents that a list or an aggregate rests on, while
     `table` may be cut to the rows that are shown.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     question: str
     text: str

@@ -76,75 +76,56 @@ class Output(TypedDict, total=False):
     messages: Annotated[list[AnyMessage], add_messages]
 
 
-class State(TypedDict, total=False):
+class _Kept(TypedDict, total=False):
+    """The channels that a node replaces whole."""
+
+    state_version: int
+    turns: list[Turn]
+    asked: str
+    asked_id: str
+    question: str
+    edit: str
+    new: bool
+    gate: GateVerdict
+    decomposition: Decomposed
+    routes: list[Routed]
+    plan: Plan
+    calls: list[ToolCall]
+    transcript: list[AgentTurn]
+    evidence: list[Reference]
+    seen: list[str]
+    tried: list[str]
+    rounds: int
+    dropped: int
+    decision: Decision
+    clarifications: list[AskedBack]
+    draft: Draft
+    corrections: list[Correction]
+    deadline: float
+    answer: Json
+
+
+class State(_Kept, total=False):
     """Everything between question and answer.
 
     Texts stay in the corpus: `evidence` holds references and is hydrated when a prompt or an extract is made. Every key
     but `messages`, `turns` and `state_version` belongs to the current question; `gate` clears them.
     """
 
-    state_version: int
     query: str
     messages: Annotated[list[AnyMessage], add_messages]
-    turns: list[Turn]
-    asked: str
-    asked_id: str
-    question: str
-    edit: str
-    new: bool
-    gate: GateVerdict
-    decomposition: Decomposed
-    routes: list[Routed]
-    plan: Plan
-    calls: list[ToolCall]
-    transcript: list[AgentTurn]
     found: Annotated[list[Found], collect]
-    evidence: list[Reference]
-    seen: list[str]
-    tried: list[str]
-    rounds: int
-    dropped: int
-    decision: Decision
-    clarifications: list[AskedBack]
-    draft: Draft
-    corrections: list[Correction]
     notes: Annotated[list[StoredNote], collect]
     usage: Annotated[Spent, add_usage]
-    deadline: float
-    answer: Json
 
 
-class Update(TypedDict, total=False):
+class Update(_Kept, total=False):
     """What a node returns: only the keys that it changed; None empties a channel that collects."""
 
-    state_version: int
     messages: list[AnyMessage]
-    turns: list[Turn]
-    asked: str
-    asked_id: str
-    question: str
-    edit: str
-    new: bool
-    gate: GateVerdict
-    decomposition: Decomposed
-    routes: list[Routed]
-    plan: Plan
-    calls: list[ToolCall]
-    transcript: list[AgentTurn]
     found: list[Found] | None
-    evidence: list[Reference]
-    seen: list[str]
-    tried: list[str]
-    rounds: int
-    dropped: int
-    decision: Decision
-    clarifications: list[AskedBack]
-    draft: Draft
-    corrections: list[Correction]
     notes: list[StoredNote]
     usage: Any
-    deadline: float
-    answer: Json
 
 
 class SearchTask(TypedDict, total=False):

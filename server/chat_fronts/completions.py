@@ -98,10 +98,8 @@ class Message(BaseModel):
         return (self.content or "").strip()
 
 
-class Extension(BaseModel):
+class Extension(BaseModel, extra="forbid"):
     """What only Citegraph takes: settings of the run, and a thread to go on in."""
-
-    model_config = ConfigDict(extra="forbid")
 
     context: RunContext = Context()
     thread_id: ThreadId | None = None

@@ -301,7 +301,7 @@ def said_of(statement: View) -> list[Said]:
     return [Said(fact, words, whole) for fact, words in clauses_of(statement)]
 
 
-def said_in_row(cells: Sequence[TableCell], title: str = "") -> list[Said]:
+def said_in_row(cells: Sequence[TableCell]) -> list[Said]:
     """Return the values of an answer's row, each named by the row's first cell and by the head of its own column."""
     label = naming(f"{cells[0].head} {cells[0].text}")
     found = []

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 
 from langchain_core.messages import HumanMessage, SystemMessage
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 from pydantic import Field as Bounded
 
 from citegraph.corpus.extraction.engine import DISAGREEMENT, add_currencies, weigh
@@ -60,20 +60,16 @@ _FOR_MACHINES = frozenset({"embedded", "keys"})
 """Ways that read data beside the text, which the model did not see."""
 
 
-class Value(BaseModel):
+class Value(BaseModel, extra="forbid"):
     """One field's value in the model's reply."""
-
-    model_config = ConfigDict(extra="forbid")
 
     field: str = Bounded(max_length=60)
     value: str = Bounded(max_length=600)
     quote: str = Bounded(max_length=600)
 
 
-class Reply(BaseModel):
+class Reply(BaseModel, extra="forbid"):
     """The reply that extraction asks of a model."""
-
-    model_config = ConfigDict(extra="forbid")
 
     values: list[Value] = Bounded(max_length=80)
     not_stated: list[str] = Bounded(

@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any, Literal
 
 from langchain_core.messages import HumanMessage, SystemMessage
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 from pydantic import Field as Bounded
 
 from citegraph.corpus.extraction.engine import Source, extract
@@ -86,10 +86,8 @@ class Proposal:
     notes: tuple[str, ...] = ()
 
 
-class Named(BaseModel):
+class Named(BaseModel, extra="forbid"):
     """One field in the model's reply."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: str = Bounded(max_length=60)
     kind: Kind
@@ -98,10 +96,8 @@ class Named(BaseModel):
     labels: list[str] = Bounded(max_length=6)
 
 
-class Reply(BaseModel):
+class Reply(BaseModel, extra="forbid"):
     """The reply that a proposal asks of a model."""
-
-    model_config = ConfigDict(extra="forbid")
 
     description: str = Bounded(max_length=300)
     nouns: list[str] = Bounded(max_length=6)

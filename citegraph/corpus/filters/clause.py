@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from citegraph.corpus.schema.field import FieldType
 from citegraph.errors import BadInput
@@ -29,7 +29,7 @@ MAX_TEXT = 2000
 """Bounds of one filter: clauses, groups in groups, values of a list, characters of a value."""
 
 
-class Clause(BaseModel):
+class Clause(BaseModel, frozen=True, extra="forbid"):
     """One condition on one field of a bucket.
 
     Attributes:
@@ -41,8 +41,6 @@ class Clause(BaseModel):
         origin: `user` and `access` clauses are hard; `inferred` ones may be relaxed.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     field: str
     operator: Operator
     value: Scalar | list[Scalar] | dict[str, str] | None = None
@@ -50,10 +48,8 @@ class Clause(BaseModel):
     origin: Origin = "inferred"
 
 
-class Group(BaseModel):
+class Group(BaseModel, frozen=True, extra="forbid"):
     """Clauses and groups joined by `any` (OR) or `all` (AND): "A in 2024 or B in 2026" is any of two all-of groups."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     mode: Literal["any", "all"]
     clauses: tuple["Clause | Group", ...]

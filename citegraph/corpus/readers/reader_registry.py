@@ -74,13 +74,13 @@ _NEWER = {
 _ARCHIVES = frozenset({".7z", ".rar", ".zst", ".cab", ".lz4"})
 
 
-def reader_for(suffix: str, readers: tuple[Reader, ...] = _READERS) -> Reader:
+def reader_for(suffix: str) -> Reader:
     """Return the reader of a format by file name ending, e.g. ".pdf".
 
     Raises:
         BadInput: no reader knows it.
     """
-    for reader in readers:
+    for reader in _READERS:
         if suffix.lower() in reader.suffixes:
             return reader
     kind = suffix.lower()

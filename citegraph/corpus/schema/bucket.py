@@ -19,16 +19,14 @@ from citegraph.language.terms import fold
 from citegraph.yaml_text import parse_yaml
 
 
-class Product(BaseModel):
+class Product(BaseModel, frozen=True, extra="forbid"):
     """Columns of a row of which the last is the product of the others: it proves them all."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     of: tuple[Name, Name]
     gives: Name
 
 
-class RowKind(BaseModel):
+class RowKind(BaseModel, frozen=True, extra="forbid"):
     """One kind of rows: the lines of an invoice, the ratings of a part.
 
     Attributes:
@@ -43,8 +41,6 @@ class RowKind(BaseModel):
         ends: fields of the document whose labels begin the lines below the table.
         bare: whether rows without heads are looked for, as a till prints them: words, then an amount.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: Name
     description: str
@@ -88,7 +84,7 @@ class Problem:
     reason: str
 
 
-class Identifier(BaseModel):
+class Identifier(BaseModel, frozen=True, extra="forbid"):
     """A kind of identifier: matched whole, and boosted, in documents and questions.
 
     Attributes:
@@ -96,8 +92,6 @@ class Identifier(BaseModel):
         field: the field that holds identifiers of this kind, when there is one.
         synonyms: prefix -> other spellings of it ("JDK" -> "Java", "OpenJDK"), for the query.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     pattern: Regex
@@ -114,7 +108,7 @@ class Identifier(BaseModel):
                 yield found.span(group)
 
 
-class Collection(BaseModel):
+class Collection(BaseModel, frozen=True, extra="forbid"):
     """How the points of a Qdrant collection are read that `citegraph ingest --collection` brings into the bucket.
 
     The defaults are those of langchain-qdrant.
@@ -129,8 +123,6 @@ class Collection(BaseModel):
         source_key, page_key: metadata that name a document's file and its page.
         first_page: the number that the metadata give a file's first page (LangChain's PDF loaders: 0).
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     content_key: str = "page_content"
     metadata_key: str = "metadata"

@@ -70,7 +70,7 @@ def compiled(pattern: str) -> str:
 Pattern = Annotated[str, AfterValidator(compiled)]
 
 
-class ExtractRule(BaseModel):
+class ExtractRule(BaseModel, frozen=True, extra="forbid"):
     """One way to find a field's value; exactly one of the first seven attributes is set.
 
     Attributes:
@@ -98,8 +98,6 @@ class ExtractRule(BaseModel):
             `all` for a list.
         confidence: 0 to 1; default: that of the way.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     embedded: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
@@ -139,10 +137,8 @@ class ExtractRule(BaseModel):
         return self
 
 
-class Sum(BaseModel):
+class Sum(BaseModel, frozen=True, extra="forbid"):
     """Money fields that add up: the total, and the net amount and the tax that it is of."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     total: str
     of: tuple[str, str]
@@ -173,7 +169,7 @@ MOST_FOUND = 20
 """Values that a rule gives a field of several values."""
 
 
-class TextRule(BaseModel):
+class TextRule(BaseModel, frozen=True, extra="forbid"):
     """A pattern over the document's text that gives a value where no annotation does, all of them to a list of keywords.
 
     Attributes:
@@ -182,8 +178,6 @@ class TextRule(BaseModel):
         unless: when this pattern is found too, the rule does not apply.
         within: characters of the text, from its start, that are looked at; 0 is the whole text.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     pattern: Regex
     value: str = ""

@@ -35,7 +35,7 @@ def tables_of(drawn: Drawn, words: Any, place: Placer, layout: Layout) -> list[T
     columns = {edge["x0"] for edge in edges if edge["orientation"] == "v"}
     rows = {edge["top"] for edge in edges if edge["orientation"] == "h"}
     # Two columns and two rows have three lines each way.
-    if not (_are_apart(columns, 3) and _are_apart(rows, 3)) or len(edges) > _MOST_EDGES:
+    if not (_are_apart(columns) and _are_apart(rows)) or len(edges) > _MOST_EDGES:
         return []
     from pdfplumber.table import TableFinder
 
@@ -44,13 +44,13 @@ def tables_of(drawn: Drawn, words: Any, place: Placer, layout: Layout) -> list[T
     return [table for table in found if table is not None]
 
 
-def _are_apart(places: Iterable[float], least: int) -> bool:
-    """Return whether so many of the places are further apart than the sides of one rule."""
+def _are_apart(places: Iterable[float]) -> bool:
+    """Return whether three of the places are further apart than the sides of one rule."""
     last, count = -inf, 0
     for place in sorted(places):
         if place - last > _THIN:
             last, count = place, count + 1
-    return count >= least
+    return count >= 3
 
 
 def _table(raw: Any, words: Any, place: Placer, layout: Layout) -> Table | None:

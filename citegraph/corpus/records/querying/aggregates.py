@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 from sqlalchemy import BigInteger, ColumnElement, FromClause, Subquery, case, cast, distinct, func, select
 
 from citegraph.corpus.filters.sql_filter import compared_column, days_from
@@ -16,7 +16,7 @@ MINUS = " - "
 """Between two dates in the name of what is computed: the days from the second to the first."""
 
 
-class Aggregate(BaseModel):
+class Aggregate(BaseModel, frozen=True, extra="forbid"):
     """One number over the matching documents.
 
     Attributes:
@@ -25,8 +25,6 @@ class Aggregate(BaseModel):
         field: sum, average and median take numbers, money and quantities; min and max dates too. Two dates as
             "due_date - invoice_date" are the days from the second to the first.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     function: Function
     field: str | None = None
@@ -37,10 +35,8 @@ class Aggregate(BaseModel):
         return f"{self.function}_{self.field.replace(MINUS, '_minus_')}" if self.field else self.function
 
 
-class Having(BaseModel):
+class Having(BaseModel, frozen=True, extra="forbid"):
     """A condition on the numbers of a group: `column` is the name of an aggregate ("sum_total_amount")."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     column: str
     operator: Literal["=", "!=", "<", "<=", ">", ">="]

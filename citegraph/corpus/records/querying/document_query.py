@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 from pydantic import Field as Declared
 from sqlalchemy import ColumnElement, FromClause, Select, func, or_, select
 
@@ -41,7 +41,7 @@ NO_VALUE = "(missing)"
 """What a group of documents without the field is called."""
 
 
-class DocumentQuery(BaseModel):
+class DocumentQuery(BaseModel, frozen=True, extra="forbid"):
     """A query over one bucket's annotations.
 
     Attributes:
@@ -56,8 +56,6 @@ class DocumentQuery(BaseModel):
         distinct: list each combination of the selected fields once, without document ids.
         only: documents to stay within, where something else than filters chose them; None for all.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     bucket: str
     filters: Filters = ()

@@ -174,10 +174,10 @@ class TableStore:
 
         translated(run)
 
-    def of_buckets(self, buckets: Sequence[str], limit: int = 5_000) -> list[StoredTable]:
+    def of_buckets(self, buckets: Sequence[str]) -> list[StoredTable]:
         """Return the first tables of buckets by document and place."""
         chosen = select(tables_table).where(tables_table.c.bucket.in_(list(buckets)))
-        chosen = chosen.order_by(tables_table.c.doc_id, tables_table.c.number).limit(limit)
+        chosen = chosen.order_by(tables_table.c.doc_id, tables_table.c.number).limit(5_000)
         found = self._run(lambda connection: connection.execute(chosen).mappings().all())
         return [_stored(row) for row in found]
 
