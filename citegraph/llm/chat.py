@@ -10,10 +10,8 @@ from weakref import WeakKeyDictionary
 
 from pydantic import SecretStr, ValidationError
 
-from citegraph.errors import BadInput, CircuitOpen, CitegraphError, Rejected, TimedOut, Unavailable
-from citegraph.llm.budget import CallBudget
+from citegraph.errors import BadInput, CircuitOpen, Rejected, TimedOut, Unavailable
 from citegraph.llm.call_options import (
-    RUNGS,
     STEPS,
     Call,
     Capability,
@@ -22,7 +20,6 @@ from citegraph.llm.call_options import (
     ModelSpec,
     Overrides,
     Prices,
-    Rung,
     Step,
     StepOptions,
 )
@@ -351,24 +348,6 @@ def _http_client() -> Any:
     from openai import DefaultAsyncHttpxClient
 
     return DefaultAsyncHttpxClient(event_hooks=endpoint_hooks(), headers=PLAIN)
-
-
-__all__ = [
-    "RUNGS",
-    "STEPS",
-    "Call",
-    "CallBudget",
-    "Capability",
-    "ChatModels",
-    "CitegraphError",
-    "ModelCall",
-    "ModelSpec",
-    "Overrides",
-    "Rung",
-    "Step",
-    "request",
-    "text",
-]
 
 
 def admit(models: "ChatModels", call: "Call", spec: "ModelSpec") -> None:

@@ -9,12 +9,12 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ValidationError
 
 from citegraph.errors import Rejected
-from citegraph.llm.call_options import Call, Capability, ModelSpec, Rung
+from citegraph.llm.call_options import Call, ModelSpec, Rung
 from citegraph.llm.chat import ChatModels, request
 from citegraph.llm.foreign_errors import NotAccepted
 from citegraph.llm.json_text import cut_object, fit, mended_object, whole_objects
 from citegraph.llm.model_call import ModelCall
-from citegraph.llm.strict import check_strict, shared_schema, strict_schema
+from citegraph.llm.strict import shared_schema, strict_schema
 
 if TYPE_CHECKING:
     from langchain_core.messages import BaseMessage
@@ -201,6 +201,3 @@ def _takes_bounds(spec: ModelSpec) -> bool:
     """Return whether the endpoint may be sent maxLength and maxItems: not OpenAI's or Azure's."""
     host = urlsplit(spec.base_url or "https://api.openai.com").hostname or ""
     return not any(host == h or host.endswith(f".{h}") for h in STRICT_HOSTS)
-
-
-__all__ = ["Capability", "Parsed", "Reading", "check_strict", "read", "strict_schema", "structured"]

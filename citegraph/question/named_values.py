@@ -6,7 +6,8 @@ from dataclasses import replace
 from functools import cache
 
 from citegraph.corpus.filters.clause import Clause, Operator
-from citegraph.corpus.linking.linker import Link, ValueLinker
+from citegraph.corpus.linking.linker import ValueLinker
+from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.declared_words import cues
 from citegraph.corpus.schema.field import Field

@@ -16,17 +16,17 @@ from citegraph.answer.judge_by_model import Ruling
 from citegraph.errors import Rejected, TimedOut, Unavailable
 from citegraph.evidence.expand_by_model import Wordings
 from citegraph.evidence.rerank_by_model import RerankScores
+from citegraph.evidence.review_by_model import ReviewDecision
 from citegraph.llm.scripted import Script, scripted
 from citegraph.llm.strict import strict_schema
+from citegraph.plan.plan_by_model import SearchPlan
 from citegraph.run.answer_types import Answer
 from citegraph.run.context import Context
 from citegraph.run.services import Services
 from graph.session import Session
 from nodes.decompose import Decomposition
-from nodes.review import ReviewDecision
 from nodes.rewrite import Rewriting
 from nodes.route import Routing
-from nodes.schema_plan import SearchPlan
 
 Mode = Literal["agent", "tool_loop", "single"]
 MODES: tuple[Mode, ...] = ("agent", "tool_loop", "single")

@@ -18,7 +18,8 @@ from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.index.index_protocol import SearchRequest
 from citegraph.corpus.records.access import NOBODY, OWNER, Principal
 from citegraph.corpus.records.csv_rows import export_csv
-from citegraph.corpus.records.querying.document_query import Aggregate, DocumentQuery, run_query
+from citegraph.corpus.records.querying.aggregates import Aggregate
+from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.errors import BadInput
 from citegraph.evidence.review_sets import find_by_evidence
 from citegraph.run.context import USER_KEY, Context, user_of

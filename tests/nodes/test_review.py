@@ -14,12 +14,12 @@ from citegraph.evidence.questions_back import (
     facets_question,
     may_ask,
     no_results_question,
-    printed,
     telling_fields,
 )
 from citegraph.evidence.review_by_model import may_go_on
 from citegraph.evidence.review_passages import identifies, named_apart, telling_words
 from citegraph.llm.model_call import ModelCall
+from citegraph.plan.stored_filters import printed
 from citegraph.run.context import Context
 from citegraph.run.model_calls import Stopwatch, budget_of, note, spent_on, wants_model
 from citegraph.run.services import Corpus, Services

@@ -246,8 +246,6 @@ ADJECTIVE = 0.8
 COMPOUNDED = 5
 """Letters of a noun from which the end of a compound is looked at."""
 
-__all__ = ["Link", "ValueLinker"]
-
 LOADED = 300_000
 """Distinct values of one field that are held in memory; a field with more is looked up exactly, in SQL."""
 

@@ -14,7 +14,8 @@ from citegraph.llm.call_options import Call, Step
 from citegraph.llm.foreign_errors import NotAccepted
 from citegraph.llm.json_text import fit, mended_object, whole_objects
 from citegraph.llm.scripted import Replies, scripted
-from citegraph.llm.structured import strict_schema, structured
+from citegraph.llm.strict import strict_schema
+from citegraph.llm.structured import structured
 
 
 class Clause(BaseModel):
