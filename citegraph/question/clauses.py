@@ -275,11 +275,7 @@ def read_noun(reader: Reader) -> str:
             if longer and not (one and reader.question[start].isupper()):
                 return "plural"
             result = result or "singular"
-    if result and re.search(
-        rf"\b(?:{alternation('asking', 'all_of')})\s",
-        reader.question,
-        re.IGNORECASE,
-    ):
+    if result and re.search(rf"\b(?:{alternation('asking', 'all_of')})\s", reader.question, re.IGNORECASE):
         return "plural"
     generic = re.search(
         rf"\b(?:{alternation('asking', 'general_documents')})\b",

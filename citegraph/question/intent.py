@@ -110,18 +110,8 @@ def sums_amounts(bucket: Bucket, question: str, wanted: str, lead: BucketPlan) -
             lead["noun"] != "" or any(name == amount.name for name in lead["asked"]) or bool(lead["filters"])
         )
     many = lead["noun"] == "plural"
-    whole = many and bool(
-        re.search(
-            rf"\b(?:{alternation('asking', 'wholly')})\b",
-            question,
-            re.IGNORECASE,
-        )
-    )
-    spend = re.search(
-        rf"\b(?:{alternation('asking', 'spending')})\b",
-        question,
-        re.IGNORECASE,
-    )
+    whole = many and bool(re.search(rf"\b(?:{alternation('asking', 'wholly')})\b", question, re.IGNORECASE))
+    spend = re.search(rf"\b(?:{alternation('asking', 'spending')})\b", question, re.IGNORECASE)
     spends = spend is not None or next(billing(question), None) is not None
     return whole or (bool(lead["filters"]) and (many or spends))
 

@@ -43,19 +43,13 @@ COLUMN_HEAD = re.compile(
     rf"\W*(?:{_HEADS})(?:\W+(?:{_HEADS}|{listed('beside_heads')}|\d+))*\W*", re.IGNORECASE
 )
 """A head of a column of the invoice's items, or of their sum."""
-COUNTRY = re.compile(
-    rf"\W*(?:{listed('countries')})\W*",
-    re.IGNORECASE,
-)
+COUNTRY = re.compile(rf"\W*(?:{listed('countries')})\W*", re.IGNORECASE)
 """A country alone, the last line of an address."""
 MEASURE = re.compile(
     r"[\W_]*(?:[A-Z]{3}\s?)?[-−]?[$€£¥]?\s?\d[\d.,'’ /:-]*(?:\s?(?:[$€£¥%]|[A-Za-zł]{1,3}))?\W*"
 )
 """An amount, a date or a number: what stands before it in the line is its label, not a name."""
-NUMBERED = re.compile(
-    rf"\W*(?:{listed('numbered')})(?:\b|[.\s°º])|[\d\W]+$|[^\n]*:$",
-    re.IGNORECASE,
-)
+NUMBERED = re.compile(rf"\W*(?:{listed('numbered')})(?:\b|[.\s°º])|[\d\W]+$|[^\n]*:$", re.IGNORECASE)
 ADDRESS_ROW = re.compile(rf"\W*(?:{listed('address_rows')})\b", re.IGNORECASE)
 STREET = re.compile(
     r"[^\n]*[^\W\d][. ]*\s?\d+\s?[a-z]?(?:\s?[-/]\s?\d+\s?[a-z]?)?\W*|\d+\s?\w?,?\s[^\n]*", re.IGNORECASE
