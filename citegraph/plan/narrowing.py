@@ -52,12 +52,14 @@ def narrow(corpus: Corpus, plan: Plan, question: str) -> tuple[Plan, list[str]]:
 
 
 def named_documents(corpus: Corpus, question: str) -> list[tuple[str, str]]:
-    """Return the documents whose id stands in the question, each with its bucket."""
+    """Return the documents whose id or file stands in the question, each with its bucket."""
     tokens = [name for name in dict.fromkeys(DOC_ID.findall(question)) if CODED.search(name)]
     quoted = [name.strip() for name in QUOTED_ID.findall(question)]
     names = list(dict.fromkeys([*quoted, *tokens]))
     records = corpus.documents.records(names) if names else {}
-    return [(name, records[name].bucket) for name in names if name in records]
+    known = {name: records[name].bucket for name in names if name in records}
+    files = [name for name in names if FILE.fullmatch(name) and name not in known]
+    return list((known | corpus.documents.of_files(files)).items())
 
 
 def may_read(corpus: Corpus, plan: Plan, document: tuple[str, str]) -> bool:
@@ -77,6 +79,7 @@ def matches_without(corpus: Corpus, bucket: str, filters: list[StoredClause], cl
     return corpus.annotations.count(bucket, typed_filters(left)) > 0
 
 
+FILE = re.compile(r".*\w\.[A-Za-z]\w{1,4}")
 CODED = re.compile(r"\d|\w[-_.]\w")
 QUOTED_ID = re.compile(r"[\"“„\[]([^\"“”„\[\]\n]{1,200})[\"”\]]")
 """A document id counts when it looks like one or stands in quotes or brackets: a file may be called "office"."""
