@@ -14,7 +14,7 @@ from citegraph.language.numbers import number_of
 from citegraph.language.word_tables import pattern
 from citegraph.plan.edits import EditMode, dropped_fields, edit_filters
 from citegraph.plan.numbers_asked import COMPUTED, amount_counted, field_asked, values_counted
-from citegraph.plan.stored_filters import fields_of, flat, inferred, stored
+from citegraph.plan.stored_filters import fields_of, flat, inferred, printed, stored
 from citegraph.question import cues
 from citegraph.question.answer_form import is_polar
 from citegraph.question.asking_part import plain
@@ -312,9 +312,10 @@ def follow_up(
             "field": bucket.main_amount,
         }
         chosen = base if base and base["function"] != "none" else usual
+        changed, left_out = without_single_groups(changed, name, before, reading, groups)
         return as_number(
             changed, {"function": chosen["function"], "field": chosen["field"], "group_by": groups}
-        ), lines
+        ), [*lines, *left_out]
     if number:
         return as_number(changed, number), lines
     if wanted and not gone:
@@ -324,6 +325,27 @@ def follow_up(
     if not filters_changed and not lines:
         lines = [f"“{message[:80]}” changed no condition."]
     return with_words(changed, name, reading, left_words(bucket, reading, text)), lines
+
+
+def without_single_groups(
+    plan: Plan, name: str, before: BucketPlan, reading: Reading, groups: Sequence[str]
+) -> tuple[Plan, list[str]]:
+    """Return the plan without earlier conditions that leave one group only, and a line about each: "per vendor" after "from A"."""
+    part, said = plan["per_bucket"][name], _fields(reading)
+    alone = [
+        clause
+        for clause in part["filters"]
+        if clause in before["filters"]
+        and inferred(clause)
+        and clause.get("operator") == "="
+        and clause.get("field") in groups
+        and clause.get("field") not in said
+    ]
+    if not alone:
+        return plan, []
+    kept: BucketPlan = {**part, "filters": [clause for clause in part["filters"] if clause not in alone]}
+    lines = [f"“{printed(clause)}” was left out: it leaves one group only." for clause in alone]
+    return {**plan, "only": [], "per_bucket": {**plan["per_bucket"], name: kept}}, lines
 
 
 def one_fact(turn: Turn) -> bool:
