@@ -11,6 +11,12 @@ from nodes.gate import MAX_QUESTION, arithmetic, asked_question, judge, unusable
         ("Guten Morgen :)", "small talk"),
         ("Vielen Dank, das war's!", "small talk"),
         ("merci beaucoup", "small talk"),
+        ("¡Hola, buenos días!", "small talk"),
+        ("Muchas gracias.", "small talk"),
+        ("Buongiorno!", "small talk"),
+        ("Grazie mille", "small talk"),
+        ("Goedemorgen", "small talk"),
+        ("Dank u wel!", "small talk"),
         ("What can you do?", "capabilities"),
         ("Was kannst du?", "capabilities"),
         ("what is 12.5% of 80?", "arithmetic"),
@@ -32,6 +38,9 @@ def test_skips_retrieval_for_what_needs_no_document(question: str, reason: str) 
         "471102",
         "what can you tell me about invoice 12?",
         "1/2/2024",
+        "Hola, ¿cuál es el total de la factura 4711?",
+        "Grazie, e quali contratti scadono nel 2025?",
+        "Goedendag, welke facturen staan open?",
     ],
 )
 def test_retrieves_for_everything_else(question: str) -> None:

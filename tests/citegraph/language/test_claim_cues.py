@@ -2,7 +2,8 @@
 
 import pytest
 
-from citegraph.language.claim_cues import says_silent
+from citegraph.citations.claims import says_not_found
+from citegraph.language.claim_cues import bound, cues, says_silent
 
 
 @pytest.mark.parametrize(
@@ -30,3 +31,61 @@ def test_silence(text: str) -> None:
 )
 def test_a_denial_is_no_silence(text: str) -> None:
     assert not says_silent(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "sign"),
+    [
+        ("at least 30 days", ">="),
+        ("mindestens 30 Tage", ">="),
+        ("au moins 30 jours", ">="),
+        ("como mínimo 30 días", ">="),
+        ("almeno 30 giorni", ">="),
+        ("ten minste 30 dagen", ">="),
+        ("no más de 30 días", "<="),
+        ("al massimo 30 giorni", "<="),
+        ("hoogstens 30 dagen", "<="),
+        ("más de 30 días", ">"),
+        ("meno di 30 giorni", "<"),
+        ("ongeveer 30 dagen", "~"),
+        ("30 o más días", ">="),
+        ("30 of minder dagen", "<="),
+        ("el plazo de 30 días", ""),
+    ],
+)
+def test_bounds_of_six_languages(text: str, sign: str) -> None:
+    at = text.index("30")
+    assert bound(text, at, at + 2) == sign
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ("El inquilino nunca paga intereses.", "negation", "not"),
+        ("Nessun interesse è dovuto.", "negation", "not"),
+        ("De huurder betaalt geen rente.", "negation", "not"),
+        ("El inquilino debe pagar.", "modality", "must"),
+        ("Il locatario può recedere.", "modality", "may"),
+        ("De huurder moet betalen.", "modality", "must"),
+        ("Se paga únicamente en efectivo.", "quantifier", "only"),
+        ("Si paga soltanto in contanti.", "quantifier", "only"),
+        ("Alleen contant betalen.", "quantifier", "only"),
+    ],
+)
+def test_small_words_of_three_more_languages(text: str, kind: str, value: str) -> None:
+    assert (kind, value) in {(cue.kind, cue.value) for cue in cues(text)}
+
+
+@pytest.mark.parametrize(
+    ("text", "silent"),
+    [
+        ("No se encontró ninguna cláusula.", True),
+        ("Il termine non risulta dal contratto.", True),
+        ("Er zijn geen gegevens over de termijn.", True),
+        ("El plazo es de 30 días.", False),
+        ("Il termine è di 30 giorni.", False),
+        ("De termijn is 30 dagen.", False),
+    ],
+)
+def test_not_found_in_three_more_languages(text: str, silent: bool) -> None:
+    assert says_not_found(text) is silent
