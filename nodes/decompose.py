@@ -283,11 +283,14 @@ NAME = re.compile(
 )
 
 
+_ENDS_WITHIN = re.compile(rf"\s+(?:{_WITHIN}|&)$")
+
+
 def entities(question: str) -> list[NamedPart]:
     """Return capitalised runs and identifiers of the question; the first word counts only with a digit or inner capital."""
     found: list[NamedPart] = []
     for match in NAME.finditer(question):
-        name = re.sub(rf"\s+(?:{_WITHIN}|&)$", "", match.group()).strip(" .'’-")
+        name = _ENDS_WITHIN.sub("", match.group()).strip(" .'’-")
         head = match.start() == len(question) - len(question.lstrip())
         plain = name.split()[0] if name else ""
         if head and terms.bare(plain) in terms.stop_words():
@@ -299,8 +302,11 @@ def entities(question: str) -> list[NamedPart]:
     return found[:12]
 
 
+_AS_A_TABLE = re.compile(rf"\b(?:{alternation('asking', 'as_a_table')})\b", re.IGNORECASE)
+
+
 def output_format(question: str, intent: Intent) -> str:
     """Return prose, list or table as the question asks, else what suits the intent."""
-    if re.search(rf"\b(?:{alternation('asking', 'as_a_table')})\b", question, re.IGNORECASE):
+    if _AS_A_TABLE.search(question):
         return "table"
     return "list" if intent == "list" else "prose"

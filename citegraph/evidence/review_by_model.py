@@ -315,13 +315,16 @@ async def clarification_of(
     return None
 
 
+_NO_QUESTION_BACK = re.compile(alternation("asking", "no_question_back"), re.I)
+
+
 def plain_question(text: str) -> str:
     """Return a model's question to the user as one plain sentence; "" when it leads elsewhere or asks nothing.
 
     Documents can speak through the model, so nothing that can be clicked or run is passed on.
     """
     said = " ".join(text.split())
-    if "?" not in said or re.search(alternation("asking", "no_question_back"), said, re.I):
+    if "?" not in said or _NO_QUESTION_BACK.search(said):
         return ""
     return said[: said.rindex("?") + 1][:300]
 

@@ -276,12 +276,13 @@ def sum_asked(bucket: Bucket, question: str, lead: BucketPlan) -> str | None:
     return field.name if field is not None and field.type == "money" else None
 
 
+_BEFORE_A_GROUP = re.compile(rf"^\W*(?:{alternation('asking', 'before_a_group')})\s+", re.IGNORECASE)
+
+
 def group_listed(bucket: Bucket, question: str) -> str | None:
     """Return the field whose values a question asks for in the plural: "which vendors", "list the suppliers"."""
     lead = cues.WHICH.search(question) or cues.LIST.search(question)
     rest = question[lead.end() :] if lead else question
-    rest = re.sub(
-        rf"^\W*(?:{alternation('asking', 'before_a_group')})\s+", "", rest, flags=re.IGNORECASE
-    ).lstrip()
+    rest = _BEFORE_A_GROUP.sub("", rest).lstrip()
     found = group_at(bucket, rest)
     return found[0] if found else None

@@ -117,6 +117,9 @@ def chosen_options(options: Sequence[OfferedOption], reply: str) -> list[Offered
     )
 
 
+_PLACES = re.compile(rf"\d+\s*(?:{alternation('dates', 'places')})?(?!\w)|[^\W\d_]+")
+
+
 def _places(reply: str, last: int) -> Iterator[int]:
     """Yield the places that a reply names, a place that does not exist when it says anything else."""
     rest = reply
@@ -124,7 +127,7 @@ def _places(reply: str, last: int) -> Iterator[int]:
         if not number.weak or number.value > 1:
             yield number.value
             rest = rest.replace(reply[number.start : number.end], " ", 1)
-    for word in re.findall(rf"\d+\s*(?:{alternation('dates', 'places')})?(?!\w)|[^\W\d_]+", rest):
+    for word in _PLACES.findall(rest):
         digits = re.match(r"\d+", word)
         if digits:
             yield int(digits[0])

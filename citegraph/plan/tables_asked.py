@@ -323,12 +323,13 @@ def _end_of(question: str) -> str:
     return next((kind for kind in ORDERS if pattern(kind).search(question)), "")
 
 
+_BEFORE_A_NOUN = re.compile(rf"\W*(?:(?:{alternation('asking', 'before_a_noun')})\s+)?([^\W\d_]+)")
+
+
 def _without_noun(reader: TableReader, question: str, unused: Sequence[str]) -> list[str]:
     """Return the words left without the one that is counted, which says what a row is: "how many orders"."""
     for _, end in counting(question):
-        noun = re.match(
-            rf"\W*(?:(?:{alternation('asking', 'before_a_noun')})\s+)?([^\W\d_]+)", question[end:]
-        )
+        noun = _BEFORE_A_NOUN.match(question[end:])
         if noun and noun[1] in unused:
             return [word for word in unused if word != noun[1]]
     return list(unused)

@@ -264,6 +264,10 @@ def asked_by(declared: Field) -> tuple[str, ...]:
     return (*words, *_labels(declared)) if declared.type == "money" else words
 
 
+_GENERAL_DOCUMENTS = re.compile(rf"\b(?:{alternation('asking', 'general_documents')})\b", re.IGNORECASE)
+_ALL_OF = re.compile(rf"\b(?:{alternation('asking', 'all_of')})\s", re.IGNORECASE)
+
+
 def read_noun(reader: Reader) -> str:
     """Return "plural" or "singular" when the question names the bucket's documents, else ""."""
     result = ""
@@ -275,13 +279,9 @@ def read_noun(reader: Reader) -> str:
             if longer and not (one and reader.question[start].isupper()):
                 return "plural"
             result = result or "singular"
-    if result and re.search(rf"\b(?:{alternation('asking', 'all_of')})\s", reader.question, re.IGNORECASE):
+    if result and _ALL_OF.search(reader.question):
         return "plural"
-    generic = re.search(
-        rf"\b(?:{alternation('asking', 'general_documents')})\b",
-        reader.question,
-        re.IGNORECASE,
-    )
+    generic = _GENERAL_DOCUMENTS.search(reader.question)
     return "plural" if generic else result
 
 

@@ -113,6 +113,9 @@ TOP_WORDS = (MOST, OFTEN, MONEY, re.compile(rf"\b(?:{SENDS}|fewest)\b", re.IGNOR
 """What matches the words by which a question asks for the group with the most: they are no condition."""
 
 
+_ENDS_MOST = re.compile(alternation("asking", "ends_most"))
+
+
 def top_group(bucket: Bucket, question: str) -> WantedNumber | None:
     """Return the aggregate of "which vendor billed us the most", with `top`: "most" or "least"; None for others.
 
@@ -134,7 +137,7 @@ def top_group(bucket: Bucket, question: str) -> WantedNumber | None:
         for noun in bucket.nouns
         for start, end in find_phrase(re.split(r"[?.!,;]", rest)[0], noun)
     )
-    ends = not rest or re.match(alternation("asking", "ends_most"), rest)
+    ends = not rest or _ENDS_MOST.match(rest)
     if not counts and not ends and not MONEY.match(rest):
         return None
     made: WantedNumber = {"function": "count", "field": None}

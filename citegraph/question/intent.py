@@ -95,25 +95,33 @@ def said_count(question: str) -> bool:
     return any(re.search(r"\bcount\b", words, re.IGNORECASE) for words in said)
 
 
+_SPENDING = re.compile(rf"\b(?:{alternation('asking', 'spending')})\b", re.IGNORECASE)
+_ASKS_WHO_OR_WHEN = re.compile(rf"\b(?:{alternation('asking', 'asks_who_or_when')})\b", re.IGNORECASE)
+_WHOLLY = re.compile(rf"\b(?:{alternation('asking', 'wholly')})\b", re.IGNORECASE)
+
+
 def sums_amounts(bucket: Bucket, question: str, wanted: str, lead: BucketPlan) -> bool:
     """Tell whether a sum, average or extreme over the bucket's main amount is asked for.
 
     "Total of the invoice" names a value of one document; "of the invoices", "spend" and a period ask for a sum.
     """
     amount = bucket.field(bucket.main_amount or "")
-    if amount is None or re.search(
-        rf"\b(?:{alternation('asking', 'asks_who_or_when')})\b", question, re.IGNORECASE
-    ):
+    if amount is None or _ASKS_WHO_OR_WHEN.search(question):
         return False
     if wanted in {"average", "median", "min", "max"}:
         return (
             lead["noun"] != "" or any(name == amount.name for name in lead["asked"]) or bool(lead["filters"])
         )
     many = lead["noun"] == "plural"
-    whole = many and bool(re.search(rf"\b(?:{alternation('asking', 'wholly')})\b", question, re.IGNORECASE))
-    spend = re.search(rf"\b(?:{alternation('asking', 'spending')})\b", question, re.IGNORECASE)
+    whole = many and bool(_WHOLLY.search(question))
+    spend = _SPENDING.search(question)
     spends = spend is not None or next(billing(question), None) is not None
     return whole or (bool(lead["filters"]) and (many or spends))
+
+
+_GENERAL_THINGS = re.compile(rf"\b(?:{alternation('asking', 'general_things')})\b", re.IGNORECASE)
+_AFTER_WHAT_IS_ASKED = re.compile(rf"\b(?:{alternation('asking', 'after_what_is_asked')})\b")
+_BEGINS_WITH_OF = re.compile(rf"(?:{alternation('asking', 'of')})\b")
 
 
 def asks_value(bucket: Bucket, question: str, lead: BucketPlan) -> bool:
@@ -125,10 +133,10 @@ def asks_value(bucket: Bucket, question: str, lead: BucketPlan) -> bool:
         filtered = {clause.get("field") for clause in lead["filters"]}
         return any(name not in filtered for name in lead["asked"]) and lead["noun"] != "plural"
     after = question[match.end() :].strip()
-    head = re.split(rf"\b(?:{alternation('asking', 'after_what_is_asked')})\b", after)[0]
-    if re.match(rf"(?:{alternation('asking', 'of')})\b", after) or names_documents(bucket, head):
+    head = _AFTER_WHAT_IS_ASKED.split(after)[0]
+    if _BEGINS_WITH_OF.match(after) or names_documents(bucket, head):
         return False
-    generic = re.search(rf"\b(?:{alternation('asking', 'general_things')})\b", head, re.IGNORECASE)
+    generic = _GENERAL_THINGS.search(head)
     return not generic
 
 

@@ -196,16 +196,16 @@ def read_currencies(reader: Reader) -> None:
             held.add(code)
 
 
+_BEFORE_TWO_AMOUNTS = re.compile(rf"(?:{alternation('asking', 'before_two_amounts')})\s+$", re.IGNORECASE)
+_BETWEEN_TWO_AMOUNTS = re.compile(rf"\s*(?:{alternation('asking', 'between_two_amounts')})\s*", re.IGNORECASE)
+
+
 def range_of(question: str, amounts: Sequence[Amount]) -> tuple[Amount, Amount] | None:
     """Return the two amounts of "between A and B", or None."""
     for low, high in itertools.pairwise(amounts):
         gap = question[low.span[1] : high.span[0]]
-        lead = re.search(
-            rf"(?:{alternation('asking', 'before_two_amounts')})\s+$", question[: low.span[0]], re.IGNORECASE
-        )
-        if lead and re.fullmatch(
-            rf"\s*(?:{alternation('asking', 'between_two_amounts')})\s*", gap, re.IGNORECASE
-        ):
+        lead = _BEFORE_TWO_AMOUNTS.search(question[: low.span[0]])
+        if lead and _BETWEEN_TWO_AMOUNTS.fullmatch(gap):
             return low, high
     return None
 

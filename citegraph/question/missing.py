@@ -26,6 +26,9 @@ def _lead(*kinds: str) -> re.Pattern[str]:
     return re.compile(rf"{source(*kinds)}{_SMALL % source('indefinite')}", re.IGNORECASE)
 
 
+_ENDS_PRESENCE = re.compile(rf"\s*(?:{alternation('asking', 'ends_presence')})")
+
+
 def read_presence(reader: Reader, names: Sequence[Link], coverage: dict[str, float]) -> None:
     """Add a condition for each field that the question says is, or is not, stated.
 
@@ -39,9 +42,7 @@ def read_presence(reader: Reader, names: Sequence[Link], coverage: dict[str, flo
             continue
         declared, end = found
         if not _is_valued(reader, declared, end, names) and not _is_sum(reader, declared, (start, end)):
-            if operator == "exists" and not re.match(
-                rf"\s*(?:{alternation('asking', 'ends_presence')})", reader.question[end:]
-            ):
+            if operator == "exists" and not _ENDS_PRESENCE.match(reader.question[end:]):
                 continue
             reader.add(declared.name, operator, None, start, end)
     _read_predicates(reader)

@@ -174,19 +174,17 @@ _POSTCODE = re.compile(r"\b[A-Z][a-z]+\.?,?\s+\d{4,5}(?:-\d{4})?\b|\b[A-Z]{2}\s+
 _DESCRIBED = re.compile(r"[\s,;:.]*(?:[a-z]|\d)")
 
 
+_BEGINS_WITH_AND = re.compile(rf"[\s,;:.]*(?:{alternation('contracts', 'and')})\b")
+_AND_BEFORE_NAME = re.compile(
+    rf"\s(?:{alternation('contracts', 'and')})\b:?\s+(?=[\"“(]*[A-Z0-9])", re.IGNORECASE
+)
+
+
 def _after_description(text: str, start: int, end: int) -> int:
     """Return where a name begins behind the description of the party before it: after the last "and" in between."""
-    if not _DESCRIBED.match(text, start, end) or re.match(
-        rf"[\s,;:.]*(?:{alternation('contracts', 'and')})\b", text[start:end]
-    ):
+    if not _DESCRIBED.match(text, start, end) or _BEGINS_WITH_AND.match(text[start:end]):
         return start
-    joints = list(
-        re.finditer(
-            rf"\s(?:{alternation('contracts', 'and')})\b:?\s+(?=[\"“(]*[A-Z0-9])",
-            text[start:end],
-            re.IGNORECASE,
-        )
-    )
+    joints = list(_AND_BEFORE_NAME.finditer(text[start:end]))
     return start + joints[-1].end() if joints else start
 
 
@@ -274,6 +272,9 @@ def _names(text: str, start: int) -> Iterator[Party]:
             yield Party(*span, " ".join(role.split()))
 
 
+_JOINTS = re.compile(rf"\s+(?:{alternation('contracts', 'joints')})\s+(?=[^\s])|\s*;\s*", re.IGNORECASE)
+
+
 def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield what stands between the joints: a defined term's bracket, an "and", a semicolon.
 
@@ -281,9 +282,7 @@ def _pieces(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     stands alone, and what stands before it too.
     """
     begin = start
-    for joint in re.finditer(
-        rf"\s+(?:{alternation('contracts', 'joints')})\s+(?=[^\s])|\s*;\s*", text[start:end], re.IGNORECASE
-    ):
+    for joint in _JOINTS.finditer(text[start:end]):
         at, after = start + joint.start(), start + joint.end()
         if text.count("(", begin, at) > text.count(")", begin, at):
             continue
@@ -302,14 +301,16 @@ def _complete(piece: str) -> bool:
     return bool(found) and (found[-1].text in CLEAR_FORMS | LEGAL_FORMS or 2 <= len(found) <= 4)
 
 
+_BEFORE_NAMES = re.compile(
+    rf"[\s,:;.\"“”'‘’()\[\]-]*(?:\(?\d\)|\(?[a-z]\)|\(i+\))?\s*(?:(?:{alternation('contracts', 'before_names')})\b:?\s+)?",
+    re.IGNORECASE,
+)
+
+
 def _name(text: str, start: int, end: int, *, lower: bool = False) -> tuple[int, int] | None:
     """Return where a piece names a party; what begins small is a description, unless a label stands before it."""
     piece = text[start:end]
-    lead = re.match(
-        rf"[\s,:;.\"“”'‘’()\[\]-]*(?:\(?\d\)|\(?[a-z]\)|\(i+\))?\s*(?:(?:{alternation('contracts', 'before_names')})\b:?\s+)?",
-        piece,
-        re.IGNORECASE,
-    )
+    lead = _BEFORE_NAMES.match(piece)
     start += lead.end() if lead else 0
     piece = text[start:end]
     tail = _tail().search(piece)

@@ -95,10 +95,11 @@ def find_holder(text: str) -> tuple[int, int, float] | None:
     return None
 
 
+_CERTIFIES = re.compile(rf"\b(?:{alternation('labels', 'certifies')})\b.*[^\W\d_]", re.IGNORECASE)
+
+
 def _certifies(line: str) -> bool:
-    return (
-        re.search(rf"\b(?:{alternation('labels', 'certifies')})\b.*[^\W\d_]", line, re.IGNORECASE) is not None
-    )
+    return _CERTIFIES.search(line) is not None
 
 
 def _named(text: str, start: int, end: int) -> tuple[int, int] | None:

@@ -159,14 +159,15 @@ def _fitting(field: Field, operator: Operator) -> Operator:
     raise BadInput(f"{operator!r} does not fit {field.name}, which is {field.type} (fitting: {fitting})")
 
 
+_BETWEEN_VALUES = re.compile(rf"\s*(?:\.\.|\b(?:{alternation('labels', 'between_values')})\b|;)\s*")
+
+
 def _values(field: Field, operator: Operator, value: Any) -> list[Any]:
     if value is None or value in ("", []):
         raise BadInput(f"{operator!r} needs a value")
     values = value if isinstance(value, list) else [value]
     if operator == "between" and len(values) == 1 and isinstance(value, str) and field.type != "date":
-        values = re.split(
-            rf"\s*(?:\.\.|\b(?:{alternation('labels', 'between_values')})\b|;)\s*", value, maxsplit=1
-        )
+        values = _BETWEEN_VALUES.split(value, maxsplit=1)
     if operator == "between" and len(values) != 2 and not (field.type == "date" and len(values) == 1):
         raise BadInput("'between' needs two values")
     if operator not in ("between", "in", "not in") and len(values) > 1:
