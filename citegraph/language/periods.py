@@ -338,7 +338,7 @@ def _yearless() -> tuple[re.Pattern[str], re.Pattern[str]]:
     names = rf"(?<!\w)(?:(?P<m>{month_pattern(False)})\.?|q(?P<q>[1-4]))"
     years = alternatives({word: unit for word, unit in _units().items() if unit == "year"})
     that = rf"\s+(?:of\s+|in\s+)?{_any('same')}\s+(?:{years}|jahres)\b"
-    also = rf"\s*(?:{_any('and', 'or')}|&|,)\s*$"
+    also = rf"\s*(?:{_any('and', 'or', 'against')}|&|,|/)\s*$"
     return re.compile(names + that, re.IGNORECASE), re.compile(names + also, re.IGNORECASE)
 
 

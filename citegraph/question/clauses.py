@@ -278,6 +278,11 @@ def read_noun(reader: Reader) -> str:
             one = said.endswith("s") and GENITIVE.search(reader.question[:start])
             if longer and not (one and reader.question[start].isupper()):
                 return "plural"
+            each = pattern("universal", after=r"(?P<between>(?:\s+[\w&.'-]+){0,3})\s+$").search(
+                reader.question[:start]
+            )
+            if each and not {*terms.words(each["between"])} & terms.stop_words("grammar"):
+                return "plural"  # "the due date of each Halbrecht invoice"
             result = result or "singular"
     if result and _ALL_OF.search(reader.question):
         return "plural"
