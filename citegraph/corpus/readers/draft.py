@@ -74,6 +74,15 @@ class Draft:
         self._tables.append(Table(start, end, tuple(kept), len(above), page, title))
         self.add("\n")
 
+    @property
+    def table_count(self) -> int:
+        """Return how many tables were written."""
+        return len(self._tables)
+
+    def forget_tables(self, first: int) -> None:
+        """Take the tables from `first` on for mere lines: over a part of a table nothing is to be computed."""
+        del self._tables[first:]
+
     def page(self, label: str = "") -> None:
         """Begin a page; what the format calls it is its label."""
         if self._page_start is not None:

@@ -49,7 +49,7 @@ class XlsbReader:
             raise BadInput("the spreadsheet is damaged: open it in Excel and save it again") from error
         text, pages, tables = draft.finished()
         notes = (*seen.notes(), _BARE) if tables else tuple(seen.notes())
-        yield Reading(text if tables else "", pages, _XLSB, tables=tables, notes=notes)
+        yield Reading(text if tables or seen.cut else "", pages, _XLSB, tables=tables, notes=notes)
 
 
 def _rows(sheet: Any) -> Iterator[list[str]]:

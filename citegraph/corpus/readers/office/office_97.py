@@ -113,7 +113,7 @@ class XlsReader:
             add_sheet(draft, sheet.name, _rows(book, sheet), _marks(sheet), seen)
         text, pages, tables = draft.finished()
         yield Reading(
-            text if tables else "",
+            text if tables or seen.cut else "",
             pages,
             "application/vnd.ms-excel",
             tables=tables,

@@ -28,6 +28,8 @@ _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 # What Excel itself can hold, and columns that a person can read.
 _MOST_ROWS = 1_048_576
 _MOST_COLUMNS = 500
+MOST_CELLS = 2_000_000
+"""Cells of a workbook that are read: half a minute."""
 _SNIFF_LINES = 20
 _SNIFFED = 100_000
 # Excel's own line on top of a CSV file.
@@ -62,7 +64,9 @@ class XlsxReader:
             raise BadInput("the spreadsheet is damaged: open it in Excel and save it again") from error
         finally:
             book.close()
-        yield Reading(text if tables else "", pages, _XLSX, title, tables=tables, notes=tuple(seen.notes()))
+        yield Reading(
+            text if tables or seen.cut else "", pages, _XLSX, title, tables=tables, notes=tuple(seen.notes())
+        )
 
 
 @dataclass(slots=True)
@@ -70,9 +74,12 @@ class Seen:
     """What a reader of the report should know of the sheets.
 
     `room` are the characters that their cells may still hold: many can point at one long text, which is stored once.
+    `cells` are those that may still be read, `cut` the sheets of which not all were.
     """
 
     room: int
+    cells: int
+    cut: list[str] = field(default_factory=list)
     hidden: list[str] = field(default_factory=list)
     partly: list[str] = field(default_factory=list)
     wide: list[str] = field(default_factory=list)
@@ -86,13 +93,18 @@ class Seen:
             yield f"hidden parts were read too: {', '.join(self.partly)}"
         if self.wide:
             yield f"only the first {_MOST_COLUMNS} columns were read: {', '.join(self.wide)}"
+        if self.cut:
+            yield (
+                f"only the first {MOST_CELLS:,} cells were read, so no number is computed over the rows of"
+                f" {', '.join(self.cut)}: save these sheets as CSV files, which are read whole"
+            )
         if self.lost:
             yield f"{self.lost:,} formulas have no value: open the file in Excel and save it"
 
 
 def seen_of(path: Path) -> Seen:
     """Return what is known of a workbook before it is read."""
-    return Seen(max(SMALL, MOST_PACKED * path.stat().st_size))
+    return Seen(max(SMALL, MOST_PACKED * path.stat().st_size), MOST_CELLS)
 
 
 def _rows(sheet: Any) -> Iterator[list[str]]:
@@ -106,7 +118,7 @@ def add_sheet(draft: Draft, title: str, rows: Iterator[list[str]], marks: SheetM
     """Write a sheet as a page and its tables, and take in what is to be noted of it."""
     draft.page(title)
     draft.heading(title, 1)
-    widest = 0
+    widest, before = 0, draft.table_count
 
     def narrowed() -> Iterator[list[str]]:
         nonlocal widest
@@ -117,10 +129,16 @@ def add_sheet(draft: Draft, title: str, rows: Iterator[list[str]], marks: SheetM
                 raise BadInput(
                     "the spreadsheet holds far more text than its file: save its sheets as CSV files"
                 )
+            seen.cells -= len(row)
+            if seen.cells < 0:
+                seen.cut.append(title)
+                return
             yield row[:_MOST_COLUMNS]
 
     for block in _Tables(spread(narrowed(), marks.merged)):
         draft.table(block, header=None, title=title)
+    if seen.cut and seen.cut[-1] == title:
+        draft.forget_tables(before)
     if marks.hidden:
         seen.hidden.append(title)
     parts = {"row": marks.hidden_rows, "column": marks.hidden_columns}

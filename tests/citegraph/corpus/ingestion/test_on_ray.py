@@ -72,8 +72,12 @@ def only_write(monkeypatch: pytest.MonkeyPatch) -> None:
         assert not given, "left to the writer"
         return []
 
-    for name in ("ingestion.planning.points_of", "ingestion.planning.extract_document", "encoding.encode"):
-        monkeypatch.setattr(f"corpus.{name}", never)
+    for name in (
+        "ingestion.planning.points_of",
+        "ingestion.planning.extract_document",
+        "index.collection_record.encode",
+    ):
+        monkeypatch.setattr(f"citegraph.corpus.{name}", never)
     monkeypatch.setattr("citegraph.corpus.records.likeness.signature_of", never)
 
 

@@ -113,3 +113,18 @@ def test_far_more_text_than_a_file_can_pack_is_refused(tmp_path: Path) -> None:
     assert (tmp_path / "shared.xlsx").stat().st_size < 200_000
     with pytest.raises(BadInput, match="far more text than its file"):
         list(read_file(tmp_path / "shared.xlsx"))
+
+
+def test_of_a_workbook_with_too_many_cells_the_first_are_read_and_none_is_a_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("citegraph.corpus.readers.office.sheets.MOST_CELLS", 8)
+    book, _ = sheet_of(["Item", "Cost"], ["Bolt", 3])
+    long = book.create_sheet("Stock")
+    for row in (["Item", "Cost"], ["Nut", 2], ["Pin", 1], ["Rope", 9]):
+        long.append(row)
+    book.create_sheet("Later").append(["Lamp", 4])
+    reading = saved(book, tmp_path / "a.xlsx")
+    assert reading.text.replace("\f", "") == "# Plan\n\nItem | Cost\nBolt | 3\n\n# Stock\n\nItem | Cost\nNut | 2\n\n# Later\n\n"
+    assert [table.title for table in reading.tables] == ["Plan"]
+    assert "the rows of Stock, Later: save these sheets as CSV files" in reading.notes[0]
