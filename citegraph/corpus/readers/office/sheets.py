@@ -29,7 +29,7 @@ _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _MOST_ROWS = 1_048_576
 _MOST_COLUMNS = 500
 MOST_CELLS = 2_000_000
-"""Cells of a workbook that are read: half a minute."""
+"""Cells of a workbook that are read: about half a minute of a processor."""
 _SNIFF_LINES = 20
 _SNIFFED = 100_000
 # Excel's own line on top of a CSV file.

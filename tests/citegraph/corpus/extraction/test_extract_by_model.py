@@ -69,6 +69,15 @@ async def test_a_value_that_its_quote_does_not_hold_is_for_a_person(invoices: Bu
     assert (country.confidence, country.best.start) == (UNQUOTED, None)
 
 
+async def test_a_declared_value_is_shown_by_its_quote(invoices: Bucket) -> None:
+    said = reply(("document_type", "receipt", "paid within"), ("currency", "GBP", "in pounds"))
+    found, _ = await extracted(invoices, document(), [said])
+    assert str(found.fields["document_type"].best.value) == "receipt"
+    assert found.fields["document_type"].confidence == QUOTED
+    invented, _ = await extracted(invoices, document(), [reply(("document_type", "receipt", "at the till"))])
+    assert invented.fields["document_type"].confidence == UNQUOTED
+
+
 async def test_a_typed_value_may_be_written_otherwise(invoices: Bucket) -> None:
     found, _ = await extracted(invoices, document(), [reply(("total_amount", "48 GBP", "Total: GBP 48.00"))])
     total = found.fields["total_amount"]

@@ -125,6 +125,9 @@ def test_of_a_workbook_with_too_many_cells_the_first_are_read_and_none_is_a_tabl
         long.append(row)
     book.create_sheet("Later").append(["Lamp", 4])
     reading = saved(book, tmp_path / "a.xlsx")
-    assert reading.text.replace("\f", "") == "# Plan\n\nItem | Cost\nBolt | 3\n\n# Stock\n\nItem | Cost\nNut | 2\n\n# Later\n\n"
+    assert (
+        reading.text.replace("\f", "")
+        == "# Plan\n\nItem | Cost\nBolt | 3\n\n# Stock\n\nItem | Cost\nNut | 2\n\n# Later\n\n"
+    )
     assert [table.title for table in reading.tables] == ["Plan"]
     assert "the rows of Stock, Later: save these sheets as CSV files" in reading.notes[0]
