@@ -259,9 +259,10 @@ def undecided(corpus: Corpus, question: str, mentions: Mentions, probes: Mapping
 
     First those that lead without a probe; then the others that a probe could bring within `MARGIN` of the best.
     """
+    stored = stored_texts(mentions)
     least, most = (
         {
-            name: score_bucket(corpus.buckets[name], question, probes.get(name, unseen), links)[0]
+            name: score_bucket(corpus.buckets[name], question, probes.get(name, unseen), links, stored)[0]
             for name, links in mentions.items()
         }
         for unseen in (Probe(), Probe(coverage=1.0, identifier=True))
@@ -276,9 +277,9 @@ def rank_buckets(
     corpus: Corpus, question: str, probes: Mapping[str, Probe], mentions: Mentions
 ) -> list[Routed]:
     """Return the one bucket that leads, or the two that are close, as `{"bucket", "score", "reason"}`."""
-    scored = []
+    scored, stored = [], stored_texts(mentions)
     for name, links in mentions.items():
-        score, reason = score_bucket(corpus.buckets[name], question, probes.get(name, Probe()), links)
+        score, reason = score_bucket(corpus.buckets[name], question, probes.get(name, Probe()), links, stored)
         scored.append((score, name, reason))
     scored.sort(key=lambda item: -item[0])
     total = sum(score for score, _, _ in scored) or 1.0
@@ -289,11 +290,26 @@ def rank_buckets(
     ]
 
 
+def stored_texts(mentions: Mentions) -> frozenset[str]:
+    """Return what of the question is a whole stored value of some bucket: "TO-92", the package of a part."""
+    return frozenset(link.text for links in mentions.values() for link in links if link.complete)
+
+
 def score_bucket(
-    bucket: Bucket, question: str, probe: Probe, mentions: Sequence[Link] = ()
+    bucket: Bucket,
+    question: str,
+    probe: Probe,
+    mentions: Sequence[Link] = (),
+    stored: frozenset[str] = frozenset(),
 ) -> tuple[float, str]:
-    """Return how well a bucket fits and the strongest reason for it."""
+    """Return how well a bucket fits and the strongest reason for it.
+
+    A code that is a stored value of some bucket is no identifier of those whose texts merely hold it, unless their
+    documents are named.
+    """
     asked = terms.words(question)
+    own = {link.text for link in mentions} if not named(asked, bucket.nouns) else stored
+    codes = [code for code in bucket.find_identifiers(question) if code[1] not in stored - own]
     parts = {
         "its documents are named": NOUN * min(2, len(named(asked, bucket.nouns))),
         "its topics are named": TOPIC * min(2, len(named(asked, bucket.topics))),
@@ -304,7 +320,7 @@ def score_bucket(
         "it knows a word of the question": KIND
         * min(1.5, sum(link.score for link in mentions if link.field not in bucket.entity_fields)),
         "it holds identifiers like that": IDENTIFIER
-        * min(1, len(bucket.find_identifiers(question)))
+        * min(1, len(codes))
         * (1.0 if probe.identifier else 0.3),
         "its texts hold the question's rare words": PROBE * probe.coverage,
     }

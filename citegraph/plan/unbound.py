@@ -31,7 +31,9 @@ def unbound_words(bucket: Bucket, plan: Plan, checked: Collection[str] = ()) -> 
     said = [question[number.start : number.end] for number in find_spelled(question)] if ordered else []
     said += [match.group() for match in MOST.finditer(question)] if top else []
     ranking = set(terms.words(" ".join(said)))
-    return [
+    bound = " ".join(str(clause.get("raw", "")) for clause in flat(part["filters"])).lower()
+    codes = [code for code in part["identifiers"] if code not in bound and code not in part["terms"]]
+    return codes + [
         word
         for word in part["terms"]
         if len(word) > 2

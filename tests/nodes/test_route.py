@@ -34,6 +34,7 @@ def asking(question: str, *primary: str) -> Any:
         ("What is the maximum collector current of the NV2N518?", "datasheets"),
         ("Was ist der Flammpunkt von Solvanel 40?", "datasheets"),
         ("Which root certificates use RSA 4096?", "certificates"),
+        ("which parts come in SOT-23?", "datasheets"),
         ("Who attended the supplier review board meeting in March?", "generic"),
     ],
 )

@@ -135,6 +135,14 @@ def test_a_ranking_keeps_currencies_apart(corpus: Corpus) -> None:
     assert len(compose_set(corpus, one, {}, Context(today="2025-03-01"))["documents"]) == 2
 
 
+def test_a_code_that_became_no_condition_stands_in_the_first_line(corpus: Corpus) -> None:
+    plan = planned(corpus, "invoices", "Which invoices mention TO-92?")
+    first = compose_set(corpus, plan, {}, Context(today="2025-03-01"))["text"].splitlines()[0]
+    assert first == "Note: not used as a condition: to-92."
+    named = planned(corpus, "invoices", "Which invoices have the number KW-240117?")
+    assert "Note" not in compose_set(corpus, named, {}, Context(today="2025-03-01"))["text"]
+
+
 def test_what_became_no_condition_stands_in_the_first_line(corpus: Corpus) -> None:
     plan = planned(corpus, "invoices", "Which invoices of 2024 were never paid?")
     draft = compose_set(corpus, plan, {}, Context(today="2025-03-01"))
