@@ -3,6 +3,7 @@
 import asyncio
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,18 +14,42 @@ from citegraph.corpus.records.extracted.editing import Change
 from citegraph.errors import BadInput
 from citegraph.llm.embeddings import StaticEmbedder
 from cli.annotated import COLUMNS, HISTORY_COLUMNS, read_table, write_table
+from cli.commands import main
 from tests.cli.conftest import Run
 
 SLIP = "ELM TRADING LTD\nTAX INVOICE\nInvoice No: E-77   Date: 14/03/2024\nTotal: GBP 48.00\n"
 
 
-@pytest.fixture
-def slip(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv("CITEGRAPH_HOME", str(tmp_path / "home"))
-    folder = tmp_path / "in"
+def ingest_slip(home: Path, folder: Path) -> None:
     folder.mkdir()
     (folder / "slip.txt").write_text(SLIP)
-    assert run("ingest", folder, "-b", "invoices", "-q").code == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CITEGRAPH_HOME", str(home))
+        with pytest.raises(SystemExit) as ended:
+            main(["ingest", str(folder), "-b", "invoices", "-q"])
+    assert not ended.value.code
+
+
+@pytest.fixture(scope="module")
+def ingested(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a home with the slip, ingested once; tests copy it."""
+    home = tmp_path_factory.mktemp("slip") / "home"
+    ingest_slip(home, home.parent / "in")
+    return home
+
+
+@pytest.fixture
+def slip(ingested: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Take a home of its own with the slip, and return the slip's id."""
+    monkeypatch.setenv("CITEGRAPH_HOME", str(shutil.copytree(ingested, tmp_path / "home")))
+    return "slip"
+
+
+@pytest.fixture
+def own_slip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Ingest the slip from a file that the test may change."""
+    monkeypatch.setenv("CITEGRAPH_HOME", str(tmp_path / "home"))
+    ingest_slip(tmp_path / "home", tmp_path / "in")
     return "slip"
 
 
@@ -40,8 +65,8 @@ def test_values_are_shown_with_method_and_place(run: Run, slip: str) -> None:
     assert "\ninvoice_number       stored " in shown
 
 
-def test_a_document_is_named_by_id_file_or_path(run: Run, slip: str, tmp_path: Path) -> None:
-    for name in (slip, "slip.txt", tmp_path / "in" / "slip.txt"):
+def test_a_document_is_named_by_id_file_or_path(run: Run, slip: str, ingested: Path) -> None:
+    for name in (slip, "slip.txt", ingested.parent / "in" / "slip.txt"):
         assert run("annotate", name).out.startswith("slip (invoices, slip.txt)\n")
 
 
@@ -228,15 +253,15 @@ def test_the_history_of_corrections(run: Run, slip: str, tmp_path: Path) -> None
     assert run("annotate", "-b", "contracts", "--history").out == "contracts: nothing was corrected\n"
 
 
-def test_a_correction_that_waits_is_listed_first(run: Run, slip: str, tmp_path: Path) -> None:
-    run("annotate", slip, "--set", "total=50 GBP", "--by", "ada", "-q")
+def test_a_correction_that_waits_is_listed_first(run: Run, own_slip: str, tmp_path: Path) -> None:
+    run("annotate", own_slip, "--set", "total=50 GBP", "--by", "ada", "-q")
     (tmp_path / "in" / "slip.txt").write_text(SLIP.replace("48.00", "60.00"))
     run("ingest", tmp_path / "in", "-b", "invoices", "-q")
     listed = run("annotate", "-b", "invoices", "-q").out
     assert listed.startswith(
         "Corrections that are not applied (1):\nslip  total_amount: 50 GBP instead of 48 GBP, waiting"
     )
-    assert "total_amount         waiting" in run("annotate", slip).out
+    assert "total_amount         waiting" in run("annotate", own_slip).out
     (tmp_path / "in" / "slip.txt").unlink()
     run("ingest", tmp_path / "in", "-b", "invoices", "--prune", "-q")
     assert ", document gone, " in run("annotate", "-b", "invoices", "--corrections").out
