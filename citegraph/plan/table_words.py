@@ -156,7 +156,6 @@ class TableReader:
             if (
                 any(start < span[1] and span[0] < end for start, end in taken)
                 or match[0].lower() in terms.stop_words()
-                or self._is_cell(match[0])
             ):
                 continue
             places = tuple(
@@ -168,7 +167,7 @@ class TableReader:
                     for name in names_of(column.head)
                 )
             )
-            if places:
+            if places and not self._is_cell(match[0]):
                 yield span, places
 
     def _is_cell(self, word: str) -> bool:

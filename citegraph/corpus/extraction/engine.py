@@ -97,10 +97,15 @@ class Source:
 
         What stands there before a colon is the name of an element, which says other things than the same words on paper.
         """
-        names = re.findall(r"^([^\W\d_][^:\n]*): ", self.text[:2000], re.MULTILINE)[:4]
-        data = "".join(self.embedded[0].decode().split()) if self.terms and names else ""
-        return bool(data) and all(
-            re.search(rf"[<:]{re.escape(name.replace(' ', ''))}[>a-z]", data) for name in names
+        if not self.terms:
+            return False
+        lines = [line for line in self.text[:2000].split("\n") if line.strip()][:5]
+        names = [
+            found[1].replace(" ", "") for line in lines if (found := re.match(r"([^\W\d_][^:]*): ", line))
+        ]
+        data = "".join(self.embedded[0].decode("utf-8", "replace").split())
+        return len(names) == len(lines) > 1 and all(
+            re.search(rf"[<:]{re.escape(name)}[>a-z]", data) for name in names
         )
 
     @cached_property

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from citegraph.corpus.extraction.document_head import head_lines
 from citegraph.corpus.schema.document import Page
@@ -49,12 +50,12 @@ def find_publisher(text: str, pages: Sequence[Page], nouns: Sequence[str]) -> tu
 
 
 def _with_form(text: str, words: Sequence[str]) -> str:
-    """Return the words before the kind, when the first of them begins a name with a legal form somewhere."""
+    """Return the words before the kind up to a part's number, when the first begins a name with a legal form somewhere."""
     found = re.finditer(rf"\b{re.escape(words[0])}\b", text)
     for _, place in zip(range(_PLACES), found, strict=False):
         after = tokens(text[place.start() : place.start() + 60].partition("\n")[0])[:6]
         if any(token.text in CLEAR_FORMS for token in after[1:]):
-            return " ".join(words[:2])
+            return " ".join(takewhile(lambda word: not re.search(r"\d", word), words))
     return ""
 
 

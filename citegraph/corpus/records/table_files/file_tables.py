@@ -40,6 +40,8 @@ LONGEST_CALL = 40
 MOST_LEFT_OUT = 200
 """Rows that sum up others of which the place is kept."""
 
+MOST_GROUPS = 5_000
+"""Words of the rows above that are kept: a sum may be called by one of them."""
 Why = Literal["sum", "average", "note", "cells"]
 """Why a line of a table is no row of it: it sums up rows above, is their mean, a note below, or has other cells than heads."""
 
@@ -228,7 +230,7 @@ class _Sums:
 
     def add(self, values: Mapping[str, int | str]) -> None:
         """Take in a row as it is stored."""
-        for place in self._words[1:]:
+        for place in self._words[1:] if len(self._groups) < MOST_GROUPS else ():
             self._groups.add(str(values.get(str(place), "")))
         for key, _, _ in self._columns:
             value = values.get(key)

@@ -104,6 +104,10 @@ def test_a_running_head_names_the_publisher_as_it_calls_itself() -> None:
     assert at is not None
     assert text[at[0] : at[1]] == "Kestrel Semiconductors"
     assert found("datasheets", Source(text, pages, today=TODAY))["manufacturer"] == "Kestrel Semiconductors"
+    longer = text.replace("Kestrel Semiconductors Product", "Kestrel Coast Semiconductors KX39 Product")
+    at = find_publisher(*_paged(*longer.split("\f")), nouns)
+    assert at is not None
+    assert longer[at[0] : at[1]] == "Kestrel Coast Semiconductors"
     assert find_publisher(text.replace("N.V.", "the bird"), pages, nouns) is None
     assert find_publisher(*_paged("KX39\n", head, "© Kestrel Holding N.V.\n"), nouns) is None
 
@@ -135,7 +139,7 @@ def test_the_xml_of_an_invoice_says_only_what_its_terms_do() -> None:
 
 
 def test_the_print_of_an_invoice_with_xml_is_read_too() -> None:
-    text = "Fjord Rope AS\nInvoice U-9\nDelivery date: 2024-05-30\n"
+    text = "Fjord Rope AS\nID: 9\nInvoice U-9\nDelivery date: 2024-05-30\n"
     source = Source(text, embedded=(UBL.format(parties=SELLER).encode(),), today=TODAY)
     assert found("invoices", source)["delivery_date"] == "2024-05-30"
 
