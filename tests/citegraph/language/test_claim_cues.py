@@ -77,6 +77,19 @@ def test_small_words_of_three_more_languages(text: str, kind: str, value: str) -
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "No sólo paga el alquiler.",
+        "Paga non solo il canone.",
+        "Hij betaalt niet alleen de huur.",
+        "Not only rent is due.",
+    ],
+)
+def test_not_only_denies_nothing(text: str) -> None:
+    assert [cue for cue in cues(text) if cue.kind == "negation"] == []
+
+
+@pytest.mark.parametrize(
     ("text", "silent"),
     [
         ("No se encontró ninguna cláusula.", True),
