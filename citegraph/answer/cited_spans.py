@@ -101,19 +101,24 @@ def _numbers(text: str) -> set[str]:
     return {re.sub(r"\D", "", number) for number in re.findall(r"\d[\d.,]*", text)}
 
 
+DIGITS, WORD = r"\d.,", r"\w.,"
+
+
 def every_place(text: str, forms: Sequence[str]) -> list[tuple[int, int]]:
     """Return where one of `forms` stands as a whole word or number, at most 12 places; else one place that means the same."""
-    said = "|".join(re.escape(form) for form in forms)
-    places = [match.span() for match in re.finditer(rf"(?<![\w.,])(?:{said})(?![\w]|[.,]\d)", text)]
+    # A currency may stand right before a number: "RM53.60".
+    said = "|".join(f"(?<![{DIGITS if form[:1].isdigit() else WORD}]){re.escape(form)}" for form in forms)
+    places = [match.span() for match in re.finditer(rf"(?:{said})(?![\w]|[.,]\d)", text)]
     if places:
         return places[:12]
     return [found for form in forms if (found := locate(text, form))][:1]
 
 
 def line_around(text: str, span: tuple[int, int]) -> tuple[int, int]:
-    """Return the line that holds a span; a short line with the one before it, where its label may stand."""
+    """Return the line that holds a span; a short line without words with the one before it, where its label may stand."""
     start, end = line_start(text, span[0]), line_end(text, span[1])
-    if end - start < 16 and start > 1 and text[start - 1] == "\n":
+    alone = not re.search(r"[^\W\d_]{2}", text[start : span[0]] + text[span[1] : end])
+    if end - start < 16 and alone and start > 1 and text[start - 1] == "\n":
         start = line_start(text, start - 1)
     return start, end
 

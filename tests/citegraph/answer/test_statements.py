@@ -352,6 +352,7 @@ def test_a_place_is_a_whole_number() -> None:
     text = "1355.20 and 355.20, 355.201 or 355.20."
     assert [text[start:end] for start, end in every_place(text, ["355.20"])] == ["355.20", "355.20"]
     assert [start for start, _ in every_place(text, ["355.20"])] == [12, 31]
+    assert [start for start, _ in every_place("RM355.20, XRM", ["355.20", "RM"])] == [2]
 
 
 def test_a_short_line_takes_the_label_above() -> None:
@@ -362,6 +363,9 @@ def test_a_short_line_takes_the_label_above() -> None:
     at = text.index("12.00")
     start, end = line_around(text, (at, at + 5))
     assert text[start:end] == "A long line that states 12.00 in full"
+    text = "Subtotal 9.00\nTOTAL: 9.00"
+    start, end = line_around(text, (len(text) - 4, len(text)))
+    assert text[start:end] == "TOTAL: 9.00"
 
 
 def test_a_quote_holds_no_marker() -> None:
