@@ -8,8 +8,6 @@ from citegraph.citations.verify_answer import Judgement, verify
 
 OPEN_TO_OBJECTION = frozenset({"supported", "misattributed"})
 """Verdicts that rest on a passage; what was derived from several values rests on a computation."""
-OTHER_WORDS = 0.6
-"""Share of its words below which the passage says a claim in other words."""
 Case = tuple[str, str]
 """A claim and the evidence text that it is held against: all that a judge sees."""
 
@@ -44,22 +42,15 @@ def verify_undecided(
     question: str = "",
     absent: Collection[str] = (),
 ) -> tuple[Report, list[Case]]:
-    """Verify without a judge; return the report and the cases that words or places alone decided, for a judge.
+    """Verify without a judge; return the report and the cases for a judge, in order: the claims whose values stand.
 
-    Those are claims that fell, and claims that stand though their source says it in other words. Claims of which a
-    fact is nowhere in the source are not among them, nor those that run along it.
+    Claims of which a fact is nowhere in the source are not among them, nor those that stand there word for word.
     """
     collector = Collector()
     report = verify(
         answer_text, evidence, derivations=derivations, judge=collector, question=question, absent=absent
     )
-    open_ = {
-        claim.text
-        for claim in report.claims
-        if claim.verdict in {"unsupported", "contradicted"}
-        or (claim.verdict == "supported" and claim.score < OTHER_WORDS)
-    }
-    return report, [case for case in collector.asked if case[0] in open_]
+    return report, list(collector.asked)
 
 
 def stated_cases(report: Report, evidence: Sequence[Evidence]) -> list[Case]:

@@ -416,10 +416,20 @@ def _check_slots(work: _Work) -> None:
             if other >= 1.0 and same <= other - 1.0 and not (other < 2.0 and _is_another(slot, rival, work)):
                 said = f'where the claim has "{slot.text}" the source has "{rival.text}"'
                 work.problems.append(Problem("slot", said, True, slot.fact))
+        elif _is_label(work.claim.text, slot.span[1]):
+            continue  # "Freelancers: only on equipment of the licensee" says nothing of who does what
         elif other >= 1.5 and same <= other - 1.5 and _known_name(slot, theirs):
             work.add(
                 "party", f'where the claim has "{slot.text}" the source has "{rival.text}"', conflict=True
             )
+
+
+def _is_label(text: str, end: int) -> bool:
+    """Tell whether a name that ends at a place is the label before a colon that opens a claim."""
+    return text[end : end + 1] == ":" and len(text[:end].split()) <= _LABEL_WORDS
+
+
+_LABEL_WORDS = 4
 
 
 def _claimed(fact: Fact, work: _Work) -> bool:

@@ -22,12 +22,17 @@ GAP = 4
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A claim made ready for search: its view, the weights of its stems and the search roots with numbers."""
+    """A claim made ready for search: its view, the weights of its stems and the search roots with numbers.
+
+    Attributes:
+        told: the claim as somebody reads it who does not see the answer: a row with its heads, an item with its list's lead-in.
+    """
 
     view: View
     weights: dict[str, float]
     roots: dict[str, float]
     quotes: tuple[str, ...]
+    told: str = ""
 
 
 _QUOTATION = re.compile(r"[\"“„«»]([^\"“”„«»]{3,}?)[\"”“»«]")

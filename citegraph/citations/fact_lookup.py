@@ -2,15 +2,18 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
+from itertools import pairwise
 
 from citegraph.citations.cited_pool import Pool, units_of
 from citegraph.citations.fact_matching import View, facts_agree, family, view
 from citegraph.citations.facts import Fact, hard_facts, uses_comma_decimals, with_unit
 from citegraph.citations.figures.arithmetic import IN_CLAIM, Operand, Result, compute
 from citegraph.citations.figures.tables import BAR, heads_of, units_of_cells
+from citegraph.language import units
+from citegraph.language.claim_cues import LESS, MORE
 from citegraph.language.claim_tokens import words
 from citegraph.language.numbers import readings
 from citegraph.language.terms import bare
@@ -78,6 +81,7 @@ def look_up(
             hits
             or (quarter and re.search(rf"\b[QT]{quarter}\b", stated.text))
             or as_token(fact, stated.text)
+            or _day_alone(claim, fact, stated)
             or any(facts_agree(fact, s, stated.around) for s in stated.besides)
         ):
             looked.found.append((fact, hits))
@@ -102,7 +106,7 @@ def look_up(
         result = _computed(claim, fact, sure, known, stated, foreign) if computes else None
         if result is not None:
             looked.computed.append((fact, result))
-        elif not is_article(fact) and (not computes or not _counts(fact, stated)):
+        elif not is_article(fact) and (not computes or not _counts(claim, fact, stated)):
             looked.missing.append(fact)
     if looked.found or looked.computed:
         # "140 °C lies within its range": what the question asks about may be said beside what the source states
@@ -111,19 +115,45 @@ def look_up(
     return looked
 
 
+_ORDINAL = re.compile(r"\.(?=\s+[^\W\d_A-ZÄÖÜ])")
+
+
+def _day_alone(claim: View, fact: Fact, stated: Stated) -> bool:
+    """Tell whether a number is a day whose month the claim says with another one: "until 21 November, on the 19.": one in the source."""
+    if fact.kind != "number" or fact.dimension or not _ORDINAL.match(claim.text, fact.end):
+        return False
+    months = {f.date.month for f in claim.facts if f.date and f.date.day}
+    days = (o.fact.date for o in stated.operands if o.fact.date)
+    return any(fact.amounts[:1] == (Decimal(d.day or 0),) and d.month in months for d in days)
+
+
 def is_article(fact: Fact) -> bool:
     """Tell whether a number is an article before a unit: "EUR 900 a year"."""
     return fact.spelled and fact.raw[:1] == (Decimal(1),) and (len(fact.printed) < 3 or not fact.dimension)
 
 
-def _counts(fact: Fact, stated: Stated) -> bool:
-    """Tell whether a bare number in words counts what the source enumerates without a number: "in two cases"."""
+def _counts(claim: View, fact: Fact, stated: Stated) -> bool:
+    """Tell whether a bare number in words counts what the source enumerates without a number: "in two cases".
+
+    Nothing is counted with "at least two", nor with "ten full weeks".
+    """
     return (
         fact.spelled
         and bool(fact.noun)
         and not fact.dimension
+        and claim.bound(fact) == ""
+        and not _measures(claim.text, fact.end)
         and not any(o.fact.noun == fact.noun for o in stated.operands if o.fact.kind == "number")
     )
+
+
+_SECOND = re.compile(r"\s+[^\W\d_]+\s+([^\W\d_]{3,})")
+
+
+def _measures(text: str, at: int) -> bool:
+    """Tell whether the second word behind a place is a unit: "ten full weeks"."""
+    word = _SECOND.match(text, at)
+    return word is not None and units.unit(word[1], False) is not None
 
 
 def _computed(
@@ -147,12 +177,28 @@ def _computed(
         return Result(written[1], ()) if _gives(fact, written[0]) else None
     beside = _shown_beside(claim, fact)
     if beside and (result := compute(fact, [Operand(f, IN_CLAIM, named=True) for f in beside])) is not None:
-        return result
+        return None if _leaves_out(fact, result, beside) else result
     if len(beside) in (2, 3):
         return None
     averages = any(word.startswith(_average_roots()) for word in map(bare, words(claim.text)))
-    result = compute(fact, operands, claim.bound(fact) not in ("", "~"), averages)
-    return None if result is None or _passes_over(fact, result, sure) else result
+    compared = _compared(claim.text, fact)
+
+    def fits(result: Result) -> bool:
+        return not _passes_over(fact, result, sure) and (not compared or " - " in result.formula)
+
+    return compute(fact, operands, claim.bound(fact) not in ("", "~"), averages, fits)
+
+
+_NEXT = re.compile(r"\s+")
+
+
+def _compared(text: str, fact: Fact) -> bool:
+    """Tell whether a claim says how much more or less something is: "$51.0 million less than": that is a difference."""
+    if not fact.dimension or family(fact) in ("percent", "duration"):
+        return False  # "three times higher", "20 % more"
+    behind = _NEXT.match(text, fact.end)
+    at = behind.end() if behind else fact.end
+    return bool(MORE.match(text, at) or LESS.match(text, at))
 
 
 @cache
@@ -168,13 +214,25 @@ def _passes_over(fact: Fact, result: Result, sure: Sequence[Fact]) -> bool:
     hidden = [o for o in result.operands if not o.named]
     if not hidden:
         return False
+    shown = [f for f in sure if f.kind == "number" and family(f) not in ("duration", "percent", "number")]
+    if shown and len(hidden) == len(result.operands) and family(fact) == "percent":
+        return True  # "at earnings of $2.31 that is 42 %": of these, not of two values that the claim does not show
     alike = [
         f for f in sure if f.kind == "number" and family(f) in (family(fact), "number") and not f.spelled
     ]
+    if len(alike) > 1 and len(result.operands) > 2 and "(" in result.formula:
+        return True  # in two steps
     if len(alike) > 1 and family(fact) != "number" and sum(family(f) == family(fact) for f in alike):
         return True
     shares = [f for f in sure if family(f) == "percent"]
     return bool(shares) and family(fact) != "percent" and any(family(o.fact) == "percent" for o in hidden)
+
+
+def _leaves_out(fact: Fact, result: Result, beside: Sequence[Fact]) -> bool:
+    """Tell whether a sum or difference leaves out one of the values that the claim shows for it in brackets, all of its unit."""
+    used = {id(o.fact) for o in result.operands}
+    alike = bool(fact.dimension) and all(family(f) == family(fact) for f in beside)
+    return alike and len(used) < len(beside) and not re.search(r" [×/] ", result.formula)
 
 
 _TERM = re.compile(
@@ -292,21 +350,51 @@ def stated_in(pool: Pool, evidence: Sequence[int], asked: Sequence[Fact] = ()) -
         comma = pool.document(pool.evidence[e].doc_id).comma
         text = pool.evidence[e].text
         measured = units_of_cells(text)
+        receipt = len(_TAX_CLASS.findall(text)) > 1
         for start, end in units_of(text):
             place += 1
             line = text[start:end]
             lines[place] = view(line, comma).stem_set
             inside = [(span, unit) for span, unit in measured if start <= span[0] < end]
-            for printed in view(line, comma).facts:
+            for stands in view(line, comma).facts:
+                printed = _of_receipt(stands) if receipt and stands.end >= len(line.rstrip()) else stands
                 at = start + printed.start
                 fact = with_unit(printed, next((unit for (a, b), unit in inside if a <= at < b), None))
                 column = len(BAR.findall(line, 0, fact.start)) if "|" in line else -1
                 operands.append(Operand(fact, place, column))
+            operands += [Operand(fact, place) for fact in _sharing_a_unit(line, comma)]
     text = "\n".join(pool.evidence[e].text for e in evidence)
     besides = [f for d in documents for f in (*d.annotations, *hard_facts(d.name))]
     heads = [head for e in evidence for head in heads_of(pool.evidence[e].text)]
     besides += [f for head in heads for f in hard_facts(head) if f.kind == "date"]  # "March 31," above "2024"
     return Stated(operands, text, "\n".join(d.text for d in documents), besides, asked, lines=lines)
+
+
+_JOINED = re.compile(r"\s(?:[^\W\d_]{1,4}|[–-])\s")
+
+
+def _sharing_a_unit(line: str, comma: bool | None) -> list[Fact]:
+    """Return the bare numbers of a line in the currency that stands behind the next one only: "44.000 oder 49.500 Euro"."""
+    return [
+        replace(one, dimension=other.dimension)
+        for one, other in pairwise(view(line, comma).facts)
+        if one.kind == "number"
+        and not (one.dimension or one.noun or one.label or one.spelled or other.scaled)
+        and other.dimension.startswith("money")
+        and other.text.startswith(other.printed)
+        and _JOINED.fullmatch(line, one.end, other.start)
+    ]
+
+
+_TAX_CLASS = re.compile(r"\d[.,]\d\d [A-Z][ \t]*$", re.MULTILINE)
+"""A price with the letter of its tax behind it, at the end of two lines or more: on a receipt "89,00 A" is no current."""
+
+
+def _of_receipt(fact: Fact) -> Fact:
+    """Return a value at the end of a receipt's line without the unit that the letter of its tax looks like."""
+    if fact.kind != "number" or not _TAX_CLASS.search(fact.text):
+        return fact
+    return replace(fact, dimension="", amounts=fact.raw, text=fact.printed)
 
 
 def show(fact: Fact) -> str:

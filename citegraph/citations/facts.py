@@ -283,7 +283,7 @@ def _read_identifiers(rest: str, facts: list[Fact]) -> str:
             word = match.group()
             if pattern is _IDENTIFIER and _NO_IDENTIFIER.fullmatch(word):
                 continue
-            if pattern is _IDENTIFIER and re.match(_CURRENCY_PREFIX + r"\d", word):
+            if pattern is _IDENTIFIER and (_measured(word) or re.match(_CURRENCY_PREFIX + r"\d", word)):
                 continue
             if pattern is _IDENTIFIER and _GOES_ON.match(rest, match.end()) and _SLASHED.search(word):
                 continue
@@ -291,6 +291,15 @@ def _read_identifiers(rest: str, facts: list[Fact]) -> str:
             facts.append(Fact("identifier", word, *match.span(), key=key))
             rest = _blank(rest, *match.span())
     return rest
+
+
+_GLUED = re.compile(r"\d+(?:[.,]\d+)?(?P<unit>[^\W\d_]+/[^\W\d_]+)")
+
+
+def _measured(word: str) -> bool:
+    """Tell whether what looks like a code is a number with a compound unit: "3.9K/W"."""
+    match = _GLUED.fullmatch(word)
+    return match is not None and units.unit(match["unit"], True) is not None
 
 
 def _clock(match: re.Match[str]) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from citegraph.citations import field_values
 from citegraph.citations.cited_pool import Pool, Unit, build_pool, index_stems, page_of, windows
 from citegraph.citations.claim_checks import NEAR_VERBATIM, Assessment, initials_of, unknown_names
 from citegraph.citations.claims import Statement, says_not_found, split_claims
@@ -41,7 +42,7 @@ from citegraph.citations.fact_lookup import (
 )
 from citegraph.citations.fact_matching import View, facts_agree, family, squeeze, view
 from citegraph.citations.facts import Fact, hard_facts, names
-from citegraph.citations.field_values import exchanged, says_only_values
+from citegraph.citations.field_values import says_only_values
 from citegraph.citations.figures.cell_labels import (
     Place,
     misplaced,
@@ -53,21 +54,23 @@ from citegraph.citations.figures.cell_labels import (
 from citegraph.citations.figures.counted import other_period, other_turn, other_way
 from citegraph.citations.figures.derivations import count_of, from_code, recompute
 from citegraph.citations.figures.keys import keyed_values, line_of, of_another_key, parts
+from citegraph.citations.figures.label_pairs import entries_of, exchanged, of_another_label
+from citegraph.citations.figures.named_cells import named_cells, stated_otherwise
 from citegraph.citations.figures.tables import in_table
 from citegraph.citations.quotations import folded_words, labelled, quoted_in, stands_exactly, stitched
 from citegraph.citations.repair import MARK
 from citegraph.citations.report_types import Claim, Derivation, Evidence, Report, Verdict
 from citegraph.citations.word_differences import compare
 from citegraph.language.claim_cues import cues, says_silent
-from citegraph.language.claim_tokens import content_stems, words
+from citegraph.language.claim_tokens import content_stem, content_stems, words
 from citegraph.language.terms import bare, language_of
 
 FLOOR = 0.2
 """Share of a claim's weighted words below which its spans do not speak of it."""
 OWN = 5
 """Content words beside those of the question, of which a source that speaks of the claim has one."""
-SURE = 0.9
-"""Share of its words from which a claim stands in its source without a judge."""
+SHOWN = 6_000
+"""Characters of the cited spans that a judge sees, the ones that speak most of the claim; the best one in any case."""
 SAME = 0.8
 """How far a claim runs along a sentence that it adds nothing to."""
 REPEATED = 0.6
@@ -100,6 +103,8 @@ class _Held:
     by_code: bool = False
 
 
+_SHORTENED = re.compile(r"(?<![\w.-])[A-ZÄÖÜ]{4,}(?!\w)")
+"""A name in capitals: told from a noun in German too, where it may be the first part of a compound ("EBITDA-Marge")."""
 _TABLES = 10_000
 """More tables or sentences than a span has."""
 _OPPOSITE = {">=": "<=", "<=": ">="}
@@ -115,6 +120,7 @@ class _Run:
         said: facts of the answer's claims that stood so far, each claim's with the documents that it cites.
         language: of the whole answer, where a claim is too short to tell its own.
         stated: what sets of spans state, read once; `places` where each span has its values.
+        values_stand: the claim at hand stood before a judge ruled on it.
     """
 
     pool: Pool
@@ -125,6 +131,7 @@ class _Run:
     asked_stems: frozenset[str] = frozenset()
     language: str | None = None
     stated: dict[tuple[int, ...], Stated] = field(default_factory=dict)
+    values_stand: bool = False
     places: dict[int, list[Place]] = field(default_factory=dict)
 
     def spans_of(self, marker: str) -> list[int]:
@@ -136,9 +143,13 @@ class _Run:
         return [i for i, e in enumerate(self.pool.evidence) if e.evidence_id == marker]
 
     def judge_next(self, statement: Statement) -> Claim:
-        """Return the claim with its verdict; what it says may go into what later claims compute."""
+        """Return the claim with its verdict; what it says may go into what later claims compute.
+
+        So may the values of a claim that a judge refuses: they stand in its source, though not as it says.
+        """
+        self.values_stand = False
         claim = self.judge_statement(statement)
-        if claim.verdict in _BACKED:
+        if claim.verdict in _BACKED or self.values_stand:
             documents = self._documents(i for m in claim.markers for i in self.spans_of(m))
             self.said = (*self.said, (documents, hard_facts(statement.text)))
         return claim
@@ -147,7 +158,7 @@ class _Run:
         """Return the claim with its verdict."""
         if MARK in statement.text:
             return self._claim(statement, "unsupported", None, "marked as not supported")
-        query = make_query(self.pool, statement.text, statement.context)
+        query = replace(make_query(self.pool, statement.text, statement.context), told=_told(statement))
         cited = list(dict.fromkeys(i for m in statement.markers for i in self.spans_of(m)))
         if not statement.markers and statement.nearby:
             near = list(dict.fromkeys(i for m in statement.nearby for i in self.spans_of(m)))
@@ -224,8 +235,7 @@ class _Run:
         bound = bind(query.view, sides)
         if bound is not None and bound.outcome == "swapped":
             said = f"the documents say otherwise: {bound.formula}" if bound.formula else SWAPPED
-            text = self._all_of(query, cited)
-            held = self._of_place(query, _Held("contradicted", finding, said), text=text)
+            held = self._ask(query, _Held("contradicted", finding, said), cited)
             return self._claim(statement, held.verdict, held.finding, held.reason)
         if bound is not None:
             together = joint(self.pool, query, cited)
@@ -237,11 +247,13 @@ class _Run:
                 or together.assessment.coverage < COMPARED
             ):
                 return None
-            claim = self._claim(statement, "derived", finding, f"compared: {bound.formula}")
-            return replace(claim, formula=bound.formula, backed_by=statement.markers)
+            compared = _Held("derived", finding, f"compared: {bound.formula}", bound.formula)
+            held = self._ask(query, compared, cited)
+            claim = self._claim(statement, held.verdict, finding, held.reason, held.formula)
+            return replace(claim, backed_by=statement.markers) if held.verdict in _BACKED else claim
         if values_of(query.view) or not unbridged(query.view, sides):
             return None
-        held = self._ask(query, _Held("unsupported", finding, UNBRIDGED), self._all_of(query, cited))
+        held = self._ask(query, _Held("unsupported", finding, UNBRIDGED), cited)
         return self._claim(statement, held.verdict, held.finding, held.reason)
 
     def _side(self, query: Query, spans: Sequence[int]) -> Side:
@@ -262,17 +274,23 @@ class _Run:
         stated = [*facts, *document.annotations]
         return Side(stated, document.text, document.vocabulary, document.known, named)
 
-    def _all_of(self, query: Query, cited: Sequence[int]) -> str:
-        """Return what each of several documents says of a claim, with its id above, "" for one document."""
-        documents = list(dict.fromkeys(self.pool.evidence[i].doc_id for i in cited))
-        if len(documents) < 2:
-            return ""
-        return "\n\n".join(f"[{name}]\n{self._closest(query, name)}" for name in documents)
-
-    def _closest(self, query: Query, document: str) -> str:
-        """Return the evidence text of a document that speaks most of a claim."""
-        best = windows(self.pool, query.roots, self.pool.members[document], 1)
-        return self.pool.evidence[best[0].evidence if best else self.pool.members[document][0]].text
+    def _shown(self, query: Query, cited: Sequence[int]) -> str:
+        """Return the cited spans as a judge sees them, in order, those of several documents below the id of each."""
+        best = [w.evidence for w in windows(self.pool, query.roots, list(cited), len(cited))]
+        chosen: list[int] = []
+        for e in dict.fromkeys([*best, *cited]):
+            if any(self.pool.evidence[e].text in self.pool.evidence[i].text for i in chosen):
+                continue
+            if not chosen or sum(len(self.pool.evidence[i].text) for i in (*chosen, e)) <= SHOWN:
+                chosen.append(e)
+        documents = self._documents(cited)
+        shown: dict[str, list[str]] = {}
+        for e in sorted(chosen):
+            span = self.pool.evidence[e]
+            shown.setdefault(span.doc_id, [f"[{span.doc_id}]"] if len(documents) > 1 else []).append(
+                span.text
+            )
+        return "\n\n".join("\n".join(texts) for texts in shown.values())
 
     def _try(
         self, statement: Statement, query: Query, evidence: Sequence[int], least: float = 0.0
@@ -308,7 +326,7 @@ class _Run:
             said or self._other_bound(query, evidence, stated) or self._other_period(query, evidence, stated)
         )
         if said:
-            return self._of_place(query, _Held("contradicted", finding, said), least)
+            return self._ask(query, _Held("contradicted", finding, said), evidence, least)
         broken = self._broken_quote(query, evidence) or self._stitched(query, evidence)
         if broken:
             return _Held("unsupported", finding, broken)
@@ -316,7 +334,7 @@ class _Run:
         if not by_code and not statement.cells and not silent:
             settled = well_placed(said_of(query.view), self._places(evidence, False), stated.around)
             if held := self._changed([_without_places(f, settled) for f in findings]):
-                return self._of_place(query, held, least)
+                return self._ask(query, held, evidence, least)
         formula = "; ".join(dict.fromkeys(r.formula for _, r in looked.computed))
         if by_code:
             return _Held(
@@ -339,11 +357,12 @@ class _Run:
     ) -> "_Held":
         """Return what becomes of a claim whose facts stand, by its words: those of what it cites, or of nothing there."""
         if not least and says_silent(query.view.text):  # what a text is silent about has no words in it
-            return self._ask(query, _Held("supported", finding, "nothing that is cited states it"))
+            return self._ask(query, _Held("supported", finding, "nothing that is cited states it"), evidence)
         share = self._share(query, evidence, looked)
         foreign = self._in_another_language(query, evidence)
         if not foreign and (name := self._unknown_name(query)):
-            return self._ask(query, _Held("unsupported", finding, f'"{name}" is not in the source'))
+            held = _Held("unsupported", finding, f'"{name}" is not in the source')
+            return self._ask(query, held, evidence, least)
         if foreign:  # words of two languages are never the same: what is cited is not refused for them
             speaks = not least or bool(looked.found) or share >= FLOOR
         else:
@@ -351,23 +370,24 @@ class _Run:
             speaks = share >= max(least, FLOOR) or (few and share > 0)
         words_of = f"{share:.0%} of the words are in the source"
         if speaks and not foreign and not least and self._only_asked(query, evidence, looked):
-            return self._ask(
-                query, _Held("unsupported", finding, "only words of the question are in the source")
-            )
+            held = _Held("unsupported", finding, "only words of the question are in the source")
+            return self._ask(query, held, evidence)
         if not speaks:
             reason = f"only {words_of}" if share else "nothing in the evidence speaks of this"
-            return self._ask(query, _Held("unsupported", finding, reason))
+            return self._ask(query, _Held("unsupported", finding, reason), evidence, least)
         if formula:
-            return _Held("derived", finding, f"computed: {formula}", formula)
+            return self._ask(
+                query, _Held("derived", finding, f"computed: {formula}", formula), evidence, least
+            )
         agree = len(looked.found)
         said = f"{agree} of {agree} values agree, {words_of}" if agree else words_of
-        return self._ask(query, _Held("supported", finding, said), self._all_of(query, evidence))
+        return self._ask(query, _Held("supported", finding, said), evidence, least)
 
     def _misplaced(
         self, statement: Statement, query: Query, evidence: Sequence[int], looked: Looked, stated: Stated
     ) -> str:
         """Return which value of a claim its words name otherwise than a table or form of its source, "" for none."""
-        said = said_in_row(statement.cells) if statement.cells else said_of(query.view)
+        said = said_in_row(statement.cells) if statement.cells else said_of(query.view, self.asked_stems)
         denies = any(cue.kind == "negation" and not cue.soft for cue in query.view.cues)
         wrong = [
             m
@@ -375,9 +395,32 @@ class _Run:
             if m.clear and not shown_as_computed(query.view, m.fact, stated)
         ]
         if not wrong:
-            return self._of_another(query, evidence, stated)
+            return (
+                self._stated_otherwise(statement, evidence, stated)
+                or self._mislabelled(query, evidence, stated)
+                or self._of_another(query, evidence, stated)
+            )
         worst = max(wrong, key=lambda m: m.weight)
         return f"{show(worst.fact)} stands elsewhere; of this the source says {show(worst.rival.fact)}"
+
+    def _stated_otherwise(self, statement: Statement, evidence: Sequence[int], stated: Stated) -> str:
+        """Return which cell of an answer's row the source fills otherwise under the same label and head, "" for none."""
+        spans = [self.pool.evidence[e] for e in evidence] if statement.cells else []
+        cells = [c for span in spans for c in named_cells(span.text, self.pool.document(span.doc_id).comma)]
+        for value, rival in stated_otherwise(statement.cells, cells, stated.around):
+            return f"of this the source says {show(rival)}, not {show(value)}"
+        return ""
+
+    def _mislabelled(self, query: Query, evidence: Sequence[int], stated: Stated) -> str:
+        """Return which value of a claim is that of another label than the claim says word for word, "" for none."""
+        for e in evidence:
+            text = self.pool.evidence[e].text
+            entries = entries_of(text, self.pool.document(self.pool.evidence[e].doc_id).comma)
+            for fact, rival in of_another_label(query.view, entries, text, stated.around):
+                return f'{show(fact)} stands elsewhere; of "{rival.label}" the source says {show(rival.fact)}'
+            for one, other in exchanged(query.view, entries, stated.around):
+                return f"{show(one)} and {show(other)} are exchanged"
+        return ""
 
     def _other_bound(self, query: Query, evidence: Sequence[int], stated: Stated) -> str:
         """Return which value of a claim is a least one where its source has it as the most, or the other way; "" for none."""
@@ -483,7 +526,7 @@ class _Run:
         for name in dict.fromkeys(self.pool.evidence[e].doc_id for e in evidence):
             document = self.pool.document(name)
             if says_only_values(query.view, document.known) and (
-                said := exchanged(query.view, document.numbers)
+                said := field_values.exchanged(query.view, document.numbers)
             ):
                 return said
         return ""
@@ -542,6 +585,8 @@ class _Run:
         have |= {
             s for e in evidence for m in self.pool.by_evidence.get(e, []) for s in self.pool.units[m].stems
         }
+        cited = "\n".join(self.pool.evidence[e].text for e in evidence)
+        have |= {s for n in query.view.names if initials_of(n.text, cited) for s in n.stems}
         weights = {s: self.pool.weight(s) for s in query.view.stems}
         total = sum(weights.values())
         each = total / len(weights) if weights else 1.0
@@ -566,7 +611,7 @@ class _Run:
         """Return a name of the claim that neither the evidence nor the question has, "" for none; a German noun is none."""
         text = "\n".join(e.text for e in self.pool.evidence)
         if (language_of(query.view.text) or language_of(text)) == "de":
-            return ""
+            return self._other_short(query.view.text, text)
         known = self.asked_stems.union(
             *(
                 self.pool.document(name).known | self.pool.document(name).vocabulary
@@ -575,6 +620,13 @@ class _Run:
         )
         found = (n.text for n in unknown_names(query.view, known) if not initials_of(n.text, text))
         return next(found, "")
+
+    def _other_short(self, claim: str, text: str) -> str:
+        """Return a name in capitals of which the source has only another one that begins alike ("EBITDA", "EBIT"), "" for none."""
+        theirs = set(_SHORTENED.findall(text))
+        mine = (name for name in _SHORTENED.findall(claim) if name not in text)
+        other = (name for name in mine if content_stem(name) not in self.asked_stems)
+        return next((name for name in other if any(name[:3] == known[:3] for known in theirs)), "")
 
     def _in_another_language(self, query: Query, evidence: Sequence[int]) -> bool:
         """Tell whether a claim is in another language than its spans: their words cannot be the same, then."""
@@ -611,27 +663,19 @@ class _Run:
                 return f'glued from two places of the source: "{glued[0]}" and "{glued[1]}"'
         return ""
 
-    def _of_place(self, query: Query, held: "_Held", least: float = 0.0, text: str = "") -> "_Held":
-        """Let the judge decide on a claim whose values stand in its source, but in another place than the claim has them.
+    def _ask(self, query: Query, held: "_Held", cited: Sequence[int], least: float = 0.0) -> "_Held":
+        """Let the judge decide what words, places and computations decide: a claim whose values all stand in what it cites.
 
-        Which label, side or subject a value belongs to is a question of meaning: "A receives from B" has the places of
-        "B pays A" exchanged and says the same. What is not cited (`least`) is not worth a question.
+        Which label, side, subject or condition a value belongs to is a question of meaning: "A receives from B" has the places
+        of "B pays A" exchanged and says the same. What is not cited (`least`) is not worth a question.
         """
-        return held if least else self._ask(query, held, text, sure=2.0)
-
-    def _ask(self, query: Query, held: "_Held", text: str = "", sure: float = SURE) -> "_Held":
-        """Let the judge decide what words alone decide, by the evidence of the finding or by `text`.
-
-        Args:
-            sure: the share of the words that the finding has from which the judge is not asked.
-        """
-        finding = held.finding
-        if self.judge is None or finding is None or finding.assessment.coverage >= sure:
+        if self.judge is None or not cited or least:
             return held
-        said = self.judge(query.view.text, text or self.pool.evidence[finding.window.evidence].text)
-        if said is None:
+        said = self.judge(query.told or query.view.text, self._shown(query, cited))
+        self.values_stand = self.values_stand or held.verdict in _BACKED
+        if said is None or (said.verdict == "supported" and held.verdict == "derived"):
             return held
-        return replace(held, verdict=said.verdict, reason=said.reason or f"judged {said.verdict}")
+        return replace(held, verdict=said.verdict, reason=said.reason or f"judged {said.verdict}", formula="")
 
     def _claim(
         self, statement: Statement, verdict: Verdict, finding: Finding | None, reason: str, formula: str = ""
@@ -690,6 +734,13 @@ class _Run:
             if best is None or rank > best[0]:
                 best = (rank, unit)
         return best[1] if best else None
+
+
+def _told(statement: Statement) -> str:
+    """Return a claim with what stands above it in the answer: a row with the heads of its columns, an item with its lead-in."""
+    if statement.cells:
+        return " | ".join(f"{cell.head}: {cell.text}" if cell.head else cell.text for cell in statement.cells)
+    return f"{statement.context}: {statement.text}" if statement.context else statement.text
 
 
 def _without_places(finding: Finding, settled: Sequence[Fact]) -> Finding:

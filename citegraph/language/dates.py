@@ -138,7 +138,12 @@ class DateValue:
         return (first, (self.year, *self.swapped)) if self.swapped else (first,)
 
     def agrees(self, source: "DateValue") -> bool:
-        """Tell whether a source date backs this one: every part that is stated here is the same there."""
+        """Tell whether a source date backs this one: every part that is stated here is the same there.
+
+        Two dates of which each may be read in two ways ("10/04/2024", "04/10/2024") are the same only in the same order.
+        """
+        if self.swapped and source.swapped:
+            return (self.year, self.month, self.day) == (source.year, source.month, source.day)
         return any(
             _backs(mine, self.quarter, theirs, source)
             for mine in self.readings()

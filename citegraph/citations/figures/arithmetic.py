@@ -2,7 +2,7 @@
 
 import calendar
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
@@ -48,7 +48,11 @@ class Result:
 
 
 def compute(
-    wanted: Fact, operands: Sequence[Operand], bounded: bool = False, averages: bool = False
+    wanted: Fact,
+    operands: Sequence[Operand],
+    bounded: bool = False,
+    averages: bool = False,
+    fits: Callable[[Result], bool] = lambda result: True,
 ) -> Result | None:
     """Return how a value comes about from stated ones, None when it does not.
 
@@ -61,6 +65,7 @@ def compute(
         operands: what the cited spans state, and what the claim and the question say besides.
         bounded: the claim says "at least", "more than" or the like of it.
         averages: the claim speaks of an average; nothing else is one.
+        fits: whether a result is what the claim says; of several the first that is.
     """
     if wanted.kind == "date":
         return _date(wanted, operands)
@@ -70,7 +75,7 @@ def compute(
         return None
     few = len(_significant(wanted)) <= 2
     for result in _results(wanted, _without_repeats(operands), averages):
-        if _follows(wanted, result, few, bounded):
+        if _follows(wanted, result, few, bounded) and fits(result):
             return result
     return None
 
@@ -80,9 +85,13 @@ def _follows(wanted: Fact, result: Result, few: bool, bounded: bool) -> bool:
     stated = [o for o in result.operands if not o.named]
     if not stated or all(o.fact.kind == "date" and (o.near or not few) for o in stated):
         return True
-    if not all(o.near for o in stated):
+    if not all(o.near for o in stated) or (
+        "×" in result.formula and any(map(_uncounted, stated)) and _great(result)
+    ):
         return False
     close = len({o.place for o in result.operands}) == 1
+    if not close and any(family(o.fact) == "percent" and o.column > 1 for o in stated):
+        return False  # the share in a cell is one of its row: an efficiency of 72 % is added to no current
     if few:
         added = not re.search(r" [×/] ", result.formula)
         pair = len(result.operands) == 2
@@ -102,12 +111,29 @@ def _follows(wanted: Fact, result: Result, few: bool, bounded: bool) -> bool:
     return len(result.operands) != 3 or close or len(stated) == 1 or (len(columns) == 1 and columns != {-1})
 
 
+def _uncounted(item: Operand) -> bool:
+    """Tell whether an operand is a bare cell of a table that counts no things: an amount times it is nothing."""
+    fact = item.fact
+    return item.column >= 0 and not fact.dimension and bool(fact.raw) and abs(fact.raw[0]) >= _MANY
+
+
+def _great(result: Result) -> bool:
+    """Tell whether every operand is in the thousands."""
+    return all(o.fact.amounts and abs(o.fact.amounts[0]) >= _MANY for o in result.operands)
+
+
+_MANY = 1000
+
+
 def _significant(wanted: Fact) -> str:
-    return (
-        wanted.printed.strip("-−+ ").replace(".", "").replace(",", "").strip("0")
-        if not wanted.spelled
-        else "1"
-    )
+    """Return the digits of a number that tell: "32.0" has three, "32" and "EUR 32.00" two."""
+    if wanted.spelled:
+        return "1"
+    digits = wanted.printed.strip("-−+ ").replace(".", "").replace(",", "").lstrip("0")
+    return digits if _TENTHS.search(wanted.printed) else digits.rstrip("0")
+
+
+_TENTHS = re.compile(r"\d[.,]0$")
 
 
 def _without_repeats(operands: Sequence[Operand]) -> list[Operand]:
@@ -144,6 +170,8 @@ class _Value:
         unit: its dimension, "" for a bare number.
         firm: printed in three digits or more, in two and shown by the claim, or in a table: a bare one may have any unit.
         text: how it came about.
+        places: digits behind its decimal point, None where it was computed.
+        times: how often one span of time fits in another: no span of time itself.
     """
 
     raw: Decimal
@@ -151,6 +179,8 @@ class _Value:
     unit: str
     firm: bool
     text: str
+    places: int | None = None
+    times: bool = False
 
     @property
     def amount(self) -> Decimal:
@@ -182,7 +212,8 @@ def _value(item: Operand, beside: Operand | None = None) -> _Value:
         )
     digits = len(_significant(fact)) + (item.named and not fact.printed.isdigit())
     firm = not fact.spelled and (item.column >= 0 or digits > (1 if item.named else 2))
-    return _Value(raw, factor, fact.dimension, firm, _shown(item))
+    places = -exponent if isinstance(exponent := raw.as_tuple().exponent, int) else 0
+    return _Value(raw, factor, fact.dimension, firm, _shown(item), max(0, places))
 
 
 def _on_one_scale(one: _Value, other: _Value) -> tuple[Decimal, Decimal, Decimal, str] | None:
@@ -197,6 +228,12 @@ def _on_one_scale(one: _Value, other: _Value) -> tuple[Decimal, Decimal, Decimal
     unit = one.unit or other.unit
     if unit and (not all(v.firm for v in bare) or one.share or other.share):
         return None
+    if unit and any(
+        v.places is not None and v.places < (w.places or 0)
+        for v, w in ((one, other), (other, one))
+        if not v.unit
+    ):
+        return None  # a bare 180 beside a price of two decimals is no price
     return one.raw, other.raw, max(one.factor, other.factor), unit
 
 
@@ -213,8 +250,9 @@ def _together(one: _Value, other: _Value, share: bool) -> Iterator[_Value]:
     if scale is not None:
         x, y, factor, unit = scale
         big, small = (one, other) if abs(x) >= abs(y) else (other, one)
-        yield _Value(abs(x - y), factor, unit, firm, f"{_inner(big)} - {_inner(small)}")
-        yield _Value(x + y, factor, unit, firm, f"{_inner(one)} + {_inner(other)}")
+        places = None if one.places is None or other.places is None else max(one.places, other.places)
+        yield _Value(abs(x - y), factor, unit, firm, f"{_inner(big)} - {_inner(small)}", places)
+        yield _Value(x + y, factor, unit, firm, f"{_inner(one)} + {_inner(other)}", places)
         for a, b, first, second in ((x, y, one, other), (y, x, other, one)):
             if b and a != b:
                 if share and not one.share:
@@ -223,7 +261,8 @@ def _together(one: _Value, other: _Value, share: bool) -> Iterator[_Value]:
                         a / b * 100, Decimal(1), "percent", True, f"{_inner(first)} / {_inner(second)}"
                     )
                     yield _Value((a - b) / b * 100, Decimal(1), "percent", True, text)
-                yield _Value(a / b, Decimal(1), "", False, f"{_inner(first)} / {_inner(second)}")
+                text = f"{_inner(first)} / {_inner(second)}"
+                yield _Value(a / b, Decimal(1), "", False, text, times=one.time and other.time)
     for first, second in ((one, other), (other, one)):
         yield from _multiplied(first, second)
 
@@ -262,11 +301,13 @@ def _hits(wanted: Fact, result: _Value) -> bool:
             return False
         if abs(abs(wanted.amounts[0]) - abs(result.amount)) <= _step(wanted):
             return True
-        if wanted.dimension in _TIMES:
-            return False  # the same unit and another amount: two weeks are no two days
+        if not wanted.dimension.startswith("money"):
+            return False  # the same unit and another amount: two weeks are no two days, 9 l/h no 9 m³/h
     elif wanted.dimension:
         if not result.firm and not (wanted.dimension in _TIMES and "/" in result.text):
             return False
+        if result.times or (result.places and wanted.dimension in _TIMES and wanted.decimals >= 0):
+            return False  # twelve years are no 20.00 less 8.00
     elif result.share or result.unit in _TIMES:
         return False
     if abs(raw - abs(result.raw)) <= half:
@@ -342,6 +383,8 @@ def _summed(wanted: Fact, chosen: tuple[Operand, ...], averages: bool) -> Iterat
 def _of_chains(wanted: Fact, numbers: Sequence[Operand]) -> Iterator[Result]:
     """Yield what three values give in two steps; values that the claim names, or that one place states."""
     fitting = sorted(numbers, key=lambda o: not _same_unit(wanted.dimension, o.fact.dimension))
+    if wanted.spelled and not wanted.dimension:
+        return  # "eight" comes of almost any three values
     near = [o for o in fitting if o.named][:8] + [o for o in fitting if not o.named][:8]
     for items in combinations(near, 3):
         hidden = [o for o in items if not o.named]

@@ -11,6 +11,7 @@ from citegraph.citations.claims import TableCell
 from citegraph.citations.fact_matching import View, facts_agree, family, view
 from citegraph.citations.facts import Fact, with_unit
 from citegraph.citations.figures.tables import tables_of
+from citegraph.language import units
 from citegraph.language.word_tables import source
 
 
@@ -46,14 +47,18 @@ class Place:
 
 
 _CODED = re.compile(r"(?<![\w-])[A-Z][A-Za-z]{0,4}[ -]?\d+[A-Za-z]?(?:[-./]\w+)*(?!\w)")
-_LETTERED = re.compile(r"(?<![\w-])[^\W\d_]{3,}[ -][A-Z](?![\w-])")
+_LETTERED = re.compile(r"(?<![\w-])(?:[^\W\d_]{3,}|\d+)[ -][A-Z](?![\w-])")
 
 
 @lru_cache(maxsize=8192)
 def naming(text: str) -> frozenset[str]:
-    """Return what names a thing in a text: its stems, its codes whole ("CX 40-16"), and letters with their noun ("Class A")."""
+    """Return what names a thing in a text: its stems, its codes whole ("CX 40-16"), and letters with their noun or number ("Class A", "80 M")."""
     codes = {re.sub(r"[ -]+", "-", match.group().casefold()) for match in _CODED.finditer(text)}
-    letters = {"-".join(match.group().casefold().split()) for match in _LETTERED.finditer(text)}
+    letters = {
+        "-".join(match.group().casefold().split())
+        for match in _LETTERED.finditer(text)
+        if not (match.group()[0].isdigit() and units.unit(match.group()[-1], False))
+    }
     return index_stems(text) | codes | letters
 
 
@@ -182,12 +187,14 @@ class Said:
 
     Attributes:
         cell: it stands in a row of the answer; its own label and head name it and no other words do.
+        asked: words of the question.
     """
 
     fact: Fact
     near: frozenset[str]
     whole: frozenset[str]
     cell: bool = False
+    asked: frozenset[str] = frozenset()
 
 
 def misplaced(claim: Sequence[Said], places: Sequence[Place], around: str) -> list[Misplaced]:
@@ -276,7 +283,8 @@ def _rival(said: Said, home: Place, rival: Place) -> Misplaced | None:
     theirs = ((rival.row - home.row) | (rival.column - home.column)) - value
     named = _named(said.near, theirs)
     weight = len(named) - len(_named(said.near, own))
-    whole = not _named(said.whole, own)
+    asked = _named(said.asked, own) and not _named(said.asked, theirs)
+    whole = not asked and not _named(said.whole, own)
     if named and weight > 0:
         return Misplaced(said.fact, rival, tuple(sorted(named)), float(weight), whole)
     named = _named(said.whole, theirs)
@@ -295,15 +303,15 @@ def _short(one: str, other: str) -> bool:
     return len(short) >= 3 and long.isalpha() and long.startswith(short) and len(short) < len(long)
 
 
-def said_of(statement: View) -> list[Said]:
-    """Return the values of a sentence with the words that name them."""
+def said_of(statement: View, asked: frozenset[str] = frozenset()) -> list[Said]:
+    """Return the values of a sentence with the words that name them; what the question named speaks for a value too."""
     whole = naming(statement.text)
-    return [Said(fact, words, whole) for fact, words in clauses_of(statement)]
+    return [Said(fact, words, whole, asked=asked) for fact, words in clauses_of(statement)]
 
 
 def said_in_row(cells: Sequence[TableCell]) -> list[Said]:
     """Return the values of an answer's row, each named by the row's first cell and by the head of its own column."""
-    label = naming(f"{cells[0].head} {cells[0].text}")
+    label = naming(cells[0].text)
     found = []
     for cell in cells[1:]:
         words = label | naming(cell.head)

@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 
 from citegraph.citations.fact_matching import View, facts_agree
 from citegraph.citations.facts import Fact
-from citegraph.citations.figures.cell_labels import clauses_of
+from citegraph.citations.figures.cell_labels import clauses_of, naming
 from citegraph.language.claim_cues import opposites
 from citegraph.language.word_tables import any_of, source, table, words_to_keys
 
@@ -156,11 +156,15 @@ def other_way(claim: View, lines: Sequence[tuple[View, bool]], around: str) -> t
     for fact, near in clauses_of(claim):
         if fact.label or fact.kind == "date":
             continue
+        label, named = claim.text[: fact.start].rstrip(), near
+        if len(claim.facts) == 1 and label.endswith(":"):
+            named = near | naming(label)  # "Subtotal gross: 11,338.00"
         found = []
-        for line, _ in lines:
+        for line, row in lines:
+            head = line.stem_set if row and len(line.facts) == 1 else frozenset[str]()
             for other, words in clauses_of(line):
                 if not other.label and facts_agree(fact, other, around):
-                    found.append(_turned(near, words, claim, line))
+                    found.append(_turned(named, words | head, claim, line))
         if found and all(found) and found[0]:
             return fact, *found[0]
     return None

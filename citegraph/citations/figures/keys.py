@@ -93,7 +93,9 @@ def _rival(
             key = _named(theirs, others, around)
             if not own or key is None or _named(own, others, around) is not None:
                 continue
-            if not any(_said_with(v, key, place, others, around) for v in values):
+            shared = [f for k, cell in home.keys.items() if k != place for f in cell]
+            told = [f for f in others if not any(facts_agree(f, own_key, around) for own_key in shared)]
+            if not any(_said_with(v, key, place, told, around) for v in values):
                 return key, other.fact
     return None
 

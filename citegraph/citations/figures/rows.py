@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from citegraph.citations.fact_matching import View, facts_agree
 from citegraph.citations.facts import Fact
+from citegraph.language import units
 from citegraph.language.claim_tokens import Span, content_stems
 
 _BAR = re.compile(r" \| ")
@@ -121,6 +122,8 @@ class Rows:
             for cell, rival in zip(other, row, strict=True):
                 if cell.column == held.column or rival.text.casefold() in _BLANK:
                     continue
+                if units.unit(cell.text, True) and units.unit(rival.text, True):
+                    continue  # "24" volts and "3190" revolutions are of one motor
                 if self._share(rival) < self._share(cell) and self._is_key(cell, row, held, keys):
                     return f'in the row of "{rival.text}", not of "{cell.text}"'
         return ""

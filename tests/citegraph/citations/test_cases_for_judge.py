@@ -9,7 +9,7 @@ EVIDENCE = [Evidence("c1", "lease", TEXT)]
 VAGUE = "Tenants must keep Confidential Information secret from strangers [lease]."
 
 
-def test_only_claims_that_words_alone_decided_are_asked() -> None:
+def test_claims_that_stand_word_for_word_or_whose_values_stand_nowhere_are_not_asked() -> None:
     answer = f"The monthly rent is $900 [lease]. The monthly rent is $950 [lease]. {VAGUE}"
     report, cases = verify_undecided(answer, EVIDENCE)
     assert [claim.verdict for claim in report.claims] == ["supported", "contradicted", "supported"]
@@ -43,3 +43,37 @@ def test_a_judge_rules_where_only_the_place_of_a_value_speaks_against_a_claim() 
 def test_no_judge_is_asked_for_a_value_that_stands_nowhere() -> None:
     claim = "Harrow will make four equal cash payments to Lindqvist of $45,000.00 [deal]."
     assert verify_undecided(claim, [Evidence("c1", "deal", PAYS)])[1] == []
+
+
+def test_a_judge_sees_all_that_a_claim_cites_and_what_stands_above_it() -> None:
+    spans = [
+        Evidence("p1", "plan", "Berth | Fee\nNorth | EUR 40"),
+        Evidence("p2", "plan", "Fees fall due in May."),
+        Evidence("p3", "plan", "fall due"),  # within another one
+        Evidence("n1", "note", "South berths cost EUR 55."),
+    ]
+    _, (row,) = verify_undecided("| Fee | Berth |\n|---|---|\n| EUR 40 | North [plan] |", spans)
+    assert row == ("Fee: EUR 40 | Berth: North", "Berth | Fee\nNorth | EUR 40\nFees fall due in May.")
+    _, (item,) = verify_undecided("Due each May:\n- the fee of EUR 40 for a berth in the north [plan]", spans)
+    assert item[0] == "Due each May: the fee of EUR 40 for a berth in the north"
+    _, (both,) = verify_undecided("A northern berth at EUR 40 is cheaper than EUR 55 [plan] [note].", spans)
+    assert both[1].startswith("[plan]\nBerth")
+    assert both[1].endswith("[note]\nSouth berths cost EUR 55.")
+
+
+def test_what_a_judge_refuses_leaves_its_values_to_what_is_computed_from_them() -> None:
+    plan = [Evidence("p", "plan", "A berth costs EUR 40 a week, in winter EUR 28.")]
+    answer = "Only in spring a berth costs EUR 40 a week and EUR 28 later [plan]. That is EUR 12 less [plan]."
+    _, cases = verify_undecided(answer, plan)
+    rulings = Rulings({cases[0]: Judgement("contradicted", "all year but winter")})
+    first, second = verify(answer, plan, judge=rulings).claims
+    assert (first.verdict, second.verdict) == ("contradicted", "derived")
+
+
+def test_a_judge_may_refuse_what_was_computed() -> None:
+    plan = [Evidence("p", "plan", "A berth costs EUR 40 a week, in winter EUR 28.")]
+    claim = "The difference comes to EUR 12 more in winter [plan]."
+    report, (case,) = verify_undecided(claim, plan)
+    assert report.claims[0].verdict == "derived"
+    (found,) = verify(claim, plan, judge=Rulings({case: Judgement("contradicted", "less, not more")})).claims
+    assert (found.verdict, found.formula, found.reason) == ("contradicted", "", "less, not more")

@@ -2,6 +2,8 @@
 
 import pytest
 
+from citegraph.citations.facts import Fact, hard_facts
+from citegraph.citations.figures.arithmetic import Operand, compute
 from citegraph.citations.report_types import Evidence
 from citegraph.citations.verify_answer import verify
 
@@ -64,3 +66,74 @@ def test_words_of_the_question_do_not_make_another_document_say_a_claim() -> Non
         "The caretaker of the hall must be told within 351 days [nowhere].", [HALL, MILL], question=question
     ).claims
     assert found.verdict in {"unsupported", "contradicted"}
+
+
+def value(text: str) -> Fact:
+    (fact,) = hard_facts(text)
+    return fact
+
+
+CELL, PROSE = 2, -1
+
+
+@pytest.mark.parametrize(
+    ("wanted", "operands"),
+    [
+        ("12 years", [("20.00", 1, CELL), ("8.00", 1, CELL)]),  # two prices
+        ("£174.00", [("180", 1, CELL), ("£6.00", 1, CELL)]),  # a number of seats less a price
+        ("13.5 l/h", [("9.0 m³/h", 1, CELL), ("4.5 m³/h", 1, CELL)]),
+        ("$40 million", [("$3,580 thousand", 1, CELL), ("11,250", 2, CELL)]),  # two amounts multiplied
+        ("163 A", [("94.8", 1, CELL), ("72 %", 2, CELL)]),  # a weight and an efficiency
+        ("3 hours", [("24 hours", 1, PROSE), ("8 hours", 1, PROSE)]),  # three times as long
+        ("eight jars", [("24", 1, PROSE), ("twelve jars", 1, PROSE), ("36", 1, PROSE)]),
+    ],
+)
+def test_values_of_other_kinds_give_none_of_its_own(
+    wanted: str, operands: list[tuple[str, int, int]]
+) -> None:
+    shown = Operand(value(operands[0][0]), operands[0][1], operands[0][2], named=True)
+    hidden = [Operand(value(text), place, column) for text, place, column in operands[1:]]
+    assert compute(value(wanted), [shown, *hidden]) is None
+
+
+@pytest.mark.parametrize(
+    ("wanted", "operands"),
+    [
+        ("13.5 m³/h", [("9.0 m³/h", CELL), ("4.5 m³/h", CELL)]),
+        ("£174.00", [("£180.00", CELL), ("6.00", CELL)]),
+        ("£340", [("£3,200", PROSE), ("£2,860", PROSE)]),
+        ("120 %", [("24 hours", PROSE), ("20 hours", PROSE)]),
+    ],
+)
+def test_values_of_one_kind_give_another(wanted: str, operands: list[tuple[str, int]]) -> None:
+    assert compute(value(wanted), [Operand(value(text), 1, column) for text, column in operands]) is not None
+
+
+SAND = Evidence(
+    "s",
+    "sand",
+    "In 2022 the yard sold 40.5 tonnes of sand, in 2023 it sold 31.2 tonnes, 4.1 tonnes of it wet.\n"
+    "Sand costs EUR 64.00, gravel EUR 32.00, delivery EUR 10.00.",
+)
+INCOME = Evidence(
+    "i",
+    "income",
+    " | 2023 | 2022 | 2021\nRevenue | $ 1,842.6 | $ 1,710.3 | $ 1,488.9\nEarnings per share, basic | $ 2.31 | $ 2.64 | $ 2.45",
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "source"),
+    [
+        (
+            "The sand sold fell by 13.4 tonnes, from 40.5 to 31.2 [sand].",
+            SAND,
+        ),  # with the 4.1 that is not shown
+        ("In 2023 71.7 tonnes less than the 40.5 tonnes of 2022 were sold [sand].", SAND),  # their sum
+        ("It comes to EUR 96.00 (EUR 64.00 sand, EUR 32.00 gravel, EUR 10.00 delivery) [sand].", SAND),
+        ("With basic earnings of $2.31 per share that is a payout of about 24% [income].", INCOME),
+    ],
+)
+def test_a_result_passes_over_nothing_that_the_claim_shows(claim: str, source: Evidence) -> None:
+    (found,) = verify(claim, [source]).claims
+    assert found.verdict in {"unsupported", "contradicted"}, found.reason
