@@ -256,14 +256,17 @@ def pieces_kept(
     """
     evidence, plan = state["evidence"], state["plan"]
     asked = asked_of(state)
+    held = state.get("decision", {}).get("memory", {}).get("holding", [])
     if kept := set(state.get("decision", {}).get("kept") or ()):
         room = room_of(state, context, chosen=True)
-        seen = pieces(corpus, evidence, chunks, plan, asked=asked, room=room)
+        seen = pieces(corpus, evidence, chunks, plan, asked=asked, room=room, held=held)
         if shown := [piece for piece in seen if piece.name in kept]:
             return shown, 0
-    references = likeliest(corpus, state, evidence, chunks)
-    room = room_of(state, context, chosen=False)
-    shown = pieces(corpus, references, chunks, plan, asked=asked, room=room)
+    # After the last search nobody chose: whoever writes sees as much of it as a review would.
+    unread = state.get("rounds", 0) > 1
+    references = evidence if unread else likeliest(corpus, state, evidence, chunks)
+    room = room_of(state, context, chosen=unread)
+    shown = pieces(corpus, references, chunks, plan, asked=asked, room=room, held=held)
     return shown, int(state.get("dropped", 0)) + hidden(evidence, shown)
 
 

@@ -1,9 +1,11 @@
 """prune: join the searches of a round, keep the best evidence within the token budget, never a needed name."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from langgraph.runtime import Runtime
 
+from citegraph.corpus.schema.document import Chunk
 from citegraph.evidence.passages import (
     SHORT_ID,
     hydrate,
@@ -21,7 +23,7 @@ from citegraph.run.context import Context
 from citegraph.run.model_calls import Stopwatch, has_model, model_form, note
 from citegraph.run.services import Services
 from citegraph.run.state import State, Update, add_usage
-from citegraph.run.state_types import ToolCall
+from citegraph.run.state_types import CitedSpan, ToolCall
 
 PART = 1200
 """Characters that are shown of a long passage, more or less."""
@@ -55,7 +57,7 @@ class Prune:
         several = len(found) > 1 and has_model(self.services, "compose", context)
         if ordered is None and (anew or several or parts_apart(state.get("decomposition", {}))):
             held = memory(state).get("holding", [])
-            first = [item for item in old if item["id"] in held] if anew else old
+            first = [item for item in old if holds(chunks.get(item["id"]), held)] if anew else old
             merged = in_turn([first, *(entry["hits"] for entry in found)], merged)
         kept, dropped = within_budget(
             merged, chunks, required_words(state), context.evidence_tokens, self.most(state, context)
@@ -108,6 +110,14 @@ class Prune:
             self.services, "compose", context
         )
         return PART if cut else None
+
+
+def holds(chunk: Chunk | None, held: Sequence[CitedSpan]) -> bool:
+    """Tell whether a chunk has a part that a review has said to keep."""
+    return chunk is not None and any(
+        item["doc"] == chunk.doc_id and item["start"] < chunk.end and chunk.start < item["end"]
+        for item in held
+    )
 
 
 def width(call: ToolCall, context: Context) -> int:

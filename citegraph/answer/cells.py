@@ -8,6 +8,8 @@ from typing import Any, cast
 from citegraph.answer.cited_spans import cite_values
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language.amounts import Money, Quantity, number_text
+from citegraph.language.terms import language_of
+from citegraph.language.word_tables import table
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
 from citegraph.run.state_types import CitedSpan, NumberMade, Operation, TableRows, TypedCell
@@ -84,15 +86,11 @@ def json_cell(value: Any) -> Any:
     return "" if value is None else value
 
 
-LABELS = {
-    "sum": "Sum of {field}",
-    "average": "Average {field}",
-    "median": "Median {field}",
-    "min": "Lowest {field}",
-    "max": "Highest {field}",
-    "distinct": "Number of different values of {field}",
-    "count": "The number of matching documents",
-}
+def phrased(key: str, question: str, **values: Any) -> str:
+    """Return what code says of a number, in the language of the question where `words/answers.yaml` has it, else in English."""
+    sayings = table("answers")
+    form = sayings.get(language_of(question) or "en", {}).get(key) or sayings["en"][key]
+    return str(form.format(**values))
 
 
 def sortable(value: Any) -> Any:

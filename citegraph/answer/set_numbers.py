@@ -7,11 +7,11 @@ from decimal import Decimal
 from typing import Any, cast
 
 from citegraph.answer.cells import (
-    LABELS,
     cited_values,
     derivation,
     json_cell,
     made_number,
+    phrased,
     sortable,
     table_of,
 )
@@ -30,7 +30,12 @@ from citegraph.run.state_types import Draft, NumberMade, Plan, StoredClause
 INPUTS = 5000
 """Documents whose values are read to be cited and recomputed."""
 
-OF_DATES = {"min": "Earliest {field}", "max": "Latest {field}"}
+OF_DATES = {"min": "earliest", "max": "latest"}
+
+
+def question_of(plan: Plan) -> str:
+    """Return the question that a plan is for: its first query."""
+    return next(iter(plan.get("queries", [])), "")
 
 
 def spoken(field: str) -> str:
@@ -118,10 +123,10 @@ def number_lines(
         ] or ids
         cited = extreme_of(values, members, function) if function in {"min", "max"} and values else members
         marks = " ".join(f"[{doc_id}]" for doc_id in cited[:CITED_INPUTS])
-        forms = OF_DATES if isinstance(value, str) and function in OF_DATES else LABELS
-        what = forms[function].format(field=spoken(field))
-        said = f"{what[0].lower()}{what[1:]}" if label else what
-        lines.append(f"{label + ': ' if label else ''}{said}: {number} {unit} {marks}.".replace("  ", " "))
+        form = OF_DATES.get(function, function) if isinstance(value, str) else function
+        what = phrased(form, question_of(plan), field=spoken(field))
+        what = f"{what[0].lower()}{what[1:]}" if label else what
+        lines.append(f"{label + ': ' if label else ''}{what}: {number} {unit} {marks}.".replace("  ", " "))
         if not isinstance(value, str):
             derivations.append(derivation(function, field, number, unit, members, values))
     draft: Draft = {
@@ -145,14 +150,15 @@ def computed_number(
     name, field = plan["buckets"][0], plan["aggregate"].get("field") or ""
     draft, result, values = number_lines(corpus, plan, bucket_filters(plan, name), only)
     lines = [draft["text"]] if draft["text"] else []
-    covered, what = result.covered.get(field, 0), spoken(field)
+    covered, what, question = result.covered.get(field, 0), spoken(field), question_of(plan)
     if not lines:
-        lines = [f"None of the {result.matched} matching documents states its {what}."]
+        lines = [phrased("none", question, matched=result.matched, field=what)]
     elif covered:
-        lines.append(f"{covered} of {result.matched} documents were included.")
+        lines.append(phrased("included", question, covered=covered, matched=result.matched))
     if covered and covered < result.matched:
-        lines.append(f"{result.matched - covered} of {result.matched} documents have no {what}.")
-    lines += [f"{said[0].upper()}{said[1:]}." for said in result.notes if "negative" in said]
+        lacking = result.matched - covered
+        lines.append(phrased("lacking", question, lacking=lacking, matched=result.matched, field=what))
+    lines += [f"{line[0].upper()}{line[1:]}." for line in result.notes if "negative" in line]
     lines += holders(corpus, plan, values)
     told, made = held_against(plan["aggregate"].get("against"), result.rows)
     lines += told

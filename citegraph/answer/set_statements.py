@@ -7,10 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, cast
 
-from citegraph.answer.cells import cited_values, json_cell, made_number, sortable, table_of
+from citegraph.answer.cells import cited_values, json_cell, made_number, phrased, sortable, table_of
 from citegraph.answer.cited_spans import CITED_INPUTS, cell
 from citegraph.answer.row_statements import rows_draft
-from citegraph.answer.set_numbers import computed_number, group_keys, share_of, side_by_side, top_groups
+from citegraph.answer.set_numbers import (
+    computed_number,
+    group_keys,
+    question_of,
+    share_of,
+    side_by_side,
+    top_groups,
+)
 from citegraph.answer.table_statements import tables_draft
 from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.records.likeness import identifier_fields
@@ -466,7 +473,7 @@ def counted(corpus: Corpus, plan: Plan, ids: Sequence[str]) -> Draft:
     """Return the draft of a count, with the documents that were counted."""
     name = plan["buckets"][0]
     marks = " ".join(f"[{doc_id}]" for doc_id in ids[:CITED_INPUTS])
-    text = f"The number of matching documents in {name} is {len(ids)} {marks}."
+    text = f"{phrased('counted', question_of(plan), name=name, count=len(ids))} {marks}."
     filtered = {clause["field"] for clause in flat(plan["per_bucket"][name]["filters"])}
     rows = [
         {field: value for field, value in values.items() if field in filtered} | {"doc_id": doc_id}

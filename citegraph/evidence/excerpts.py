@@ -60,6 +60,7 @@ class Found:
         names: words that say which document is meant, as its fields have them: they stand on every page.
         language: language of its words.
         side: which side of a comparison it was found for, None without sides.
+        held: parts of it that a review has said to keep: they are shown in any case.
     """
 
     doc_id: str
@@ -67,6 +68,7 @@ class Found:
     names: frozenset[str] = frozenset()
     language: str = "en"
     side: int | None = None
+    held: tuple[Span, ...] = ()
 
 
 @dataclass
@@ -162,6 +164,7 @@ def _score(read: Sequence[_Read], asked: Sequence[str]) -> None:
                 word: rarity[word] * (NAMED if word in names else 1.0 if word in topics else ASIDE)
                 for word in stems
             }
+            titles = _titles(item, lines)
             again = heads.setdefault(item.found.doc_id, _running(own, item.found.doc_id))
             for place, (start, end) in enumerate(item.lines):
                 line = _plain(item.found.text[start:end])
@@ -171,12 +174,27 @@ def _score(read: Sequence[_Read], asked: Sequence[str]) -> None:
                     item.scores.append(0.0)
                     continue
                 beside = frozenset().union(*lines[max(0, place - REACH) : place + REACH + 1]) - lines[place]
+                row = _ROW.search(item.found.text[start:end]) is not None
+                if row:  # a row says what its page is headed with, too: "Cost of sales" below "Statements of Income"
+                    beside |= titles.get(item.found.text.count("\f", 0, start), frozenset()) - lines[place]
                 score = sum(weight[w] for w in lines[place]) + NEAR * sum(weight[w] for w in beside)
                 if kind is not None:
                     score *= FIT if kind.search(item.found.text[start:end]) else UNFIT
-                score *= ROW if _ROW.search(item.found.text[start:end]) else 1.0
+                score *= ROW if row else 1.0
                 score *= min(1.0, PLAIN / (end - start))
                 item.scores.append(score)
+
+
+def _titles(item: _Read, held: Sequence[frozenset[str]]) -> dict[int, frozenset[str]]:
+    """Return the asked words in the first lines of each page, by how many pages stand before it."""
+    found: dict[int, frozenset[str]] = {}
+    count: Counter[int] = Counter()
+    for (start, _), words_held in zip(item.lines, held, strict=True):
+        page = item.found.text.count("\f", 0, start)
+        count[page] += 1
+        if count[page] <= TITLE:
+            found[page] = found.get(page, frozenset()) | words_held
+    return found
 
 
 def _running(read: Sequence[_Read], doc_id: str) -> Counter[str]:
@@ -207,8 +225,11 @@ def _choose(read: Sequence[_Read], room: int) -> None:
         if item.lines and (rank < SURE or item.found.doc_id not in seen):
             sure.append((item, max(range(len(item.lines)), key=item.scores.__getitem__)))
         seen.add(item.found.doc_id)
-    left = room
     spent: Counter[str] = Counter()
+    for item in read:
+        item.shown = joined(item.found.held)
+        spent[item.found.doc_id] += sum(b - a for a, b in item.shown)
+    left = room - spent.total()
     most = room * MOST if len(seen) > 1 else room
     said: Counter[frozenset[str]] = Counter(item.held[place] for item, place in sure)
     first: list[tuple[_Read, int]] = []

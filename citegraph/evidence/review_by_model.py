@@ -34,7 +34,7 @@ from citegraph.run.context import Context
 from citegraph.run.model_calls import note
 from citegraph.run.services import Corpus, corpus_of
 from citegraph.run.state import State
-from citegraph.run.state_types import AskedBack, Decision, Decomposed, Plan, ToolCall
+from citegraph.run.state_types import AskedBack, CitedSpan, Decision, Decomposed, Plan, ToolCall
 
 MAX_CALLS, MAX_LEARNED = 3, 12
 SHORT = 4
@@ -120,7 +120,9 @@ async def pieces_shown(corpus: Corpus, state: State, context: Context) -> list[P
     evidence = state["evidence"]
     chunks = await hydrate(corpus, evidence)
     asked, room = asked_of(state), room_of(state, context, chosen=True)
-    return await asyncio.to_thread(pieces, corpus, evidence, chunks, state["plan"], asked=asked, room=room)
+    held = memory(state).get("holding", [])
+    plan = state["plan"]
+    return await asyncio.to_thread(pieces, corpus, evidence, chunks, plan, asked=asked, room=room, held=held)
 
 
 def in_documents(reply: ReviewDecision, shown: Sequence[Piece]) -> ReviewDecision:
@@ -140,9 +142,10 @@ def kept_by(reply: ReviewDecision, shown: Sequence[Piece]) -> list[str]:
     return [shown[at - 1].name for at in dict.fromkeys(reply.keep) if 0 < at <= len(shown)]
 
 
-def held_by(reply: ReviewDecision, shown: Sequence[Piece]) -> list[str]:
-    """Return the chunks of the passages that a review says to keep."""
-    return [name for at in reply.keep if 0 < at <= len(shown) for name in shown[at - 1].chunk_ids]
+def held_by(reply: ReviewDecision, shown: Sequence[Piece]) -> list[CitedSpan]:
+    """Return the places of the passages that a review says to keep."""
+    kept = [shown[at - 1] for at in dict.fromkeys(reply.keep) if 0 < at <= len(shown)]
+    return [{"doc": piece.doc_id, "start": start, "end": end} for piece in kept for start, end in piece.spans]
 
 
 async def review_material(
@@ -276,7 +279,7 @@ async def judged(
         ],
         "missing": [item[:160] for item in reply.missing],
         "judged": fingerprint(state),
-        "holding": held_by(reply, shown) if reply.status == "more" else [],
+        "holding": held_by(reply, shown) if reply.status == "more" else kept.get("holding", []),
     }
     base: Decision = {"status": "enough", "reason": reply.reason, "memory": remembered, "unfinished": False}
     if reply.status == "more":

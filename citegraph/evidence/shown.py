@@ -19,7 +19,7 @@ from citegraph.plan.stored_filters import flat
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus, corpus_of
 from citegraph.run.state import State
-from citegraph.run.state_types import Plan, Reference
+from citegraph.run.state_types import CitedSpan, Plan, Reference
 
 KNOWN_FIELDS, KNOWN_VALUE, KNOWN_ASKED, KNOWN_ALL = 14, 80, 400, 600
 """Fields shown of a document; characters of one value, of one that is asked about, and of all together."""
@@ -36,6 +36,7 @@ class Piece:
         name: what tells it from others as long as the same passages are shown.
         known: what is known of its document.
         chunk_ids: the chunks that it is made of.
+        spans: the parts of the document that are shown.
     """
 
     doc_id: str
@@ -43,6 +44,7 @@ class Piece:
     passage: Passage
     known: str
     chunk_ids: tuple[str, ...]
+    spans: tuple[Span, ...] = ()
 
 
 def passages(
@@ -66,25 +68,24 @@ def pieces(
     chunks: Mapping[str, Chunk],
     plan: Plan,
     *,
-    first: Sequence[str] = (),
     asked: Sequence[str] = (),
     room: int | None = None,
+    held: Sequence[CitedSpan] = (),
 ) -> list[Piece]:
-    """Return the evidence document by document, the documents `first` before all others, then by their best passage;
-    blocking.
+    """Return the evidence document by document, by their best passage; blocking.
 
     Passages of one document come in the order of its pages; those that overlap are one.
 
     Args:
         asked: the question first, then what else says what is wanted; decides what is shown of a long passage.
         room: characters of all passages; None shows them whole.
+        held: parts of documents that are shown in any case.
     """
     corpus = corpus_of(corpus, plan)
     sides: dict[str, int | None] = {}
     for item in evidence:
         sides.setdefault(item["id"], item.get("side"))
     ordered = list(dict.fromkeys(chunk for item in evidence if (chunk := chunks.get(item["id"]))))
-    ranks = {doc_id: rank for rank, doc_id in enumerate(first)}
     by_document: dict[str, list[Chunk]] = {}
     for chunk in ordered:
         by_document.setdefault(chunk.doc_id, []).append(chunk)
@@ -92,7 +93,7 @@ def pieces(
     # What is shown of each follows the search alone: the same passages look the same to the review and to the answer.
     groups.sort(key=lambda group: min(map(ordered.index, group)))
     values = values_of(corpus, ordered)
-    parts = shown_parts(corpus, groups, values, sides, asked, room)
+    parts = shown_parts(corpus, groups, values, sides, asked, room, held)
     known = {
         doc_id: fields_shown(corpus.buckets[own[0].bucket], values.get(doc_id, {}), plan, asked)
         for doc_id, own in by_document.items()
@@ -102,7 +103,6 @@ def pieces(
     for group, spans in sorted(
         zip(groups, parts, strict=True),
         key=lambda one: (
-            ranks.get(one[0][0].doc_id, len(ranks)),
             order.index(one[0][0].doc_id),
             one[0][0].start,
         ),
@@ -118,6 +118,7 @@ def shown_parts(
     sides: Mapping[str, int | None],
     asked: Sequence[str],
     room: int | None,
+    held: Sequence[CitedSpan] = (),
 ) -> list[list[Span]]:
     """Return for each group of chunks the parts of its text to show; all of it without a `room`."""
     texts = [text_of(group) for group in groups]
@@ -129,6 +130,11 @@ def shown_parts(
         known = values.get(head.doc_id, {})
         naming = {*bucket.title_fields, *bucket.entity_fields}
         names = [show(value) for name, value in known.items() if name in naming]
+        inside = [
+            (max(0, item["start"] - head.start), min(len(text), item["end"] - head.start))
+            for item in held
+            if item["doc"] == head.doc_id
+        ]
         side = next((sides.get(chunk.chunk_id) for chunk in group), None)
         found.append(
             excerpts.Found(
@@ -137,6 +143,7 @@ def shown_parts(
                 frozenset(terms.content_words(" ".join([head.title, *names]))),
                 bucket.language,
                 side,
+                tuple((a, b) for a, b in inside if a < b),
             )
         )
     return excerpts.excerpts(found, asked, room)
@@ -165,6 +172,7 @@ def by_page(group: Sequence[Chunk], spans: Sequence[Span], known: str) -> Iterat
             ),
             known,
             tuple(chunk.chunk_id for chunk in own or group),
+            tuple((head.start + a, head.start + b) for a, b in parts),
         )
 
 

@@ -330,14 +330,14 @@ class CitedSpan(Offsets):
 
 class Memory(TypedDict, total=False):
     """What the reviews of a run keep: searches made, names found, what is missing, the last prompt judged,
-    the chunks that state a part of the answer already, and those found that no space was for (shortened ids).
+    the places that state a part of the answer already, and those found that no space was for (shortened ids).
     """
 
     log: list[str]
     found: list[str]
     missing: list[str]
     judged: str
-    holding: list[str]
+    holding: list[CitedSpan]
     left: list[str]
 
 

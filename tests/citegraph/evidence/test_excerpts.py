@@ -48,6 +48,24 @@ def test_a_row_of_a_statement_is_shown_below_its_title_and_its_years() -> None:
     assert "Total barley sold      55,100" in shown[-1]
 
 
+def test_a_row_counts_with_what_its_page_is_headed_with() -> None:
+    def page(title: str, sold: int) -> str:
+        rows = "".join(
+            f"  Entry of the ledger {number}      {number},100     {number},200\n" for number in range(10, 40)
+        )
+        return f"{title}\n(In bushels)\n      Year ended      2022     2021\n{rows}  Cost of milling      {sold}     9\n{rows}"
+
+    text = (
+        page("Statement of Taxes", 111)
+        + "\f"
+        + page("Statement of Income", 777)
+        + "\f"
+        + page("Statement of Debts", 333)
+    )
+    shown = parts(text, "What does the income statement give as the cost of milling in 2022?", room=700)
+    assert any("777" in part for part in shown)
+
+
 def test_lines_that_head_every_page_point_at_nothing() -> None:
     head = "Mill deed, page {}\n"
     text = (
