@@ -1,6 +1,7 @@
 """compose: write the answer from the evidence alone, with `[doc_id]` markers; extracts and tables without a model."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from langgraph.runtime import Runtime
 from pydantic import StringConstraints, TypeAdapter
 
+from citegraph.answer.cited_spans import line_around
 from citegraph.answer.conflicts import with_conflicts
 from citegraph.answer.model_text import Filled, Shown, as_it_comes, put_right
 from citegraph.answer.set_statements import compose_set
@@ -35,7 +37,7 @@ from citegraph.run.model_calls import (
 )
 from citegraph.run.services import Corpus, Services, corpus_of
 from citegraph.run.state import State, Update
-from citegraph.run.state_types import Decision, Draft, Reference
+from citegraph.run.state_types import CitedSpan, Decision, Draft, Reference
 
 if TYPE_CHECKING:
     from citegraph.run.replacements import Part
@@ -102,7 +104,7 @@ class Compose:
 
         watch = Stopwatch("compose")
         corpus = await self.services.corpus()
-        material = await answer_material(corpus, state, context)
+        material, seen = await answer_material(corpus, state, context)
         shown = Shown([item.marker.strip("[]") for item in material.evidence], material.evidence)
         made = assemble(self.services, PROMPT, with_numbers(material, shown), context)
         call = Call(
@@ -123,10 +125,12 @@ class Compose:
         speaker = await patiently(lambda: speak(coming(), tell), call.budget)
         filled = shown.filled("".join(said))
         unmade = f"not computed: {'; '.join(filled.uncomputed)}" if filled.uncomputed else ""
+        lines = await asyncio.to_thread(operand_lines, corpus, filled, seen) if filled.operands else []
         draft: Draft = {
             "text": bounded(speaker.said),
             "message_id": speaker.message_id,
             "by": "model",
+            "operands": [*(draft_before.get("operands", []) if refused else []), *lines],
             "derivations": [*(draft_before.get("derivations", []) if refused else []), *filled.made],
             "absent": [*(draft_before.get("absent", []) if refused else []), *filled.absent],
             "unanswerable": filled.nothing,
@@ -145,7 +149,7 @@ class Compose:
             TimedOut, Rejected: it wrote nothing that can be used.
         """
         watch = Stopwatch("compose")
-        material = await answer_material(await self.services.corpus(), state, context)
+        material, _ = await answer_material(await self.services.corpus(), state, context)
         offered = {
             "question": state["question"],
             "passages": list(material.evidence),
@@ -220,8 +224,8 @@ async def corrected(pieces: AsyncIterable[str], draft: Draft, shown: Shown) -> A
     yield put_right(draft["text"], draft["refused"], reply, shown)
 
 
-async def answer_material(corpus: Corpus, state: State, context: Context) -> Material:
-    """Return what the composing model is shown."""
+async def answer_material(corpus: Corpus, state: State, context: Context) -> tuple[Material, list[Piece]]:
+    """Return what the composing model is shown, and the passages as pieces of their documents."""
     decision, plan = state.get("decision", {}), state["plan"]
     chunks = await hydrate(corpus, state["evidence"])
     targets = [doc_id for doc_id in decision.get("targets", []) if doc_id]
@@ -243,7 +247,26 @@ async def answer_material(corpus: Corpus, state: State, context: Context) -> Mat
         ("correction", CORRECTION.format(feedback=feedback) if feedback else ""),
     )
     evidence = as_passages(shown)
-    return Material(state["question"], facts, evidence=evidence, left_out=left_out)
+    return Material(state["question"], facts, evidence=evidence, left_out=left_out), shown
+
+
+def operand_lines(corpus: Corpus, filled: Filled, seen: Sequence[Piece]) -> list[CitedSpan]:
+    """Return the lines that state what calculations were made of, in the passages that the model named; blocking."""
+    lines: list[CitedSpan] = []
+    for place, operand in filled.operands:
+        piece, digits = seen[place], re.search(r"\d[\d.,'’\s]*\d|\d", operand)
+        document = corpus.documents.get(piece.doc_id)
+        if document is None or digits is None:
+            continue
+        number = re.compile(rf"(?<![\d.,]){re.escape(digits[0])}(?!\d|[.,]\d)")
+        found = next(
+            (match for start, end in piece.spans if (match := number.search(document.text, start, end))), None
+        )
+        if found is not None:
+            start, end = line_around(document.text, found.span())
+            line: CitedSpan = {"doc": piece.doc_id, "start": start, "end": end}
+            lines += [] if line in lines else [line]
+    return lines
 
 
 def pieces_kept(

@@ -23,7 +23,7 @@ from citegraph.answer.after_check import (
     written,
 )
 from citegraph.answer.chat_text import chat_text
-from citegraph.answer.cited_spans import with_own_value
+from citegraph.answer.cited_spans import digits_of, with_own_value
 from citegraph.answer.judge_by_model import judge_cases, rulings_of
 from citegraph.answer.statements import derivations_of
 from citegraph.citations.cases_for_judge import Rulings, objected, stated_cases, verify_undecided
@@ -306,7 +306,10 @@ def conclude(
         question=state.get("question", ""),
     )
     claims = [with_own_value(claim, draft.get("cited", []), checked.documents) for claim in report.claims]
-    citations, places = resolve_all(checked.documents, text, claims, evidence, draft.get("cited", []))
+    operands = operands_of(claims, draft.get("operands", []), checked.documents)
+    citations, places = resolve_all(
+        checked.documents, text, claims, evidence, draft.get("cited", []), operands
+    )
     nothing = not any(claim.verdict in BACKED for claim in claims)
     unanswerable = bool(draft.get("unanswerable")) or (nothing and not draft.get("documents"))
     if not text.strip():
@@ -322,7 +325,9 @@ def conclude(
     if draft.get("partial"):
         notes.append(note("compose", "partial", str(draft["partial"])))
     remarks = remarks_on(corpus, state.get("plan", {}), draft, text)
-    stated = [answer_claim(claim, places, draft.get("cited", [])) for claim in claims]
+    stated = [
+        answer_claim(claim, places, draft.get("cited", []), operands.get(claim.start, [])) for claim in claims
+    ]
     citations, stated = with_remarks(remarks, citations, stated)
     return finish(
         state,
@@ -337,12 +342,30 @@ def conclude(
     )
 
 
+def operands_of(
+    claims: Sequence[Claim], lines: Sequence[CitedSpan], documents: Mapping[str, Document]
+) -> dict[int, list[tuple[str, int, int]]]:
+    """Return by the start of each derived claim the lines of its documents that state a number of it."""
+    found: dict[int, list[tuple[str, int, int]]] = {}
+    for claim in claims:
+        if claim.verdict != "derived":
+            continue
+        numbers = digits_of(claim.text)
+        for line in lines:
+            document = documents.get(line["doc"])
+            said = digits_of(document.text[line["start"] : line["end"]]) if document else set()
+            if line["doc"] in claim.markers and numbers & said:
+                found.setdefault(claim.start, []).append((line["doc"], line["start"], line["end"]))
+    return found
+
+
 def resolve_all(
     documents: Mapping[str, Document],
     text: str,
     claims: Sequence[Claim],
     evidence: Sequence[Evidence],
     cited: Sequence[CitedSpan],
+    operands: Mapping[int, Sequence[tuple[str, int, int]]] | None = None,
 ) -> tuple[list[Citation], dict[tuple[str, int, int], tuple[int, ...]]]:
     """Return the citations in order of the answer, and their numbers by (document, start, end).
 
@@ -354,6 +377,8 @@ def resolve_all(
     for claim in claims:
         if claim.verdict == "supported" and (chosen := span_of(claim, cited)):
             spans.setdefault(chosen, claim.evidence_id)
+        for line in (operands or {}).get(claim.start, ()):
+            spans.setdefault(line, f"{line[0]}:{line[1]}")
     decided = {doc_id for doc_id, _, _ in spans}
     for marker in dict.fromkeys(name for found in find_markers(text, first) for name in found.ids):
         span = own.get(marker) or first.get(marker)
@@ -416,14 +441,20 @@ def resolve(document: Document | None, start: int, end: int, evidence_id: str) -
 
 
 def answer_claim(
-    claim: Claim, places: Mapping[tuple[str, int, int], Sequence[int]], cited: Sequence[CitedSpan]
+    claim: Claim,
+    places: Mapping[tuple[str, int, int], Sequence[int]],
+    cited: Sequence[CitedSpan],
+    operands: Sequence[tuple[str, int, int]] = (),
 ) -> AnswerClaim:
-    """Return a claim as the answer shows it, with the numbers of its citations: its own span, one a marker else."""
+    """Return a claim as the answer shows it, with the numbers of its citations: its own span, of a derived one the lines of
+    its operands, one a marker else.
+    """
     chosen = span_of(claim, cited) if claim.verdict == "supported" else None
     own = places.get(chosen) if chosen else None
-    numbers = list(own or ())
+    numbers = [*(own or ()), *(number for line in operands for number in places.get(line, ()))]
+    told = {doc_id for doc_id, _, _ in operands}
     for marker in claim.markers:
-        if own is None or marker != claim.doc_id:
+        if marker not in told and (own is None or marker != claim.doc_id):
             numbers += next((found for (doc_id, _, _), found in places.items() if doc_id == marker), ())
     return AnswerClaim(
         text=claim.text,

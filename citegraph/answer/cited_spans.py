@@ -79,11 +79,11 @@ def with_own_value(claim: Claim, cited: Sequence[CitedSpan], documents: Mapping[
     over `LONGEST` characters, it is that of compose alone.
     """
     document = documents.get(claim.doc_id)
-    lacking = _numbers(claim.text) - _numbers(claim.quote)
+    lacking = digits_of(claim.text) - digits_of(claim.quote)
     if document is None or not claim.quote or not lacking:
         return claim
     for item in cited:
-        if item["doc"] != claim.doc_id or not lacking & _numbers(document.text[item["start"] : item["end"]]):
+        if item["doc"] != claim.doc_id or not lacking & digits_of(document.text[item["start"] : item["end"]]):
             continue
         start, end = min(claim.quote_start, item["start"]), max(claim.quote_end, item["end"])
         if end - start > LONGEST:
@@ -96,7 +96,7 @@ def with_own_value(claim: Claim, cited: Sequence[CitedSpan], documents: Mapping[
     return claim
 
 
-def _numbers(text: str) -> set[str]:
+def digits_of(text: str) -> set[str]:
     """Return the digits of each number of a text: "1,190.00" and "1.190,00" are one."""
     return {re.sub(r"\D", "", number) for number in re.findall(r"\d[\d.,]*", text)}
 

@@ -1,7 +1,7 @@
 """What a model writes for the program to fill in: the numbers of passages, calculations, and that nothing states a thing."""
 
 import re
-from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import cast
@@ -24,6 +24,9 @@ CALCULATION = re.compile(
 )
 _OPERAND = re.compile(r"\{\s*[a-z]+\s*:[^{}]*$")
 """What stands before a calculation that is a value of another one."""
+_FIRST_CHAIN = 0xE000
+_CHAIN = re.compile("[\ue000-\uf8ff]")
+"""Characters of no alphabet: each ends a result that is an operand, so that two alike are told apart."""
 _MARKER = re.compile(r"\[[^][]*\]")
 _SIGN = {
     "sum": " + ",
@@ -49,6 +52,7 @@ class Filled:
         absent: the sentences that say what no passage states, as claims are cut.
         nothing: whether one of them says that nothing of what is asked is stated.
         uncomputed: calculations whose operands are no values of one kind.
+        operands: the values that calculations were made of, each with the place of its passage, from 0.
     """
 
     text: str
@@ -56,6 +60,7 @@ class Filled:
     absent: tuple[str, ...] = ()
     nothing: bool = False
     uncomputed: tuple[str, ...] = ()
+    operands: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,9 @@ class Shown:
         """Return a model's whole text as it is verified; the piecemeal form of it is `as_it_comes`."""
         made: list[NumberMade] = []
         uncomputed: list[str] = []
-        chains: dict[str, str] = {}
+        operands: list[tuple[int, str]] = []
+        chains: list[str] = []
+        text = _CHAIN.sub("", text)
         while match := CALCULATION.search(text):
             before, behind = text[: match.start()], text[match.end() :]
             found = self._computed(match[1], match[2], chains)
@@ -90,8 +97,10 @@ class Shown:
                 continue
             printed, shown, number = found
             made.append(number)
+            operands += self._operands(match[2])
             if _OPERAND.search(before):
-                chains[printed] = f"({shown})"
+                printed += chr(_FIRST_CHAIN + len(chains))
+                chains.append(f"({shown})")
                 passages = " ".join(_MARKER.findall(match[2]))  # those of the other calculation, too
                 text = f"{before}{printed} {passages}{behind}"
             else:
@@ -104,6 +113,7 @@ class Shown:
             tuple(item.text for item in silent),
             any(item.markers == (NONE,) for item in silent),
             tuple(uncomputed),
+            tuple(operands),
         )
 
     def _named(self, text: str) -> str:
@@ -131,16 +141,32 @@ class Shown:
             operands = operands[: marker.start].rstrip() + operands[marker.end :]
         return " ".join(operands.split())
 
+    def _operands(self, operands: str) -> list[tuple[int, str]]:
+        """Return the values of a calculation with the places of their passages; results of others are left out."""
+        found = []
+        for part in operands.split(";"):
+            numbers = [
+                name for marker in find_markers(part, set(map(str, range(1, 1000)))) for name in marker.ids
+            ]
+            places = [
+                int(name) - 1 for name in numbers if name.isdigit() and 0 < int(name) <= len(self.documents)
+            ]
+            if not _CHAIN.search(part):
+                found += [(place, self._plain(part)) for place in places]
+        return found
+
     def _computed(
-        self, operation: str, operands: str, chains: Mapping[str, str]
+        self, operation: str, operands: str, chains: Sequence[str]
     ) -> tuple[str, str, NumberMade] | None:
-        """Return a calculation's result, its operands, and the number for the verifier; `chains` are results used as operands."""
+        """Return a calculation's result, its operands, and the number for the verifier; `chains` are those that were used as
+        operands, by the character that ends the value."""
         numbers = [
             number for found in find_markers(operands, set(map(str, range(1, 1000)))) for number in found.ids
         ]
         places = [int(number) - 1 for number in numbers if number.isdigit() and int(number) > 0]
         places = [place for place in places if place < len(self.documents)]
-        parts = [part.strip() for part in self._plain(operands).split(";") if part.strip()]
+        written = [part.strip() for part in self._plain(operands).split(";") if part.strip()]
+        parts = [_CHAIN.sub("", part).strip() for part in written]
         comma = uses_comma_decimals("\n".join([*parts, *(self.passages[place].text for place in places)]))
         names = list(dict.fromkeys(self.documents[place] for place in places))
         worked = (
@@ -151,7 +177,10 @@ class Shown:
         if worked is None:
             return None
         value, unit, printed, inputs = worked
-        shown = _SIGN.get(operation, " – ").join(chains.get(part, part) for part in parts)
+        said = [
+            chains[ord(held[0]) - _FIRST_CHAIN] if (held := _CHAIN.search(part)) else part for part in written
+        ]
+        shown = _SIGN.get(operation, " – ").join(said)
         made = made_number(value, _kind(operation), f"{operation} of {'; '.join(parts)}", inputs, names, unit)
         return printed, shown, made
 

@@ -472,7 +472,7 @@ class Draft(TypedDict, total=False):
     """An answer before it is verified; `by` says who wrote it ("model", "own", "rules").
 
     `feedback` sends it back to compose; `unverifiable` gives it to the rules; `message_id` is that of the streamed text;
-    `absent` are sentences that say what nothing states; `refused` the places in the text of claims that go back; `computed` marks a table of groups; `stated` and `notes` travel with it inside one node only.
+    `absent` are sentences that say what nothing states; `refused` the places in the text of claims that go back; `operands` the lines that state what a model's calculations were made of; `computed` marks a table of groups; `stated` and `notes` travel with it inside one node only.
     """
 
     text: str
@@ -483,6 +483,7 @@ class Draft(TypedDict, total=False):
     table: TableRows
     derivations: list[NumberMade]
     absent: list[str]
+    operands: list[CitedSpan]
     refused: list[list[int]]
     partial: str
     unanswerable: bool

@@ -35,6 +35,8 @@ async def test_a_difference_is_calculated_by_code_and_checked(
         ("derived", "difference of 65 V; 45 V")
     ]
     assert cited(answer) == {"nv2n517", "nv2n518"}
+    lines = {(item.doc_id, item.page, item.quote.split()[0]) for item in answer.citations}
+    assert lines == {("nv2n518", 2, "VCEO"), ("nv2n517", 2, "VCEO")}, "the operands' lines"
     check_citations(answer, corpus)
 
 

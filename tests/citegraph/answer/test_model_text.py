@@ -88,6 +88,12 @@ def test_a_calculation_may_be_a_value_of_another_one() -> None:
     assert [claim.verdict for claim in report.claims] == ["derived"]
 
 
+def test_two_results_that_look_alike_keep_their_own_operands() -> None:
+    filled = SHOWN.filled("{average: {percent: 31 [1]; 1,000 [1]}; {percent: 62 [3]; 2,000 [3]}}")
+    assert filled.text == "3.10 % ((31 / 1,000); (62 / 2,000))"
+    assert filled.operands == ((0, "31"), (0, "1,000"), (2, "62"), (2, "2,000"))
+
+
 def test_nothing_of_what_is_asked_is_told_apart_from_a_part_that_is_not_stated() -> None:
     assert SHOWN.filled("It gives no day [none]. It pays [1].").nothing
     part = SHOWN.filled("It pays [1]. It gives no day [0].")
