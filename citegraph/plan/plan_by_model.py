@@ -210,7 +210,9 @@ def values_shown(corpus: Corpus, names: Sequence[str], decomposition: Decomposed
     lines = []
     told: set[str] = set()
     for text, meant in said.items():
-        near = [line for name in names for line in _near(corpus, name, text)][: NEAREST * 2]
+        # A number or date of a condition stands inside many values and means none of them; as a name it is a code.
+        inside = not meant or re.search(r"[^\W\d_]", text) is not None
+        near = [line for name in names for line in _near(corpus, name, text, inside=inside)][: NEAREST * 2]
         held = [] if near else [line for name in names for line in _held(corpus, name, meant)]
         if near:
             lines.append(f"“{text}”: {', or '.join(near)}")
@@ -222,19 +224,19 @@ def values_shown(corpus: Corpus, names: Sequence[str], decomposition: Decomposed
     return "\n".join(lines[:20])
 
 
-def _near(corpus: Corpus, bucket: str, text: str) -> list[str]:
-    """Return the stored values of a bucket that a name may mean, else those inside it, else those that it is a part of."""
+def _near(corpus: Corpus, bucket: str, text: str, *, inside: bool) -> list[str]:
+    """Return the stored values of a bucket that a name may mean, else those in it, else with `inside` those it is a part of."""
     links = [link for link in corpus.linker.link(bucket, text, limit=NEAREST) if link.score >= NEAR]
     links = links or corpus.linker.find_mentions(bucket, text)[:NEAREST]
     if links:
         return [
             f"{bucket}.{link.field} = {'; '.join(link.values[:4])} ({link.count} documents)" for link in links
         ]
-    if not re.search(r"[^\W\d_]", text):
-        return []  # a date or number stands inside many values and means none of them
-    parts = [text] if len(text) >= PART else []
+    parts = [text] if inside and len(text) >= PART else []
     # Of a name whose whole stands nowhere, its longest word may: "DocuSign, Inc." is stored without its form.
-    parts += [word for word in sorted(terms.content_words(text), key=len)[-1:] if len(word) >= PART]
+    parts += [
+        word for word in sorted(terms.content_words(text), key=len)[-1:] if inside and len(word) >= PART
+    ]
     for part in dict.fromkeys(parts):
         if found := sorted(_containing(corpus, bucket, part), key=lambda line: " contains " in line):
             return [line for line in found if (" contains " in line) == (" contains " in found[0])][:NEAREST]
