@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from citegraph.citations.facts import hard_facts
 from citegraph.language.claim_tokens import EMPHASIS, content_stems, sentence_spans
-from citegraph.language.word_tables import alternation, listed, source
+from citegraph.language.word_tables import alternation, listed, source, table
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,6 +383,12 @@ _CITED_NOT_FOUND = re.compile(rf"^\W*(?:{alternation('statements', 'cited_not_fo
 _NOTE = re.compile(rf"\s*(?:{alternation('statements', 'notes')})", re.IGNORECASE)
 _HEADED = re.compile(rf"\s*(?:{alternation('statements', 'sources')})\s*:\s*", re.IGNORECASE)
 _COVERAGE = re.compile(alternation("statements", "coverage"), re.IGNORECASE)
+_SAID_BY_CODE = tuple(
+    re.compile(re.sub(r"\\{\w+\\}", ".{1,80}?", re.escape(said[key])))
+    for said in table("answers").values()
+    for key in ("included", "lacking", "none")
+)
+"""What code itself says of how many documents a number was made of, in each language."""
 _HEDGE = re.compile(alternation("statements", "hedges"), re.IGNORECASE)
 
 
@@ -397,6 +403,8 @@ def _is_claim(statement: Statement) -> bool:
     if (_CITED_NOT_FOUND if cited or statement.nearby else _NOT_FOUND).search(text) and not _quoted(text):
         return False
     if not cited and (_NOTE.match(text) or _HEDGE.search(text) or _COVERAGE.search(text)):
+        return False
+    if not cited and any(said.fullmatch(text) for said in _SAID_BY_CODE):
         return False
     if cited and _HEADED.fullmatch(text):
         return False

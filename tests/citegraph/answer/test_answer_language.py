@@ -5,6 +5,7 @@ import string
 import pytest
 
 from citegraph.answer.cells import phrased
+from citegraph.citations.claims import split_claims
 from citegraph.language.word_tables import table
 
 
@@ -19,6 +20,15 @@ from citegraph.language.word_tables import table
 )
 def test_the_language_is_that_of_the_question(question: str, text: str) -> None:
     assert phrased("included", question, covered=3, matched=4) == text
+
+
+@pytest.mark.parametrize("language", list(table("answers")))
+def test_how_many_documents_a_number_was_made_of_is_no_claim(language: str) -> None:
+    said = table("answers")[language]
+    text = f"{said['included']} {said['lacking']}".format(
+        covered=3, lacking=1, matched=4, field="total amount"
+    )
+    assert split_claims(text) == []
 
 
 @pytest.mark.parametrize("language", [name for name in table("answers") if name != "en"])
