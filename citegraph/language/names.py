@@ -126,6 +126,7 @@ def _join_initials(found: list[Token], written: str) -> Iterator[Token]:
             or token.bracketed != run[-1].bracketed
             or written[run[-1].end : token.start].strip(" ./")
             or ")" in written[run[-1].end : token.start]
+            or _is_article(run[-1], token, written)
         ):
             yield _merged(run)
             run = []
@@ -135,6 +136,12 @@ def _join_initials(found: list[Token], written: str) -> Iterator[Token]:
             yield token
     if run:
         yield _merged(run)
+
+
+def _is_article(last: Token, token: Token, written: str) -> bool:
+    """Tell whether a small letter stands before a capital one with a blank between: "a P-384 key" has no initials "AP"."""
+    apart = " " in written[last.end : token.start]
+    return apart and written[last.start].islower() and written[token.start].isupper()
 
 
 def _merged(run: list[Token]) -> Token:

@@ -22,7 +22,7 @@ from citegraph.corpus.schema.declared_words import (
 )
 from citegraph.corpus.schema.field import Field
 from citegraph.language.countries import country_code, forms_of
-from citegraph.language.names import CONNECTORS, LEGAL_FORMS, Token, parse_name, tokens
+from citegraph.language.names import CLEAR_FORMS, CONNECTORS, LEGAL_FORMS, Token, parse_name, tokens
 from citegraph.language.terms import bare, fold, same_noun, stop_words
 from citegraph.language.word_tables import table
 
@@ -197,8 +197,12 @@ class Search(NameSearch):
         inside = [word for word in self.words if link.start <= word.start and word.end <= link.end]
         telling = [word for word in inside if not self._is_general(word.text) and word.text not in CONNECTORS]
         named = [word for word in inside if word.text not in LEGAL_FORMS]
+        firm = link.complete and bool(named) and any(word.text in CLEAR_FORMS for word in inside)
         score = link.score
-        if link.how != "alias" and not cued and not self._quoted(link):
+        if link.is_vague and len(telling) == 1 and self._is_ordinary(telling[0]) and not self._quoted(link):
+            # "With people" names no Peoples Bank, though a party stands behind "with".
+            score *= 0.4
+        elif link.how != "alias" and not cued and not firm and not self._quoted(link):
             if not telling:
                 score *= 0.6 if link.complete and self._is_written_as_name(named) else 0.3
             elif (
@@ -220,6 +224,19 @@ class Search(NameSearch):
         cue = cues(declared)
         versioned = declared.kind == "product" and re.match(r"\s+v?\d+\.\d", after)
         return bool(versioned or (cue and (cue[0].search(before) or cue[1].match(after))))
+
+    def is_told(self, link: Link, declared: Sequence[Link]) -> bool:
+        """Tell whether declared words say all that a part of a name does: "P-384 roots" names no "TLS P384 Root G5"."""
+        inside = [word for word in self.words if link.start <= word.start and word.end <= link.end]
+        return all(
+            any(one.start <= word.start and word.end <= one.end for one in declared) for word in inside
+        )
+
+    def is_inside(self, link: Link) -> bool:
+        """Tell whether one word of several names begins hardly any of them: "rust" of "yaml-rust" and "finch-rust" names none."""
+        word = bare(link.text)
+        heads = sum(bare(value).startswith(word) for value in link.values)
+        return word.isalpha() and heads * 2 < len(link.values)
 
     def _quoted(self, link: Link) -> bool:
         around = self.text[max(0, link.start - 1) : link.start], self.text[link.end : link.end + 1]
@@ -307,6 +324,11 @@ class ValueLinker:
             name: self._found(self._lexicon(name, versions[name]), text, None, coded[name], floor=WEAK)
             for name in buckets
         }
+
+    def is_part_of_a_value(self, word: str) -> bool:
+        """Tell whether a bare word stands in a stored name or keyword of any bucket; blocking."""
+        versions = self.store.all_versions()
+        return any(word in self._lexicon(name, versions[name]).postings for name in self.store.buckets)
 
     def currencies(self, bucket: str) -> frozenset[str]:
         """Return the currencies in which a bucket's main amounts are stored."""
@@ -423,7 +445,12 @@ class ValueLinker:
         search = Search(lexicon, text, words, frozenset(fields) if fields is not None else None)
         declared = list(search.declared())
         # "NPN transistors" in two titles says less than the declared value "NPN".
-        named = [link for link in search.named() if not (link.is_vague and any(map(link.covers, declared)))]
+        named = [
+            link
+            for link in search.named()
+            if not (link.is_vague and (any(map(link.covers, declared)) or search.is_inside(link)))
+            and not (not link.complete and search.is_told(link, declared))
+        ]
         links = [*named, *declared, *search.countries(), *search.laws(), *coded]
         links = [search.judged(link) for link in links]
         return resolve([link for link in links if link.score >= floor])

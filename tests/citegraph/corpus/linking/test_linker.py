@@ -23,6 +23,10 @@ VENDORS = [
     "Meridian Foods Europe SARL",
     "Lantern Digital River LLC",
     "Lantern Analytics Group LLC",
+    "Tar of Marble Ltd",
+    "Old Marble Works Ltd",
+    "Peoples Savings Ltd",
+    "Peoples Haulage of Tarn Ltd",
 ]
 LAWS = [
     "New York",
@@ -332,3 +336,27 @@ def test_the_beginning_of_several_numbers_is_known(linker, code, whole, field):
     assert linker.begun("invoices", code, whole=whole) == field
     assert linker.begun("invoices", "RX-2020/3", whole=True) is None
     linker.store.delete("invoices", ["b31", "b32"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "values"),
+    [
+        ("What did the marble invoices of May come to?", ()),  # inside two names, the beginning of none
+        ("What did Meridian Foods bill?", ("Meridian Foods Europe SARL", "Meridian Foods Inc.")),
+        ("Which invoices do we have from people in May?", ()),  # an ordinary word, though "from" stands before it
+        ("Which invoices do we have from Peoples in May?", ("Peoples Haulage of Tarn Ltd", "Peoples Savings Ltd")),
+        ("Which invoices do we have from Target Corporation?", ("Target Corporation",)),
+    ],
+)  # fmt: skip
+def test_a_word_of_several_names_is_one_only_where_it_is_written_so(linker, asked, values):
+    found = [link for link in linker.find_mentions("invoices", asked) if link.field == "vendor_name"]
+    assert tuple(sorted(value for link in found for value in link.values)) == values
+
+
+def test_a_single_letter_in_another_case_is_no_initial():
+    assert [token.text for token in tokens("a P-384 key, D.I.Y.")] == ["a", "p", "384", "key", "diy"]
+
+
+def test_the_linker_knows_the_words_of_stored_values(linker):
+    assert linker.is_part_of_a_value("halvorsen")
+    assert not linker.is_part_of_a_value("avrage")
