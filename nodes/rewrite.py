@@ -7,13 +7,15 @@ from typing import Annotated
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field, StringConstraints, TypeAdapter
 
+from citegraph.errors import Unavailable
 from citegraph.evidence.passages import turns_shown
 from citegraph.llm.prompt_assembly import Material, Prompt
 from citegraph.plan.follow_ups import last_turn, leaning
-from citegraph.question.phrases import clean
+from citegraph.question.phrases import clean, document_words
+from citegraph.question.spelling import spelled
 from citegraph.run.context import Context
-from citegraph.run.model_calls import ask_model, ask_part, has_model, own_part, wants_model
-from citegraph.run.services import Services
+from citegraph.run.model_calls import ask_model, ask_part, has_model, note, own_part, wants_model
+from citegraph.run.services import Corpus, Services
 from citegraph.run.state import State, Update
 
 PROMPT = Prompt(
@@ -78,11 +80,23 @@ class Rewrite:
 
     async def twin(self, state: State, context: Context) -> Update:
         """Clean the question; a message that leans on the last turn edits what that turn left (`plan/follow_ups.py`)."""
-        question = clean(state["asked"])
+        corpus = await self.services.corpus()
+        question, lines = await asyncio.to_thread(mended, corpus, clean(state["asked"]))
+        made: Update = {"notes": [note("rewrite", "spelling", line) for line in lines]} if lines else {}
         turn = last_turn(state.get("turns") or [])
         if turn is not None:
-            corpus = await self.services.corpus()
             searched = await asyncio.to_thread(leaning, corpus, turn, question, context.now)
             if searched is not None:
-                return {"question": searched, "edit": question}
-        return {"question": question, "edit": ""}
+                return {**made, "question": searched, "edit": question}
+        return {**made, "question": question, "edit": ""}
+
+
+def mended(corpus: Corpus, question: str) -> tuple[str, list[str]]:
+    """Return a question with the slips in its words of asking mended, and a line about each; blocking."""
+    buckets = corpus.buckets.values()
+    declared = [word for bucket in buckets for word in document_words(bucket)]
+    declared += [word for bucket in buckets for field in bucket.fields for word in field.words]
+    try:
+        return spelled(question, declared, corpus.linker.is_part_of_a_value)
+    except Unavailable:  # what names a value is not known, so every word stays
+        return question, []

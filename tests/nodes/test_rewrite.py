@@ -43,6 +43,12 @@ async def test_a_first_turn_costs_no_model_call(services: Services) -> None:
     assert script.calls == []
 
 
+async def test_a_slip_in_a_word_of_asking_is_mended_and_said(services: Services) -> None:
+    update = await Rewrite(services)({"asked": "nubmer of leases with Kestrelwick"}, runtime())
+    assert update["question"] == "number of leases with Kestrelwick"
+    assert [item["message"] for item in update["notes"]] == ["“nubmer” was read as “number”."]
+
+
 async def test_the_model_rewrites_a_follow_up(services: Services) -> None:
     modelled, script = with_models(
         services, [{"question": " When does the Oudenveld contract end? "}], "rewrite"
