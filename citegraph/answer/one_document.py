@@ -11,12 +11,16 @@ from citegraph.answer.found_spans import ABSENT, READ, STATED, read, read_whole
 from citegraph.citations.prompt_injection import without_orders
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import Document
+from citegraph.corpus.schema.field import Field
 from citegraph.encoder.finder import Finder
+from citegraph.language.amounts import find_quantities
+from citegraph.language.numbers import find_spelled
 from citegraph.language.terms import words
 from citegraph.language.word_tables import pattern
 from citegraph.question import cues
 from citegraph.question.answer_form import NO_PERSON, PERSON, choice_in, says_neither
 from citegraph.question.functions import counted_at
+from citegraph.question.phrases import find_phrase
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
 from citegraph.run.state_types import BucketPlan, CitedSpan, Draft, Plan, Values
@@ -75,6 +79,8 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Plan
     stated = stated_values(bucket, document, values, chosen, question)
     places = {name: cite_values(corpus, bucket, document, {name: value}) for name, value in stated.items()}
     passages = tuple(answering(corpus, bucket, document, question, named))
+    if not stated:
+        passages = tuple(one for one in passages if fits_wanted(bucket, chosen, one[0]))
     if corpus.finder and passages:
         aside = answered_elsewhere(
             corpus.finder, question, bucket.language, document, stated, places, passages[0]
@@ -85,6 +91,26 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Plan
     neither = choice is not None and says_neither(document.text, choice, bucket.language)
     absent = not passages or passages[0][1] < (STATED if plan.get("silent") else ABSENT)
     return Reading(document, title, stated, places, passages, silent=neither or (absent and not stated))
+
+
+def fits_wanted(bucket: Bucket, part: BucketPlan, passage: Passage) -> bool:
+    """Tell whether a passage may state what is asked: without a figure it states no number, amount or date.
+
+    A quantity stands in its unit, or beside a word of its field.
+    """
+    asked = [item for name in part.get("asked", []) if (item := bucket.field(name))]
+    if not asked or not all(item.type in NUMBERS | {"date"} for item in asked):
+        return True
+    return any(_may_state(item, passage.text) for item in asked)
+
+
+def _may_state(declared: Field, text: str) -> bool:
+    if re.search(r"\d", text) is None:
+        return bool(find_spelled(text))
+    if declared.type != "quantity" or not declared.unit:
+        return True
+    said = any(find_phrase(text, word) for word in (*declared.words, declared.name.replace("_", " ")))
+    return said or next(iter(find_quantities(text, declared.unit)), None) is not None
 
 
 ELSEWHERE = 2.5

@@ -159,7 +159,9 @@ def _replaced(
 
 MAX_COLUMNS = 6
 SAID_GROUPS = 12
-"""Groups up to which each is said in a line; more stand in the table only."""
+"""Groups up to which each is said in a line; of more those with the most documents, the others in the table only."""
+READ_MEMBERS = 5_000
+"""Documents that are told apart by their group."""
 
 
 def compose_set(
@@ -400,19 +402,23 @@ def grouped(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, ...
     groups_found = f"{len(rows)} {'group' if len(rows) == 1 else 'groups'}"
     lines = [f"{groups_found}: {covered} of {result.matched} documents were included."]
     whole = f" {result.matched} of {result.matched}"
-    said = rows if len(rows) <= SAID_GROUPS else []
-    members = members_of(corpus, query) if said else {}
-    lines += [
-        f"- {group_line(result.columns, row, groups)} {marks(members.get(tuple(row[: len(groups)]), []))}".rstrip()
-        for row in said
-    ]
+    # With more documents than are read the groups are not known whole.
+    members = members_of(corpus, query) if result.matched <= READ_MEMBERS else {}
+    said = [(row, members.get(tuple(row[: len(groups)]), [])) for row in rows]
+    if len(rows) > SAID_GROUPS:
+        said = sorted(said, key=lambda one: -len(one[1]))[:SAID_GROUPS] if members else []
+        lines += [f"The {SAID_GROUPS} with the most documents, the others in the table:"] if said else []
+    for row, held in said:
+        count = len(held) if function != "count" and held else None
+        lines.append(f"- {group_line(result.columns, row, groups, count)} {marks(held)}".rstrip())
     operation = cast(Operation, function if function != "distinct" else "count")
-    numbers = [str(json_cell(value)).partition(" ") for row in said for value in row[len(groups) :]]
+    numbers = [str(json_cell(value)).partition(" ") for row, _ in said for value in row[len(groups) :]]
     made = [
         made_number(text, operation, f"{function} of a group", [], ids, unit)
         for text, _, unit in numbers
         if text
     ]
+    made += [made_number(str(len(held)), "count", "of a group", [], held, "") for _, held in said if held]
     lines += [f"Note: {note}." for note in result.notes if not note.endswith(whole)]
     return {
         "text": "\n".join(lines),
@@ -429,7 +435,9 @@ def members_of(corpus: Corpus, query: DocumentQuery) -> dict[tuple[Any, ...], li
     """Return the documents of each group by its values, as the query's rows give them; blocking."""
     fields = [name.partition(".")[0] for name in query.group_by]
     found: dict[tuple[Any, ...], list[str]] = {}
-    for row in corpus.annotations.rows(query.bucket, query.filters, list(dict.fromkeys(fields)), [], 5000):
+    for row in corpus.annotations.rows(
+        query.bucket, query.filters, list(dict.fromkeys(fields)), [], READ_MEMBERS
+    ):
         if query.only is not None and row["doc_id"] not in query.only:
             continue
         keys = [
@@ -457,8 +465,11 @@ def marks(doc_ids: Sequence[str]) -> str:
     return " ".join(f"[{doc_id}]" for doc_id in doc_ids[:CITED_INPUTS])
 
 
-def group_line(columns: Sequence[str], row: Sequence[Any], groups: Sequence[str]) -> str:
-    """Return a group as a line: its values, then its numbers with what they are ("2024, Aster: sum of total amount 12.50 EUR")."""
+def group_line(columns: Sequence[str], row: Sequence[Any], groups: Sequence[str], held: int | None) -> str:
+    """Return a group as a line: its values, its numbers with what they are, and of how many documents.
+
+    "2024, Aster: sum of total amount 12.50 EUR (3 documents)"; a count says that itself.
+    """
     shown = [str(json_cell(value)) for value in row]
     keys = [text for column, text in zip(columns, shown, strict=True) if column in groups]
     numbers = [
@@ -466,7 +477,8 @@ def group_line(columns: Sequence[str], row: Sequence[Any], groups: Sequence[str]
         for column, text in zip(columns, shown, strict=True)
         if column not in groups and text
     ]
-    return f"{', '.join(keys)}: {', '.join(numbers)}"
+    of = "" if held is None else f" ({held} {'document' if held == 1 else 'documents'})"
+    return f"{', '.join(keys)}: {', '.join(numbers)}{of}"
 
 
 def counted(corpus: Corpus, plan: Plan, ids: Sequence[str]) -> Draft:

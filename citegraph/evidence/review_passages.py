@@ -13,8 +13,9 @@ from citegraph.evidence.passages import hydrate, signature
 from citegraph.evidence.questions_back import ambiguous_question, may_ask
 from citegraph.language import terms
 from citegraph.language.terms import bare, content_words, stem, stems
-from citegraph.language.word_tables import alternation
+from citegraph.language.word_tables import alternation, pattern
 from citegraph.plan.stored_filters import flat
+from citegraph.plan.unbound import said_by_grammar
 from citegraph.run.budgets import spent, tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
@@ -169,7 +170,7 @@ async def review_passages(corpus: Corpus, state: State, context: Context, *, rea
         return enough(f"no passage holds {', '.join(missing)} by that word", targets=targets, open=True)
     subject = named_subject(corpus, plan, candidates) and not identifies(state["question"], missing)
     if missing and not subject and not plan.get("only") and not spent(state, context):
-        found = await elsewhere(corpus, state, context, missing)
+        found = await elsewhere(corpus, state, context, [*missing, *subjects(corpus, plan, candidates)])
         if found is not None:
             return found
     if missing and candidates.matched and not identifies(state["question"], missing):
@@ -195,6 +196,10 @@ async def review_passages(corpus: Corpus, state: State, context: Context, *, rea
         # Whoever reads them sees whether they answer differently.
         targets = [item.doc_id for item in tied[:MAX_OPTIONS]]
         return enough(f"{len(tied)} documents fit equally by their words", targets=targets, open=True)
+    if len(tied) > 1 and (unsaid := await said_by_none(corpus, plan, tied, state["question"])):
+        targets = [item.doc_id for item in tied[:MAX_OPTIONS]]
+        reason = f"none of {len(tied)} documents holds {', '.join(unsaid)}"
+        return enough(reason, targets=targets, several=len(targets), silent=True)
     if len(tied) > 1 and may_ask(state, context, "ambiguous"):
         question = await asyncio.to_thread(ambiguous_question, corpus, plan, tied[:MAX_OPTIONS])
         if question:
@@ -254,6 +259,16 @@ def named_subject(corpus: Corpus, plan: Plan, candidates: Candidates) -> bool:
     )
 
 
+def subjects(corpus: Corpus, plan: Plan, candidates: Candidates) -> list[str]:
+    """Return the words of the names by which documents were chosen: another bucket that lacks them is about others."""
+    if not candidates.matched:
+        return []
+    part = plan["per_bucket"].get(candidates.ranked[0].bucket)
+    entities = corpus.buckets[candidates.ranked[0].bucket].entity_fields
+    said = [item["text"] for item in (part or {"mentions": []})["mentions"] if item["field"] in entities]
+    return content_words(" ".join(said))
+
+
 PARTNER = re.compile(alternation("asking", "partner"), re.IGNORECASE)
 
 
@@ -291,6 +306,23 @@ def telling_words(words: Sequence[str], weights: TermWeights | None) -> list[str
     if weights is None:
         return list(words)
     return [word for word in words if 0 < weights.counts.get(word, 0) < max(3, weights.total / 10)]
+
+
+async def said_by_none(corpus: Corpus, plan: Plan, tied: Sequence[Candidate], question: str) -> list[str]:
+    """Return the words of what is asked of several documents where no field is asked for and none of them holds one.
+
+    To ask which one is meant would be in vain then. An amount is a field of each, whatever it is called.
+    """
+    part = plan["per_bucket"].get(tied[0].bucket)
+    if part is None or part["asked"] or pattern("amount_asked", "how_long", "when").search(question):
+        return []
+    wanted = [word for word in part["terms"] if word not in said_by_grammar() and len(word) > 2]
+    language = corpus.buckets[tied[0].bucket].language
+    for candidate in tied[:MAX_OPTIONS] if wanted else ():
+        held = stems(await whole_text(corpus, candidate), language)
+        if any(stem(word, language) in held for word in wanted):
+            return []
+    return wanted
 
 
 def named_apart(plan: Plan, tied: Sequence[Candidate]) -> bool:

@@ -191,8 +191,8 @@ def test_groups(corpus: Corpus) -> None:
     assert (draft["matched"], draft["computed"]) == (3, True)
     assert draft["text"] == (
         "2 groups: 3 of 3 documents were included.\n"
-        "- Oudenveld Facility B.V.: sum total amount 2,541.00 EUR [oudenveld-of-24-01] [oudenveld-of-24-02]\n"
-        "- Perrisoke Staffing Inc.: sum total amount 10,584.00 USD [perrisoke-ps-88104]\n"
+        "- Oudenveld Facility B.V.: sum total amount 2,541.00 EUR (2 documents) [oudenveld-of-24-01] [oudenveld-of-24-02]\n"
+        "- Perrisoke Staffing Inc.: sum total amount 10,584.00 USD (1 document) [perrisoke-ps-88104]\n"
         "Note: amounts in EUR, USD are not added up."
     )
     texts = {doc_id: corpus.documents.text(doc_id) for doc_id in draft["documents"]}
