@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING
 
 from langgraph.runtime import Runtime
@@ -17,7 +18,9 @@ from citegraph.errors import Unavailable
 from citegraph.language import terms
 from citegraph.llm.prompt_assembly import Material, Prompt
 from citegraph.plan.follow_ups import last_turn
+from citegraph.question.clauses import read_noun
 from citegraph.question.phrases import named
+from citegraph.question.reading import Reader
 from citegraph.run.context import Context
 from citegraph.run.model_calls import ask_model, ask_part, has_model, own_part, wants_model
 from citegraph.run.services import Corpus, Services, without_metadata
@@ -213,6 +216,8 @@ class Route:
         mentions = await asyncio.to_thread(corpus.linker.mentions_in, fitting, question)
         probes: dict[str, Probe] = {}
         while names := undecided(corpus, question, mentions, probes):
+            if set_is_named(corpus, state, fitting, context.now):
+                break
             await self.services.warm(names)
             probes |= await probe_buckets(corpus, question, names, timeout=timeout)
         ranked = await asyncio.to_thread(rank_buckets, corpus, question, probes, mentions)
@@ -231,6 +236,15 @@ def with_certain(named: list[Routed], ranked: list[Routed]) -> list[Routed]:
     known = {route["bucket"] for route in named}
     best = [route for route in ranked[:1] if route["reason"] in CERTAIN and route["bucket"] not in known]
     return [*named, *best][:3]
+
+
+def set_is_named(corpus: Corpus, state: State, names: Sequence[str], today: date) -> bool:
+    """Tell whether the documents of just one bucket are named, of several or to be counted: other texts say nothing then."""
+    question = state["question"]
+    nouns = [read_noun(Reader(corpus.buckets[name], question, today)) for name in names]
+    said = [noun for noun in nouns if noun]
+    computes = state.get("decomposition", {}).get("intent") == "compute"
+    return len(said) == 1 and (computes or said == ["plural"])
 
 
 def filled(corpus: Corpus, names: list[str]) -> list[str]:

@@ -14,8 +14,17 @@ from citegraph.question.phrases import named
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus, Services
 from nodes.decompose import decompose
-from nodes.route import Probe, Route, filled, probe_buckets, rank_buckets, score_bucket, undecided
-from tests.node_runtime import runtime, with_models
+from nodes.route import (
+    Probe,
+    Route,
+    filled,
+    probe_buckets,
+    rank_buckets,
+    score_bucket,
+    set_is_named,
+    undecided,
+)
+from tests.node_runtime import TODAY, runtime, with_models
 
 
 def asking(question: str, *primary: str) -> Any:
@@ -102,6 +111,22 @@ async def test_a_clear_question_costs_no_model_call(services: Services) -> None:
     state = asking("Which root certificates use RSA 4096?")
     assert len((await Route(modelled)(state, runtime()))["routes"]) == 1
     assert script.calls == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "only"),
+    [
+        ("how many euro invoices go over a thousand in liability and warranty", True),
+        ("which invoices exceed the limit of liability", True),
+        ("the limit of liability of each", False),
+        ("invoices of a supply agreement", False),
+    ],
+)
+def test_a_set_is_looked_for_among_the_documents_that_are_named(
+    corpus: Corpus, asked: str, only: bool
+) -> None:
+    state: Any = {"question": asked, "decomposition": decompose(asked)}
+    assert set_is_named(corpus, state, list(corpus.buckets), TODAY) is only
 
 
 def test_the_strongest_reason_is_given(corpus: Corpus) -> None:
