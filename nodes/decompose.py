@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, TypeAdapter
 from citegraph.corpus.filters.clause import Operator
 from citegraph.evidence.passages import turns_shown
 from citegraph.language import terms
-from citegraph.language.word_tables import alternation
+from citegraph.language.word_tables import alternation, pattern
 from citegraph.llm.prompt_assembly import Material, Prompt
 from citegraph.question import cues
 from citegraph.question.asking_part import asking
@@ -267,7 +267,9 @@ def classify(question: str) -> tuple[Intent, str]:
         return "summarize", "none"
     aggregate = function_of(question)
     aggregate = "none" if aggregate == "share" else aggregate  # the schema says of what
-    chooses = cues.CHOICE.search(question) and cues.COMPARATIVE.search(question)
+    # "2019 or later" compares nothing.
+    chosen = pattern("or", after=rf"\s+{cues.COMPARATIVE.pattern}").sub(" ", question)
+    chooses = cues.CHOICE.search(question) and cues.COMPARATIVE.search(chosen)
     if chooses or (cues.COMPARE.search(question) and aggregate in {"none", "max", "min"}):
         return "compare", "none"
     if aggregate != "none":

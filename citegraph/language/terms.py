@@ -127,6 +127,8 @@ ENDINGS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("a", "en"),
     ),
     "french": (("", "s"), ("al", "aux"), ("eu", "eux"), ("eau", "eaux")),
+    "spanish": (("a", "an"), ("e", "en")),
+    "italian": (("o", "i"), ("a", "e"), ("e", "i"), ("a", "ano"), ("e", "ono")),
 }
 """Per Snowball stemmer, the endings of one noun or adjective, its ground form first.
 
@@ -134,6 +136,9 @@ A stem alone would join "market" and "marketing", endings alone "use" and "us". 
 English stemmers, takes the "s" off any word; so it serves what all three languages share. A plural in "er" counts
 only where an umlaut shows that it is one ("Blätter"): "Becker" is not "Beck".
 """
+
+ROMANCE, LONG = frozenset({"spanish", "italian"}), 6
+"""Languages whose endings count only of words with so many letters: "date" is no form of "data" to an English reader."""
 
 IRREGULAR = frozenset({"um", "is", "a", "al", "eau", "eu"})
 """Ground forms whose other forms have another stem in Snowball."""
@@ -150,6 +155,8 @@ def inflections(word: str) -> tuple[str, ...]:
         return ()
     found: dict[str, None] = {}
     for language, families in ENDINGS.items():
+        if language in ROMANCE and len(base) < LONG:
+            continue
         forms = dict(_rewritten(base, families))
         if language == "german" and UMLAUT.search(word):
             forms |= dict(_rewritten(base, (("", "er", "ern"),)))
@@ -188,7 +195,13 @@ def only_s(word: str, form: str) -> bool:
 def same_noun(left: str, right: str) -> bool:
     """Return whether two words are forms of one noun ("Datenblatt", "Datenblättern"), case and accents apart."""
     one, other = left.lower(), right.lower()
-    return bare(one) == bare(other) or bare(other) in inflections(one) or bare(one) in inflections(other)
+    if bare(one) == bare(other) or bare(other) in inflections(one) or bare(one) in inflections(other):
+        return True
+    # French verbs of several: "expirent" is "expire", though no stemmer joins them.
+    return any(
+        len(ground) >= LONG and form == f"{ground}nt" and ground[-1] == "e"
+        for ground, form in ((one, other), (other, one))
+    )
 
 
 def forms_among(word: str, known: Container[str], *, proper: bool = False) -> list[str]:

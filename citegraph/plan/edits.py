@@ -182,7 +182,8 @@ def edit_filters(
     unique = [
         clause
         for clause in fresh
-        if clause not in kept and (clause.get("operator") not in NEGATIVE or clause.get("field") not in held)
+        if clause not in kept
+        and (clause.get("operator") not in NEGATIVE or clause.get("field") not in held - several)
     ]
     said += [
         f"Now applied: {clause.get('field')} {clause.get('operator')} {clause.get('value')}"

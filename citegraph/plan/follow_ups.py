@@ -11,6 +11,7 @@ from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.language.dates import month_pattern
 from citegraph.language.numbers import number_of
+from citegraph.language.terms import SHORT, same_noun
 from citegraph.language.word_tables import pattern
 from citegraph.plan.edits import EditMode, dropped_fields, edit_filters
 from citegraph.plan.numbers_asked import COMPUTED, amount_counted, field_asked, values_counted
@@ -108,7 +109,8 @@ def leaning(corpus: Corpus, turn: Turn, message: str, today: date) -> str | None
 
 def leans(bucket: Bucket, reading: Reading, message: str) -> bool:
     """Tell whether a message goes on with the turn before: it says so, points at it, or is no question by itself."""
-    if goes_on(message):
+    nouns = any(find_phrase(message, noun) for noun in bucket.nouns)
+    if goes_on(message) or (reading.clauses and not nouns and pattern("narrows").search(message)):
         return True
     own = _own_names(bucket, reading, message)
     point = pattern("points").search(message)
@@ -186,7 +188,15 @@ def left_words(bucket: Bucket, reading: Reading, message: str) -> list[str]:
         for word in (*(declared.words if declared else ()), name.replace("_", " ")):
             for start, end in find_phrase(message, word):
                 taken |= set(terms.words(message[start:end]))
-    return [word for word in reading.terms if word not in taken and number_of(word) is None]
+    fields = [declared for name in _fields(reading) if (declared := bucket.field(name)) is not None]
+    own = {word for declared in fields for phrase in declared.words for word in terms.words(phrase)}
+    return [
+        word
+        for word in reading.terms
+        if word not in taken
+        and number_of(word) is None
+        and not any(same_noun(word, other) for other in own if len(other) > SHORT)
+    ]
 
 
 def completed(turn: Turn, bucket: Bucket, message: str) -> str:
@@ -217,8 +227,11 @@ def with_year(held: Sequence[StoredClause], bucket: Bucket, message: str) -> str
     }
     if len(years) != 1 or re.search(r"\d{4}", message):
         return message
+    year = min(years)
+    for kind, other in (("year_before", int(year) - 1), ("year_after", int(year) + 1)):
+        message = pattern(kind).sub(str(other), message)
     named_part = re.compile(rf"(?<!\w)(?:{month_pattern(False)}|Q[1-4])(?!\w)", re.IGNORECASE)
-    return named_part.sub(lambda match: f"{match.group()} {min(years)}", message)
+    return named_part.sub(lambda match: f"{match.group()} {year}", message)
 
 
 def swapped(turn: Turn, bucket: Bucket, reading: Reading, message: str) -> str:
@@ -270,6 +283,10 @@ def follow_up(
     bucket, before = corpus.buckets[name], plan["per_bucket"][name]
     text = completed(turn, bucket, message)
     reading = read_question(bucket, corpus.linker, text, context.now)
+    out = pattern("takes_out", before=r"^\W*").match(text)
+    if out and reading.clauses and not pattern("condition").search(text):  # "drop the elliptic curve ones"
+        text = f"without{text[out.end() :]}"
+        reading = read_question(bucket, corpus.linker, text, context.now)
     if one_fact(turn) and goes_on(message) and left_words(bucket, reading, text):
         plan = without_codes(plan, bucket, reading)  # another thing is described
     said = plain(text)

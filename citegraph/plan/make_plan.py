@@ -17,7 +17,7 @@ from citegraph.errors import BadInput, Unavailable
 from citegraph.language.word_tables import pattern
 from citegraph.plan.chains import leads_on, part_of, parts_apart
 from citegraph.plan.follow_ups import as_left, follow_up, last_turn
-from citegraph.plan.narrowing import named_documents, narrow
+from citegraph.plan.narrowing import named_documents, narrow, with_stated_date
 from citegraph.plan.plan_by_model import SETS
 from citegraph.plan.reply_edits import apply_reply
 from citegraph.plan.rows_asked import with_rows
@@ -257,6 +257,8 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Plan, lis
         if "reply" in clarification:
             plan, lines = apply_reply(corpus, plan, clarification, context)
             problems += [note("schema_plan", "reply", line) for line in lines]
+    plan, said = with_stated_date(corpus, plan)
+    problems += [note("schema_plan", "linked value", line) for line in said]
     if apart := parts_apart(state["decomposition"]) if plan["kind"] == "passages" else []:
         plan = plan | {"parts": [plan_part(corpus, plan, query, context) for query in apart]}
     return plan, problems

@@ -6,8 +6,8 @@ from citegraph.corpus.filters.clause import typed_filters
 from citegraph.corpus.filters.filter_operators import matches
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
-from citegraph.plan.stored_filters import printed
-from citegraph.run.services import Corpus
+from citegraph.plan.stored_filters import inferred, printed
+from citegraph.run.services import Corpus, has_metadata
 from citegraph.run.state_types import BucketPlan, Plan, StoredClause
 
 
@@ -51,15 +51,47 @@ def narrow(corpus: Corpus, plan: Plan, question: str) -> tuple[Plan, list[str]]:
     return plan | {"per_bucket": per_bucket}, said
 
 
+def with_stated_date(corpus: Corpus, plan: Plan) -> tuple[Plan, list[str]]:
+    """Return the plan of a set with the bucket's main date in place of a date that none of the documents meant states.
+
+    "Signed since 2010" of documents that state only from when they hold is about that date; a line says so; blocking.
+    """
+    name = plan["buckets"][0]
+    part, bucket = plan["per_bucket"][name], corpus.buckets[name]
+    main = bucket.main_date
+    if plan["kind"] != "documents" or not has_metadata(corpus) or main is None:
+        return plan, []
+    if corpus.annotations.count(name, typed_filters(part["filters"])):
+        return plan, []
+    for place, clause in enumerate(part["filters"]):
+        declared = bucket.field(clause.get("field", ""))
+        if declared is None or declared.type != "date" or declared.name == main or not inferred(clause):
+            continue
+        rest = [other for other in part["filters"] if other is not clause]
+        stated: StoredClause = {"field": declared.name, "operator": "exists", "value": None}
+        if corpus.annotations.count(name, typed_filters([*rest, stated])):
+            continue
+        filters = [*part["filters"]]
+        filters[place] = {**clause, "field": main}
+        if corpus.annotations.count(name, typed_filters(filters)):
+            said = (
+                f"None of these documents states its {_spoken(declared.name)}; the {_spoken(main)} was used."
+            )
+            return {**plan, "per_bucket": {**plan["per_bucket"], name: {**part, "filters": filters}}}, [said]
+    return plan, []
+
+
+def _spoken(name: str) -> str:
+    return name.replace("_", " ")
+
+
 def named_documents(corpus: Corpus, question: str) -> list[tuple[str, str]]:
-    """Return the documents whose id or file stands in the question, each with its bucket."""
+    """Return the documents whose id stands in the question, each with its bucket."""
     tokens = [name for name in dict.fromkeys(DOC_ID.findall(question)) if CODED.search(name)]
     quoted = [name.strip() for name in QUOTED_ID.findall(question)]
     names = list(dict.fromkeys([*quoted, *tokens]))
     records = corpus.documents.records(names) if names else {}
-    known = {name: records[name].bucket for name in names if name in records}
-    files = [name for name in names if FILE.fullmatch(name) and name not in known]
-    return list((known | corpus.documents.of_files(files)).items())
+    return [(name, records[name].bucket) for name in names if name in records]
 
 
 def may_read(corpus: Corpus, plan: Plan, document: tuple[str, str]) -> bool:
@@ -79,7 +111,6 @@ def matches_without(corpus: Corpus, bucket: str, filters: list[StoredClause], cl
     return corpus.annotations.count(bucket, typed_filters(left)) > 0
 
 
-FILE = re.compile(r".*\w\.[A-Za-z]\w{1,4}")
 CODED = re.compile(r"\d|\w[-_.]\w")
 QUOTED_ID = re.compile(r"[\"“„\[]([^\"“”„\[\]\n]{1,200})[\"”\]]")
 """A document id counts when it looks like one or stands in quotes or brackets: a file may be called "office"."""

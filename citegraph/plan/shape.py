@@ -84,7 +84,9 @@ def shape_of(
     sides = sides_asked(bucket, question, lead, aggregate["function"], today) if intent == "compute" else []
     if not sides and (intent == "compare" or changes) and (lead["noun"] == "plural" or lead["asked"]):
         function = _compared_by(bucket, question, lead)
-        sides = sides_asked(bucket, question, lead, function["function"], today)
+        # Two documents of which one is named each ("which runs longer, A or B") are read, not counted.
+        counts = function["function"] != "count" or lead["noun"] == "plural"
+        sides = sides_asked(bucket, question, lead, function["function"], today) if counts else []
         intent, aggregate = ("compute", function) if sides else (intent, aggregate)
     if sides and not aggregate.get("top"):
         aggregate = {"function": aggregate["function"], "field": aggregate["field"], "sides": sides}

@@ -198,7 +198,7 @@ def _synonyms(buckets: Sequence[Bucket]) -> tuple[frozenset[str], ...]:
 
 
 def _number(reader: TableReader, asked: Asked, question: str) -> Asked | None:
-    """Return the function, its columns and groups, all rows where nothing narrows them; None where words remain unread."""
+    """Return the function, its columns and groups; None where the question asks nothing that the table holds."""
     reading, table = reader.reading, asked.table
     by, cut, used = _groups(reader, question)
     top = _end_of(question)
@@ -246,7 +246,9 @@ def _number(reader: TableReader, asked: Asked, question: str) -> Asked | None:
         )
     if summed:
         return _over(replace(asked, function="sum", by=by, cut=cut), columns)
-    return None if reading.unused else asked
+    if reading.tests and not reading.unused:
+        return asked
+    return None
 
 
 def _top(ranked: int | None, top: str, question: str) -> str:

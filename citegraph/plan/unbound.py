@@ -2,12 +2,16 @@
 
 import re
 from collections.abc import Collection, Sequence
+from functools import cache
 
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
+from citegraph.language.dates import month_pattern
+from citegraph.language.names import LEGAL_FORMS
 from citegraph.language.numbers import find_spelled, number_of
-from citegraph.language.word_tables import pattern
+from citegraph.language.word_tables import pattern, phrases_for
 from citegraph.plan.stored_filters import flat
+from citegraph.question import cues
 from citegraph.question.asking_part import asking
 from citegraph.question.functions import KINDS
 from citegraph.question.groups import MOST, TOP_WORDS, UNITS
@@ -38,7 +42,8 @@ def unbound_words(bucket: Bucket, plan: Plan, checked: Collection[str] = ()) -> 
         for word in part["terms"]
         if len(word) > 2
         and word not in checked
-        and not any(is_written(word, other) for other in declared)
+        and word not in said_by_grammar()
+        and not any(word == other or (len(other) > 3 and is_written(word, other)) for other in declared)
         and not any(pattern.search(word) for pattern in computing)
         and not (word in ranking or (ordered and number_of(word) is not None))
     ]
@@ -59,14 +64,29 @@ def declared_words(bucket: Bucket, plan: Plan) -> set[str]:
         values = clause.get("value")
         meant = {str(value) for value in (values if isinstance(values, list) else [values])}
         said += [form for form, value in (declared.canonical if declared else {}).items() if value in meant]
-    return {word for phrase in said for word in terms.words(phrase) if len(word) > 3}
+    return {word for phrase in said for word in terms.words(phrase)}
+
+
+@cache
+def said_by_grammar() -> frozenset[str]:
+    """Return the bare words of the tables by which no documents are chosen: of asking, pointing and paying, legal forms."""
+    phrases = (phrase for kind in GRAMMAR for phrase in phrases_for(kind))
+    words = {word for phrase in phrases if "*" not in phrase for word in terms.words(phrase)}
+    return frozenset(words | set(LEGAL_FORMS))
+
+
+GRAMMAR = (
+    "contrast", "points", "goes_on", "narrows", "helping", "states", "be", "polar", "joins", "small", "locative", "universal",
+    "indefinite", "money", "amount_asked", "asks_how", "asks_whom", "count",
+)  # fmt: skip
+"""Kinds of words that narrow no set: a denial, a comparison or an order that nothing took up still may."""
 
 
 def may_narrow(corpus: Corpus, plan: Plan, words: Sequence[str], documents: Sequence[str]) -> list[str]:
     """Return those of the words that became no condition by which fewer documents may be meant; blocking.
 
     Not a word that every document of the set holds, nor one of a sentence before the one that asks, nor the number of
-    the documents found. A general word ("open", "send") narrows only as an adjective does.
+    the documents found. A general word ("open", "send") narrows only as an adjective does, a month always.
     """
     question = plan["queries"][0]
     asked = asking(question)
@@ -78,7 +98,11 @@ def may_narrow(corpus: Corpus, plan: Plan, words: Sequence[str], documents: Sequ
         if word not in before
         and word not in terms.signs()
         and number_of(word) != len(documents)
-        and (word not in terms.stop_words("general") or describes(bucket, asked, word))
+        and (
+            word not in terms.stop_words("general")
+            or describes(bucket, asked, word)
+            or re.fullmatch(month_pattern(False), word)
+        )
     ]
     if len(documents) > LOOKED_AT:
         return left
@@ -120,6 +144,7 @@ def computing_words(plan: Plan) -> list[re.Pattern[str]]:
     )
     words += [pattern("median", "different", "share", "change")] if made.get("function") != "none" else []
     words += TOP_WORDS if made.get("top") else ()
+    words += (cues.COMPARE, cues.COMPARATIVE) if made.get("sides") else ()
     units = [name.partition(".")[2] for name in made.get("group_by") or ()]
     words += [pattern("each")] if units else []
     return words + [pattern(f"unit_{unit}") for unit in units if unit in UNITS]

@@ -90,6 +90,10 @@ def _cells(reader: Reader, atoms: Sequence[Atom]) -> list[Cell]:
         last = cells[-1] if cells else None
         if last is not None and last.field == atom.clause.field:
             gap = reader.question[last.end : atom.start]
+            if pattern("count").search(gap):  # "how many are A, and how many B": each is counted
+                last.atoms.append(atom)
+                last.joins.append("or")
+                continue
             join = joined_by(gap)
             if join and not BARRIER.search(gap) and not odd_words(reader, gap):
                 last.atoms.append(atom)
@@ -268,7 +272,7 @@ def connected(reader: Reader, item: Mentioned, best: Mentioned, mentions: Sequen
     chain = [first, *between, last]
     gaps = [reader.question[one.end : other.start] for one, other in itertools.pairwise(chain)]
     return all(
-        pattern("than").search(gap)
+        pattern("than", "count").search(gap)
         or (joined_by(gap) and not BARRIER.search(gap) and not odd_words(reader, gap))
         for gap in gaps
     )

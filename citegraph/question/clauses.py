@@ -13,13 +13,20 @@ from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
 from citegraph.language.dates import Period
 from citegraph.language.periods import find_periods
-from citegraph.language.word_tables import alternation, pattern
+from citegraph.language.word_tables import alternation, pattern, source
 from citegraph.question import cues
 from citegraph.question.alternatives import arrange
 from citegraph.question.answer_form import PERSON
 from citegraph.question.functions import FUNCTIONS, spans
 from citegraph.question.groups import COMMON
-from citegraph.question.measures import comparisons, read_amounts, read_currencies, read_numbers, read_sizes
+from citegraph.question.measures import (
+    comparisons,
+    durations,
+    read_amounts,
+    read_currencies,
+    read_numbers,
+    read_sizes,
+)
 from citegraph.question.missing import read_flags, read_presence
 from citegraph.question.named_values import read_beginnings, read_mentions
 from citegraph.question.negation import Denials
@@ -151,6 +158,7 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
     read_amounts(reader)
     read_currencies(reader)
     filters, atoms, denials = arrange(reader)
+    filters = [*filters, *denied_elsewhere(filters, names)]
     denied = {
         atom.mention
         for place, atom in enumerate(sorted(reader.atoms, key=lambda item: item.start))
@@ -175,6 +183,29 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
         notes=tuple(reader.notes),
         unused=tuple(unused(reader, denials, left)),
     )
+
+
+def denied_elsewhere(filters: Sequence[Clause | Group], names: Sequence[Link]) -> list[Clause]:
+    """Return what a denied name denies in the other fields that hold it as well: nobody wants it in any of them."""
+    out = []
+    for clause in filters:
+        if not isinstance(clause, Clause) or clause.operator not in {"!=", "not in"}:
+            continue
+        said = clause.raw.split("; ")
+        own = {(link.start, link.end): link.score for link in names if link.field == clause.field}
+        for link in names:
+            score = own.get((link.start, link.end))
+            if score is None or link.field == clause.field or link.text not in said:
+                continue
+            if link.complete and link.score >= ALIKE * score:
+                out.append(
+                    Clause(field=link.field, operator="not in", value=list(link.values), raw=link.text)
+                )
+    return out
+
+
+ALIKE = 0.9
+"""Share of a name's score from which another field holds it as surely."""
 
 
 def told_today(question: str, today: date) -> tuple[str, date]:
@@ -251,7 +282,27 @@ def read_asked(reader: Reader) -> list[str]:
                     best = (start, end)
         if best and best[1] - best[0] >= 3:
             found.append((best[0] - best[1], best[0], declared.name))
-    return [name for _, _, name in sorted(found)]
+    return [name for _, _, name in sorted(found)] or asked_by_form(reader.bucket, reader.question)
+
+
+def asked_by_form(bucket: Bucket, question: str) -> list[str]:
+    """Return the fields that a question asks for without a word of theirs: a duration, the end or beginning of something.
+
+    "How long does it run", "bis wann", "jusqu'à quand": the end is the date that has "until" among its words.
+    """
+    lasts = [item.name for item in durations(bucket)[:1]]
+    if pattern("how_long").search(question):
+        return lasts
+    for kind in ("until", "since"):
+        if pattern(kind, after=rf"\s+{source('when')}").search(question):
+            return bounded_by(bucket, kind)
+    return [*bounded_by(bucket, "until"), *lasts] if pattern("longer").search(question) else []
+
+
+def bounded_by(bucket: Bucket, kind: str) -> list[str]:
+    """Return the first date field that has a word of a kind ("until") among its own, none without one."""
+    dates = (item for item in bucket.fields if item.type == "date")
+    return [item.name for item in dates if any(pattern(kind).search(word) for word in item.words)][:1]
 
 
 def _labels(declared: Field) -> tuple[str, ...]:
@@ -271,10 +322,13 @@ _ALL_OF = re.compile(rf"\b(?:{alternation('asking', 'all_of')})\s", re.IGNORECAS
 def read_noun(reader: Reader) -> str:
     """Return "plural" or "singular" when the question names the bucket's documents, else ""."""
     result = ""
-    for noun in document_words(reader.bucket):
+    nouns = document_words(reader.bucket)
+    for noun in nouns:
         for start, end in find_phrase(reader.question, noun):
             said = reader.question[start:end].lower()
-            longer = len(said) > len(noun) and re.search(r"(?:s|ien|en|er|e|n|a)$", said)
+            longer = len(said) > len(noun) and re.search(r"(?:s|ien|en|er|e|n|a)$", said) is not None
+            italian = len(said) == len(noun) and (noun[-1], said[-1]) in ITALIAN and said not in nouns
+            longer = longer or italian
             one = said.endswith("s") and GENITIVE.search(reader.question[:start])
             if longer and not (one and reader.question[start].isupper()):
                 return "plural"
@@ -290,6 +344,8 @@ def read_noun(reader: Reader) -> str:
     return "plural" if generic else result
 
 
+ITALIAN = frozenset({("a", "e"), ("o", "i"), ("e", "i")})
+"""The last letters of an Italian noun and of its plural."""
 GENITIVE = re.compile(rf"\b(?:{alternation('asking', 'genitive')})\s+$", re.IGNORECASE)
 """Before a noun in "s": the German genitive of one document, not a plural."""
 

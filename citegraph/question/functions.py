@@ -15,7 +15,7 @@ KINDS = {
     "average": ("average",),
     "max": ("maximum", "largest"),
     "min": ("minimum", "smallest"),
-    "sum": ("sum",),
+    "sum": ("sum", "total"),
 }
 """The kinds of words (`language/words/questions.yaml`) that ask for each."""
 
@@ -65,14 +65,22 @@ def counting(question: str) -> Iterator[tuple[int, int]]:
     for match in pattern("count").finditer(question):
         if not pattern("share", before=r"\s+").match(question, match.end()):  # "how many percent"
             yield match.span()
+    for match in pattern("count_verb").finditer(question):
+        # "Combien coûtent", "combien ont coûté" ask for an amount.
+        if not pattern("money").search(question, match.start(), match.end() + VERB):
+            yield match.span()
     for match in pattern("count_noun").finditer(question):
         before = re.search(r"([^\W\d_][\w-]*)\s+$", question[: match.start()])
         noun = before is not None and terms.bare(before[1]) not in terms.stop_words()
-        if not noun or (before and pattern("sum", "different").fullmatch(before[1])):
+        if not noun or (before and pattern("sum", "total", "different").fullmatch(before[1])):
             yield match.span()
     for match in pattern("how_much").finditer(question):
         if not pattern("helping", "be", "states", before=r"\s+").match(question, match.end()):
             yield match.span()
+
+
+VERB = 10
+"""Characters behind "combien ont" in which the verb itself may stand."""
 
 
 def counted_at(question: str) -> int | None:

@@ -35,7 +35,21 @@ def group_at(bucket: Bucket, text: str) -> tuple[str, int] | None:
             ends = [end for start, end in find_phrase(text, word)[:1] if start == 0]
             if ends and (best is None or ends[0] > best[1]):
                 best = declared.name, ends[0]
-    return best
+    return best or _by_head(bucket, text)
+
+
+def _by_head(bucket: Bucket, text: str) -> tuple[str, int] | None:
+    """Return the only field whose name or word ends with the word that a text begins with: "per type", "by law"."""
+    heads: dict[str, tuple[str, int]] = {}
+    for declared in bucket.fields:
+        if declared.type not in GROUPING or declared.kind == "identifier":
+            continue
+        for word in (*declared.words, declared.name.replace("_", " ")):
+            head = word.split()[-1]
+            for start, end in find_phrase(text, head)[:1] if " " in word else ():
+                if start == 0:
+                    heads[declared.name] = declared.name, end
+    return next(iter(heads.values())) if len(heads) == 1 else None
 
 
 def read_groups(bucket: Bucket, question: str) -> list[str]:
@@ -168,7 +182,7 @@ def _highest(bucket: Bucket, question: str) -> WantedNumber | None:
     for top, kind in (("most", "largest"), ("least", "smallest")):
         for match in pattern(kind, after=r"\s+(?:overall\s+)?").finditer(question):
             rest = question[match.end() :]
-            summed = pattern("sum").match(rest) or any(
+            summed = pattern("sum", "total").match(rest) or any(
                 start == 0 for word in amount.words for start, _ in find_phrase(rest, word)[:1]
             )
             if summed and not any(

@@ -43,9 +43,10 @@ def settle_intent(
             )
             return "compute", {"function": wanted, "field": name}
         intent = "qa"
+    here = cues.EXISTENCE.search(question) is not None and not lead["terms"]
     if intent == "qa" and (
         (plural and not asks_value(bucket, question, lead))
-        or (lead["filters"] and (names_many(bucket, question) or cues.WHOLE.search(question)))
+        or (lead["filters"] and (names_many(bucket, question) or cues.WHOLE.search(question) or here))
     ):
         intent = "list"
     told = asks_value(bucket, question, lead) or len(lead["terms"]) >= SAID
@@ -77,7 +78,7 @@ def counts_documents(bucket: Bucket, question: str) -> bool:
     head = after[: cut.start()] if cut else after
     if any(is_head(head, start) for noun in document_words(bucket) for start, _ in find_phrase(head, noun)):
         return True
-    left = pattern("sum").sub("", head).strip()
+    left = pattern("sum", "total").sub("", head).strip()
     before = any(find_phrase(question[:place], noun) for noun in bucket.nouns)
     return not left and (before or not head.strip())
 
@@ -95,15 +96,14 @@ def said_count(question: str) -> bool:
     return any(re.search(r"\bcount\b", words, re.IGNORECASE) for words in said)
 
 
-_SPENDING = re.compile(rf"\b(?:{alternation('asking', 'spending')})\b", re.IGNORECASE)
 _ASKS_WHO_OR_WHEN = re.compile(rf"\b(?:{alternation('asking', 'asks_who_or_when')})\b", re.IGNORECASE)
-_WHOLLY = re.compile(rf"\b(?:{alternation('asking', 'wholly')})\b", re.IGNORECASE)
 
 
 def sums_amounts(bucket: Bucket, question: str, wanted: str, lead: BucketPlan) -> bool:
     """Tell whether a sum, average or extreme over the bucket's main amount is asked for.
 
-    "Total of the invoice" names a value of one document; "of the invoices", "spend" and a period ask for a sum.
+    "Total of the invoice" and a total beside a number of a document name a value of one document; "of the invoices",
+    "spend" and a total of somebody's, or of a period, ask for a sum.
     """
     amount = bucket.field(bucket.main_amount or "")
     if amount is None or _ASKS_WHO_OR_WHEN.search(question):
@@ -112,11 +112,14 @@ def sums_amounts(bucket: Bucket, question: str, wanted: str, lead: BucketPlan) -
         return (
             lead["noun"] != "" or any(name == amount.name for name in lead["asked"]) or bool(lead["filters"])
         )
-    many = lead["noun"] == "plural"
-    whole = many and bool(_WHOLLY.search(question))
-    spend = _SPENDING.search(question)
-    spends = spend is not None or next(billing(question), None) is not None
-    return whole or (bool(lead["filters"]) and (many or spends))
+    spends = pattern("sum").search(question) is not None or next(billing(question), None) is not None
+    if lead["noun"] == "plural":
+        return bool(lead["filters"]) or spends or pattern("total").search(question) is not None
+    coded = any(
+        (held := bucket.field(clause.get("field", ""))) is not None and held.kind == "identifier"
+        for clause in lead["filters"]
+    )
+    return bool(lead["filters"]) and not (coded or lead["identifiers"]) and (spends or not lead["noun"])
 
 
 _GENERAL_THINGS = re.compile(rf"\b(?:{alternation('asking', 'general_things')})\b", re.IGNORECASE)
@@ -133,6 +136,8 @@ def asks_value(bucket: Bucket, question: str, lead: BucketPlan) -> bool:
         filtered = {clause.get("field") for clause in lead["filters"]}
         return any(name not in filtered for name in lead["asked"]) and lead["noun"] != "plural"
     after = question[match.end() :].strip()
+    if cues.EXISTENCE.match(after):
+        return False  # "what do we have from A", "hosting deals, which do we have?"
     head = _AFTER_WHAT_IS_ASKED.split(after)[0]
     if _BEGINS_WITH_OF.match(after) or names_documents(bucket, head):
         return False
@@ -166,9 +171,12 @@ def interrogative(question: str, match: re.Match[str]) -> bool:
 
 
 def names_documents(bucket: Bucket, head: str) -> bool:
-    """Tell whether the words after "which" name the bucket's documents, and not an attribute of one ("certificate id")."""
+    """Tell whether the words after "which" name the bucket's documents, and not an attribute of one.
+
+    "Certificate id", "the total on invoice 7".
+    """
     return any(
-        not ATTRIBUTE.match(head[end:])
+        not ATTRIBUTE.match(head[end:]) and is_head(head, start)
         for noun in bucket.nouns
         for start, end in find_phrase(head, noun)
         if start <= 30

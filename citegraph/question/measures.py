@@ -3,11 +3,14 @@
 import itertools
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 
 from citegraph.corpus.filters.clause import Operator
+from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
 from citegraph.language.amounts import Amount, Money, currency_code, find_amounts, find_quantities
+from citegraph.language.numbers import find_spelled
 from citegraph.language.units import is_measure
 from citegraph.language.word_tables import alternation, listed, pattern
 from citegraph.question.phrases import find_phrase
@@ -48,6 +51,14 @@ def read_sizes(reader: Reader) -> None:
             reader.add(sized.name, "=", int(joined[1]), start, end)
 
 
+TIMES = frozenset(listed("asking", "times"))
+
+
+def durations(bucket: Bucket) -> list[Field]:
+    """Return the fields of a bucket that hold a length of time; the first is the one that people mean without its name."""
+    return [item for item in bucket.fields if item.type == "quantity" and item.unit in TIMES]
+
+
 def belongs(reader: Reader, declared: Field, start: int, end: int) -> bool:
     """Tell whether a quantity is meant for `declared`: it alone has that dimension, or one of its words stands near."""
     said = reader.question[start:end]
@@ -64,7 +75,8 @@ def belongs(reader: Reader, declared: Field, start: int, end: int) -> bool:
         if item.type == declared.type and item.unit == declared.unit and item.name != declared.name
     ]
     onward = pattern("onward", "downward", before=r"\s*").match(reader.question, end)
-    compares = onward or said_before(reader.question, start) is not None or declared.type == "integer"
+    lasts = declared.unit in TIMES and pattern("object_of", after=r"\s+$").search(reader.question[:start])
+    compares = onward or lasts or said_before(reader.question, start) or declared.type == "integer"
     near = any(
         0 <= start - stop <= 30 or (stop > end and begin - end <= 20)
         for word in declared.words
@@ -144,10 +156,25 @@ def read_amounts(reader: Reader) -> None:
         reader.add(amount_field(reader, start), operator, written_amount(amount, None), begin_at, finish)
 
 
+def in_words(question: str) -> list[Amount]:
+    """Return the numbers in words without a currency: "over a thousand". A small one counts things more often than money."""
+    written = [amount.span for amount in find_amounts(question)]
+    return [
+        Amount(Money(Decimal(number.value)), question[number.start : number.end], (number.start, number.end))
+        for number in find_spelled(question)
+        if number.value >= COUNTED_IN_WORDS and not any(start <= number.start < end for start, end in written)
+    ]
+
+
+COUNTED_IN_WORDS = 20
+"""A number in words below it counts things more often than money."""
+
+
 def amounts_in(reader: Reader) -> list[Amount]:
     """Return the amounts of the question; a code that is an ordinary word ("top 3") is a currency only where one is stored."""
     found = []
-    for amount in find_amounts(reader.question):
+    amounts = [*find_amounts(reader.question), *in_words(reader.question)]
+    for amount in sorted(amounts, key=lambda amount: amount.span):
         mark = re.search(r"[^\W\d_]{2,}", amount.text)
         number = re.search(r"[\d.,'’\u00a0\u202f ]*\d", amount.text)
         if (

@@ -6,18 +6,18 @@ from functools import cache
 
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
+from citegraph.language import terms
 from citegraph.language.numbers import find_spelled
-from citegraph.language.word_tables import alternation, listed, pattern, source
+from citegraph.language.word_tables import alternation, pattern, source
 from citegraph.question import cues
 from citegraph.question.groups import UNITS, group_at
-from citegraph.question.measures import said_before
+from citegraph.question.measures import durations, said_before
 from citegraph.question.phrases import find_phrase
 
 RANKS = ("largest", "smallest", "newest", "oldest", "longest", "shortest", "top", "first", "last")
 FALLING = frozenset({"largest", "newest", "longest", "top", "last"})
 ORDERED = frozenset({"money", "date", "quantity", "integer", "decimal"})
 NUMBER = r"(?P<number>\d{1,4})"
-TIMES = frozenset(listed("asking", "times"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +114,7 @@ def _usual_field(bucket: Bucket, kind: str) -> str | None:
     if kind in ("newest", "oldest", "first", "last"):
         return bucket.main_date
     if kind in ("longest", "shortest"):
-        spans = [item.name for item in bucket.fields if item.type == "quantity" and item.unit in TIMES]
-        return spans[0] if spans else None
+        return next((item.name for item in durations(bucket)), None)
     return bucket.main_amount
 
 
@@ -142,13 +141,33 @@ def _sorted(bucket: Bucket, question: str) -> Rank | None:
     return Rank(found.name, falling, 0, text=question[led.start() :]) if found else None
 
 
+NEAR = 25
+"""Characters between "the last of" and the documents."""
+
+
 def _extreme_date(bucket: Bucket, question: str) -> Rank | None:
-    """Return the order of "which contract runs out last": a date field's word beside "first", "last", "earliest" ..."""
+    """Return the order of "which contract runs out last": a date field's word beside "first", "last", "earliest" ...
+
+    Or behind "the last of": "when does the last of the contracts run out".
+    """
+    of = pattern("first", "last", after=rf"\s+{source('from_a_set')}").search(question)
+    meant = of is not None and any(
+        0 <= start - of.end() <= NEAR for noun in bucket.nouns for start, _ in find_phrase(question, noun)
+    )  # not "the first of March"
     for declared in bucket.fields:
         if declared.type != "date":
             continue
         for word in declared.words:
             for start, end in find_phrase(question, word):
+                if (
+                    of is not None
+                    and meant
+                    and start > of.end()
+                    and terms.bare(word) not in terms.stop_words()
+                ):
+                    return Rank(
+                        declared.name, pattern("last").match(of.group()) is not None, 1, text=of.group()
+                    )
                 after = cues.ENDMOST.match(question, end)
                 if after and start > 0:
                     return Rank(declared.name, bool(after["late"]), 1, text=after.group())

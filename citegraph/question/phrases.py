@@ -6,6 +6,7 @@ from functools import lru_cache
 from rapidfuzz.distance import OSA
 
 from citegraph.corpus.schema.bucket import Bucket
+from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
 from citegraph.language.terms import bare, same_noun
 from citegraph.language.word_tables import alternation
@@ -68,7 +69,13 @@ ENDING = 4
 def document_words(bucket: Bucket) -> tuple[str, ...]:
     """Return the words for a bucket's documents: its nouns, and the declared kinds of them ("Lizenzvertrag")."""
     kinds = (item for item in bucket.fields if item.type == "keyword" and "type" in item.name)
-    return (*bucket.nouns, *(form for item in kinds for form in item.canonical))
+    forms = (form for item in kinds if _is_of_documents(item, bucket) for form in item.canonical)
+    return (*bucket.nouns, *forms)
+
+
+def _is_of_documents(declared: Field, bucket: Bucket) -> bool:
+    """Tell whether a field's values are kinds of the bucket's documents: one is said by their noun ("root certificate")."""
+    return any(find_phrase(form, noun) for form in declared.canonical for noun in bucket.nouns)
 
 
 def clean(question: str) -> str:

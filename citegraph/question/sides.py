@@ -48,6 +48,8 @@ def beside(decomposition: Decomposed) -> list[str]:
 def split_sides(bucket: Bucket, linker: ValueLinker, question: str, *, today: object) -> list[Side]:
     """Return two sides of a comparison, or none when no two comparable items stand on both sides of a joining word."""
     items = comparable(bucket, linker, question, today)
+    if sides := shortened(bucket, linker, question, items):
+        return sides
     best: tuple[int, Item, Item] | None = None
     for join in JOIN.finditer(question):
         left = nearest([item for item in items if item.end <= join.start()], join.start(), before=True)
@@ -66,6 +68,28 @@ def split_sides(bucket: Bucket, linker: ValueLinker, question: str, *, today: ob
         Side(question[left.start : left.end], without(question, right), left.link),
         Side(question[right.start : right.end], without(question, left), right.link),
     ]
+
+
+CODE = re.compile(r"\s*(?P<code>[\w.]*\d[\w.]*)(?!\w)")
+
+
+def shortened(bucket: Bucket, linker: ValueLinker, question: str, items: Sequence[Item]) -> list[Side]:
+    """Return both sides of "Quarry Root X1 or X2": behind the joining word stands only what is other in a stored name."""
+    for join in JOIN.finditer(question):
+        left = nearest([item for item in items if item.end <= join.start()], join.start(), before=True)
+        code = CODE.match(question, join.end()) if STRONG.match(join.group()) else None
+        if left is None or left.link is None or code is None or join.start() - left.end > 1:
+            continue
+        said = question[left.start : left.end]
+        name = re.sub(r"[\w.]*\d[\w.]*$", code["code"], said)
+        known = linker.link(bucket.name, name, fields=[left.link.field]) if name != said else []
+        if known and known[0].how in {"exact", "folded"}:
+            end = question[code.end() :]
+            return [
+                Side(said, f"{question[: left.end]}{end}", left.link),
+                Side(name, f"{question[: left.start]}{name}{end}", known[0]),
+            ]
+    return []
 
 
 def comparable(bucket: Bucket, linker: ValueLinker, question: str, today: object) -> list[Item]:

@@ -40,6 +40,10 @@ async def talk(session: Session, *messages: str) -> list[Answer]:
         (("invoices from Oudenveld over 1200 EUR", "remove the amount condition"), {"oudenveld-of-24-01", "oudenveld-of-24-02"}),
         (("datasheets by Norrvolt", "how many?", "which of them are newer than 2022?"), {"nvr7833", "nv2n518"}),
         (("contracts with Kestrelwick", "only those of 2023"), {"kestrelwick-supply-2023"}),
+        (("certificates of Ostrel", "RSA keys only please"), {"ostrel-issuing-ca-3", "ostrel-root-ca-g1"}),
+        (("certificates of Ostrel", "rsa only", "the oldest one"), {"ostrel-root-ca-g1"}),
+        (("certificates of Ostrel", "drop the elliptic curve ones"), {"ostrel-issuing-ca-3", "ostrel-root-ca-g1"}),
+        (("certificates of Ostrel", "narrow that to the ones with an EC key"), {"ostrel-root-ca-e2"}),
     ],
 )  # fmt: skip
 async def test_a_set_is_edited(session: Session, messages: tuple[str, ...], documents: set[str]) -> None:
@@ -56,6 +60,8 @@ async def test_a_set_is_edited(session: Session, messages: tuple[str, ...], docu
         (("invoices from Cobaltine in 2024", "total per vendor"), "10 groups: 21 of 21 documents were included."),
         (("total of Halbrecht invoices in 2024", "and the tax?"), "Sum of tax amount: 1,983.60 EUR"),
         (("What did we spend with Cobaltine Cloud in 2024?", "and in 2025?"), "2,280.00 USD"),
+        (("What did we spend with Cobaltine Cloud in 2024?", "and the year after?"), "2,280.00 USD"),
+        (("Qual è il totale delle fatture di Cobaltine Cloud nel 2025?", "e l'anno prima?"), "8,010.00 USD"),
         (("What did we spend with Cobaltine Cloud in 2024?", "and Oudenveld?"), "2,541.00 EUR"),
         (("What did we spend with Cobaltine Cloud in 2024?", "is it higher than 8000 USD?"), "Yes: 8,010.00 USD is more than"),
         (("What did we spend with Cobaltine Cloud in 2024?", "is it higher than in 2025?"), "Difference: 5,730.00 USD"),

@@ -307,6 +307,12 @@ def test_a_hard_filter_is_never_given_up(corpus: Corpus, plan: Plan) -> None:
         ),
         ("invoices", "Did Cobaltine charge more in Q1 2024 than in Q3 2024?", ["Q1 2024", "Q3 2024"]),
         ("contracts", "Which of them is longer?", []),
+        (
+            "certificates",
+            "ostrel root ca g1 or e2, which lives longer",
+            ["ostrel root ca g1", "ostrel root ca e2"],
+        ),
+        ("certificates", "ostrel root ca g1 or e7, which lives longer", []),
     ],
 )
 def test_sides(corpus: Corpus, bucket: str, question: str, labels: list[str]) -> None:

@@ -294,15 +294,6 @@ class DocumentStore:
             found.update({row.doc_id: _record(row) for row in rows})
         return found
 
-    def of_files(self, names: Sequence[str], limit: int = 6) -> dict[str, str]:
-        """Return the first documents whose file has one of `names`, in any case, each with its bucket."""
-        if not names:
-            return {}
-        table = _documents.c
-        same = func.lower(table.source_file).in_([name.lower() for name in names])
-        found = select(table.doc_id, table.bucket).where(same).order_by(table.doc_id).limit(limit)
-        return {row.doc_id: row.bucket for row in self._rows(self._seen(found))}
-
     def named(self, name: str, bucket: str | None = None, limit: int = 6) -> Sequence[str]:
         """Return the ids of the first documents whose id, file name or path is `name`, else of those that hold it."""
         table = _documents.c

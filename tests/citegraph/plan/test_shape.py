@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 
+from citegraph.answer import set_statements
 from citegraph.answer.set_statements import compose_set
 from citegraph.corpus.schema.bucket import load_buckets
 from citegraph.plan.make_plan import make_plan
+from citegraph.plan.narrowing import with_stated_date
 from citegraph.plan.stored_filters import printed
 from citegraph.question.intent import settle_intent
 from citegraph.run.context import Context
@@ -36,6 +38,8 @@ def planned(corpus: Corpus, bucket: str, question: str) -> Any:
         ("invoices", "how many suppliers sent invoices in 2024?", "distinct", "vendor_name"),
         ("invoices", "Wie viele verschiedene Lieferanten gibt es?", "distinct", "vendor_name"),
         ("invoices", "How many invoices are there?", "count", None),
+        ("invoices", "total at Cobaltine Cloud in 2024", "sum", "total_amount"),
+        ("invoices", "what do the Cobaltine Cloud invoices come to", "sum", "total_amount"),
         (
             "invoices",
             "average number of days between invoice date and due date of all invoices",
@@ -365,3 +369,92 @@ def test_the_documents_behind_a_share_and_a_first_group_are_those_of_the_whole_a
     assert len(share["documents"]) == corpus.annotations.count("invoices")
     first = compose_set(corpus, planned(corpus, "contracts", "most common governing law?"), {}, context)
     assert 0 < len(first["documents"]) < corpus.annotations.count("contracts")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How much did the invoice of Halbrecht come to?",
+        "total on invoice OF-24-02",
+        "what's the total on invoice OF-24-02",
+    ],
+)
+def test_a_total_of_one_document_is_a_value_that_it_prints(corpus: Corpus, question: str) -> None:
+    assert planned(corpus, "invoices", question)["intent"] == "qa"
+
+
+def test_groups_by_the_last_word_of_a_field_say_how_many_documents_each_has(corpus: Corpus) -> None:
+    plan = planned(corpus, "contracts", "contracts per type")
+    assert plan["aggregate"]["group_by"] == ["contract_type"]
+    spent = planned(corpus, "invoices", "invoices of Oudenveld per month")
+    text = compose_set(corpus, spent, {}, Context(today="2025-03-01"))["text"]
+    assert "2024-02: sum total amount 1,355.20 EUR (1 document) [oudenveld-of-24-02]" in text
+
+
+def test_of_many_groups_those_with_the_most_documents_are_said(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(set_statements, "SAID_GROUPS", 1)
+    plan = planned(corpus, "invoices", "number of invoices per vendor")
+    lines = compose_set(corpus, plan, {}, Context(today="2025-03-01"))["text"].splitlines()
+    assert lines[1] == "The 1 with the most documents, the others in the table:"
+    assert lines[2].startswith("- Cobaltine Cloud Inc.: count 5 ")
+    assert len(lines) == 3
+
+
+def test_each_of_several_counts_is_a_group(corpus: Corpus) -> None:
+    asked = "how many of our contracts are under Malaysian law, how many under the law of Delaware and how many under New York law?"
+    plan = planned(corpus, "contracts", asked)
+    assert plan["aggregate"]["group_by"] == ["governing_law"]
+    assert [
+        (item["operator"], len(item["value"])) for item in plan["per_bucket"]["contracts"]["filters"]
+    ] == [("in", 3)]
+    plan = planned(
+        corpus, "certificates", "Wieviele der Zertifikate sind RSA und wieviele elliptische Kurve?"
+    )
+    assert plan["aggregate"]["group_by"] == ["key_type"]
+
+
+@pytest.mark.parametrize(
+    ("bucket", "question", "intent"),
+    [
+        ("contracts", "what do we have from Kestrelwick or Halbrecht?", "list"),
+        ("contracts", "hosting or transport deals, which do we have?", "list"),
+        ("contracts", "what does the contract with Kestrelwick say?", "qa"),
+        ("invoices", "Pour quelle date la facture OF-24-02 devait-elle être payée ?", "qa"),
+    ],
+)
+def test_what_is_there_is_a_list(corpus: Corpus, bucket: str, question: str, intent: str) -> None:
+    assert planned(corpus, bucket, question)["intent"] == intent
+
+
+def test_the_last_of_a_set_to_end_is_one_of_it(corpus: Corpus) -> None:
+    plan = planned(corpus, "certificates", "when does the last of the Ostrel certificates expire?")
+    assert plan["order_by"] == {"field": "valid_until", "descending": True, "limit": 1}
+
+
+def test_the_first_of_a_month_orders_nothing(corpus: Corpus) -> None:
+    plan = planned(
+        corpus, "certificates", "certificates issued before the first of March 2024 that expire in 2029"
+    )
+    assert plan["order_by"] is None
+
+
+def test_a_bound_on_a_date_compares_nothing() -> None:
+    assert decompose("leases under Dutch law or the law of France, signed 2019 or later")["intent"] == "qa"
+    assert decompose("which is later, the lease of 2019 or that of 2020")["intent"] == "compare"
+
+
+def test_two_documents_that_are_compared_are_read_and_not_counted(corpus: Corpus) -> None:
+    plan = planned(corpus, "certificates", "Welches läuft länger, Ostrel Root CA G1 oder Ostrel Root CA E2?")
+    assert (plan["intent"], len(plan["sides"])) == ("compare", 2)
+
+
+def test_a_date_that_no_document_meant_states_gives_way_to_the_main_one(corpus: Corpus) -> None:
+    part: Any = {"filters": [{"field": "withdrawn_date", "operator": ">=", "value": "2024-01-01"}]}
+    plan: Any = {"kind": "documents", "buckets": ["generic"], "per_bucket": {"generic": part}}
+    made, said = with_stated_date(corpus, plan)
+    assert made["per_bucket"]["generic"]["filters"][0]["field"] == "published_date"
+    assert said == ["None of these documents states its withdrawn date; the published date was used."]
+    part["filters"][0] |= {"field": "published_date", "value": "2099-01-01"}
+    assert with_stated_date(corpus, plan) == (plan, [])

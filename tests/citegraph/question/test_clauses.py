@@ -1,10 +1,13 @@
 """clauses: a question as typed conditions, with what is asked, what is left and what was negated."""
 
+from dataclasses import replace
+
 import pytest
 
 from citegraph.corpus.filters.clause import Clause, Group
-from citegraph.question.clauses import wanted
+from citegraph.question.clauses import denied_elsewhere, wanted
 from citegraph.run.context import Context
+from citegraph.run.services import Corpus
 from tests.node_runtime import Condition, Read, conditions
 
 COBALTINE, HALBRECHT = "Cobaltine Cloud Inc.", "Halbrecht Präzisionstechnik GmbH"
@@ -35,6 +38,9 @@ def amount(operator: str, value: object) -> list[Condition]:
         ("factures de plus de 1000 EUR", amount(">", "1000 EUR")),
         ("factures d'au moins 1000 EUR", amount(">=", "1000 EUR")),
         ("factures entre 1000 et 2000 EUR", amount("between", ["1000 EUR", "2000 EUR"])),
+        ("invoices that go over a thousand", amount(">", "1000")),
+        ("invoices under five hundred EUR", amount("<", "500 EUR")),
+        ("vendors with more than one invoice", []),
         ("the 12 largest invoices", []),
         ("invoices of 12", []),
     ],
@@ -345,3 +351,56 @@ def test_days_told_years_cut_and_terms_open(
 ) -> None:
     found = [item for item in conditions(read(bucket, question)) if item[0] != "document_type"]
     assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("bucket", "question", "asked"),
+    [
+        ("contracts", "how long does the one with Tannick go on", "term"),
+        ("contracts", "wie lange geht der mit Norrvolt", "term"),
+        ("certificates", "jusqu'à quand Ostrel Root CA G1 vaut-il ?", "valid_until"),
+        ("certificates", "bis wann geht Ostrel Root CA G1", "valid_until"),
+        ("certificates", "seit wann gibt es Ostrel Root CA G1", "valid_from"),
+        ("certificates", "Ostrel Root CA G1 or E2, which lives longer", "valid_until"),
+    ],
+)
+def test_the_form_of_a_question_asks_for_a_length_an_end_or_a_beginning(
+    read: Read, bucket: str, question: str, asked: str
+) -> None:
+    assert read(bucket, question).asked[:1] == (asked,)
+
+
+def test_a_length_of_time_after_for_is_a_condition(read: Read) -> None:
+    assert ("term", "=", "3 year") in conditions(read("contracts", "agreements that run for three years"))
+
+
+def test_what_is_denied_is_denied_in_each_field_that_holds_it(corpus: Corpus) -> None:
+    links = corpus.linker.find_mentions("generic", "without denial-of-service")
+    twice = [*links, replace(links[0], field="keywords")]
+    denied = Clause(field=links[0].field, operator="not in", value=list(links[0].values), raw=links[0].text)
+    assert [item.field for item in denied_elsewhere([denied], twice)] == ["keywords"]
+    assert denied_elsewhere([denied.model_copy(update={"operator": "in"})], twice) == []
+
+
+def test_a_firm_is_named_by_a_word_for_it_with_its_legal_form(read: Read) -> None:
+    """ "Components" is an ordinary word and "Kestrelwick Components" is not said: the whole name is."""
+    said = read("invoices", "Rechnungen von Mirabund Software GmbH")
+    assert [item.text for item in said.mentions] == ["Mirabund Software GmbH"]
+
+
+@pytest.mark.parametrize(
+    ("bucket", "question", "noun"),
+    [
+        ("invoices", "elenca le ricevute di Warung Larut", "plural"),
+        ("invoices", "la ricevuta di Warung Larut", "singular"),
+        ("certificates", "RSA only", ""),
+        ("certificates", "quali certificati", "plural"),
+    ],
+)
+def test_nouns_of_the_documents(read: Read, bucket: str, question: str, noun: str) -> None:
+    assert read(bucket, question).noun == noun
+
+
+def test_currencies_are_named_in_spanish_and_italian(read: Read) -> None:
+    assert conditions(read("invoices", "facturas en dólares")) == [("total_amount", "=", "USD")]
+    assert conditions(read("invoices", "fatture in dollari")) == [("total_amount", "=", "USD")]
