@@ -328,7 +328,9 @@ def read_noun(reader: Reader) -> str:
             said = reader.question[start:end].lower()
             longer = len(said) > len(noun) and re.search(r"(?:s|ien|en|er|e|n|a)$", said) is not None
             italian = len(said) == len(noun) and (noun[-1], said[-1]) in ITALIAN and said not in nouns
-            longer = longer or italian
+            longer = (
+                longer or italian or said.split()[0] == f"{noun.split()[0].lower()}s"
+            )  # "fiches de données"
             one = said.endswith("s") and GENITIVE.search(reader.question[:start])
             if longer and not (one and reader.question[start].isupper()):
                 return "plural"

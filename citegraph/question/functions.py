@@ -65,6 +65,8 @@ def counting(question: str) -> Iterator[tuple[int, int]]:
     for match in pattern("count").finditer(question):
         if not pattern("share", before=r"\s+").match(question, match.end()):  # "how many percent"
             yield match.span()
+    if alone := pattern("count_alone", before=r"\W*", after=r"\W*").fullmatch(question):
+        yield alone.span()
     for match in pattern("count_verb").finditer(question):
         # "Combien coûtent", "combien ont coûté" ask for an amount.
         if not pattern("money").search(question, match.start(), match.end() + VERB):

@@ -15,9 +15,14 @@ from citegraph.question import cues
 
 @lru_cache(maxsize=16384)
 def _pattern(phrase: str) -> re.Pattern[str]:
-    """Return the pattern of a phrase; its last word, when it is one of letters, is left to `same_noun`."""
+    """Return the pattern of a phrase; its last word, when it is one of letters, is left to `same_noun`.
+
+    The first may have the "s" of a plural: "fiches de données".
+    """
     *first, last = re.split(r"[\s\-]+", phrase.strip())
-    *before, end = [*(re.escape(part) for part in first), _begun(last) if last.isalpha() else re.escape(last)]
+    before, end = [re.escape(part) for part in first], _begun(last) if last.isalpha() else re.escape(last)
+    if first and first[0].isalpha() and len(first[0]) > terms.SHORT:
+        before[0] += "s?"
     body = rf"{CLITIC}[-\s]+".join([*before, f"(?P<last>{end})"])
     return re.compile(rf"(?<!\w){body}(?!\w)", re.IGNORECASE)
 
@@ -92,7 +97,8 @@ def named(asked: list[str], phrases: tuple[str, ...]) -> set[str]:
     return {
         phrase
         for phrase, first, folded in _folded(phrases)
-        if (first in whole if first else folded[:2] in starts) and find_phrase(text, folded)
+        if (first in whole or f"{first}s" in whole if first else folded[:2] in starts)
+        and find_phrase(text, folded)
     }
 
 

@@ -393,6 +393,8 @@ def test_a_firm_is_named_by_a_word_for_it_with_its_legal_form(read: Read) -> Non
     [
         ("invoices", "elenca le ricevute di Warung Larut", "plural"),
         ("invoices", "la ricevuta di Warung Larut", "singular"),
+        ("datasheets", "combien de fiches de données de sécurité", "plural"),
+        ("datasheets", "la fiche de données de sécurité", "singular"),
         ("certificates", "RSA only", ""),
         ("certificates", "quali certificati", "plural"),
     ],

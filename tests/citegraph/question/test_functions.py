@@ -30,6 +30,7 @@ from citegraph.question.functions import asks, counted_at, function_of
         ("sum", "How much went to Tarn in May?"),
         ("sum", "What do the invoices of Tarn come to?"),
         ("count", "Combien expirent avant 2027 ?"),
+        ("count", "combien ?"),
         ("none", "Combien coûtent les pompes ?"),
         ("none", "Combien ont coûté les pompes ?"),
         ("count", "How many paid leases are there?"),

@@ -22,6 +22,8 @@ from citegraph.question.phrases import find_phrase
         ("les journaux de caisse", "journal", ["journaux"]),
         ("un reçu, deux reçus", "reçu", ["reçu", "reçus"]),
         ("errata", "erratum", ["errata"]),
+        ("deux fiches de paie", "fiche de paie", ["fiches de paie"]),
+        ("the ass of base", "as of base", []),
         ("tre ricevute", "ricevuta", ["ricevute"]),
         ("i contratti", "contratto", ["contratti"]),
         ("¿cuáles caducan?", "caduca", ["caducan"]),
