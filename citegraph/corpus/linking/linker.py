@@ -23,7 +23,7 @@ from citegraph.corpus.schema.declared_words import (
 from citegraph.corpus.schema.field import Field
 from citegraph.language.countries import country_code, forms_of
 from citegraph.language.names import CLEAR_FORMS, CONNECTORS, LEGAL_FORMS, Token, parse_name, tokens
-from citegraph.language.terms import bare, fold, same_noun, stop_words
+from citegraph.language.terms import bare, fold, same_noun, stop_words, words
 from citegraph.language.word_tables import table
 
 
@@ -235,8 +235,8 @@ class Search(NameSearch):
     def is_inside(self, link: Link) -> bool:
         """Tell whether one word of several names begins hardly any of them: "rust" of "yaml-rust" and "finch-rust" names none."""
         word = bare(link.text)
-        heads = sum(bare(value).startswith(word) for value in link.values)
-        return word.isalpha() and heads * 2 < len(link.values)
+        places = [parts.index(word) for value in link.values if word in (parts := words(value))]
+        return len([place for place in places if place]) * 2 > len(link.values)
 
     def _quoted(self, link: Link) -> bool:
         around = self.text[max(0, link.start - 1) : link.start], self.text[link.end : link.end + 1]
