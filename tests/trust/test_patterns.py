@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from citegraph.corpus.extraction.labelled.labels import _ITEM
 from tests.trust.own_units import own_units
 from tests.trust.patterns import SHORT_LIST, Found, costly
 
@@ -42,3 +43,7 @@ def test_a_pattern_costs_what_its_own_whole_shows() -> None:
     whole = own_units(re.compile(r"(?:EUR|USD) ?(\d{1,3})[^\W\d]{2}(?!x)[^a1]"))[0]
     assert re.fullmatch(r"(?:EUR|USD) ?(\d{1,3})[^\W\d]{2}[^a1]", whole)
     assert costly(Found(re.compile(r"\bEUR \d{1,3}\b"), "here")) is None
+
+
+def test_an_item_of_a_list_costs_what_its_line_is_long() -> None:
+    assert costly(Found(_ITEM, "labels", frozenset({"fullmatch"}))) is None

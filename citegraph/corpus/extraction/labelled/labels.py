@@ -40,7 +40,7 @@ _GAP_BEFORE = re.compile(
 
 _ALONE = re.compile(r"[ \t]*:?[ \t]*(?:\n|\Z)")
 _ITEM = re.compile(
-    r"[ \t]*[^\w\s(]?[ \t]*(?P<words>[^\W\d_a-zß-öø-ÿ][^\d:;.!?\n]*(?:\.[^\d:;!?\n]+)*?)[ \t]*,?[ \t]*"
+    r"[ \t]*[^\w\s(]?[ \t]*(?P<words>[^\W\d_a-zß-öø-ÿ][^\d:;.!?\n]*(?:\.+[^\d:;.!?\n]+)*?)[ \t]*,?[ \t]*"
 )
 """An item of a list: it begins large, behind at most one sign, and neither ends as a sentence nor names something else."""
 MOST_WORDS = 6
