@@ -106,8 +106,8 @@ class VerifyCitations:
         return {**update, "usage": checked.update.get("usage", {}) | update["usage"]}
 
     async def check(self, state: State, context: Context, evidence: Sequence[Evidence]) -> "Checked":
-        """Return the report on the draft; a model of step `verify` rules on claims that a model wrote and words
-        leave undecided, unless it has failed before in this run. A verifier of the user's own stands in its place, and
+        """Return the report on the draft; a model of step `verify` rules on claims that a model wrote and
+        whose values stand, unless it has failed before in this run. A verifier of the user's own stands in its place, and
         may object to any claim that rests on a passage.
         """
         draft = state["draft"]

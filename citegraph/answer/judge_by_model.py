@@ -1,4 +1,4 @@
-"""judge_claims: let a model rule on the claims of an answer that words alone leave undecided."""
+"""judge_claims: let a model rule on the claims of an answer whose values all stand in what they cite."""
 
 import time
 from collections.abc import Mapping, Sequence

@@ -768,7 +768,7 @@ def verify(
         answer_text: the answer with `[doc_id]` markers.
         evidence: the spans that the answer was written from.
         derivations: numbers that code computed and the answer may state.
-        judge: optional model for claims that words alone decide.
+        judge: optional model for the claims whose values stand, but not word for word.
         question: what was asked: its names may be used, and its values may go into a computation.
         absent: sentences that say what no document states. No passage can show that, so none is held against them,
             and they are no claims, unless they bring a value of their own or deny nothing that can be read: then they
