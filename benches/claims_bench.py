@@ -1,7 +1,6 @@
 """How well answers as a good model writes them are checked: right claims refused, wrong ones passed, tables kept.
 
     python -m benches.claims_bench [--half open|first_look] [--set NAME] [--json] [--show refused|passed] [--without-baselines]
-    python -m benches.claims_bench --judge recorded     a judge's recorded rulings on two draws of the open half (claims_judge.py)
 
 The answers lie in `benches/claims/{agreements,figures}/{open,first_look}.jsonl`: a question, the numbered passages
 that were found, an answer whose markers name them, its claims, and subtly wrong versions of single claims. Each answer
@@ -381,16 +380,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--show", choices=["refused", "passed", "all"], default="", help="print these cases")
     parser.add_argument("--without-baselines", action="store_true")
-    parser.add_argument(
-        "--judge", choices=["recorded"], help="replay what a judge ruled on draws of the open half"
-    )
     args = parser.parse_args(argv)
-    if args.judge:
-        from benches import claims_judge
-
-        results = claims_judge.replayed(show=bool(args.show))
-        print(json.dumps(results, indent=2, ensure_ascii=False) if args.json else claims_judge.table(results))
-        return 0
     try:
         result = measure(
             args.half, not args.without_baselines, show=args.show, sets=[args.set] if args.set else SETS

@@ -1,5 +1,6 @@
 """The claims of the benchmark with a judge: whole answers of right and wrong claims, their prompts, and recorded replies.
 
+    python -m benches.claims_judge replay                          what a judge ruled on two draws of the open half
     python -m benches.claims_judge prompts FOLDER [--draw 1|2]     write one prompt a file, as the product makes it
     python -m benches.claims_judge record FOLDER [--draw 1|2]      take up the replies (FOLDER/ID.reply.json, as the prompt asks)
     python -m benches.claims_bench --judge recorded                replay them: right claims refused, wrong ones passed
@@ -205,14 +206,20 @@ def table(results: Sequence[dict[str, Any]]) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write the prompts of a draw, or take up the replies to them."""
+    """Replay the recorded rulings, write the prompts of a draw, or take up the replies to them."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("action", choices=["prompts", "record"])
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("action", choices=["replay", "prompts", "record"])
+    parser.add_argument("folder", type=Path, nargs="?", help="of the prompts and replies")
     parser.add_argument("--draw", type=int, choices=sorted(DRAWS), default=1)
+    parser.add_argument("--show", action="store_true", help="print the cases too")
     args = parser.parse_args(argv)
+    if args.action == "replay":
+        print(table(replayed(show=args.show)))
+        return 0
+    if args.folder is None:
+        parser.error(f"{args.action} needs a folder")
     sheets = draw(args.draw)
     if args.action == "prompts":
         args.folder.mkdir(parents=True, exist_ok=True)

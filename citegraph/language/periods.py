@@ -275,6 +275,12 @@ def _onwards() -> re.Pattern[str]:
     return re.compile(rf"\s*{_any('onwards')}(?!\w)", re.IGNORECASE)
 
 
+@cache
+def _from_on() -> re.Pattern[str]:
+    """Return what behind "from 2020" says that it has no end: "on", not "on the supply of"."""
+    return re.compile(rf"\s*{_any('from_on')}(?!\w)", re.IGNORECASE)
+
+
 _KINDS = ("until", "since", "before", "after")
 
 
@@ -454,6 +460,7 @@ def _open(head: str, text: str, period: Period) -> Period:
             kind == "since"
             and lead[0].split()[0].lower() == "from"
             and not _onwards().match(text, period.span[1])
+            and not _from_on().match(text, period.span[1])
         ):
             return period  # "invoices from 2018" are those of 2018
         begin = min(lead.start(), period.span[0])

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date
 
 from citegraph.corpus.filters.clause import Clause, Group, clauses_in, typed_filters
-from citegraph.corpus.filters.filter_operators import matches
+from citegraph.corpus.filters.filter_operators import is_currency, matches
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.language.dates import month_pattern
@@ -67,6 +67,12 @@ def lasting(number: WantedNumber) -> WantedNumber:
 def last_turn(turns: Sequence[Turn]) -> Turn | None:
     """Return the last turn that looked into documents, None without one; what a client told of counts."""
     return next((turn for turn in reversed(turns) if turn.get("left") or "left" not in turn), None)
+
+
+def last_turns(turns: Sequence[Turn]) -> tuple[Turn | None, Turn | None]:
+    """Return the last turn that looked into documents, and the one before it."""
+    last = last_turn(turns)
+    return last, last_turn(turns[: turns.index(last)]) if last is not None else None
 
 
 def told_turn(corpus: Corpus, plan: Plan, turn: Turn) -> Turn:
@@ -275,9 +281,13 @@ def as_left(plan: Plan, turn: Turn, context: Context) -> Plan:
 
 
 def follow_up(
-    corpus: Corpus, plan: Plan, turn: Turn, message: str, context: Context
+    corpus: Corpus, plan: Plan, turn: Turn, message: str, context: Context, earlier: Turn | None = None
 ) -> tuple[Plan, list[str]]:
-    """Return the plan that the last turn left as a message changes it, and a line about each condition; blocking."""
+    """Return the plan that the last turn left as a message changes it, and a line about each condition; blocking.
+
+    Args:
+        earlier: the turn before the last one, None without one.
+    """
     turn = turn if turn.get("left") else told_turn(corpus, plan, turn)
     name = plan["buckets"][0]
     bucket, before = corpus.buckets[name], plan["per_bucket"][name]
@@ -289,8 +299,7 @@ def follow_up(
         reading = read_question(bucket, corpus.linker, text, context.now)
     if one_fact(turn) and goes_on(message) and left_words(bucket, reading, text):
         plan = without_codes(plan, bucket, reading)  # another thing is described
-    said = plain(text)
-    function = function_of(said)
+    said, function = plain(text), function_of(plain(text))
     against = held_against(reading, bucket, text, turn)
     gone = dropped_fields(bucket, text, before)
     per_bucket, lines = edited_parts(corpus, plan, text, context, gone, against)
@@ -313,11 +322,12 @@ def follow_up(
     changed["only"] = [] if whole else only_of(corpus, turn, plan, part, bucket)
     groups = read_groups(bucket, said)
     lists = bool(cues.WHICH.search(text) or cues.LIST.search(text))
-    if against or compares(text, filters_changed, lists=lists):
-        made = compared_number(plan, before, part, against, turn, wanted, bucket)
-        if made:
-            kept_in_view = changed["only"] if against else []
-            return {**as_number(changed, made), "only": kept_in_view, "per_bucket": plan["per_bucket"]}, lines
+    held = against or compares(text, filters_changed, lists=lists)
+    made = compared_number(plan, before, part, against, turn, wanted, bucket) if held else None
+    if made := made or between_turns(bucket, turn, earlier, text):
+        seen: Plan = {**as_number(changed, made), "per_bucket": plan["per_bucket"]}
+        return seen | {"only": changed["only"] if against else []}, lines
+    changed = without_change(changed, name, text)
     extreme = function in {"max", "min"} and number is not None and not lists
     if rank and rank.group is None and rank.field and (rank.limit != 1 or not extreme):
         order: OrderBy = {"field": rank.field, "descending": rank.descending, "limit": rank.limit}
@@ -506,7 +516,37 @@ def compared_number(
     made: WantedNumber = {"function": function, "field": field}
     if against:
         return {**made, "against": against}
+    fresh = [clause for clause in flat(part["filters"]) if clause not in flat(before["filters"])]
+    if fresh and all(
+        clause.get("operator") == "=" and is_currency(str(clause.get("value"))) for clause in fresh
+    ):
+        return None  # "by how much, in EUR": a currency is no other period or name
     return {**made, "sides": [list(before["filters"]), list(part["filters"])]}
+
+
+def between_turns(bucket: Bucket, turn: Turn, earlier: Turn | None, message: str) -> WantedNumber | None:
+    """Return the number of the last turn beside that of the one before it: "by how much did it fall?" after two sums."""
+    if earlier is None or pattern("change").search(message) is None:
+        return None
+    one, other = earlier.get("left"), turn.get("left")
+    if one is None or other is None or one["intent"] != "compute" or one["aggregate"] != other["aggregate"]:
+        return None
+    sides = [
+        list(item.get("applied", {}).get(bucket.name, {}).get("filters", [])) for item in (earlier, turn)
+    ]
+    number = other["aggregate"]
+    if number.get("group_by") or not all(sides) or sides[0] == sides[1]:
+        return None
+    return {"function": number["function"], "field": number["field"], "sides": sides}
+
+
+def without_change(plan: Plan, name: str, message: str) -> Plan:
+    """Return the plan that says that the change which a message asks for was not computed, where it asks for one."""
+    part, asked = plan["per_bucket"][name], pattern("change").search(message)
+    if asked is None:
+        return plan
+    unread: BucketPlan = {**part, "unused": [*part["unused"], asked.group()]}
+    return {**plan, "per_bucket": {**plan["per_bucket"], name: unread}}
 
 
 def as_number(plan: Plan, number: WantedNumber) -> Plan:

@@ -16,7 +16,7 @@ from citegraph.corpus.schema.bucket import Bucket
 from citegraph.errors import BadInput, Unavailable
 from citegraph.language.word_tables import pattern
 from citegraph.plan.chains import leads_on, part_of, parts_apart
-from citegraph.plan.follow_ups import as_left, follow_up, last_turn
+from citegraph.plan.follow_ups import as_left, follow_up, last_turns
 from citegraph.plan.narrowing import named_documents, narrow, with_stated_date
 from citegraph.plan.plan_by_model import SETS
 from citegraph.plan.reply_edits import apply_reply
@@ -245,10 +245,10 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Plan, lis
                 line = f"{len(plan['only'])} documents hold rows with the words of the question: only those were taken."
                 problems.append(note("schema_plan", "rows", line))
     if state.get("edit"):
-        turn = last_turn(state.get("turns") or [])
+        turn, earlier = last_turns(state.get("turns") or [])
         assert turn is not None, "an edit without a turn"
         problems = []  # of the question before, which said them
-        plan, lines = follow_up(corpus, as_left(plan, turn, context), turn, state["edit"], context)
+        plan, lines = follow_up(corpus, as_left(plan, turn, context), turn, state["edit"], context, earlier)
         problems += [note("schema_plan", "follow-up", line) for line in lines]
         if plan["kind"] == "passages" and not plan["only"]:
             plan, said = narrow(corpus, plan, state["edit"])

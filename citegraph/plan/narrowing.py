@@ -62,7 +62,7 @@ def with_stated_date(corpus: Corpus, plan: Plan) -> tuple[Plan, list[str]]:
     if plan["kind"] != "documents" or not has_metadata(corpus) or main is None:
         return plan, []
     if corpus.annotations.count(name, typed_filters(part["filters"])):
-        return plan, []
+        return grouped_by_stated_date(corpus, plan, main)
     for place, clause in enumerate(part["filters"]):
         declared = bucket.field(clause.get("field", ""))
         if declared is None or declared.type != "date" or declared.name == main or not inferred(clause):
@@ -79,6 +79,30 @@ def with_stated_date(corpus: Corpus, plan: Plan) -> tuple[Plan, list[str]]:
             )
             return {**plan, "per_bucket": {**plan["per_bucket"], name: {**part, "filters": filters}}}, [said]
     return plan, []
+
+
+def grouped_by_stated_date(corpus: Corpus, plan: Plan, main: str) -> tuple[Plan, list[str]]:
+    """Return the plan with groups by the main date in place of those by a date that no document meant states; blocking."""
+    name, groups = plan["buckets"][0], plan["aggregate"].get("group_by") or []
+    bucket, filters = corpus.buckets[name], plan["per_bucket"][name]["filters"]
+    said = []
+    for group in groups:
+        field, dot, _ = group.partition(".")
+        stated: StoredClause = {"field": field, "operator": "exists", "value": None}
+        if dot and field != main and bucket.field(field) is not None:
+            if corpus.annotations.count(name, typed_filters([*filters, stated])):
+                continue
+            said.append(field)
+    if not said:
+        return plan, []
+    kept = [
+        f"{main}.{group.partition('.')[2]}" if group.partition(".")[0] in said else group for group in groups
+    ]
+    lines = [
+        f"None of these documents states its {_spoken(field)}; the {_spoken(main)} was used."
+        for field in said
+    ]
+    return {**plan, "aggregate": {**plan["aggregate"], "group_by": list(dict.fromkeys(kept))}}, lines
 
 
 def _spoken(name: str) -> str:

@@ -203,6 +203,7 @@ def values_shown(corpus: Corpus, names: Sequence[str], decomposition: Decomposed
 
     Of a condition whose value is near none, what its field holds: the values that there are, or their range and unit.
     """
+    named = {item["name"] for item in decomposition["entities"]}
     said: dict[str, str] = {item["name"]: "" for item in decomposition["entities"]}
     for item in decomposition["constraints"]:
         for value in item["value"]:
@@ -211,7 +212,7 @@ def values_shown(corpus: Corpus, names: Sequence[str], decomposition: Decomposed
     told: set[str] = set()
     for text, meant in said.items():
         # A number or date of a condition stands inside many values and means none of them; as a name it is a code.
-        inside = not meant or re.search(r"[^\W\d_]", text) is not None
+        inside = text in named or re.search(r"[^\W\d_]", text) is not None
         near = [line for name in names for line in _near(corpus, name, text, inside=inside)][: NEAREST * 2]
         held = [] if near else [line for name in names for line in _held(corpus, name, meant)]
         if near:

@@ -158,7 +158,7 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
     read_amounts(reader)
     read_currencies(reader)
     filters, atoms, denials = arrange(reader)
-    filters = [*filters, *denied_elsewhere(filters, names)]
+    filters = [*without_restated(filters), *denied_elsewhere(filters, names)]
     denied = {
         atom.mention
         for place, atom in enumerate(sorted(reader.atoms, key=lambda item: item.start))
@@ -183,6 +183,20 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
         notes=tuple(reader.notes),
         unused=tuple(unused(reader, denials, left)),
     )
+
+
+def without_restated(filters: Sequence[Clause | Group]) -> list[Clause | Group]:
+    """Return the conditions without a day that only says again where a bound lies: "by end of 2030 (31 Dec 2030 included)"."""
+    bounds = {
+        (item.field, str(item.value))
+        for item in filters
+        if isinstance(item, Clause) and item.operator in {"<", "<=", ">", ">="}
+    }
+    return [
+        item
+        for item in filters
+        if not (isinstance(item, Clause) and item.operator == "=" and (item.field, str(item.value)) in bounds)
+    ]
 
 
 def denied_elsewhere(filters: Sequence[Clause | Group], names: Sequence[Link]) -> list[Clause]:

@@ -150,9 +150,9 @@ def names_many(bucket: Bucket, question: str) -> bool:
     match = cues.WHICH.search(question)
     rest = question[match.end() :].lstrip() if match else ""
     return any(
-        start == 0
-        and rest[:end].lower() != word.lower()
-        and re.search(r"(?:s|en|er|e|n)$", rest[:end].lower())
+        re.fullmatch(NAMES, rest[:start])
+        and rest[start:end].lower() != word.lower()
+        and re.search(r"(?:s|en|er|e|n)$", rest[start:end].lower())
         for name in bucket.entity_fields
         if (declared := bucket.field(name)) is not None
         for word in (*declared.words, name.replace("_", " "))
@@ -160,6 +160,8 @@ def names_many(bucket: Bucket, question: str) -> bool:
     )
 
 
+NAMES = r"(?:[A-ZÀ-Þ0-9][\w&.-]*\s+){0,3}"
+"""What may stand before the noun that is asked for: "which NIGRIN products"."""
 ATTRIBUTE = re.compile(rf"^\s*(?:{alternation('asking', 'attribute')})\b", re.IGNORECASE)
 
 

@@ -57,6 +57,7 @@ async def test_a_set_is_edited(session: Session, messages: tuple[str, ...], docu
         (("invoices from Kestrelwick", "the two largest", "what do they add up to?"), "7,688.40 EUR"),
         (("Rechnungen von Sungai Teduh", "nur die über 3000 MYR", "und was ist die Summe?"), "7,791.00 MYR"),
         (("total of Halbrecht invoices in 2024", "and the tax?", "average?"), "Average total amount: 6,211.80 EUR"),
+        (("What did we spend with Cobaltine Cloud in 2024?", "and in 2025?", "by how much did it fall, in USD?"), "Difference: 5,730.00 USD"),
         (("invoices from Cobaltine in 2024", "total per vendor"), "10 groups: 21 of 21 documents were included."),
         (("total of Halbrecht invoices in 2024", "and the tax?"), "Sum of tax amount: 1,983.60 EUR"),
         (("What did we spend with Cobaltine Cloud in 2024?", "and in 2025?"), "2,280.00 USD"),

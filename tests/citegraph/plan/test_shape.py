@@ -458,3 +458,19 @@ def test_a_date_that_no_document_meant_states_gives_way_to_the_main_one(corpus: 
     assert said == ["None of these documents states its withdrawn date; the published date was used."]
     part["filters"][0] |= {"field": "published_date", "value": "2099-01-01"}
     assert with_stated_date(corpus, plan) == (plan, [])
+
+
+def test_a_day_that_only_says_a_bound_again_is_no_second_condition(corpus: Corpus) -> None:
+    plan = planned(corpus, "contracts", "contracts that expire by the end of 2025 (31 Dec 2025 included)")
+    (clause,) = plan["per_bucket"]["contracts"]["filters"]
+    assert (clause["operator"], clause["value"]) == ("<=", "2025-12-31")
+
+
+def test_groups_are_by_a_date_that_the_documents_state(corpus: Corpus) -> None:
+    plan = planned(corpus, "invoices", "What did we pay Warung Larut month by month?")
+    assert plan["aggregate"]["group_by"] == ["invoice_date.month"]
+
+
+def test_a_name_may_stand_before_the_things_that_are_asked_for(corpus: Corpus) -> None:
+    assert planned(corpus, "datasheets", "which Norrvolt products come in TO-92?")["intent"] == "list"
+    assert planned(corpus, "datasheets", "which product of Norrvolt has 45 V?")["intent"] != "list"

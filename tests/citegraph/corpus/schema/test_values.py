@@ -120,6 +120,8 @@ def test_an_ambiguous_date_follows_the_declared_order_and_says_so():
         ("a 2000 V part", []),
         ("invoices from 2018", [("2018-01-01", "2018-12-31")]),
         ("invoices from 2018 onwards", [("2018-01-01", None)]),
+        ("notices from 2018 on that have a number", [("2018-01-01", None)]),
+        ("letters from 2018 on the merger", [("2018-01-01", "2018-12-31")]),
     ],
 )
 def test_periods_are_found_in_a_question(question, expected):
