@@ -33,6 +33,7 @@ from graph.build import build
 from graph.loop import build_loop
 from tests.citegraph.llm.endpoint import KEY
 from tests.faults.proxy import FAULTS, NONE, Fault, FaultProxy, Upstream
+from tests.scripted_judge import all_supported
 
 FAULTED_TIMEOUT = 0.3
 """Seconds that the faulted step waits for its model."""
@@ -121,6 +122,7 @@ TWO_BUCKETS = Example(
         "schema_plan": planned("certificates"),
         "review": ENOUGH,
         "compose": "Thermometer RT-0412 deviates by +0.018 K [calibration-dm-24-1187].",
+        "verify": all_supported,
     },
 )
 """The words of the question stand in invoices too, so that the rules leave the router a choice."""

@@ -14,6 +14,7 @@ from citegraph.run.services import Corpus
 from tests.graph.conftest import OpenSession
 from tests.graph.test_answers import check_citations
 from tests.nodes.test_model_prompts import decomposed
+from tests.scripted_judge import all_supported
 
 CHAIN = "What collector current may the transistor carry that ECN-0072 introduces?"
 IN_2024 = {
@@ -26,7 +27,9 @@ SUM = "How much did the company that issued invoice CBC-11618 invoice us in 2024
 
 
 def reviewing(*reviews: dict[str, Any], compose: str = "", **parts: Any) -> tuple[Any, Script]:
-    """Return models that take the question apart as `parts` say, review with the given replies in turn, and write."""
+    """Return models that take the question apart as `parts` say, review with the given replies in turn, write, and rule
+    that what was written is supported.
+    """
     left = iter(reviews)
 
     def reply(step: str, messages: list[BaseMessage]) -> Any:
@@ -34,6 +37,8 @@ def reviewing(*reviews: dict[str, Any], compose: str = "", **parts: Any) -> tupl
             return decomposed(**parts)
         if step == "review":
             return {"reason": "r", "next_calls": []} | next(left)
+        if step == "verify":
+            return all_supported(messages[-1].text)
         return compose if step == "compose" and compose else Rejected("not in this script")
 
     return scripted(reply)
@@ -82,7 +87,9 @@ async def test_the_next_search_is_built_from_what_the_last_one_found(
     )
     async with open_session(models) as session:
         answer = await session.ask(CHAIN)
-    assert script.steps() == ["decompose", "review", "review", "compose"], "no plan to check, no hop by rules"
+    assert script.steps() == ["decompose", "review", "review", "compose", "verify"], (
+        "no plan to check, no hop by rules"
+    )
     first, second = shown(script, "review")
     assert '<passage marker="[1]" from="ecn-0072.md' in first
     assert "collector_emitter" in first or "datasheets" in first

@@ -23,6 +23,7 @@ from nodes.agent import NO_MODEL, ONE_PASS
 from tests.graph.test_answers import check_citations
 from tests.graph.test_citation_flow import QUESTION, RIGHT, WRONG
 from tests.graph.test_streaming import EVENTS, texts
+from tests.scripted_judge import judging
 
 FIND = {"bucket": "datasheets", "query": "NV2N517 collector-emitter voltage VCEO"}
 SUM: dict[str, Any] = {
@@ -49,7 +50,7 @@ def done(answer: str) -> AIMessage:
 @pytest.fixture
 def open_loop(services: Services, tmp_path: Path) -> Callable[..., Any]:
     def opened(replies: Any, **more: Any) -> tuple[Session, Script, Any]:
-        models, script = scripted(replies)
+        models, script = scripted(replies if callable(replies) else judging(replies))
         saver = sqlite_saver(tmp_path / "loop.sqlite")
         chosen = Services(settings=services.settings, ready=services.open(), models=models)
         return chosen, script, saver  # type: ignore[return-value]
@@ -70,10 +71,11 @@ async def test_a_question_is_searched_answered_and_verified(open_loop: Any, corp
     answer, script = await ask(open_loop, [call(("search_text", FIND)), done(RIGHT)])
     assert (answer.status, answer.text) == ("answered", RIGHT)
     assert [claim.verdict for claim in answer.claims] == ["supported"]
-    assert (answer.usage.llm_calls, answer.usage.tool_calls, answer.usage.rounds) == (2, 1, 1)
+    assert (answer.usage.llm_calls, answer.usage.tool_calls, answer.usage.rounds) == (3, 1, 1)
     assert answer.buckets == ["datasheets"]
     check_citations(answer, corpus)
-    assert script.steps() == ["agent", "agent"]
+    assert script.steps() == ["agent", "agent", "verify"]
+    assert answer.claims[0].reason == "judged by a model: stated"
     tools = [tool["function"]["name"] for tool in script.calls[0].arguments["tools"]]
     assert tools == ["search_text", "search_semantic", "query_documents", "get_document_metadata", "done"]
     assert "45 V" in script.calls[1].prompt
@@ -302,8 +304,10 @@ async def test_a_follow_up_sees_the_turns_before_and_starts_clean(open_loop: Any
         await session.ask(QUESTION, thread_id="t")
         await session.ask("and its base voltage?", thread_id="t", context=Context(max_corrections=0))
         state = (await session.graph.aget_state({"configurable": {"thread_id": "t"}})).values
-    assert [message.type for message in script.calls[2].messages] == ["system", "human", "ai", "human"]
-    assert script.calls[2].messages[2].text == RIGHT
+    assert script.steps()[:4] == ["agent", "agent", "verify", "agent"]
+    follow_up = script.calls[3].messages
+    assert [message.type for message in follow_up] == ["system", "human", "ai", "human"]
+    assert follow_up[2].text == RIGHT
     assert state["transcript"] == []
     assert [message.type for message in state["messages"]] == ["human", "ai", "human", "ai"]
 
