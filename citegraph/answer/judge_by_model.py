@@ -77,7 +77,7 @@ async def judge_cases(
 ) -> tuple[dict[Case, Judgement], Update]:
     """Ask the model of step `verify` about the cases, in one call; return the rulings and the state update.
 
-    Within the run's budget, less one call that a correction may need. A call that fails leaves its cases
+    Within the run's budget, less one call that a correction may need. A call that fails, in whatever way, leaves its cases
     undecided: the ladder has judged them without a model already, so nothing is raised, and a note says so.
 
     Args:
@@ -91,8 +91,10 @@ async def judge_cases(
         return {}, {}
     try:
         reply = await ask(services, chosen, budget, context, state.get("question", ""), known or {})
-    except CitegraphError as failure:
-        line = f"{len(chosen)} claims were judged without a model: {failure}"[:300]
+    except Exception as failure:
+        # The code has backed these claims: an answer is not lost by what happens to its judge, a defect of ours included.
+        why = str(failure) if isinstance(failure, CitegraphError) else f"unexpected {type(failure).__name__}"
+        line = f"{len(chosen)} claims were judged without a model: {why}"[:300]
         usage = spent_on(budget.calls) | {"fallbacks": 1}
         return {}, {"usage": usage, "notes": [note("verify", "fallback", line)]}
     rulings = {

@@ -138,6 +138,17 @@ async def test_a_judge_that_fails_is_done_without_and_said(failure: Any, open_se
     assert answer.usage.llm_calls == len(script.calls)
 
 
+@pytest.mark.parametrize("defect", [RuntimeError("sk-secret"), AssertionError(), OSError("no such file")])
+async def test_a_defect_of_the_judge_loses_no_answer(defect: Exception, open_session: OpenSession) -> None:
+    models, _ = writing(f"{RIGHT} {VAGUE}", verify=defect)
+    async with open_session(models) as session:
+        answer = await session.ask(QUESTION, context=Context(max_corrections=0))
+    assert (answer.status, answer.text) == ("answered", f"{RIGHT} {VAGUE}")
+    assert answer.claims[0].verdict == "supported", "the verdicts of the code stand"
+    (said,) = [note.message for note in answer.notes if note.step == "verify"]
+    assert said.endswith(f"judged without a model: unexpected {type(defect).__name__}")
+
+
 async def test_a_judge_that_fails_once_is_asked_again(open_session: OpenSession) -> None:
     replies = iter([Unavailable("503", retry_after=0.01), ruling("supported")])
     models, script = writing(f"{RIGHT} {VAGUE}", verify=lambda messages: next(replies))
