@@ -146,9 +146,10 @@ def written(draft: Draft) -> bool:
 
 
 def nothing_holds(draft: Draft, report: Report) -> bool:
-    """Tell whether no claim of a written answer is backed, though it does not say that nothing was found."""
+    """Tell whether no claim of a written answer is backed, though it says of nothing that it was not found."""
     backed = any(claim.verdict in BACKED or claim.verdict == "misattributed" for claim in report.claims)
-    return written(draft) and not backed and not says_not_found(draft["text"])
+    silent = bool(draft.get("absent")) or says_not_found(draft["text"])
+    return written(draft) and not backed and not silent
 
 
 def amended(

@@ -64,6 +64,22 @@ async def test_what_no_passage_states_is_said_beside_what_one_does(
     check_citations(answer, corpus)
 
 
+async def test_that_nothing_states_it_is_a_whole_answer(open_session: OpenSession) -> None:
+    said = "Welche Vertragsstrafe vereinbart war, geben die Unterlagen an keiner Stelle preis"
+    models, script = reviewing(
+        {"status": "enough", "keep": [1], "missing": ["eine Vertragsstrafe"]},
+        compose=f"{said} [none].",
+        primary_buckets=["invoices"],
+        entities=[{"name": "KW-240117", "role": "identifier"}],
+        topic_terms=["Vertragsstrafe"],
+        subqueries=[{"purpose": "find_passage", "query": "KW-240117 Vertragsstrafe"}],
+    )
+    async with open_session(models) as session:
+        answer = await session.ask(PENALTY)
+    assert (answer.text, answer.status) == (f"{said}.", "unanswerable"), "no passages are shown in its place"
+    assert script.steps().count("compose") == 1
+
+
 async def test_compose_gets_the_passages_that_review_keeps(open_session: OpenSession) -> None:
     models, script = reviewing(
         {"status": "enough", "keep": [1]},
