@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 from typing import Any, cast
 
 from langchain_core.messages import AIMessage, HumanMessage
@@ -280,6 +281,11 @@ def as_evidence(document: Document, start: int, end: int, values: Mapping[str, V
     pages = [page for page in document.pages if page.end > start and page.start < end]
     before = max(0, start - AFTER)
     text = without_orders(document.text[before:end])[start - before :]
+    # A document may bear its own number in its file's name alone ("RUSTSEC-2021-0015.md").
+    facts = [
+        ("file", PurePath(document.source_file).stem),
+        *((name, show(value)) for name, value in values.items()),
+    ]
     return Evidence(
         evidence_id=f"{document.doc_id}:{start}",
         doc_id=document.doc_id,
@@ -287,7 +293,7 @@ def as_evidence(document: Document, start: int, end: int, values: Mapping[str, V
         start=start,
         page=pages[0].number if pages else None,
         page_breaks=tuple((page.start, page.number) for page in pages[1:]),
-        facts=tuple((name, without_orders(show(value))) for name, value in values.items()),
+        facts=tuple((name, without_orders(said)) for name, said in facts),
         blanked="" if text == document.text[start:end] else document.text[start:end],
     )
 

@@ -6,6 +6,8 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
 from citegraph.citations.report_types import Claim, Report
+from citegraph.citations.verify_answer import verify
+from citegraph.corpus.schema.document import Document
 from citegraph.run.answer_types import Answer
 from citegraph.run.context import Context
 from citegraph.run.model_calls import Stopwatch
@@ -14,6 +16,7 @@ from nodes.verify_citations import (
     VerifyCitations,
     answer_claim,
     applied_filters,
+    as_evidence,
     correction,
     finish,
     gather_evidence,
@@ -165,6 +168,16 @@ def test_a_marker_without_a_verdict_resolves_to_the_cited_span(corpus: Corpus) -
     assert places == {(DOC, cited[0]["start"], cited[0]["end"]): (0,)}
     shown = answer_claim(claim("unsupported"), places, cited)
     assert (shown.citations, shown.verdict, shown.reason) == ([], "unsupported", "why")
+
+
+def test_the_number_in_a_files_name_is_known_of_its_document() -> None:
+    text = "The parser reads past its buffer. Fixed in 3.4.1."
+    document = Document("adv", "generic", text, "QSEC-2031-0417.md", "")
+    evidence = as_evidence(document, 0, len(text), {})
+    said = "QSEC-2031-0417 says that the parser reads past its buffer [adv]."
+    assert [claim.verdict for claim in verify(said, [evidence]).claims] == ["supported"]
+    other = said.replace("0417", "0418")
+    assert [claim.verdict for claim in verify(other, [evidence]).claims] != ["supported"]
 
 
 def test_filters_are_shown_with_their_own_counts(corpus: Corpus) -> None:
