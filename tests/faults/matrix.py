@@ -45,6 +45,8 @@ COLUMNS = 5
 """Steps beside each other in the table: it fits 120 characters."""
 FELL_BACK = frozenset({"fallback", "out of time", "failed", "not reranked"})
 """Kinds of the notes that say that a step did not work as asked."""
+WRITERS = frozenset({"compose", "agent"})
+"""Steps that write an answer: a judge is asked about what a model wrote, not about what the twin wrote in its place."""
 FORBIDDEN = (KEY, "Traceback", "unexpected ", "model.py")
 
 
@@ -343,6 +345,8 @@ def judged(scenario: Scenario, fault: Fault, healthy: Run, run: Run) -> Cell:
     if answer.usage.llm_calls > Context().max_llm_calls:
         problems.append(f"{answer.usage.llm_calls} model calls")
     lost = set(healthy.asked) - set(run.asked)
+    if scenario.step in WRITERS and outcome in {"twin", "spent"}:
+        lost -= {"verify"}
     if lost:
         problems.append(f"steps that were not asked any more: {', '.join(sorted(lost))}")
     shown = tuple(f"{note.step}: {note.kind}: {note.message}" for note in answer.notes)
