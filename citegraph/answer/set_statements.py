@@ -320,17 +320,25 @@ def document_ids(corpus: Corpus, plan: Plan, decision: Decision) -> list[str]:
 
 
 def row_columns(bucket: Bucket, plan: Plan) -> list[str]:
-    """Return the fields to show: title fields, main date and amount, what was filtered and what was asked."""
-    part = plan["per_bucket"][bucket.name]
+    """Return the fields to show: title fields, main date and amount, what was filtered, asked and ordered by.
+
+    Where they are too many, main and filtered fields give way.
+    """
+    part, order = plan["per_bucket"][bucket.name], plan.get("order_by")
+    named = [*bucket.title_fields, *part["asked"], *([order["field"]] if order else [])]
     wanted = [
         *bucket.title_fields,
         bucket.main_date,
         bucket.main_amount,
         *(clause.get("field") for clause in part["filters"]),
-        *part["asked"],
+        *named,
     ]
-    known = {field.name: field for field in bucket.fields}
-    return [name for name in dict.fromkeys(wanted) if name in known][:MAX_COLUMNS]
+    known = {field.name for field in bucket.fields}
+    spare = MAX_COLUMNS - len(known & set(named))
+    beside = [name for name in dict.fromkeys(wanted) if name in known and name not in named][: max(0, spare)]
+    return [name for name in dict.fromkeys(wanted) if name in beside or name in known & set(named)][
+        :MAX_COLUMNS
+    ]
 
 
 def row_line(row: Json, columns: Sequence[str]) -> str:

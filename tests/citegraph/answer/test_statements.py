@@ -162,6 +162,13 @@ def test_documents_without_the_value_are_counted(corpus: Corpus) -> None:
     assert draft["unanswerable"] is True
 
 
+def test_a_list_shows_the_field_that_orders_it(corpus: Corpus) -> None:
+    plan = plan_of(corpus, "Which root certificates of Ostrel are self signed?", "certificates")
+    plan["order_by"] = {"field": "valid_until", "descending": False, "limit": 1}
+    draft = compose_set(corpus, {**plan, "intent": "list", "kind": "documents"}, {}, NOW)
+    assert "valid_until" in draft["table"]["columns"]
+
+
 def test_the_largest_of_each_currency_is_named(corpus: Corpus) -> None:
     lines = compose_set(corpus, plan_of(corpus, "What is the largest invoice?"), {}, NOW)["text"].splitlines()
     for holder in ("Mirabund Software GmbH", "Perrisoke Staffing Inc.", "Sungai Teduh Logistics Sdn Bhd"):
