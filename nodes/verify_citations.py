@@ -29,6 +29,7 @@ from citegraph.answer.judge_by_model import judge_cases, rulings_of
 from citegraph.answer.statements import derivations_of
 from citegraph.citations.cases_for_judge import Rulings, objected, stated_cases, verify_undecided
 from citegraph.citations.claims import find_markers
+from citegraph.citations.facts import hard_facts
 from citegraph.citations.prompt_injection import AFTER, unbacked, without_orders
 from citegraph.citations.repair import Treatment, cite, page_pieces
 from citegraph.citations.report_types import Claim, Evidence, Report
@@ -281,11 +282,11 @@ def as_evidence(document: Document, start: int, end: int, values: Mapping[str, V
     pages = [page for page in document.pages if page.end > start and page.start < end]
     before = max(0, start - AFTER)
     text = without_orders(document.text[before:end])[start - before :]
-    # A document may bear its own number in its file's name alone ("RUSTSEC-2021-0015.md").
-    facts = [
-        ("file", PurePath(document.source_file).stem),
-        *((name, show(value)) for name, value in values.items()),
-    ]
+    # A document may bear its own number in its file's name alone ("RUSTSEC-2021-0015.md"); an amount or a day in a name
+    # ("offer 900 EUR.pdf") is nothing that the document states.
+    named = hard_facts(PurePath(document.source_file).stem)[:1]
+    codes = [("file", fact.text) for fact in named if fact.kind == "identifier"]
+    facts = [*codes, *((name, show(value)) for name, value in values.items())]
     return Evidence(
         evidence_id=f"{document.doc_id}:{start}",
         doc_id=document.doc_id,

@@ -7,7 +7,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import cast
 
 from citegraph.answer.cells import made_number
-from citegraph.citations.claims import find_markers, split_claims
+from citegraph.citations.claims import find_markers, split_statements
 from citegraph.citations.facts import Fact, hard_facts, uses_comma_decimals
 from citegraph.language.numbers import DIGITS_PATTERN, readings
 from citegraph.llm.prompt_assembly import Passage
@@ -22,7 +22,7 @@ LONGEST = 600
 CALCULATION = re.compile(
     r"\{\s*(sum|difference|average|ratio|percent|growth|days|months|years)\s*:\s*([^{}]*)\}"
 )
-_OPERAND = re.compile(r"\{\s*[a-z]+\s*:[^{}]*$")
+_OPERAND = re.compile(r"\{\s*([a-z]+)\s*:[^{}]*$")
 """What stands before a calculation that is a value of another one."""
 _FIRST_CHAIN = 0xE000
 _CHAIN = re.compile("[\ue000-\uf8ff]")
@@ -37,6 +37,8 @@ _SIGN = {
     "growth": " / ",
 }
 _PLACES = {"ratio": 2, "percent": 1, "growth": 1}
+STEADY = frozenset({"sum", "average"})
+"""Operations in which the rounding of an operand does not grow."""
 """Decimals of a quotient."""
 _HELD = re.compile(r"(?:\s*(?:\[[^\[\]\n]*\]?|【[^【】\n]*】?|\{(?:[^{}]|\{[^{}]*\}?)*\}?))+\s*$")
 """A run of brackets at the end of what came so far: the last may go on."""
@@ -91,14 +93,18 @@ class Shown:
         while match := CALCULATION.search(text):
             before, behind = text[: match.start()], text[match.end() :]
             found = self._computed(match[1], match[2], chains)
+            outer = _OPERAND.search(before)
+            if match[1] in _PLACES and outer and outer[1] not in STEADY:
+                found = None  # it is rounded to be said: as an operand its error would grow
             if found is None:
-                uncomputed.append(self._plain(match[2]))
-                text = f"{before}? ({self._plain(match[2])}){behind}"
+                uncomputed.append(_CHAIN.sub("", self._plain(match[2])))
+                # Without its operands within another one: that is not computed from them.
+                text = f"{before}?{behind}" if outer else f"{before}? ({self._plain(match[2])}){behind}"
                 continue
             printed, shown, number = found
             made.append(number)
             operands += self._operands(match[2])
-            if _OPERAND.search(before):
+            if outer:
                 printed += chr(_FIRST_CHAIN + len(chains))
                 chains.append(f"({shown})")
                 passages = " ".join(_MARKER.findall(match[2]))  # those of the other calculation, too
@@ -106,7 +112,8 @@ class Shown:
             else:
                 text = f"{before}{printed} ({shown}){behind}"
         ids = {NOTHING, NONE, *map(str, range(1, len(self.documents) + 1))}
-        silent = [item for item in split_claims(text, ids) if item.markers in {(NOTHING,), (NONE,)}]
+        text = _CHAIN.sub("", text)
+        silent = [item for item in split_statements(text, ids) if item.markers in {(NOTHING,), (NONE,)}]
         return Filled(
             self._named(text),
             tuple(made),
@@ -294,7 +301,7 @@ def _digits(value: Decimal, decimals: int, comma: bool, grouped: bool) -> str:
     return said.translate(str.maketrans(",.", ".,")) if comma else said
 
 
-_STATEMENT = re.compile(r"\W*(\d{1,2})\s*[:.)]\s*(.*)")
+_STATEMENT = re.compile(r"\W*(\d{1,2})\s*(?:[:)]|\.(?!\d)|$)\s*(.*)")
 _EMPTY_ITEM = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])?[ \t]*(?:\n|$)", re.MULTILINE)
 
 
@@ -303,12 +310,21 @@ def put_right(text: str, refused: Sequence[Sequence[int]], reply: str, shown: Sh
 
     Args:
         refused: where each of them stands in the text, in order.
-        reply: a line for each, its number first; a number alone, or none, leaves it out. Anything else is a whole answer.
+        reply: a line for each, its number first; a number alone, or none, leaves it out. Lines before the first number are
+            no part of a statement, those behind it are. A text without numbers is a whole answer.
     """
-    lines = [_STATEMENT.fullmatch(line.strip()) for line in reply.strip().splitlines() if line.strip()]
-    if not lines or not refused or not all(line and 0 < int(line[1]) <= len(refused) for line in lines):
+    again: dict[int, str] = {}
+    for line in filter(None, map(str.strip, reply.splitlines())):
+        if numbered := _STATEMENT.fullmatch(line):
+            again[int(numbered[1])] = numbered[2]
+        elif again:
+            again[list(again)[-1]] += f" {line}"
+    if (
+        not refused
+        or (reply.strip() and not again)
+        or not all(0 < number <= len(refused) for number in again)
+    ):
         return shown.filled(reply).text
-    again = {int(line[1]): line[2] for line in lines if line}
     for number, (start, end) in reversed(list(enumerate(refused, 1))):
         said = shown.filled(again.get(number, "")).text.strip()
         if said:

@@ -153,6 +153,11 @@ def split_claims(answer: str, ids: Collection[str] = ()) -> list[Statement]:
         answer: the answer's text (plain or Markdown).
         ids: document and evidence ids that markers may name.
     """
+    return [statement for statement in split_statements(answer, ids) if _is_claim(statement)]
+
+
+def split_statements(answer: str, ids: Collection[str] = ()) -> list[Statement]:
+    """Return all statements of an answer in order, claims or not; see `split_claims`."""
     markers = find_markers(answer, ids)
     masked = list(answer)
     for marker in markers:
@@ -160,7 +165,7 @@ def split_claims(answer: str, ids: Collection[str] = ()) -> list[Statement]:
     walk = _Splitter(answer, {_key(i): i for i in ids}, markers, "".join(masked))
     for block in _blocks(walk.masked):
         _read_block(walk, block)
-    return [s for s in walk.out if _is_claim(s)]
+    return walk.out
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,8 +388,9 @@ _CITED_NOT_FOUND = re.compile(rf"^\W*(?:{alternation('statements', 'cited_not_fo
 _NOTE = re.compile(rf"\s*(?:{alternation('statements', 'notes')})", re.IGNORECASE)
 _HEADED = re.compile(rf"\s*(?:{alternation('statements', 'sources')})\s*:\s*", re.IGNORECASE)
 _COVERAGE = re.compile(alternation("statements", "coverage"), re.IGNORECASE)
+_FILLED = {"field": r"[^\W\d_]+(?: [^\W\d_]+){0,4}"}
 _SAID_BY_CODE = tuple(
-    re.compile(re.sub(r"\\{\w+\\}", ".{1,80}?", re.escape(said[key])))
+    re.compile(re.sub(r"\\{(\w+)\\}", lambda part: _FILLED.get(part[1], r"\d[\d,.]*"), re.escape(said[key])))
     for said in table("answers").values()
     for key in ("included", "lacking", "none")
 )

@@ -118,6 +118,8 @@ def leans(bucket: Bucket, reading: Reading, message: str) -> bool:
     nouns = any(find_phrase(message, noun) for noun in bucket.nouns)
     if goes_on(message) or (reading.clauses and not nouns and pattern("narrows").search(message)):
         return True
+    if reading.clauses and pattern("takes_out", before=r"^\W*").match(message):
+        return True  # "drop the credit notes"
     own = _own_names(bucket, reading, message)
     point = pattern("points").search(message)
     few = len(terms.content_words(message)) <= FEW

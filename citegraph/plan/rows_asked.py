@@ -71,7 +71,7 @@ def with_rows(corpus: Corpus, plan: Plan, question: str) -> Plan:
         if groups:
             words = items
         held = _together(corpus, bucket, kind, seen, words, rated) if words or rated else None
-        every = held is None and not items and every_row_asked(kind, question, part)
+        every = held is None and not items and every_row_asked(bucket, kind, question, part)
         if every and rows_of(corpus, bucket, kind, seen):
             held = ()
         if held is None and items and plan["intent"] == "compute":
@@ -149,14 +149,23 @@ def documents_with(corpus: Corpus, bucket: Bucket, kind: RowKind, plan: Plan) ->
     return list(found) if len(found) <= MOST_NAMED else []
 
 
-def every_row_asked(kind: RowKind, question: str, part: BucketPlan) -> bool:
-    """Tell whether a question is for the rows of documents that a condition chooses: by a word for rows, no field else."""
-    chosen = any(inferred(item) for item in flat(part["filters"]))
-    return (
-        chosen
-        and set(part["asked"]) <= {kind.name}
-        and any(find_phrase(question, phrase) for phrase in kind.words)
-    )
+def every_row_asked(bucket: Bucket, kind: RowKind, question: str, part: BucketPlan) -> bool:
+    """Tell whether a question is for the rows of documents that a condition chooses: by a word for rows, no field else.
+
+    Not where it asks when or how many, for the last or largest, for documents ("which invoices have one item"), nor under
+    a bound on their amount, which no row is held against.
+    """
+    said = [start for phrase in kind.words for start, _ in find_phrase(question, phrase)]
+    documents = [start for noun in bucket.nouns for start, _ in find_phrase(question, noun)]
+    if not said or (documents and min(documents) < min(said)) or counted_at(question) is not None:
+        return False
+    if pattern("when", "first", "last", "newest", "oldest", "largest", "smallest", "different").search(
+        question
+    ):
+        return False
+    filters = [clause for clause in flat(part["filters"]) if inferred(clause)]
+    bounds = [item for item in filters if item.get("field") == bucket.main_amount and item["operator"] != "="]
+    return bool(filters) and not bounds and set(part["asked"]) <= {kind.name}
 
 
 def rows_of(corpus: Corpus, bucket: Bucket, kind: RowKind, plan: Plan) -> int:

@@ -170,6 +170,8 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
     asked = read_asked(reader)
     noun = read_noun(reader)
     left = remaining(reader, filters)
+    if not asked and len(beside_the_form(question, left)) <= 1:  # else it is of something beside the document
+        asked = asked_by_form(bucket, question)
     return Reading(
         bucket=bucket.name,
         clauses=tuple(filters),
@@ -296,7 +298,15 @@ def read_asked(reader: Reader) -> list[str]:
                     best = (start, end)
         if best and best[1] - best[0] >= 3:
             found.append((best[0] - best[1], best[0], declared.name))
-    return [name for _, _, name in sorted(found)] or asked_by_form(reader.bucket, reader.question)
+    return [name for _, _, name in sorted(found)]
+
+
+def beside_the_form(question: str, left: Sequence[str]) -> list[str]:
+    """Return the words left that neither ask for a length or an end nor are general nor have digits: a verb at most."""
+    form = pattern("how_long", "until", "since", "when", "longer").finditer(question)
+    said = {word for match in form for word in terms.words(match.group())}
+    general = terms.stop_words("general")
+    return [word for word in left if word not in said and word not in general and word.isalpha()]
 
 
 def asked_by_form(bucket: Bucket, question: str) -> list[str]:

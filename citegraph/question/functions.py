@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from citegraph.language import terms
+from citegraph.language.numbers import find_spelled
 from citegraph.language.word_tables import pattern, source
 
 FUNCTIONS = ("share", "median", "average", "count", "max", "min", "sum")
@@ -37,10 +38,25 @@ def spans(question: str, function: str) -> Iterator[tuple[int, int]]:
         return
     for match in pattern(*KINDS[function]).finditer(question):
         apiece = function == "share" and pattern("each", after=r"\s+$").search(question[: match.start()])
-        if not apiece:  # "the price per share"
+        # "The price per share"; "invoices that came to more than 500".
+        if not apiece and not (function == "sum" and bounds(question, match.end())):
             yield match.span()
     if function == "sum":
         yield from billing(question)
+
+
+def bounds(question: str, place: int) -> bool:
+    """Tell whether a bound of a number follows at a place: "more than 500", "über 6000", or the blanks of one (`plain`)."""
+    if question.startswith(BLANKS, place):
+        return True
+    bound = pattern("more", "less", "least", "most", before=r"\s+").match(question, place)
+    near = question[bound.end() : bound.end() + NEAR] if bound else ""
+    return re.search(r"\d", near) is not None or bool(find_spelled(near))
+
+
+BLANKS = " " * 6
+NEAR = 16
+"""Characters behind a bound within which its number begins: "more than EUR 500"."""
 
 
 def billing(question: str) -> Iterator[tuple[int, int]]:

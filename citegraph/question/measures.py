@@ -20,7 +20,7 @@ KINDS: tuple[tuple[str, Operator], ...] = (
     ("least", ">="), ("most", "<="), ("more", ">"), ("less", "<"), ("equal", "="),
 )  # fmt: skip
 """Kinds of words before a number, and what they ask of it."""
-COUNTED = re.compile(r"[ \t]+(?:[a-zà-ÿ]{3,}s|[A-ZÄÖÜ][a-zäöüß]{3,})\b")
+COUNTED = re.compile(r"[ \t]+(?:(?P<kind>[a-zà-ÿ]{3,})[ \t]+)?(?:[a-zà-ÿ]{3,}s|[A-ZÄÖÜ][a-zäöüß]{3,})\b")
 """After a number without currency: what it counts ("at least 40 items", "mehr als 3 Seiten"), so it is no amount."""
 RANGE = re.compile(rf"(?:{alternation('asking', 'before_a_range')})\s+$", re.IGNORECASE)
 """Before the first of two numbers that bound a range."""
@@ -149,6 +149,8 @@ def read_amounts(reader: Reader) -> None:
         weak = reader.question[begin_at:start].strip().lower() in WEAK
         unit = re.match(r"\s*[^\W\d_]+", reader.question[end:])
         counted = COUNTED.match(reader.question, finish)
+        if counted and counted["kind"] in terms.stop_words():
+            counted = None  # "over 500 for repairs"
         other = (unit and not reader.free(end, end + 1) and unit) or counted
         counts = other and terms.bare(other[0].strip()) not in terms.stop_words()
         if amount.money.currency is None and (weak or counts):

@@ -81,7 +81,8 @@ def shortened(bucket: Bucket, linker: ValueLinker, question: str, items: Sequenc
         if left is None or left.link is None or code is None or join.start() - left.end > 1:
             continue
         said = question[left.start : left.end]
-        name = re.sub(r"[\w.]*\d[\w.]*$", code["code"], said)
+        *rest, last = said.rpartition(" ")
+        name = "".join([*rest, code["code"]]) if re.search(r"\d", last) else said
         known = linker.link(bucket.name, name, fields=[left.link.field]) if name != said else []
         if known and known[0].how in {"exact", "folded"}:
             end = question[code.end() :]

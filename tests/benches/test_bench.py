@@ -19,7 +19,7 @@ async def test_the_plain_loop_answers_as_the_graph_does(sample_home: Path) -> No
         await services.close()
     assert set(measured["rows"]) == {"loop", "graph", "graph_with_checkpoints"}
     assert set(measured["ratio"]) == {"graph", "graph_with_checkpoints"}
-    assert measured["llm_calls"] == 3, "the scripted model plans, reviews and writes"
+    assert measured["llm_calls"] == 4, "the scripted model plans, reviews, writes and judges"
     twins = {"questions": 1, "p50_ms": 1.0, "p95_ms": 1.0}
     whole = {"machine": "m", "date": "d", "times": 2, "overhead": measured, "twins": twins, "worked": []}
     assert await asyncio.to_thread(report, whole)

@@ -39,6 +39,8 @@ async def talk(session: Session, *messages: str) -> list[Answer]:
         (("invoices from Mirabund", "also those of Brisemarne", "only 2024"), {"brisemarne-f-2024-087"}),
         (("invoices from Oudenveld over 1200 EUR", "remove the amount condition"), {"oudenveld-of-24-01", "oudenveld-of-24-02"}),
         (("datasheets by Norrvolt", "how many?", "which of them are newer than 2022?"), {"nvr7833", "nv2n518"}),
+        (("invoices from Kestrelwick in March 2024", "drop the credit notes"), set()),
+        (("invoices from Halbrecht and Brisemarne", "drop those over 6000 EUR"), {"halbrecht-re-2024-0458", "brisemarne-f-2024-087"}),
         (("contracts with Kestrelwick", "only those of 2023"), {"kestrelwick-supply-2023"}),
         (("certificates of Ostrel", "RSA keys only please"), {"ostrel-issuing-ca-3", "ostrel-root-ca-g1"}),
         (("certificates of Ostrel", "rsa only", "the oldest one"), {"ostrel-root-ca-g1"}),

@@ -180,6 +180,14 @@ def test_the_number_in_a_files_name_is_known_of_its_document() -> None:
     assert [claim.verdict for claim in verify(other, [evidence]).claims] != ["supported"]
 
 
+@pytest.mark.parametrize("said", ["The offer is 900 EUR [o].", "The offer is of 1 March 2024 [o]."])
+def test_no_amount_or_day_of_a_files_name_backs_a_claim(said: str) -> None:
+    text = "The amount of this offer is due within two weeks."
+    document = Document("o", "generic", text, "2024-03-01 offer 900 EUR.pdf", "")
+    evidence = as_evidence(document, 0, len(text), {})
+    assert [claim.verdict for claim in verify(said, [evidence]).claims] != ["supported"]
+
+
 def test_filters_are_shown_with_their_own_counts(corpus: Corpus) -> None:
     year = {
         "field": "invoice_date",

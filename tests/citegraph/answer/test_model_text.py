@@ -128,6 +128,21 @@ def test_nothing_is_smuggled_in_as_what_nothing_states(written: str) -> None:
     assert claim.verdict in {"contradicted", "unsupported"}
 
 
+def test_no_rounded_result_is_an_operand_whose_error_would_grow() -> None:
+    said = SHOWN.filled("It is {ratio: {ratio: 10 [1]; 3000 [1]}; {ratio: 10 [1]; 2000 [1]}} [1].")
+    assert said.text.startswith("It is ? (?; ?)")
+    assert said.uncomputed
+    assert SHOWN.filled("X {difference: {sum: 300 EUR [1]; 100 EUR [1]}; soon} [1].").text.isprintable()
+
+
+@pytest.mark.parametrize(
+    "wording", ["The documents do not state the price", "Einen Preis nennt der Vertrag nicht"]
+)
+def test_that_nothing_states_it_is_seen_in_any_wording(wording: str) -> None:
+    assert SHOWN.filled(f"{wording} [none].").nothing
+    assert SHOWN.filled(f"It pays [1]. {wording} [0].").absent
+
+
 @pytest.mark.parametrize("size", [1, 3, 7, 500])
 async def test_a_text_that_comes_in_pieces_is_the_whole_one(size: int) -> None:
     written = f"{HIGHER} See [2] [1], {{sic}} and [x. No day is given [0]. End [3]"
@@ -156,6 +171,13 @@ REFUSED = [
         ("1: A [3].\n2. B [1].", "It pays [deed].\n\n- A [note.pdf].\n- B [deed].\n\nIt ends [deed]."),
         ("It pays a fee of $610,000.00 [1].", "It pays a fee of $610,000.00 [deed]."),
         ("3: Another one [1].", "3: Another one [deed]."),
+        ("", "It pays [deed].\n\n\nIt ends [deed]."),
+        ("1", "It pays [deed].\n\n\nIt ends [deed]."),
+        (
+            "Here they are:\n1: A [1],\n  and B [3].\n2:",
+            "It pays [deed].\n\n- A [deed], and B [note.pdf].\n\nIt ends [deed].",
+        ),
+        ("1.5 years is the term [2].", "1.5 years is the term [deed]."),
     ],
 )
 def test_only_refused_statements_are_written_again(reply: str, text: str) -> None:

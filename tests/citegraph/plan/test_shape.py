@@ -474,3 +474,41 @@ def test_groups_are_by_a_date_that_the_documents_state(corpus: Corpus) -> None:
 def test_a_name_may_stand_before_the_things_that_are_asked_for(corpus: Corpus) -> None:
     assert planned(corpus, "datasheets", "which Norrvolt products come in TO-92?")["intent"] == "list"
     assert planned(corpus, "datasheets", "which product of Norrvolt has 45 V?")["intent"] != "list"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which invoices came to more than 5000 EUR?",
+        "Kestrelwick invoices that came to more than two thousand",
+        "Welche Rechnungen haben einen Gesamtbetrag über 6000 EUR?",
+        "Name the Halbrecht invoices whose total exceeds 6000 EUR",
+    ],
+)
+def test_a_total_under_a_bound_is_no_sum(corpus: Corpus, question: str) -> None:
+    assert planned(corpus, "invoices", question)["intent"] == "list"
+
+
+def test_what_is_counted_is_no_amount(corpus: Corpus) -> None:
+    plan = planned(corpus, "invoices", "invoices with more than 3 line items")
+    assert plan["per_bucket"]["invoices"]["filters"] == []
+    assert planned(corpus, "invoices", "invoices over 500 for repairs")["per_bucket"]["invoices"]["filters"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "When was our last purchase from Kestrelwick?",
+        "Which Kestrelwick invoices have only one line item?",
+        "List the purchases from Kestrelwick over 2300 EUR",
+    ],
+)
+def test_a_word_for_rows_alone_lists_no_rows(corpus: Corpus, question: str) -> None:
+    assert "rows" not in planned(corpus, "invoices", question)
+
+
+def test_a_date_is_asked_by_its_form_of_the_document_alone(corpus: Corpus) -> None:
+    asked = planned(corpus, "contracts", "Until when can we return goods to Kestrelwick?")
+    assert asked["per_bucket"]["contracts"]["asked"] == []
+    runs = planned(corpus, "contracts", "Until when does the lease run?")
+    assert runs["per_bucket"]["contracts"]["asked"] != []
