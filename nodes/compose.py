@@ -1,7 +1,6 @@
 """compose: write the answer from the evidence alone, with `[doc_id]` markers; extracts and tables without a model."""
 
 import asyncio
-import re
 from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
@@ -14,8 +13,12 @@ from citegraph.answer.conflicts import with_conflicts
 from citegraph.answer.model_text import Filled, Shown, as_it_comes, put_right
 from citegraph.answer.set_statements import compose_set
 from citegraph.answer.statements import compose_passages, nothing_text
+from citegraph.citations.claims import split_statements
+from citegraph.citations.fact_matching import facts_agree
+from citegraph.citations.facts import hard_facts, uses_comma_decimals
 from citegraph.corpus.schema.document import Chunk
 from citegraph.errors import Rejected
+from citegraph.evidence.excerpts import Span, lines_of
 from citegraph.evidence.passages import QUALITY, hydrate, replies_shown, search_quality
 from citegraph.evidence.shown import Piece, as_passages, asked_of, hidden, numbered, pieces, room_of
 from citegraph.language.bounded import bounded
@@ -115,28 +118,31 @@ class Compose:
             prompt_version=made.version,
         )
         said: list[str] = []
-        draft_before = state.get("draft", {})
-        refused = draft_before.get("refused", [])
+        draft = state.get("draft", {})
+        before: Draft = draft if draft.get("refused") else {}
 
         def coming() -> AsyncIterator[str]:
             words = in_words(stream(self.services.chat, call), said)
-            return corrected(words, draft_before, shown) if refused else as_it_comes(words, shown)
+            return corrected(words, before, shown) if before else as_it_comes(words, shown)
 
         speaker = await patiently(lambda: speak(coming(), tell), call.budget)
         filled = shown.filled("".join(said))
         unmade = f"not computed: {'; '.join(filled.uncomputed)}" if filled.uncomputed else ""
         lines = await asyncio.to_thread(operand_lines, corpus, filled, seen) if filled.operands else []
-        draft: Draft = {
+        stands = {item.text for item in split_statements(speaker.said, set(shown.documents))}
+        absent = [said for said in (*before.get("absent", []), *filled.absent) if said in stands]
+        nothing = filled.nothing or (bool(before.get("unanswerable")) and bool(absent))
+        written: Draft = {
             "text": bounded(speaker.said),
             "message_id": speaker.message_id,
             "by": "model",
-            "operands": [*(draft_before.get("operands", []) if refused else []), *lines],
-            "derivations": [*(draft_before.get("derivations", []) if refused else []), *filled.made],
-            "absent": [*(draft_before.get("absent", []) if refused else []), *filled.absent],
-            "unanswerable": filled.nothing,
-            "partial": written_in_part(state, context, filled) or unmade,
+            "operands": [*before.get("operands", []), *lines],
+            "derivations": [*before.get("derivations", []), *filled.made],
+            "absent": absent,
+            "unanswerable": nothing,
+            "partial": written_in_part(state, context, silent=bool(absent) and not nothing) or unmade,
         }
-        update: Update = {"draft": draft, "usage": watch.update(spent_on(call.budget.calls))}
+        update: Update = {"draft": written, "usage": watch.update(spent_on(call.budget.calls))}
         if made.cut_passages:
             line = f"{made.cut_passages} passages did not fit the prompt of the answering model."
             update["notes"] = [note("compose", "evidence dropped", line)]
@@ -254,19 +260,25 @@ def operand_lines(corpus: Corpus, filled: Filled, seen: Sequence[Piece]) -> list
     """Return the lines that state what calculations were made of, in the passages that the model named; blocking."""
     lines: list[CitedSpan] = []
     for place, operand in filled.operands:
-        piece, digits = seen[place], re.search(r"\d[\d.,'’\s]*\d|\d", operand)
+        piece = seen[place]
         document = corpus.documents.get(piece.doc_id)
-        if document is None or digits is None:
-            continue
-        number = re.compile(rf"(?<![\d.,]){re.escape(digits[0])}(?!\d|[.,]\d)")
-        found = next(
-            (match for start, end in piece.spans if (match := number.search(document.text, start, end))), None
-        )
-        if found is not None:
-            start, end = line_around(document.text, found.span())
+        if document is not None and (found := stating(document.text, piece.spans, operand)):
+            start, end = line_around(document.text, found)
             line: CitedSpan = {"doc": piece.doc_id, "start": start, "end": end}
             lines += [] if line in lines else [line]
     return lines
+
+
+def stating(text: str, spans: Sequence[Span], value: str) -> Span | None:
+    """Return the first line in some spans of a text that states a value, however it is written; None where none does."""
+    lines = [(start + a, start + b) for start, end in spans for a, b in lines_of(text[start:end])]
+    comma = uses_comma_decimals("\n".join(text[slice(*line)] for line in lines))
+    wanted = hard_facts(value, comma)[:1]
+    for line in lines if wanted else ():
+        said = text[slice(*line)]
+        if any(facts_agree(wanted[0], fact, said) for fact in hard_facts(said, comma)):
+            return line
+    return None
 
 
 def pieces_kept(
@@ -343,15 +355,18 @@ def in_vain(decision: Decision) -> list[str]:
     return [*missing, *(f"anything on {name}" for name in decision.get("absent", []))]
 
 
-def written_in_part(state: State, context: Context, filled: Filled) -> str:
-    """Return why an answer of a model is only partial: it says itself what is not stated, having read all that was found.
+def written_in_part(state: State, context: Context, *, silent: bool) -> str:
+    """Return why an answer of a model is only partial; it has read all that was found.
 
     What a review missed before the last search counts where that search brought nothing.
+
+    Args:
+        silent: it says itself that a part of what is asked is not stated.
     """
     decision = state.get("decision", {})
     if decision.get("partial"):
         return str(decision["partial"])
-    if filled.absent and not filled.nothing:
+    if silent:
         return "a part of what is asked is not stated"
     return "" if decision.get("fresh") else partial_reason(state, context)
 
