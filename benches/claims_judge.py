@@ -3,7 +3,6 @@
     python -m benches.claims_judge replay                          what a judge ruled on two draws of the open half
     python -m benches.claims_judge prompts FOLDER [--draw 1|2]     write one prompt a file, as the product makes it
     python -m benches.claims_judge record FOLDER [--draw 1|2]      take up the replies (FOLDER/ID.reply.json, as the prompt asks)
-    python -m benches.claims_bench --judge recorded                replay them: right claims refused, wrong ones passed
 
 A draw takes answers of the open half in a seeded order, and in the place of each claim that one, or by a throw one of its
 wrong versions. So a prompt holds what an answer would: right and wrong claims side by side, never two versions of one.
@@ -59,7 +58,7 @@ class Sheet:
 
     def prompt(self) -> str:
         """Return the messages that the product sends, as text."""
-        material = material_of(self.asked(), self.question, {})
+        material = material_of(self.asked(), self.question, self.evidence)
         made = Prompts({}, {}, ("verify",)).assemble(PROMPT, material)
         return "\n\n".join(str(message.content) for message in made.messages)
 

@@ -133,8 +133,7 @@ class VerifyCitations:
         asks = draft.get("by") == "model" and not gave_up
         if not cases or not asks or not wants_model(self.services, "verify", state, context):
             return Checked(unbacked(report, evidence), evidence)
-        known = {item.text: "; ".join(f"{name}: {value}" for name, value in item.facts) for item in evidence}
-        rulings, update = await judge_cases(self.services, cases, state, context, known)
+        rulings, update = await judge_cases(self.services, cases, state, context, evidence)
         judge = Rulings(rulings)
         report = await asyncio.to_thread(checked_again, draft["text"], draft, evidence, judge, question)
         return Checked(report, evidence, judge, update)
@@ -282,7 +281,7 @@ def as_evidence(document: Document, start: int, end: int, values: Mapping[str, V
     pages = [page for page in document.pages if page.end > start and page.start < end]
     before = max(0, start - AFTER)
     text = without_orders(document.text[before:end])[start - before :]
-    # A document may bear its own number in its file's name alone ("RUSTSEC-2021-0015.md"); an amount or a day in a name
+    # A document may bear its own number in its file's name alone ("NOTICE-2021-0015.md"); an amount or a day in a name
     # ("offer 900 EUR.pdf") is nothing that the document states.
     named = hard_facts(PurePath(document.source_file).stem)[:1]
     codes = [("file", fact.text) for fact in named if fact.kind == "identifier"]

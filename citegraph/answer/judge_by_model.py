@@ -1,12 +1,13 @@
 """judge_claims: let a model rule on the claims of an answer whose values all stand in what they cite."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter
 
 from citegraph.citations.cases_for_judge import Case
+from citegraph.citations.report_types import Evidence
 from citegraph.citations.verify_answer import Judgement
 from citegraph.errors import CitegraphError
 from citegraph.llm.prompt_assembly import Material, Prompt
@@ -73,7 +74,7 @@ async def judge_cases(
     cases: Sequence[Case],
     state: State,
     context: Context,
-    known: Mapping[str, str] | None = None,
+    evidence: Sequence[Evidence] = (),
 ) -> tuple[dict[Case, Judgement], Update]:
     """Ask the model of step `verify` about the cases, in one call; return the rulings and the state update.
 
@@ -81,7 +82,7 @@ async def judge_cases(
     undecided: the ladder has judged them without a model already, so nothing is raised, and a note says so.
 
     Args:
-        known: the fields of a document, in words, by the text of evidence from it.
+        evidence: the spans that the cases' texts are of, with what is known of their documents.
     """
     budget = budget_of(state, context)
     reserved = 1 if context.max_corrections > len(state.get("corrections", [])) else 0
@@ -90,7 +91,7 @@ async def judge_cases(
     if not budget.calls_left:
         return {}, {}
     try:
-        reply = await ask(services, chosen, budget, context, state.get("question", ""), known or {})
+        reply = await ask(services, chosen, budget, context, state.get("question", ""), evidence)
     except Exception as failure:
         # The code has backed these claims: an answer is not lost by what happens to its judge, a defect of ours included.
         why = str(failure) if isinstance(failure, CitegraphError) else f"unexpected {type(failure).__name__}"
@@ -111,7 +112,7 @@ async def ask(
     budget: "CallBudget",
     context: Context,
     question: str,
-    known: Mapping[str, str],
+    evidence: Sequence[Evidence],
 ) -> Rulings:
     """Return the model's rulings on some cases.
 
@@ -122,27 +123,47 @@ async def ask(
     from citegraph.llm.retry import patiently
     from citegraph.llm.structured import structured
 
-    made = assemble(services, PROMPT, material_of(cases, question, known), context)
+    made = assemble(services, PROMPT, material_of(cases, question, evidence), context)
     call = Call("verify", made.messages, budget, overrides=context.models, prompt_version=made.version)
     return (await patiently(lambda: structured(services.chat, call, Rulings), budget)).value
 
 
-def material_of(cases: Sequence[Case], question: str, known: Mapping[str, str]) -> Material:
+def material_of(cases: Sequence[Case], question: str, evidence: Sequence[Evidence]) -> Material:
     """Return what a model is asked about some cases: each evidence once with its fields, then the claims with its number.
 
     Args:
-        known: the fields of a document, in words, by the text of evidence from it.
+        evidence: the spans that the cases' texts are of, with what is known of their documents.
     """
     numbers = {text: number for number, text in enumerate(dict.fromkeys(text for _, text in cases), 1)}
     facts: list[tuple[str, str]] = []
     for text, number in numbers.items():
-        fields = dict.fromkeys(said for part, said in known.items() if part and part in text)
-        facts += [(f"evidence_{number}", text), (f"fields_{number}", "\n".join(filter(None, fields)))]
+        facts += [(f"evidence_{number}", text), (f"fields_{number}", "\n".join(fields_of(text, evidence)))]
     facts += [
         (f"claim_{number}", f"{claim}\n(evidence_{numbers[text]})")
         for number, (claim, text) in enumerate(cases, 1)
     ]
     return Material(question, tuple(facts))
+
+
+def fields_of(text: str, evidence: Sequence[Evidence]) -> list[str]:
+    """Return what is known of the documents that a case's text is of, a line each.
+
+    Several have their ids above their spans. One has not: it is the document whose spans the text begins and ends with;
+    where two have the same, nothing is said, for the fields of the other would back what this one does not say.
+    """
+    known: dict[str, list[Evidence]] = {}
+    for item in evidence:
+        known.setdefault(item.doc_id, []).append(item)
+    headed = [doc_id for doc_id in known if f"\n\n[{doc_id}]\n" in f"\n\n{text}"]
+    whole = [
+        doc_id
+        for doc_id, spans in known.items()
+        if text.startswith(tuple(item.text for item in spans))
+        and text.endswith(tuple(item.text for item in spans))
+    ]
+    own = headed or (whole if len(whole) == 1 else [])
+    said = ("; ".join(f"{name}: {value}" for name, value in known[doc_id][0].facts) for doc_id in own)
+    return [line for line in said if line]
 
 
 VERDICT: TypeAdapter[Verdict | None] = TypeAdapter(Verdict | None)
