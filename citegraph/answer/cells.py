@@ -12,7 +12,7 @@ from citegraph.language.terms import language_of
 from citegraph.language.word_tables import table
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
-from citegraph.run.state_types import CitedSpan, NumberMade, Operation, TableRows, TypedCell
+from citegraph.run.state_types import CitedSpan, NumberMade, Operation, Plan, TableRows, TypedCell
 
 
 def table_of(
@@ -84,6 +84,11 @@ def json_cell(value: Any) -> Any:
     if isinstance(value, dict):
         return f"{number_text(value['amount'])} {value.get('currency') or ''}".strip()
     return "" if value is None else value
+
+
+def question_of(plan: Plan) -> str:
+    """Return the question that a plan is for: its first query."""
+    return next(iter(plan.get("queries", [])), "")
 
 
 def phrased(key: str, question: str, **values: Any) -> str:

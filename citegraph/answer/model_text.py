@@ -37,9 +37,11 @@ _SIGN = {
     "growth": " / ",
 }
 _PLACES = {"ratio": 2, "percent": 1, "growth": 1}
-STEADY = frozenset({"sum", "average"})
-"""Operations in which the rounding of an operand does not grow."""
 """Decimals of a quotient."""
+_STEADY = frozenset({"sum", "average"})
+"""Operations in which the rounding of an operand does not grow."""
+_NUMBERED = frozenset(map(str, range(1, 1000)))
+"""Numbers that a model may give to passages; those that there are count."""
 _HELD = re.compile(r"(?:\s*(?:\[[^\[\]\n]*\]?|【[^【】\n]*】?|\{(?:[^{}]|\{[^{}]*\}?)*\}?))+\s*$")
 """A run of brackets at the end of what came so far: the last may go on."""
 
@@ -94,7 +96,7 @@ class Shown:
             before, behind = text[: match.start()], text[match.end() :]
             found = self._computed(match[1], match[2], chains)
             outer = _OPERAND.search(before)
-            if match[1] in _PLACES and outer and outer[1] not in STEADY:
+            if match[1] in _PLACES and outer and outer[1] not in _STEADY:
                 found = None  # it is rounded to be said: as an operand its error would grow
             if found is None:
                 uncomputed.append(_CHAIN.sub("", self._plain(match[2])))
@@ -148,30 +150,24 @@ class Shown:
             operands = operands[: marker.start].rstrip() + operands[marker.end :]
         return " ".join(operands.split())
 
+    def _places(self, text: str) -> list[int]:
+        """Return the places, from 0, of the passages that a text names."""
+        named = [
+            int(name) for marker in find_markers(text, _NUMBERED) for name in marker.ids if name.isdigit()
+        ]
+        return [number - 1 for number in named if 0 < number <= len(self.documents)]
+
     def _operands(self, operands: str) -> list[tuple[int, str]]:
         """Return the values of a calculation with the places of their passages; results of others are left out."""
-        found = []
-        for part in operands.split(";"):
-            numbers = [
-                name for marker in find_markers(part, set(map(str, range(1, 1000)))) for name in marker.ids
-            ]
-            places = [
-                int(name) - 1 for name in numbers if name.isdigit() and 0 < int(name) <= len(self.documents)
-            ]
-            if not _CHAIN.search(part):
-                found += [(place, self._plain(part)) for place in places]
-        return found
+        parts = [part for part in operands.split(";") if not _CHAIN.search(part)]
+        return [(place, self._plain(part)) for part in parts for place in self._places(part)]
 
     def _computed(
         self, operation: str, operands: str, chains: Sequence[str]
     ) -> tuple[str, str, NumberMade] | None:
         """Return a calculation's result, its operands, and the number for the verifier; `chains` are those that were used as
         operands, by the character that ends the value."""
-        numbers = [
-            number for found in find_markers(operands, set(map(str, range(1, 1000)))) for number in found.ids
-        ]
-        places = [int(number) - 1 for number in numbers if number.isdigit() and int(number) > 0]
-        places = [place for place in places if place < len(self.documents)]
+        places = self._places(operands)
         written = [part.strip() for part in self._plain(operands).split(";") if part.strip()]
         parts = [_CHAIN.sub("", part).strip() for part in written]
         comma = uses_comma_decimals("\n".join([*parts, *(self.passages[place].text for place in places)]))

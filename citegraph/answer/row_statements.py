@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, cast
 
-from citegraph.answer.cells import made_number, phrased, table_of
+from citegraph.answer.cells import made_number, phrased, question_of, table_of
 from citegraph.answer.cited_spans import CITED_INPUTS
 from citegraph.corpus.records.extracted.row_store import StoredRow
 from citegraph.corpus.schema.bucket import RowKind
@@ -47,7 +47,7 @@ def rows_draft(corpus: Corpus, plan: Plan, context: Context) -> Draft:
                 else f"{number.value:f}".rstrip("0").rstrip(".")
             )
             counted = f"{column.replace('_', ' ')} of {spoken}"
-            label = phrased(function, next(iter(plan["queries"]), ""), field=counted)
+            label = phrased(function, question_of(plan), field=counted)
             lines.append(f"{label}: {text} {number.unit} {marks}.".replace("  ", " "))
             values = [_amount(row.values.get(column), number.unit) for row in rows]
             # The database computed it over all rows; it is computed once more where all of them are here.

@@ -12,6 +12,7 @@ from citegraph.answer.cells import (
     json_cell,
     made_number,
     phrased,
+    question_of,
     sortable,
     table_of,
 )
@@ -31,11 +32,6 @@ INPUTS = 5000
 """Documents whose values are read to be cited and recomputed."""
 
 OF_DATES = {"min": "earliest", "max": "latest"}
-
-
-def question_of(plan: Plan) -> str:
-    """Return the question that a plan is for: its first query."""
-    return next(iter(plan.get("queries", [])), "")
 
 
 def spoken(field: str) -> str:

@@ -7,13 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, cast
 
-from citegraph.answer.cells import cited_values, json_cell, made_number, phrased, sortable, table_of
+from citegraph.answer.cells import (
+    cited_values,
+    json_cell,
+    made_number,
+    phrased,
+    question_of,
+    sortable,
+    table_of,
+)
 from citegraph.answer.cited_spans import CITED_INPUTS, cell
 from citegraph.answer.row_statements import rows_draft
 from citegraph.answer.set_numbers import (
     computed_number,
     group_keys,
-    question_of,
     share_of,
     side_by_side,
     top_groups,

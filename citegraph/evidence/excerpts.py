@@ -3,6 +3,7 @@ their tables."""
 
 import math
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -73,10 +74,11 @@ class Found:
 
 @dataclass
 class _Read:
-    """A found text cut into lines, the score of each, and the parts that are shown so far."""
+    """A found text cut into lines, the page of each from 0, its score, and the parts that are shown so far."""
 
     found: Found
     lines: list[Span]
+    pages: list[int]
     scores: list[float] = field(default_factory=list)
     held: list[frozenset[str]] = field(default_factory=list)
     shown: list[Span] = field(default_factory=list)
@@ -114,16 +116,22 @@ def excerpts(found: Sequence[Found], asked: Sequence[str], room: int) -> list[li
 
     Args:
         asked: the question first, then what else says what is wanted: its topics, the searches made.
-        room: characters of all parts together.
+        room: characters of all parts together, without the heads of their tables and pages.
     """
     if sum(len(item.text) for item in found) <= room:
         return [[(0, len(item.text))] for item in found]
-    read = [_Read(item, list(lines_of(item.text))) for item in found]
+    read = [_read(item) for item in found]
     _score(read, asked)
     sides = sorted({item.side for item in found}, key=lambda side: -1 if side is None else side)
     for side in sides:
         _choose([item for item in read if item.found.side == side], room // len(sides))
     return [_with_heads(item) for item in read]
+
+
+def _read(found: Found) -> _Read:
+    lines = list(lines_of(found.text))
+    breaks = [match.start() for match in re.finditer("\f", found.text)]
+    return _Read(found, lines, [bisect_left(breaks, start) for start, _ in lines])
 
 
 def lines_of(text: str) -> Iterator[Span]:
@@ -176,7 +184,7 @@ def _score(read: Sequence[_Read], asked: Sequence[str]) -> None:
                 beside = frozenset().union(*lines[max(0, place - REACH) : place + REACH + 1]) - lines[place]
                 row = _ROW.search(item.found.text[start:end]) is not None
                 if row:  # a row says what its page is headed with, too: "Cost of sales" below "Statements of Income"
-                    beside |= titles.get(item.found.text.count("\f", 0, start), frozenset()) - lines[place]
+                    beside |= titles.get(item.pages[place], frozenset()) - lines[place]
                 score = sum(weight[w] for w in lines[place]) + NEAR * sum(weight[w] for w in beside)
                 if kind is not None:
                     score *= FIT if kind.search(item.found.text[start:end]) else UNFIT
@@ -189,8 +197,7 @@ def _titles(item: _Read, held: Sequence[frozenset[str]]) -> dict[int, frozenset[
     """Return the asked words in the first lines of each page, by how many pages stand before it."""
     found: dict[int, frozenset[str]] = {}
     count: Counter[int] = Counter()
-    for (start, _), words_held in zip(item.lines, held, strict=True):
-        page = item.found.text.count("\f", 0, start)
+    for page, words_held in zip(item.pages, held, strict=True):
         count[page] += 1
         if count[page] <= TITLE:
             found[page] = found.get(page, frozenset()) | words_held

@@ -2,10 +2,9 @@
 
 import re
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import cast
 
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import Chunk
@@ -22,7 +21,8 @@ from citegraph.run.state import State
 from citegraph.run.state_types import CitedSpan, Plan, Reference
 
 KNOWN_FIELDS, KNOWN_VALUE, KNOWN_ASKED, KNOWN_ALL = 14, 80, 400, 600
-"""Fields shown of a document; characters of one value, of one that is asked about, and of all together."""
+"""Fields shown of a document; characters of one value, of one that is asked about, and of all together, above which only
+those are shown that name it or are asked about."""
 REVIEWED, WRITTEN = 2, 3
 """The part of the evidence kept that a review is shown, and an answer is written from where no review chose: one in this
 number of characters."""
@@ -95,7 +95,9 @@ def pieces(
     values = values_of(corpus, ordered)
     parts = shown_parts(corpus, groups, values, sides, asked, room, held)
     known = {
-        doc_id: fields_shown(corpus.buckets[own[0].bucket], values.get(doc_id, {}), plan, asked)
+        doc_id: fields_shown(
+            corpus.buckets[own[0].bucket], values.get(doc_id, {}), asked, wanted_of(plan, own[0].bucket)
+        )
         for doc_id, own in by_document.items()
     }
     order = list(by_document)
@@ -279,19 +281,29 @@ def known_fields(corpus: Corpus, chunks: Sequence[Chunk], question: str) -> dict
     """Return what is known of the chunks' documents, by id; blocking."""
     values = values_of(corpus, chunks)
     buckets = {chunk.doc_id: corpus.buckets[chunk.bucket] for chunk in chunks}
-    return {
-        doc_id: fields_shown(buckets[doc_id], known, cast(Plan, {}), [question])
-        for doc_id, known in values.items()
-    }
+    return {doc_id: fields_shown(buckets[doc_id], known, [question]) for doc_id, known in values.items()}
 
 
-def fields_shown(bucket: Bucket, values: Mapping[str, Value], plan: Plan, asked: Sequence[str]) -> str:
+def wanted_of(plan: Plan, bucket: str) -> frozenset[str]:
+    """Return the fields that a plan asks about or filters by."""
+    part = plan["per_bucket"].get(bucket)
+    return (
+        frozenset((*part["asked"], *(clause["field"] for clause in flat(part["filters"]))))
+        if part
+        else frozenset()
+    )
+
+
+def fields_shown(
+    bucket: Bucket, values: Mapping[str, Value], asked: Sequence[str], wanted: Container[str] = ()
+) -> str:
     """Return a document's values: those that name it, those that the question is about, then the others while there is room.
 
     A value of several parts shows those first that the question names; what is left out is counted.
+
+    Args:
+        wanted: fields that the question is about besides those that it names.
     """
-    part = plan.get("per_bucket", {}).get(bucket.name, {})
-    wanted = {*part.get("asked", []), *(clause["field"] for clause in flat(part.get("filters", [])))}
     words = set(terms.content_words(" ".join(asked)))
     naming = {*bucket.title_fields, *bucket.entity_fields}
 

@@ -1,6 +1,7 @@
 """Give up inferred clauses that match nothing, the least certain first; take a document that is named by its id."""
 
 import re
+from collections.abc import Sequence
 
 from citegraph.corpus.filters.clause import typed_filters
 from citegraph.corpus.filters.filter_operators import matches
@@ -68,16 +69,13 @@ def with_stated_date(corpus: Corpus, plan: Plan) -> tuple[Plan, list[str]]:
         if declared is None or declared.type != "date" or declared.name == main or not inferred(clause):
             continue
         rest = [other for other in part["filters"] if other is not clause]
-        stated: StoredClause = {"field": declared.name, "operator": "exists", "value": None}
-        if corpus.annotations.count(name, typed_filters([*rest, stated])):
+        if _is_stated(corpus, name, rest, declared.name):
             continue
         filters = [*part["filters"]]
         filters[place] = {**clause, "field": main}
         if corpus.annotations.count(name, typed_filters(filters)):
-            said = (
-                f"None of these documents states its {_spoken(declared.name)}; the {_spoken(main)} was used."
-            )
-            return {**plan, "per_bucket": {**plan["per_bucket"], name: {**part, "filters": filters}}}, [said]
+            said = [_taken_for(declared.name, main)]
+            return {**plan, "per_bucket": {**plan["per_bucket"], name: {**part, "filters": filters}}}, said
     return plan, []
 
 
@@ -85,28 +83,29 @@ def grouped_by_stated_date(corpus: Corpus, plan: Plan, main: str) -> tuple[Plan,
     """Return the plan with groups by the main date in place of those by a date that no document meant states; blocking."""
     name, groups = plan["buckets"][0], plan["aggregate"].get("group_by") or []
     bucket, filters = corpus.buckets[name], plan["per_bucket"][name]["filters"]
-    said = []
+    kept: list[str] = []
+    lines = []
     for group in groups:
-        field, dot, _ = group.partition(".")
-        stated: StoredClause = {"field": field, "operator": "exists", "value": None}
-        if dot and field != main and bucket.field(field) is not None:
-            if corpus.annotations.count(name, typed_filters([*filters, stated])):
-                continue
-            said.append(field)
-    if not said:
+        field, dot, cut = group.partition(".")
+        if dot and field != main and bucket.field(field) and not _is_stated(corpus, name, filters, field):
+            lines.append(_taken_for(field, main))
+            kept.append(f"{main}.{cut}")
+        else:
+            kept.append(group)
+    if not lines:
         return plan, []
-    kept = [
-        f"{main}.{group.partition('.')[2]}" if group.partition(".")[0] in said else group for group in groups
-    ]
-    lines = [
-        f"None of these documents states its {_spoken(field)}; the {_spoken(main)} was used."
-        for field in said
-    ]
     return {**plan, "aggregate": {**plan["aggregate"], "group_by": list(dict.fromkeys(kept))}}, lines
 
 
-def _spoken(name: str) -> str:
-    return name.replace("_", " ")
+def _is_stated(corpus: Corpus, bucket: str, filters: Sequence[StoredClause], field: str) -> bool:
+    """Tell whether a document that passes the filters states a field; blocking."""
+    stated: StoredClause = {"field": field, "operator": "exists", "value": None}
+    return corpus.annotations.count(bucket, typed_filters([*filters, stated])) > 0
+
+
+def _taken_for(field: str, main: str) -> str:
+    spoken = field.replace("_", " "), main.replace("_", " ")
+    return "None of these documents states its {}; the {} was used.".format(*spoken)
 
 
 def named_documents(corpus: Corpus, question: str) -> list[tuple[str, str]]:

@@ -55,6 +55,7 @@ def bounds(question: str, place: int) -> bool:
 
 
 BLANKS = " " * 6
+"""What stands in a question in the place of words that were read: at least so many blanks."""
 NEAR = 16
 """Characters behind a bound within which its number begins: "more than EUR 500"."""
 

@@ -161,7 +161,7 @@ def names_many(bucket: Bucket, question: str) -> bool:
 
 
 NAMES = r"(?:[A-ZÀ-Þ0-9][\w&.-]*\s+){0,3}"
-"""What may stand before the noun that is asked for: "which NIGRIN products"."""
+"""What may stand before the noun that is asked for: "which ARNWICK products"."""
 ATTRIBUTE = re.compile(rf"^\s*(?:{alternation('asking', 'attribute')})\b", re.IGNORECASE)
 
 
