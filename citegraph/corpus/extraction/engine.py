@@ -343,19 +343,7 @@ class _FieldRun:
             yield from self._read(rule, raw, match.group(group), 0, look.span(*match.span(group)))
 
     def _head(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
-        plain = (
-            "title",
-            "heading",
-            "part",
-            "day",
-            "writer",
-            "holder",
-            "kind",
-            "addressee",
-            "signer",
-            "publisher",
-        )
-        look = self._plain if rule.head in plain else self.source.look
+        look = self.source.look if rule.head in {"seller", "buyer", "organization"} else self._plain
         found: Named | tuple[int, int, float] | None
         match rule.head:
             case "seller":

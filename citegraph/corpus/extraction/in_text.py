@@ -12,7 +12,7 @@ from citegraph.errors import BadInput
 from citegraph.language.amounts import Amount, Quantity, find_amounts, find_quantities
 from citegraph.language.dates import find_days
 from citegraph.language.terms import fold
-from citegraph.language.word_tables import listed, table, words_to_keys
+from citegraph.language.word_tables import alternation, listed, table, words_to_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +218,7 @@ def find_places(field: Field, text: str, *, today: date, order: str) -> Iterator
 @cache
 def _laws_pattern() -> re.Pattern[str]:
     """Return the adjective of a country beside a word for law."""
-    law = "|".join(re.escape(word.strip()) for word in table("contracts")["law"].split("|"))
+    law = alternation("contracts", "law")
     adjectives = "|".join(sorted(map(re.escape, words_to_keys("demonyms")), key=len, reverse=True))
     return re.compile(
         rf"(?<!\w)(?:({adjectives})\s+(?:{law})|(?:{law})\s+({adjectives}))(?!\w)", re.IGNORECASE

@@ -6,7 +6,7 @@ from functools import cache
 
 from citegraph.corpus.extraction.document_head import head_lines
 from citegraph.language.terms import fold
-from citegraph.language.word_tables import table
+from citegraph.language.word_tables import alternation
 
 HEAD = 45
 """Lines at the top among which a letter greets."""
@@ -33,27 +33,25 @@ class Letter:
 
 
 @cache
-def _words(part: str) -> str:
-    forms = (words.strip() for words in str(table("letters")[part]).split("|"))
-    return "|".join(
-        words.replace(" ", r"\s+") for words in sorted(filter(None, forms), key=len, reverse=True)
+def _greeting() -> re.Pattern[str]:
+    return re.compile(
+        rf"(?:{alternation('letters', 'salutations')})\b(?P<name>[^\n,:!]{{0,60}})\s*[,:!]", re.IGNORECASE
     )
 
 
 @cache
-def _greeting() -> re.Pattern[str]:
-    return re.compile(rf"(?:{_words('salutations')})\b(?P<name>[^\n,:!]{{0,60}})\s*[,:!]", re.IGNORECASE)
-
-
-@cache
 def _titled() -> re.Pattern[str]:
-    one = rf"(?:{_words('titles')})\b\.?"
-    return re.compile(rf"\s*\b{one}(?:\s*(?:{_words('joints')})?\s*\b{one})*\s*", re.IGNORECASE)
+    one = rf"(?:{alternation('letters', 'titles')})\b\.?"
+    return re.compile(
+        rf"\s*\b{one}(?:\s*(?:{alternation('letters', 'joints')})?\s*\b{one})*\s*", re.IGNORECASE
+    )
 
 
 @cache
 def _closing() -> re.Pattern[str]:
-    return re.compile(rf"^[ \t]*(?:{_words('closings')})[^\w\n]*$", re.IGNORECASE | re.MULTILINE)
+    return re.compile(
+        rf"^[ \t]*(?:{alternation('letters', 'closings')})[^\w\n]*$", re.IGNORECASE | re.MULTILINE
+    )
 
 
 def find_letter(text: str) -> Letter | None:

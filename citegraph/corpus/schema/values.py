@@ -79,6 +79,10 @@ def _string(field: Field, raw: Any, length: int) -> str:
     if isinstance(raw, Mapping | list | tuple | set):
         raw = "; ".join(str(item) for item in raw) if not isinstance(raw, Mapping) else json.dumps(raw)
     text = clean_text(str(raw)).strip()
+    if (
+        field.type != "text"
+    ):  # before it is cleaned, too: a pattern that begins with blanks is slow where many stand
+        text = " ".join(text.split())
     if field.clean:
         text = re.sub(field.clean, "", text, flags=re.IGNORECASE | re.DOTALL).strip()
     if field.type != "text":

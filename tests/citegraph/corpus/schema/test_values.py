@@ -228,6 +228,7 @@ def field(type_, **settings):
         (field("keywords", item_key="name"), [{"name": "Bolt", "qty": 2}], ("Bolt",)),
         (field("keywords", empty="none"), [], ()),
         (field("keywords", clean=r'\s*\(".*$'), ['ACME INC. ("Seller")'], ("ACME INC.",)),
+        (field("keyword", clean=r" Page \d+$"), "Elm \n Paper  Page\t7", "Elm Paper"),
         (field("integer"), "4,096", 4096),
         (field("integer"), "4096 bit", 4096),
         (field("decimal"), "0,5", 0.5),
