@@ -5,6 +5,7 @@ from typing import Any, cast
 
 from citegraph.answer.cells import made_number, phrased, question_of, table_of
 from citegraph.answer.cited_spans import CITED_INPUTS
+from citegraph.answer.set_numbers import INPUTS, is_deducted
 from citegraph.corpus.records.extracted.row_store import StoredRow
 from citegraph.corpus.schema.bucket import RowKind
 from citegraph.language.amounts import number_text
@@ -37,7 +38,16 @@ def rows_draft(corpus: Corpus, plan: Plan, context: Context) -> Draft:
     lines: list[str] = []
     made: list[NumberMade] = []
     function, column = wanted["function"], wanted.get("column")
+    deducted: list[str] = []
     if function != "none" and column:
+        known = (
+            corpus.annotations.values_of(name, ids[:INPUTS]) if function == "sum" and bucket.deduct else {}
+        )
+        deducted = [doc_id for doc_id in ids if is_deducted(bucket, known.get(doc_id, {}))]
+        if deducted:
+            lines.append(
+                f"Note: {len(deducted)} of the documents are deducted; their rows are added as printed."
+            )
         marks = " ".join(f"[{doc_id}]" for doc_id in ids[:CITED_INPUTS])
         for number in corpus.rows.number(query, cast(Function, function), column):
             declared = kind.field(column)
@@ -88,6 +98,9 @@ def rows_draft(corpus: Corpus, plan: Plan, context: Context) -> Draft:
         ],
         "notes": [note("compose", "rows", said)],
         "unanswerable": not rows,
+        "partial": "the rows of credit notes, which are to be deducted, are added as printed"
+        if deducted
+        else "",
     }
 
 

@@ -80,13 +80,17 @@ def _input(bucket: Bucket, row: Mapping[str, Any], field: str, *, signed: bool) 
         first, last = row.get(earlier), row.get(later)
         return (last - first).days if isinstance(first, date) and isinstance(last, date) else None
     value = row.get(field)
-    negative = signed and any(
+    if signed and isinstance(value, Money) and value.amount > 0 and is_deducted(bucket, row):
+        return Money(-value.amount, value.currency)
+    return value
+
+
+def is_deducted(bucket: Bucket, row: Mapping[str, Any]) -> bool:
+    """Tell whether the amounts of a document with such values count as negative: those of a credit note."""
+    return any(
         row.get(name) is not None and fold(str(row[name])) in {fold(one) for one in values}
         for name, values in bucket.deduct.items()
     )
-    if negative and isinstance(value, Money) and value.amount > 0:
-        return Money(-value.amount, value.currency)
-    return value
 
 
 def number_lines(
