@@ -32,6 +32,7 @@ from citegraph.corpus.records.querying.aggregates import Aggregate, Having
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.language import terms
+from citegraph.plan.numbers_asked import mixes_counts
 from citegraph.plan.stored_filters import bucket_filters, flat
 from citegraph.plan.unbound import may_narrow, unbound_words
 from citegraph.question.ordering import in_digits
@@ -195,6 +196,7 @@ def compose_set(
     copies = copies_notes(corpus, bucket, draft["documents"]) if counts_each else []
     copies = [*draft.get("notes", []), *copies]
     lost = lost_conditions(plan, decision)
+    mixed = compute and not vouched and mixes_counts(plan)
     if not (vouched or plan.get("rows")):
         unused = unbound_words(bucket, plan, decision.get("described", []))
         told = {word for words in lost for word in terms.words(words)}
@@ -202,10 +204,14 @@ def compose_set(
     notes = copies + unknown_notes(corpus, plan, decision) + export_notes(plan)
     text = f"Note: not used as a condition: {', '.join(lost)}.\n{draft['text']}" if lost else draft["text"]
     said = " and ".join(f"“{words}”" for words in lost)
-    partial: Draft = {
-        "partial": f"{said} could not be turned into a condition, so the set is not narrowed by it"
-    }
-    return {**draft, "text": text, "notes": notes, **(partial if lost else {})}
+    reasons = (
+        [f"{said} could not be turned into a condition, so the set is not narrowed by it"] if lost else []
+    )
+    if mixed:
+        text = f"Note: this counts what meets all conditions of the question together; ask for each count by itself.\n{text}"
+        reasons.append("several counts with conditions of their own are asked at once")
+    whole: Draft = {**draft, "text": text, "notes": notes}
+    return whole | {"partial": "; ".join(reasons)} if reasons else whole
 
 
 def set_rows(

@@ -416,6 +416,33 @@ def test_each_of_several_counts_is_a_group(corpus: Corpus) -> None:
 
 
 @pytest.mark.parametrize(
+    ("bucket", "question", "mixed"),
+    [
+        (
+            "invoices",
+            "How many invoices did Cobaltine issue and how many receipts did Larut issue in 2024?",
+            True,
+        ),
+        ("invoices", "How many invoices and how many credit notes do we have from Kestrelwick?", True),
+        ("contracts", "How many NDAs are there and how many contracts are governed by English law?", True),
+        ("invoices", "Wie viele Rechnungen haben wir und wie viele davon sind Gutschriften?", True),
+        (
+            "contracts",
+            "how many contracts are under Malaysian law and how many under the law of Delaware?",
+            False,
+        ),
+        ("invoices", "How many invoices did Cobaltine issue in 2024?", False),
+    ],
+)
+def test_counts_with_conditions_of_their_own_are_no_one_count(
+    corpus: Corpus, bucket: str, question: str, mixed: bool
+) -> None:
+    draft = compose_set(corpus, planned(corpus, bucket, question), {}, Context(today="2025-03-01"))
+    assert draft["text"].startswith("Note: this counts what meets all conditions") == mixed
+    assert ("several counts" in draft.get("partial", "")) == mixed
+
+
+@pytest.mark.parametrize(
     ("bucket", "question", "intent"),
     [
         ("contracts", "what do we have from Kestrelwick or Halbrecht?", "list"),
