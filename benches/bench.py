@@ -31,7 +31,7 @@ from citegraph.run.services import Corpus, Services
 from citegraph.run.state import Json, State, add_usage, collect
 from citegraph.settings import Settings
 from graph.build import build
-from graph.routes import after_decompose, after_gate, after_review, after_verify, search_tasks
+from graph.edges import after_decompose, after_gate, after_review, after_verify, search_tasks
 from nodes.compose import Compose
 from nodes.decompose import Decompose
 from nodes.gate import Gate

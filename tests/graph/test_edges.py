@@ -10,7 +10,7 @@ from citegraph.run.services import Services
 from citegraph.run.state import State
 from citegraph.settings import Settings
 from graph.build import build
-from graph.routes import after_gate, after_review, after_verify, plan_edge, review_edge, search_tasks
+from graph.edges import after_gate, after_review, after_verify, plan_edge, review_edge, search_tasks
 
 CALL = {"tool": "search", "args": {"buckets": ["invoices"], "query": "q"}}
 
