@@ -104,7 +104,8 @@ AMOUNTS = frozenset({"BT-109", "BT-110", "BT-112", "BT-113", "BT-115", "BT-131",
 def read_einvoice(data: bytes) -> dict[str, list[str]]:
     """Return business term -> values in order of an invoice's XML; empty when the XML is no invoice.
 
-    Amounts carry their currency ("235.62 EUR"), dates are ISO 8601.
+    Amounts carry their currency ("235.62 EUR"), dates are ISO 8601. A commercial invoice (380) whose total is negative
+    is a credit note in another form, which EN 16931 allows, and has the code of one (381).
     """
     root, is_cii = _invoice(data)
     if root is None:
@@ -116,7 +117,13 @@ def read_einvoice(data: bytes) -> dict[str, list[str]]:
         values = [value for node in _find(root, path) if (value := _value(term, node, currency))]
         if values:
             terms[term] = values
+    if terms.get("BT-3") == [INVOICE] and "".join(terms.get("BT-112", ())).startswith("-"):
+        terms["BT-3"] = [CREDIT_NOTE]
     return terms
+
+
+INVOICE, CREDIT_NOTE = "380", "381"
+"""Codes of UNTDID 1001."""
 
 
 def read_lines(data: bytes) -> list[dict[str, str]]:

@@ -211,6 +211,11 @@ def test_business_terms_of_cii() -> None:
     }
 
 
+def test_an_invoice_with_a_negative_total_is_a_credit_note() -> None:
+    assert b"119.00" in CII
+    assert read_einvoice(CII.replace(b"119.00", b"-119.00"))["BT-3"] == ["381"]
+
+
 def test_business_terms_of_ubl() -> None:
     assert read_einvoice(UBL) == {
         "BT-1": ["U-7"],
