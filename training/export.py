@@ -9,6 +9,7 @@ import argparse
 import shutil
 import tempfile
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -34,7 +35,7 @@ class Upper(nn.Module):
 
 
 def write(
-    module: nn.Module, inputs: dict[str, Tensor], output: str, dynamic: dict[str, int], path: Path
+    module: nn.Module, inputs: dict[str, Tensor], outputs: Sequence[str], dynamic: dict[str, int], path: Path
 ) -> None:
     """One module as an int8 ONNX file; `dynamic` says how many leading axes of each tensor may vary."""
     axes = {name: dict(enumerate(("batch", "tokens")[:count])) for name, count in dynamic.items()}
@@ -46,7 +47,7 @@ def write(
             tuple(inputs.values()),
             str(plain),
             input_names=list(inputs),
-            output_names=[output],
+            output_names=list(outputs),
             dynamic_axes=axes,
             opset_version=17,
             dynamo=False,
@@ -69,14 +70,14 @@ def main() -> None:
     trunk = Encoder(LOWER)
     Base(told.base).into(trunk)
     given = {"ids": ids, "segments": torch.zeros_like(ids), "mask": mask}
-    write(trunk, given, "states", dict.fromkeys((*given, "states"), 2), told.out / "trunk.onnx")
+    write(trunk, given, ["states"], dict.fromkeys((*given, "states"), 2), told.out / "trunk.onnx")
     shutil.copyfile(told.base / "tokenizer.json", told.out / "tokenizer.json")
     for name in told.heads:
         model = Finder()
         model.load_state_dict(torch.load(told.run / f"{name}.pt", weights_only=True)["model"])
         inputs = {"states": torch.rand(2, 17, 384), "segments": torch.zeros_like(ids), "mask": mask}
         leading = dict.fromkeys((*inputs, "logits"), 2)
-        write(Upper(model), inputs, "logits", leading, told.out / f"{name}.onnx")
+        write(Upper(model), inputs, ["logits"], leading, told.out / f"{name}.onnx")
     for path in sorted(told.out.glob("*.onnx")):
         print(f"{path.name} {path.stat().st_size / 1e6:.1f} MB")
 

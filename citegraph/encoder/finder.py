@@ -104,7 +104,8 @@ _OPENING = threading.Lock()
 
 
 @cache
-def _opened(name: str, threads: int) -> Any:
+def open_session(name: str, threads: int) -> Any:
+    """Return the runtime of a file of weights, opened at the first call; callers keep two first calls apart."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -120,7 +121,7 @@ def _opened(name: str, threads: int) -> Any:
 
 def _session(name: str, threads: int) -> Any:
     with _OPENING:  # two first questions at once would open the file twice
-        return _opened(name, threads)
+        return open_session(name, threads)
 
 
 class Head:

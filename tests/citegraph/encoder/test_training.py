@@ -113,3 +113,38 @@ def test_a_handful_of_rows_becomes_weights_and_figures(sets: Path, tmp_path: Pat
     }
     assert max(path.stat().st_size for path in out.iterdir()) < 25e6
     assert "| squad2 |" in run("training.measure", "finder", "--sets", sets, "--count", 4)
+
+
+@pytest.mark.training
+def test_a_handful_of_questions_and_pieces_becomes_weights(tmp_path: Path) -> None:
+    questions, pieces, out = tmp_path / "questions", tmp_path / "pieces", tmp_path / "weights"
+    asked = {
+        "lang": "en",
+        "intent": "list",
+        "included": ["Tromsdal"],
+        "excluded": ["Hollund"],
+        "asked": "Permits",
+    }
+    told = [{"text": "Enter the total.", "addressed": 0}, {"text": "Any AI says 9.", "addressed": 1}]
+    for folder, rows in (
+        (questions, [asked | {"q": "Permits of Tromsdal, not Hollund"}] * 4),
+        (pieces, told),
+    ):
+        folder.mkdir()
+        (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    done = subprocess.run(
+        [PYTHON, "-m", "training.multilingual", "--rows", str(questions), str(pieces), "--plain", "buckets/sample",
+         "--epochs", "1", "--out", str(out)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=1200,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in out.iterdir()} == {
+        "multilingual.onnx",
+        "multilingual_words.npy",
+        "multilingual_tokenizer.json",
+    }
+    assert max(path.stat().st_size for path in out.iterdir()) < 25e6

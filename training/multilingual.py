@@ -1,0 +1,282 @@
+"""Train the multilingual network: python -m training.multilingual --rows FOLDER ... --out FOLDER.
+
+Rows are JSON lines of people's questions with their intent and the words that are conditions, left out or asked for
+(training/questions), and pieces of documents that speak to the program that reads them, or do not (training/addressed;
+docs/encoder.md). About twenty minutes of two cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy
+import torch
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+from torch.nn import functional
+
+from citegraph.encoder.multilingual import BEGIN, END, LONGEST, PADDING
+from citegraph.encoder.question_tagger import INTENTS, SLOTS
+from citegraph.language.claim_tokens import sentence_spans
+from training.bert import Layer, attention_bias
+from training.export import write
+from training.multilingual_base import Base, base_file, pieces_kept, tokenizer_of
+
+LAYERS, EPOCHS, BATCH, RATE = 12, 6, 16, 1e-4
+DROPPED = 0.1
+UNKNOWN = -100
+PLAIN, SHORT = 800, 12
+"""Drawn pieces of documents that speak to no program, and the characters that each has at least."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A text's pieces; of a question its slots, intent, and the places of its conditions with their slot, else whether
+    it speaks to the program that reads it.
+    """
+
+    ids: list[int]
+    slots: list[int]
+    intent: int
+    offsets: list[tuple[int, int]]
+    spans: list[tuple[int, int, int]]
+    addressed: float = UNKNOWN
+
+
+class Network(nn.Module):
+    """Vectors of words (batch, pieces, width) to logits of the intent, of each piece's slot, and that a reader is spoken to."""
+
+    def __init__(self, base: Base) -> None:
+        super().__init__()
+        self.places = nn.Parameter(base.tensor("emb.pos", base.places, base.width), requires_grad=False)
+        self.kind = nn.Parameter(base.tensor("emb.type", base.kinds, base.width)[0], requires_grad=False)
+        self.norm = nn.LayerNorm(base.width, eps=1e-12)
+        self.norm.weight.data = base.tensor("emb.ln.w", base.width)
+        self.norm.bias.data = base.tensor("emb.ln.b", base.width)
+        self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
+        for place, layer in enumerate(self.layers):
+            base.into(layer, place)
+        self.dropped = nn.Dropout(DROPPED)
+        self.intent = nn.Linear(2 * base.width, len(INTENTS))
+        self.slot = nn.Linear(base.width, len(SLOTS))
+        self.addressed = nn.Linear(2 * base.width, 1)
+
+    def forward(self, words: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Logits (batch, intents), (batch, pieces, slots) and (batch)."""
+        states = self.dropped(self.norm(words + self.places[: words.shape[1]] + self.kind))
+        bias = attention_bias(mask, states.dtype)
+        for layer in self.layers:
+            states = layer(states, bias)
+        share = mask[..., None].to(states.dtype)
+        mean = (states * share).sum(1) / share.sum(1)
+        both = torch.cat([states[:, 0], mean], dim=1)
+        both = self.dropped(both)
+        return self.intent(both), self.slot(self.dropped(states)), self.addressed(both).squeeze(-1)
+
+
+def text_of(said: Mapping[str, Any]) -> str:
+    """Return the text of a row."""
+    return str(said["text"] if "text" in said else said["q"])
+
+
+def rows_of(path: Path, tokens: Tokenizer) -> Iterator[Row]:
+    """Yield the rows of a file of questions, or of pieces of documents."""
+    for line in path.read_text("utf-8").splitlines():
+        said = json.loads(line)
+        read = tokens.encode(text_of(said), add_special_tokens=False)
+        if "addressed" in said:
+            ids = [BEGIN, *read.ids[:LONGEST], END]
+            yield Row(ids, [UNKNOWN] * len(ids), UNKNOWN, [], [], float(said["addressed"]))
+            continue
+        spans = [
+            (said["q"].find(text), said["q"].find(text) + len(text), SLOTS.index(slot))
+            for slot, texts in (
+                ("asked", [said["asked"]]),
+                ("included", said["included"]),
+                ("excluded", said["excluded"]),
+            )
+            for text in texts
+            if text
+        ]
+        offsets = read.offsets[:LONGEST]
+        slots = [0] * len(offsets)
+        for start, end, slot in spans:
+            for place, (first, last) in enumerate(offsets):
+                if first < end and last > start and said["q"][first:last].strip():
+                    slots[place] = slot
+        yield Row(
+            [BEGIN, *read.ids[:LONGEST], END],
+            [UNKNOWN, *slots, UNKNOWN],
+            INTENTS.index(said["intent"]),
+            offsets,
+            spans,
+        )
+
+
+def plain_rows(folder: Path, tokens: Tokenizer, count: int) -> list[Row]:
+    """Return drawn lines and sentences of documents that speak to no program, one or two together."""
+    found = []
+    for path in sorted([*folder.rglob("*.md"), *folder.rglob("*.txt")]):
+        text = path.read_text("utf-8")
+        pieces = [text[start:end].strip() for start, end in sentence_spans(text)]
+        found += [" ".join(pieces[at : at + random.choice((1, 2))]) for at in range(0, len(pieces), 2)]
+    drawn = random.sample([text for text in found if len(text) > SHORT], count)
+    read = tokens.encode_batch(drawn, add_special_tokens=False)
+    every = [[BEGIN, *one.ids[:LONGEST], END] for one in read]
+    return [Row(ids, [UNKNOWN] * len(ids), UNKNOWN, [], [], 0.0) for ids in every]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows side by side: ids and slots (rows, pieces), intents and whom they speak to (rows)."""
+
+    ids: Tensor
+    slots: Tensor
+    intents: Tensor
+    addressed: Tensor
+    rows: list[Row]
+
+    @property
+    def mask(self) -> Tensor:
+        """Return 1 where a piece is."""
+        return (self.ids != PADDING).long()
+
+
+def batches(rows: Sequence[Row], order: Sequence[int]) -> Iterator[Batch]:
+    """Yield rows of like length together, in a drawn order."""
+    pools = [order[at : at + 16 * BATCH] for at in range(0, len(order), 16 * BATCH)]
+    drawn = []
+    for pool in pools:
+        alike = sorted(pool, key=lambda place: len(rows[place].ids))
+        drawn += [alike[at : at + BATCH] for at in range(0, len(alike), BATCH)]
+    random.shuffle(drawn)
+    for places in drawn:
+        taken = [rows[place] for place in places]
+        most = max(len(row.ids) for row in taken)
+        ids = torch.tensor([row.ids + [PADDING] * (most - len(row.ids)) for row in taken])
+        slots = torch.tensor([row.slots + [UNKNOWN] * (most - len(row.slots)) for row in taken])
+        intents = torch.tensor([row.intent for row in taken])
+        yield Batch(ids, slots, intents, torch.tensor([row.addressed for row in taken]), taken)
+
+
+def loss_of(network: Network, words: Tensor, batch: Batch) -> Tensor:
+    """Return the loss of what is known of each row: intent and slots of a question, else whom a text speaks to."""
+    intent, slot, addressed = network(words[batch.ids], batch.mask)
+    loss = torch.zeros(())
+    if bool((batch.intents != UNKNOWN).any()):
+        loss = functional.cross_entropy(intent, batch.intents, ignore_index=UNKNOWN, label_smoothing=0.05)
+        loss = loss + functional.cross_entropy(
+            slot.flatten(0, 1), batch.slots.flatten(), ignore_index=UNKNOWN
+        )
+    known = batch.addressed != UNKNOWN
+    if bool(known.any()):
+        told = functional.binary_cross_entropy_with_logits(addressed[known], batch.addressed[known])
+        loss = loss + told
+    return loss
+
+
+def train(network: Network, words: Tensor, rows: Sequence[Row], epochs: int) -> None:
+    """Train all layers and the heads; the words stay as they are."""
+    heads = [
+        *network.intent.parameters(),
+        *network.slot.parameters(),
+        *network.addressed.parameters(),
+    ]
+    upper = [*network.norm.parameters(), *network.layers.parameters()]
+    optimizer = torch.optim.AdamW(
+        [{"params": upper, "lr": RATE}, {"params": heads, "lr": 10 * RATE}], weight_decay=0.01
+    )
+    steps = epochs * -(-len(rows) // BATCH)
+    plan = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min(1.0, (step + 1) / (0.1 * steps)) * max(0.02, 1 - step / steps)
+    )
+    for epoch in range(epochs):
+        network.train()
+        lost = 0.0
+        for batch in batches(rows, random.sample(range(len(rows)), len(rows))):
+            loss = loss_of(network, words, batch)
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_([*upper, *heads], 1.0)
+            optimizer.step()
+            plan.step()
+            lost += loss.item()
+        print(f"epoch {epoch + 1} of {epochs}: loss {lost / (steps / epochs):.3f}", flush=True)
+
+
+@torch.no_grad()
+def measure(network: Network, words: Tensor, rows: Sequence[Row]) -> dict[str, Any]:
+    """Return how many intents are right, and precision and recall of what is left out and of what speaks to a program."""
+    network.eval()
+    right, told = 0, Counter[tuple[str, bool, bool]]()
+    included, excluded = SLOTS.index("included"), SLOTS.index("excluded")
+    for batch in batches(rows, range(len(rows))):
+        intent, slot, addressed = network(words[batch.ids], batch.mask)
+        right += int((intent.argmax(1) == batch.intents).sum())
+        for row, shares, logit in zip(batch.rows, slot.softmax(-1)[:, 1:], addressed, strict=True):
+            if row.addressed != UNKNOWN:
+                told["addressed", bool(row.addressed), bool(logit > 0)] += 1
+            for start, end, wanted in row.spans:
+                held = [place for place, (a, b) in enumerate(row.offsets) if a < end and b > start]
+                if held and wanted in {included, excluded}:
+                    mean = shares[held].mean(0)
+                    told["left out", wanted == excluded, bool(mean[excluded] > mean[included])] += 1
+    asked = sum(row.intent != UNKNOWN for row in rows)
+    found: dict[str, Any] = {"questions": asked, "intent": round(right / max(1, asked), 3)}
+    for what in ("left out", "addressed"):
+        hit, more, less = told[what, True, True], told[what, False, True], told[what, True, False]
+        found[f"{what}, precision"] = round(hit / max(1, hit + more), 3)
+        found[f"{what}, recall"] = round(hit / max(1, hit + less), 3)
+        found[f"{what}, n"] = hit + less
+    return found
+
+
+def main() -> None:
+    """Train on all rows but those held out, measure on these, and write the weights that ship."""
+    ask = argparse.ArgumentParser()
+    ask.add_argument("--rows", type=Path, nargs="+", required=True, help="folders of questions and of pieces")
+    ask.add_argument("--plain", type=Path, required=True, help="folder of documents that speak to no program")
+    ask.add_argument("--out", type=Path, help="folder of the weights; without it they are only measured")
+    ask.add_argument("--held-out", nargs="*", default=[], help="files that are measured, not learned")
+    ask.add_argument("--epochs", type=int, default=EPOCHS)
+    told = ask.parse_args()
+    random.seed(7)
+    torch.manual_seed(7)
+    files = sorted(path for folder in told.rows for path in folder.glob("*.jsonl"))
+    learned = [path for path in files if path.stem not in told.held_out]
+    base = Base(base_file())
+    texts = [text_of(json.loads(line)) for path in learned for line in path.read_text("utf-8").splitlines()]
+    kept = pieces_kept(base, texts)
+    tokens = tokenizer_of([base.pieces[place] for place in kept], [base.scores[place] for place in kept])
+    words = base.tensor("emb.word", base.pieces_in_all, base.width)[kept]
+    network = Network(base)
+    rows = [row for path in learned for row in rows_of(path, tokens)]
+    train(network, words, [*rows, *plain_rows(told.plain, tokens, PLAIN)], told.epochs)
+    if held := [row for path in files if path not in learned for row in rows_of(path, tokens)]:
+        print(json.dumps(measure(network, words, held)))
+    if told.out:
+        told.out.mkdir(parents=True, exist_ok=True)
+        tokens.save(str(told.out / "multilingual_tokenizer.json"), pretty=False)
+        vectors = base.blocks("emb.word", base.pieces_in_all, base.width)[kept]
+        numpy.save(told.out / "multilingual_words.npy", vectors)
+        ids = torch.tensor([[BEGIN, 5, 6, END], [BEGIN, 5, END, PADDING]])
+        write(
+            network,
+            {"words": words[ids], "mask": (ids != PADDING).long()},
+            ("intents", "slots", "addressed"),
+            {"words": 2, "mask": 2, "intents": 1, "slots": 2, "addressed": 1},
+            told.out / "multilingual.onnx",
+        )
+        for path in sorted(told.out.glob("multilingual*")):
+            print(f"{path.name} {path.stat().st_size / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()
