@@ -245,7 +245,7 @@ async def conversation(
     for turn in (state.get("turns") or [])[-MAX_TURNS:]:
         messages += [HumanMessage(turn["asked"] or turn["question"]), AIMessage(turn["answer"])]
     messages.append(HumanMessage(state["question"]))
-    chunks = await hydrate(corpus, state.get("evidence", []))
+    chunks = await hydrate(corpus, state.get("evidence", []), for_model=True)
     known: dict[str, str] = {}
     with suppress(Unavailable):  # what the store would say of the documents is a help, not needed to go on
         known = await asyncio.to_thread(known_fields, corpus, list(chunks.values()), state["question"])

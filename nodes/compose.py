@@ -233,7 +233,7 @@ async def corrected(pieces: AsyncIterable[str], draft: Draft, shown: Shown) -> A
 async def answer_material(corpus: Corpus, state: State, context: Context) -> tuple[Material, list[Piece]]:
     """Return what the composing model is shown, and the passages as pieces of their documents."""
     decision, plan = state.get("decision", {}), state["plan"]
-    chunks = await hydrate(corpus, state["evidence"])
+    chunks = await hydrate(corpus, state["evidence"], for_model=True)
     targets = [doc_id for doc_id in decision.get("targets", []) if doc_id]
     shown, left_out = await asyncio.to_thread(pieces_kept, corpus, state, context, chunks)
     ranks = {doc_id: rank for rank, doc_id in enumerate(targets)}

@@ -9,9 +9,11 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
+from itertools import pairwise
 
 from citegraph.citations.report_types import Evidence, Report
-from citegraph.language.claim_tokens import content_stems
+from citegraph.encoder.addressee import speak_to_program
+from citegraph.language.claim_tokens import content_stems, sentence_spans
 from citegraph.language.word_tables import alternation, table
 
 # Cyrillic and Greek letters that look like Latin ones (Unicode TR 39 calls them confusable).
@@ -185,6 +187,41 @@ def _blanked(text: str) -> str:
     for start, end in orders(text):
         text = text[:start] + _INK.sub(" ", text[start:end]) + text[end:]
     return text
+
+
+@lru_cache(maxsize=2048)
+def without_addressed(text: str) -> str:
+    """Return a passage as a model is shown it: also without what the encoder takes to speak to a program, of the same length.
+
+    Such text ends where its paragraph does: the sentences behind an order say what it wants.
+    """
+    plain = without_orders(text)
+    for start, end in _addressed(plain):
+        close = _PARAGRAPH.search(plain, end)
+        last = max(end, min(close.start() if close else len(plain), end + AFTER))
+        plain = plain[:start] + _INK.sub(" ", plain[start:last]) + plain[last:]
+    return plain
+
+
+def _addressed(text: str) -> list[tuple[int, int]]:
+    """Return the sentences of a text that speak to a program, alone or with the next one, neither of which does alone."""
+    spans = [(start, end) for start, end in sentence_spans(text) if text[start:end].strip()]
+    pairs = [(one[0], other[1]) for one, other in pairwise(spans)]
+    said = speak_to_program([undisguised(text[start:end])[0].strip() for start, end in (*spans, *pairs)])
+    alone = [share >= ADDRESSED for share in said[: len(spans)]]
+    together = [
+        share >= ADDRESSED and not (alone[place] or alone[place + 1])
+        for place, share in enumerate(said[len(spans) :])
+    ]
+    return [
+        span
+        for place, span in enumerate(spans)
+        if alone[place] or any(together[max(0, place - 1) : place + 1])
+    ]
+
+
+ADDRESSED = 0.5
+"""Probability from which a sentence, or two, speak to a program (docs/security.md)."""
 
 
 def repeated(claim: str, evidence: Sequence[Evidence]) -> bool:

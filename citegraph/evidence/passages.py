@@ -1,12 +1,13 @@
 """Passages as the state keeps them: merged, hydrated, cut to a budget, shown to a model; searches told apart and logged."""
 
+import asyncio
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from citegraph.citations.prompt_injection import without_orders
+from citegraph.citations.prompt_injection import without_addressed, without_orders
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Chunk
 from citegraph.language import terms
@@ -112,18 +113,24 @@ def in_turn(lists: Sequence[Sequence[Reference]], merged: Sequence[Reference]) -
     )
 
 
-async def hydrate(corpus: Corpus, references: Sequence[Reference]) -> dict[str, Chunk]:
+async def hydrate(
+    corpus: Corpus, references: Sequence[Reference], *, for_model: bool = False
+) -> dict[str, Chunk]:
     """Return the chunks of evidence references by id; one that is gone from the index is left out.
 
     What in a text speaks to the program that reads it is blanked: neither a prompt nor an extract shows it.
+
+    Args:
+        for_model: a model reads them: what the encoder takes for such text is blanked, too.
     """
+    plain_of = without_addressed if for_model else without_orders
     by_bucket: dict[str, list[str]] = {}
     for reference in references:
         by_bucket.setdefault(reference["bucket"], []).append(reference["id"])
     chunks: dict[str, Chunk] = {}
     for name, ids in by_bucket.items():
         for chunk in await corpus.index.retrieve(name, list(dict.fromkeys(ids))):
-            plain, heads = without_orders(chunk.text), without_orders(chunk.heads)
+            plain, heads = await asyncio.to_thread(plain_of, chunk.text), without_orders(chunk.heads)
             same = (plain, heads) == (chunk.text, chunk.heads)
             chunks[chunk.chunk_id] = chunk if same else replace(chunk, text=plain, heads=heads)
     return chunks

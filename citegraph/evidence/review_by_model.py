@@ -118,7 +118,7 @@ REVIEWED = TypeAdapter(Reviewed)
 async def pieces_shown(corpus: Corpus, state: State, context: Context) -> list[Piece]:
     """Return the passages that a review is shown, in order."""
     evidence = state["evidence"]
-    chunks = await hydrate(corpus, evidence)
+    chunks = await hydrate(corpus, evidence, for_model=True)
     asked, room = asked_of(state), room_of(state, context, chosen=True)
     held = memory(state).get("holding", [])
     plan = state["plan"]
@@ -338,7 +338,7 @@ async def vetoed(corpus: Corpus, state: State, context: Context, decision: Decis
     Each objection gets one search of its own; what it does not clear up goes to the answer as a fact.
     """
     plan = state["plan"]
-    chunks = await hydrate(corpus, state.get("evidence", []))
+    chunks = await hydrate(corpus, state.get("evidence", []), for_model=True)
     seen = await asyncio.to_thread(passages, corpus, state.get("evidence", []), chunks, plan)
     absent = absent_names(state["decomposition"], seen)
     differing = await asyncio.to_thread(differing_values, corpus, plan, decision.get("rivals", []))
