@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
 from citegraph.answer.chat_text import clarification_text
+from citegraph.answer.told_apart import document_that_says
 from citegraph.evidence.candidates import find_candidates
 from citegraph.evidence.next_calls import enough, lost_searches, vacant
 from citegraph.evidence.passages import memory
@@ -35,7 +36,7 @@ from citegraph.question.sides import beside
 from citegraph.run.answer_types import Clarification
 from citegraph.run.budgets import spent
 from citegraph.run.context import Context
-from citegraph.run.model_calls import Stopwatch, ask_model, ask_part, has_model, own_part, wants_model
+from citegraph.run.model_calls import Stopwatch, ask_model, ask_part, has_model, note, own_part, wants_model
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import State, Update
 from citegraph.run.state_types import Decision
@@ -200,10 +201,24 @@ async def decide(corpus: Corpus, state: State, context: Context, *, read: bool =
             "each side was searched", targets=targets, open=not apart or bool(beside(state["decomposition"]))
         )
     else:
-        decision = await review_passages(corpus, state, context, read=read)
+        decision = await one_that_answers(
+            corpus, state, await review_passages(corpus, state, context, read=read)
+        )
     if lost and decision["status"] == "clarify" and not state.get("evidence"):
         return enough("a search failed, so there is nothing to ask about", empty=True)
     return decision
+
+
+async def one_that_answers(corpus: Corpus, state: State, decision: Decision) -> Decision:
+    """Return a decision to ask which document is meant as one to answer, where reading them shows which one does."""
+    asked = decision.get("clarification")
+    if asked is None or asked["type"] != "ambiguous":
+        return decision
+    found = await document_that_says(corpus, state["plan"], asked, state["question"])
+    if found is None:
+        return decision
+    said = f"{len(asked['options'])} documents fit the question; {found} answers it best."
+    return enough(said, targets=[found], notes=[note("review", "ambiguous", said)], open=True)
 
 
 async def side_targets(corpus: Corpus, state: State) -> list[str]:

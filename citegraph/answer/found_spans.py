@@ -1,7 +1,8 @@
 """Whether a passage of a document answers a question: the finder's reading, the words it holds and the form it has."""
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from citegraph.answer.extracts import Passage, units
@@ -66,13 +67,19 @@ def read(
     chosen = passages[:READ]
     wanted = telling(question, text, language, skip)
     total, best, form = sum(wanted.values()) or 1.0, chosen[0].score if chosen else 1.0, form_of(question)
+    asked = frozenset(words(question))
     known = []
     spans = finder.find(question, [passage.text for passage in chosen])
     for passage, span in zip(chosen, spans, strict=True):
         held = sum(wanted[word] for word in words_held(passage.text, wanted, language))
-        fits = form is None or form.search(passage.text) is not None
+        fits = form is None or says_more(form, passage.text, asked)
         known.append((passage, Signs(span.margin, held / total, float(fits), passage.score / best)))
     return sorted(known, key=lambda item: (-item[1].logit, item[0].start))
+
+
+def says_more(form: re.Pattern[str], text: str, asked: Collection[str]) -> bool:
+    """Tell whether a text holds a value of a form that is not made of the question's own words."""
+    return any(not set(words(match.group())) <= set(asked) for match in form.finditer(text))
 
 
 def telling(question: str, text: str, language: str, skip: Sequence[str]) -> dict[str, float]:

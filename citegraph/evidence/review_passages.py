@@ -15,7 +15,8 @@ from citegraph.language import terms
 from citegraph.language.terms import bare, content_words, stem, stems
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.plan.stored_filters import flat
-from citegraph.plan.unbound import said_by_grammar
+from citegraph.plan.unbound import fields_bound, said_by_grammar
+from citegraph.question.tagged import wants_fact
 from citegraph.run.budgets import spent, tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
@@ -169,10 +170,14 @@ async def review_passages(corpus: Corpus, state: State, context: Context, *, rea
         targets = [item.doc_id for item in candidates.ranked[:3]]
         return enough(f"no passage holds {', '.join(missing)} by that word", targets=targets, open=True)
     subject = named_subject(corpus, plan, candidates) and not identifies(state["question"], missing)
+    chosen = not (wants_fact(state["question"]) or identifies(state["question"], missing))
+    chosen = chosen and chosen_by_kind(corpus, plan, candidates)
     if missing and not subject and not plan.get("only") and not spent(state, context):
         found = await elsewhere(corpus, state, context, [*missing, *subjects(corpus, plan, candidates)])
         if found is not None:
             return found
+    if missing and chosen:
+        return as_list(plan, candidates, f"none of them holds {', '.join(missing)}")
     if missing and candidates.matched and not identifies(state["question"], missing):
         return enough(
             f"the document does not hold {', '.join(missing)}",
@@ -196,7 +201,10 @@ async def review_passages(corpus: Corpus, state: State, context: Context, *, rea
         # Whoever reads them sees whether they answer differently.
         targets = [item.doc_id for item in tied[:MAX_OPTIONS]]
         return enough(f"{len(tied)} documents fit equally by their words", targets=targets, open=True)
-    if len(tied) > 1 and (unsaid := await said_by_none(corpus, plan, tied, state["question"])):
+    unsaid = await said_by_none(corpus, plan, tied, state["question"]) if len(tied) > 1 else []
+    if len(tied) > 1 and chosen and (unsaid or (candidates.matched or 0) > MAX_OPTIONS):
+        return as_list(plan, candidates, "the question names none of them")
+    if unsaid:
         targets = [item.doc_id for item in tied[:MAX_OPTIONS]]
         reason = f"none of {len(tied)} documents holds {', '.join(unsaid)}"
         return enough(reason, targets=targets, several=len(targets), silent=True)
@@ -242,6 +250,31 @@ def rivals_of(candidates: Candidates, plan: Plan) -> list[str]:
         and not item.missing
         and item.score >= best.score - TIE
     ]
+
+
+def chosen_by_kind(corpus: Corpus, plan: Plan, candidates: Candidates) -> bool:
+    """Tell whether conditions chose several documents of one bucket, none of them by the name or number of a document."""
+    if not candidates.ranked or (candidates.matched or 0) < 2 or plan.get("only") or plan["intent"] != "qa":
+        return False
+    bucket = corpus.buckets[candidates.ranked[0].bucket]
+    part = plan["per_bucket"].get(bucket.name)
+    if part is None or not part["filters"] or part["asked"] or part["identifiers"]:
+        return False
+    titles = {*bucket.title_fields, *(item.name for item in bucket.fields if item.kind == "identifier")}
+    return titles.isdisjoint(fields_bound(part))
+
+
+def as_list(plan: Plan, candidates: Candidates, reason: str) -> Decision:
+    """Return the decision to list the documents that meet the conditions, where no words say which one is meant."""
+    read: Plan = {
+        **plan,
+        "kind": "documents",
+        "intent": "list",
+        "buckets": [candidates.ranked[0].bucket],
+        "order_by": None,
+    }
+    said = f"{candidates.matched} documents meet the conditions; {reason}, so all of them are listed"
+    return enough(said, plan=read, partial=said)
 
 
 OBJECT = re.compile(alternation("asking", "object"), re.IGNORECASE)

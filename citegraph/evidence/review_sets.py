@@ -18,7 +18,8 @@ from citegraph.language.terms import bare, words
 from citegraph.language.word_tables import alternation
 from citegraph.plan.stored_filters import bucket_filters, flat
 from citegraph.question import cues
-from citegraph.question.phrases import find_phrase
+from citegraph.question.phrases import document_words, find_phrase
+from citegraph.question.tagged import included_among
 from citegraph.question.wordings import Wording, wordings
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
@@ -232,6 +233,7 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
     counted = state.get("decision", {}).get("matched", {})
     matched = sum(counted.get(name, 0) for name in plan["buckets"])
     unknown = unknown_names(corpus, plan, state["question"])
+    unknown = unknown or await held_by_none(corpus, plan, state["question"])
     if unknown and matched:
         found = await evidence_set(corpus, plan, unknown)
         if not found:
@@ -269,9 +271,17 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
 
 
 async def by_evidence(corpus: Corpus, state: State, context: Context, told: str, matched: int) -> Decision:
-    """Return the decision for a condition that no field holds; where no document holds its words, that nothing matches."""
+    """Return the decision for a condition that no field holds.
+
+    Where no document holds its words, other conditions give the set, and the answer says that this one did not narrow
+    it; without others nothing matches.
+    """
     found = await listed_by_evidence(corpus, state["plan"], told, matched)
-    return found or await nothing_found(corpus, state, context, terms.content_words(told))
+    if found:
+        return found
+    if state["plan"]["per_bucket"][state["plan"]["buckets"][0]]["filters"]:
+        return enough(f"{matched} documents meet the other conditions; none holds “{told}” in one passage")
+    return await nothing_found(corpus, state, context, terms.content_words(told))
 
 
 async def listed_by_evidence(corpus: Corpus, plan: Plan, told: str, matched: int) -> Decision | None:
@@ -312,6 +322,21 @@ def unknown_names(corpus: Corpus, plan: Plan, question: str) -> list[str]:
             or qualifies(question, word, nouns)
         )
     ]
+
+
+async def held_by_none(corpus: Corpus, plan: Plan, question: str) -> list[str]:
+    """Return the conditions that no field and no document holds where nothing but the kind of document is left beside them.
+
+    All documents of a kind are no answer to a question for one thing that none of them knows.
+    """
+    name = plan["buckets"][0]
+    part, nouns = plan["per_bucket"][name], document_words(corpus.buckets[name])
+    said = [str(clause.get("raw", "")) for clause in flat(part["filters"])]
+    if plan.get("resolved") or not all(any(find_phrase(raw, noun) for noun in nouns) for raw in said):
+        return []
+    words = included_among(question, part["terms"])
+    counts = await corpus.index.counts(name, [holds(word) for word in words]) if words else []
+    return words if words and not any(counts) else []
 
 
 def all_capitals(question: str, name: str) -> bool:

@@ -65,6 +65,34 @@ async def test_a_set_that_matches_is_enough(services: Services) -> None:
     assert (decision["status"], decision["reason"]) == ("enough", "2 documents match")
 
 
+async def test_words_that_nothing_holds_end_no_set_that_other_conditions_choose(services: Services) -> None:
+    state = await searched(services, "I need the receipts from 2024 that run on petrol", "invoices")
+    decision = (await decided(services, state))["decision"]
+    assert decision["status"] == "enough"
+    assert (
+        decision["reason"] == "3 documents meet the other conditions; none holds “run petrol” in one passage"
+    )
+
+
+async def test_all_documents_of_a_kind_are_no_answer_to_a_thing_that_none_knows(services: Services) -> None:
+    state = await searched(services, "Is there a data sheet for the Domestos cleaner?", "datasheets")
+    asked = (await decided(services, state))["decision"]["clarification"]
+    assert asked["type"] == "no_results"
+    assert "domestos" in asked["question"]
+
+
+async def test_documents_of_a_kind_are_listed_where_no_word_says_which_is_meant(
+    services: Services, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = await searched(services, "How was the receipt of 2024 varnished?", "invoices")
+    assert (await decided(services, state))["decision"]["silent"]
+    # The same words, were they a question for documents.
+    monkeypatch.setattr("citegraph.evidence.review_passages.wants_fact", lambda question: False)
+    update = await decided(services, state)
+    assert update["decision"]["partial"].startswith("3 documents meet the conditions")
+    assert (update["plan"]["kind"], update["plan"]["intent"]) == ("documents", "list")
+
+
 async def test_an_empty_set_asks_with_counts_and_says_so_at_the_cap(services: Services) -> None:
     state = await searched(services, "List the invoices from Oudenveld dated 2019", "invoices")
     asked = (await decided(services, state))["decision"]

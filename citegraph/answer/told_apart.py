@@ -1,0 +1,65 @@
+"""Of documents that fit a question equally well, the one to answer from: it alone states it, or all are about one thing."""
+
+import math
+from collections.abc import Sequence
+
+from citegraph.answer.found_spans import ABSENT
+from citegraph.answer.one_document import Reading, reading_of
+from citegraph.corpus.schema.bucket import show
+from citegraph.run.services import Corpus
+from citegraph.run.state_types import AskedBack, Plan
+
+
+async def document_that_says(corpus: Corpus, plan: Plan, asked: AskedBack, question: str) -> str | None:
+    """Return the document to answer from among those that a question back offers, None where the user has to choose.
+
+    One document must rather answer than not. It is taken where the others do not, or where all are about one thing (a
+    product's report and its target) and no two have a value for a field that is asked for.
+    """
+    offered = [doc_id for option in asked["options"] for doc_id in option["effect"].get("only", [])]
+    read = [
+        (told, _logit(told))
+        for doc_id in offered
+        if (told := await reading_of(corpus, plan, doc_id, question)) is not None
+    ]
+    if len(read) < 2:
+        return None
+    read.sort(key=lambda item: -item[1])
+    (best, sure), (_, next_sure) = read[:2]
+    of_one_thing = (
+        _one_thing(corpus, [told for told, _ in read]) and sum(bool(told.stated) for told, _ in read) < 2
+    )
+    return best.document.doc_id if sure >= EVEN and (of_one_thing or next_sure < ABSENT) else None
+
+
+EVEN = 0.0
+"""Logit from which a passage rather answers than not."""
+
+
+def _one_thing(corpus: Corpus, read: Sequence[Reading]) -> bool:
+    """Tell whether documents have one title and are of the same companies or people."""
+    known = []
+    for told in read:
+        bucket = corpus.buckets[told.document.bucket]
+        values = corpus.annotations.get(told.document.doc_id, bucket.name) or {}
+        known.append(
+            [show(values[name]) for name in (*bucket.title_fields, *bucket.entity_fields) if name in values]
+        )
+    return all(values and values == known[0] for values in known) and not _of_somebody(corpus, read[0])
+
+
+def _of_somebody(corpus: Corpus, told: Reading) -> bool:
+    """Tell whether documents are known by the names of companies or people alone, each of whom has many."""
+    bucket = corpus.buckets[told.document.bucket]
+    fields = (bucket.field(name) for name in bucket.title_fields)
+    return all(item is None or item.kind in SOMEBODY for item in fields)
+
+
+SOMEBODY = frozenset({"organization", "person"})
+
+
+def _logit(told: Reading) -> float:
+    """Return how likely a document answers, in logits: a stated field surely does, a silent document does not."""
+    if told.silent:
+        return -math.inf
+    return math.inf if told.stated or told.whole else told.passages[0][1]

@@ -1,0 +1,41 @@
+"""Of documents that fit equally well, the one to answer from."""
+
+from typing import Any
+
+from citegraph.answer.told_apart import document_that_says
+from citegraph.run.services import Corpus
+from citegraph.run.state_types import AskedBack
+
+
+def asked_of(*doc_ids: str) -> AskedBack:
+    options: list[Any] = [
+        {"id": str(number), "label": doc_id, "count": 1, "effect": {"only": [doc_id]}}
+        for number, doc_id in enumerate(doc_ids, 1)
+    ]
+    return {"type": "ambiguous", "question": "Which one?", "options": options, "tried": []}
+
+
+async def told(corpus: Corpus, question: str, bucket: str, *doc_ids: str) -> str | None:
+    plan: Any = {"intent": "qa", "buckets": [bucket], "per_bucket": {}}
+    return await document_that_says(corpus, plan, asked_of(*doc_ids), question)
+
+
+async def test_the_only_document_that_answers_is_taken(corpus: Corpus) -> None:
+    rent = "What is the monthly rent?"
+    assert (
+        await told(corpus, rent, "contracts", "bukit-seraya-lease", "norrvolt-nda-2023")
+        == "bukit-seraya-lease"
+    )
+
+
+async def test_where_several_answer_the_user_chooses(corpus: Corpus) -> None:
+    night = "What may a hotel night cost at most?"
+    assert await told(corpus, night, "generic", "travel-policy-2023", "travel-policy-2024") is None
+
+
+async def test_where_none_answers_the_user_chooses(corpus: Corpus) -> None:
+    solder = "Which solder is used?"
+    assert (
+        await told(corpus, solder, "datasheets", "fl-200-datasheet-rev-b", "fl-200-datasheet-rev-c") is None
+    )
+    assert await told(corpus, solder, "datasheets", "fl-200-datasheet-rev-b") is None
