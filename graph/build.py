@@ -17,8 +17,8 @@ from citegraph.run.model_calls import Stopwatch, note, spent_on
 from citegraph.run.node_cache import policy
 from citegraph.run.services import Services
 from citegraph.run.state import Input, Output, SearchTask, State, Update, add_usage
-from graph.langsmith import guard, tell
 from graph.edges import after_decompose, after_gate, after_verify, at_once, plan_edge, review_edge
+from graph.langsmith import guard, tell
 from graph.watch import Mode, Watched, export, observe, seen_of
 from nodes.clarify import Clarify
 from nodes.compose import Compose

@@ -13,8 +13,8 @@ from citegraph.run.context import Context
 from citegraph.run.services import Services
 from citegraph.run.state import Input, Json, Output, State, Update, add_usage
 from graph.build import Graph, add_step
-from graph.langsmith import guard
 from graph.edges import after_agent, after_gate, after_verify, at_once
+from graph.langsmith import guard
 from graph.watch import export
 from nodes.agent import Agent
 from nodes.compose import Compose

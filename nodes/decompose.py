@@ -9,6 +9,7 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field, TypeAdapter
 
 from citegraph.corpus.filters.clause import Operator
+from citegraph.encoder.question_tagger import Intent as TaggedIntent
 from citegraph.evidence.passages import turns_shown
 from citegraph.language import terms
 from citegraph.language.word_tables import alternation, pattern
@@ -19,6 +20,7 @@ from citegraph.question.asking_part import plain as plain_question
 from citegraph.question.cues import GREETED
 from citegraph.question.functions import function_of
 from citegraph.question.phrases import clean, named
+from citegraph.question.tagged import intent_of
 from citegraph.run.context import Context
 from citegraph.run.model_calls import ask_model, ask_part, note, own_part, wants_model
 from citegraph.run.services import Corpus, Services
@@ -260,8 +262,31 @@ def decompose(question: str) -> Decomposed:
     }
 
 
+AS_READ: dict[TaggedIntent, tuple[Intent, str]] = {
+    "compare": ("compare", "none"),
+    "summarize": ("summarize", "none"),
+    "count": ("compute", "count"),
+    "distinct": ("compute", "count"),
+    "sum": ("compute", "sum"),
+    "average": ("compute", "average"),
+    "median": ("compute", "median"),
+}
+"""Intent and aggregate of what the tagger reads. What lists, extremes, shares, changes and groups are of, and whether a
+number is a fact of one document, the schema says (`citegraph/plan/shape.py`).
+"""
+
+
 def classify(question: str) -> tuple[Intent, str]:
-    """Return the intent and the aggregate ("none" unless the question computes one)."""
+    """Return the intent and the aggregate ("none" unless the question computes one): the tagger's where it is sure.
+
+    Two sides of which one is asked for are compared, whatever is counted about them.
+    """
+    read, said = intent_of(question), said_by_words(question)
+    return AS_READ.get(read, said) if read and said[0] != "compare" else said
+
+
+def said_by_words(question: str) -> tuple[Intent, str]:
+    """Return the intent and the aggregate that the words of a question say."""
     question = plain_question(asking(question))
     if cues.SUMMARIZE.search(question):
         return "summarize", "none"

@@ -17,9 +17,10 @@ from citegraph.question import cues
 from citegraph.question.asking_part import plain
 from citegraph.question.functions import asks, counted_at, counting, spans
 from citegraph.question.groups import BETWEEN, group_at
-from citegraph.question.measures import compared, counts
+from citegraph.question.measures import compared, counts, durations
 from citegraph.question.ordering import field_at_start, in_digits
 from citegraph.question.phrases import document_words, find_phrase
+from citegraph.question.tagged import asked_span, intent_of
 from citegraph.run.state_types import BucketPlan, GroupCondition, Plan, StoredClause, WantedNumber
 
 COMPUTED = frozenset({"money", "quantity", "integer", "decimal"})
@@ -59,6 +60,32 @@ def field_asked(bucket: Bucket, function: str, lead: BucketPlan) -> Field | None
     named = [found for name in lead["asked"] if (found := bucket.field(name)) and found.type in fitting]
     named.sort(key=lambda item: (item.name == bucket.main_amount, item.name in filtered))
     return named[0] if named else None
+
+
+def measured(bucket: Bucket, question: str, function: str, lead: BucketPlan) -> Field | None:
+    """Return the field that a number is computed over: the one that is named, a length of time, or the main amount."""
+    named = field_asked(bucket, function, lead)
+    if named is not None:
+        return named
+    spent = durations(bucket) if pattern("how_long", "longest", "shortest").search(question) else []
+    return spent[0] if spent else bucket.field(bucket.main_amount or "")
+
+
+def values_asked(bucket: Bucket, question: str) -> Field | None:
+    """Return the field with values of words whose word stands in a question, the longest; None for none."""
+    found = [
+        (end - start, -place, declared)
+        for place, declared in enumerate(bucket.fields)
+        if declared.type in {"keyword", "keywords"} and declared.kind != "identifier"
+        for word in (*declared.words, declared.name.replace("_", " "))
+        if len(word) >= TELLING and terms.bare(word) not in terms.stop_words()
+        for start, end in find_phrase(question, word)[:1]
+    ]
+    return max(found, key=lambda item: item[:2])[2] if found else None
+
+
+TELLING = 4
+"""Letters from which a field's word alone tells that its values are meant."""
 
 
 def groups_counted(question: str, lead: BucketPlan) -> str | None:
@@ -107,8 +134,11 @@ def share_asked(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumber
     "What share of the EUR invoices is above 100?" sets the EUR invoices as the whole, "the share of A among the
     invoices of 2020" those of 2020.
     """
+    read = intent_of(question)
     said = next(spans(question, "share"), None)
-    if said is None or not lead["filters"] or pattern("change").search(question):
+    said = (asked_span(question) or (0, 0)) if said is None and read == "share" else said
+    changes = read == "change" or (read is None and pattern("change").search(question))
+    if said is None or not lead["filters"] or changes:
         return None  # "by how many percent did it rise?" asks for no part of a whole
     whole = [clause for clause in lead["filters"] if clause.get("origin", "inferred") != "inferred"]
     part = [clause for clause in lead["filters"] if clause not in whole]
@@ -188,8 +218,8 @@ def sides_asked(
     if function not in {"sum", "count", "average", "median", "distinct"}:
         return []
     said = plain(question)
-    compares = pattern("change").search(said) or cues.COMPARE.search(said) or cues.COMPARATIVE.search(said)
-    if not compares:
+    changes = intent_of(question) == "change" or pattern("change").search(said) is not None
+    if not (changes or cues.COMPARE.search(said) or cues.COMPARATIVE.search(said)):
         return []
     for clause in lead["filters"]:
         rest = [other for other in lead["filters"] if other is not clause]
@@ -199,7 +229,7 @@ def sides_asked(
         values = clause.get("value")
         if clause.get("operator") == "in" and isinstance(values, list) and len(values) == 2:
             return [[*rest, {**clause, "operator": "=", "value": value}] for value in values]
-        ends = _ends_of(bucket, clause, today) if pattern("change").search(said) else []
+        ends = _ends_of(bucket, clause, today) if changes else []
         if ends:
             return [[*rest, end] for end in ends]
     return []

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from citegraph.corpus.schema.bucket import Bucket
+from citegraph.encoder.question_tagger import Intent
+from citegraph.language import terms
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.plan.numbers_asked import (
     COMPUTED,
@@ -13,19 +15,22 @@ from citegraph.plan.numbers_asked import (
     group_listed,
     groups_counted,
     groups_kept,
+    measured,
     share_asked,
     sides_asked,
     sum_asked,
+    values_asked,
     values_counted,
 )
 from citegraph.plan.stored_filters import flat
 from citegraph.question import cues
-from citegraph.question.functions import asks, function_of
+from citegraph.question.functions import FUNCTIONS, asks, function_of
 from citegraph.question.groups import MONEY, read_groups, top_group
 from citegraph.question.intent import compared_names, settle_intent
 from citegraph.question.missing import lacks
 from citegraph.question.ordering import Rank, read_rank
 from citegraph.question.phrases import find_phrase
+from citegraph.question.tagged import NUMBERS, asked_span, intent_of
 from citegraph.run.state_types import BucketPlan, Decomposed, OrderBy, WantedNumber
 
 
@@ -78,7 +83,8 @@ def shape_of(
         intent, aggregate = ("compute", wanted | {"group_by": groups}) if asked else (intent, aggregate)
     top = None if intent == "compare" or made else top_group(bucket, question)
     intent, aggregate, order = ("compute", top, None) if top else (intent, aggregate, order)
-    changes = pattern("change").search(question) is not None
+    read = intent_of(question)
+    changes = read == "change" or (read is None and pattern("change").search(question) is not None)
     if intent == "compute" and aggregate["function"] == "none" and changes:
         aggregate = _compared_by(bucket, question, lead)
     sides = sides_asked(bucket, question, lead, aggregate["function"], today) if intent == "compute" else []
@@ -88,10 +94,19 @@ def shape_of(
         counts = function["function"] != "count" or lead["noun"] == "plural"
         sides = sides_asked(bucket, question, lead, function["function"], today) if counts else []
         intent, aggregate = ("compute", function) if sides else (intent, aggregate)
+    if changes and read and not sides:
+        sides = sides_asked(bucket, question, lead, _compared_by(bucket, question, lead)["function"], today)
+        intent, aggregate = (
+            ("compute", _compared_by(bucket, question, lead)) if sides else (intent, aggregate)
+        )
     if sides and not aggregate.get("top"):
         aggregate = {"function": aggregate["function"], "field": aggregate["field"], "sides": sides}
     if lacks(lead["filters"], aggregate["field"]):
         intent, aggregate = "list", nothing()
+    whole = Shape(intent, aggregate, order)
+    if read is not None and not sides and not aggregate.get("group_by"):
+        whole = _as_tagged(bucket, question, lead, whole, read)
+    intent, aggregate, order = whole.intent, whole.aggregate, whole.order
     if (
         order
         and order["limit"] != 1
@@ -103,6 +118,56 @@ def shape_of(
     if intent == "qa" and order and lead["noun"] and not lead["named"]:
         intent = "list"
     return Shape(intent, aggregate, order)
+
+
+def _as_tagged(bucket: Bucket, question: str, lead: BucketPlan, made: Shape, read: Intent) -> Shape:
+    """Return a form as the tagger reads the question, where its words alone gave another one."""
+    if read not in NUMBERS | {"list"} or not (lead["filters"] or lead["noun"]):
+        return made
+    if not wants_documents(bucket, question, lead) or (names_one(bucket, lead) and read != "count"):
+        return made
+    if read == "list" and lead["asked"] and lead["noun"] != "plural":
+        return made
+    if read == "list":
+        return made if made.intent == "list" else Shape("list", nothing(), made.order)
+    function = made.aggregate["function"]
+    if read in {"max", "min"}:
+        return made if made.order or function in {"max", "min"} else _endmost(bucket, question, lead, read)
+    if made.intent == "compute" and function != "none":
+        return made  # read with the tagger's function already
+    if read == "count":
+        return Shape("compute", {"function": "count", "field": None})
+    if read == "distinct":
+        counted = values_asked(bucket, question)
+        return Shape("compute", {"function": "distinct", "field": counted.name}) if counted else made
+    if read == "group":
+        each = values_asked(bucket, question)
+        return Shape("compute", {**_usual(bucket), "group_by": [each.name]}) if each else made
+    field = measured(bucket, question, read, lead) if read in {"sum", "average", "median"} else None
+    return Shape("compute", {"function": read, "field": field.name}) if field else made
+
+
+def wants_documents(bucket: Bucket, question: str, lead: BucketPlan) -> bool:
+    """Tell whether what is wanted is known to a bucket: its documents, or what it has a field for; not labs or downloads."""
+    span = asked_span(question)
+    if span is None or lead["noun"] == "plural":
+        return True
+    return set(lead["terms"]).isdisjoint(terms.words(question[slice(*span)]))
+
+
+def names_one(bucket: Bucket, lead: BucketPlan) -> bool:
+    """Tell whether a condition holds the title or the number of one document, and no plural asks for more."""
+    naming = {*bucket.title_fields, *(item.name for item in bucket.fields if item.kind == "identifier")}
+    named = {clause["field"] for clause in flat(lead["filters"]) if clause.get("operator") == "="}
+    return lead["noun"] != "plural" and not naming.isdisjoint(named)
+
+
+def _endmost(bucket: Bucket, question: str, lead: BucketPlan, read: Intent) -> Shape:
+    """Return the list of the one document with the greatest or smallest value of what is named, else of the usual field."""
+    field = field_asked(bucket, read, lead) or measured(bucket, question, read, lead)
+    name = field.name if field else bucket.main_date
+    order: OrderBy | None = {"field": name, "descending": read == "max", "limit": 1} if name else None
+    return Shape("list", nothing(), order) if order else Shape("qa", nothing())
 
 
 def _as_read(bucket: Bucket, decomposition: Decomposed) -> Shape:
@@ -167,7 +232,8 @@ def _number(
         return None
     if share := share_asked(bucket, question, lead):
         return share
-    function = function_of(question)
+    read = intent_of(question)
+    function = read if read in FUNCTIONS else "none" if read == "list" else function_of(question)
     if rank is not None and rank.group is not None and (rank.limit > 1 or rank.field):
         top = "most" if rank.descending else "least"
         return {**_ranked(bucket, question), "group_by": [rank.group], "top": top, "limit": rank.limit}

@@ -17,6 +17,7 @@ from citegraph.question.functions import KINDS
 from citegraph.question.groups import MOST, TOP_WORDS, UNITS
 from citegraph.question.ordering import RANKS
 from citegraph.question.phrases import find_phrase, is_written
+from citegraph.question.tagged import conditions_among
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import BucketPlan, Plan
 
@@ -39,7 +40,7 @@ def unbound_words(bucket: Bucket, plan: Plan, checked: Collection[str] = ()) -> 
     codes = [code for code in part["identifiers"] if code not in bound and code not in part["terms"]]
     return codes + [
         word
-        for word in part["terms"]
+        for word in conditions_among(question, part["terms"])
         if len(word) > 2
         and word not in checked
         and word not in said_by_grammar()
@@ -130,7 +131,12 @@ def describes(bucket: Bucket, question: str, word: str) -> bool:
 
 def fields_used(part: BucketPlan) -> list[str]:
     """Return the fields that a bucket's filters hold and those that are asked for: "renew" is said by `renewal_term`."""
-    return [*(clause["field"] for clause in flat(part["filters"])), *part["asked"]]
+    return [*fields_bound(part), *part["asked"]]
+
+
+def fields_bound(part: BucketPlan) -> list[str]:
+    """Return the fields that a bucket's filters hold, once for each clause."""
+    return [clause["field"] for clause in flat(part["filters"])]
 
 
 def computing_words(plan: Plan) -> list[re.Pattern[str]]:

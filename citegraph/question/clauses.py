@@ -32,6 +32,7 @@ from citegraph.question.named_values import read_beginnings, read_mentions
 from citegraph.question.negation import Denials
 from citegraph.question.phrases import document_words, find_phrase
 from citegraph.question.reading import Reader, Reading
+from citegraph.question.tagged import conditions_among
 from citegraph.run.context import Context
 
 BARE_YEAR = re.compile(r"(?:19|20)\d\d")
@@ -159,6 +160,7 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
     read_currencies(reader)
     filters, atoms, denials = arrange(reader)
     filters = [*without_restated(filters), *denied_elsewhere(filters, names)]
+    filters, contrary = apart_from_contrary(filters)
     denied = {
         atom.mention
         for place, atom in enumerate(sorted(reader.atoms, key=lambda item: item.start))
@@ -179,11 +181,11 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
         periods=tuple(periods),
         asked=tuple(asked),
         terms=tuple(left),
-        names=tuple(names_among(question, left)),
+        names=tuple(conditions_among(question, names_among(question, left))),
         identifiers=tuple(identifiers),
         noun=noun,
         notes=tuple(reader.notes),
-        unused=tuple(unused(reader, denials, left)),
+        unused=tuple(dict.fromkeys([*contrary, *unused(reader, denials, left)])),
     )
 
 
@@ -199,6 +201,32 @@ def without_restated(filters: Sequence[Clause | Group]) -> list[Clause | Group]:
         for item in filters
         if not (isinstance(item, Clause) and item.operator == "=" and (item.field, str(item.value)) in bounds)
     ]
+
+
+def apart_from_contrary(filters: Sequence[Clause | Group]) -> tuple[list[Clause | Group], list[str]]:
+    """Return the conditions without the denials of what another one demands, and the words of those.
+
+    "Distributor deals, but not where the distributor may not sell others" denies no distributor, and both together
+    would match nothing.
+    """
+    demanded = {
+        (item.field, value)
+        for item in filters
+        if isinstance(item, Clause) and item.operator in {"=", "in", "contains"}
+        for value in _values(item)
+    }
+    contrary = [
+        item
+        for item in filters
+        if isinstance(item, Clause)
+        and item.operator in {"!=", "not in"}
+        and all((item.field, value) in demanded for value in _values(item))
+    ]
+    return [item for item in filters if item not in contrary], [item.raw for item in contrary]
+
+
+def _values(clause: Clause) -> list[str]:
+    return [str(value) for value in (clause.value if isinstance(clause.value, list) else [clause.value])]
 
 
 def denied_elsewhere(filters: Sequence[Clause | Group], names: Sequence[Link]) -> list[Clause]:

@@ -14,6 +14,7 @@ from citegraph.language.names import tokens
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Atom, Reader
+from citegraph.question.tagged import ALL_LEFT_OUT, LEFT_OUT, left_out
 
 REACH = 48
 """Characters between a denial and the condition that it is about."""
@@ -76,7 +77,31 @@ def find_denials(reader: Reader, atoms: Sequence[Atom]) -> Denials:
             continue
         found.used.append(match.span())
         found.atoms |= {target, *_listed(reader, atoms, target, 1 if kind != "except_after" else -1)}
+    _as_tagged(reader, atoms, found)
     return found
+
+
+def _as_tagged(reader: Reader, atoms: Sequence[Atom], found: Denials) -> None:
+    """Add the names, kinds and periods that the tagger takes to be left out; a bound says that by its own words.
+
+    Denying words that denied nothing known are used up by them.
+    """
+    naming = {
+        place: left_out(reader.question, atom.start, atom.end)
+        for place, atom in enumerate(atoms)
+        if atom.clause.operator in NAMING and place not in found.atoms
+    }
+    more = {place for place, share in naming.items() if share >= LEFT_OUT}
+    if len(more) == len(naming):
+        more = {place for place in more if naming[place] >= ALL_LEFT_OUT}
+    found.atoms |= more
+    if more:
+        found.used += found.idle
+        found.idle.clear()
+
+
+NAMING = frozenset({"=", "in", "contains", "between"})
+"""Operators of a condition that holds a name, a kind or a period."""
 
 
 def _denying(reader: Reader, atoms: Sequence[Atom]) -> Iterator[tuple[str, re.Match[str]]]:

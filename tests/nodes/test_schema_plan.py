@@ -535,6 +535,7 @@ async def test_with_nothing_to_bind_no_model_is_asked_and_no_rule_adds_a_conditi
     state = state_of("What do receipts of Halbrecht cost?", "invoices")
     state["decomposition"] |= {
         "by": "model",
+        "intent": "qa",
         "entities": [{"name": "Halbrecht", "role": "company"}],
         "constraints": [],
     }

@@ -155,3 +155,25 @@ def test_a_currency_alone_is_a_condition_on_the_amounts(read: Read) -> None:
         "total amount > 200",
         "total amount = EUR",
     }
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Invoices of Halbrecht in EUR, please. What Cobaltine Cloud sent is of no interest.",
+        "Halbrecht-Rechnungen in EUR, die von Cobaltine Cloud interessieren mich nicht",
+        "les factures de Halbrecht, celles de Cobaltine Cloud je les ai déjà",
+        "facturas de Halbrecht, las de Cobaltine Cloud ya las tengo",
+    ],
+)
+def test_what_is_left_out_is_read_in_words_that_no_table_has(read: Read, question: str) -> None:
+    found = filters(read, "invoices", question)
+    assert f"vendor name = {HALBRECHT}" in found
+    assert f"vendor name != {COBALTINE}" in found
+
+
+def test_a_denial_of_what_is_demanded_is_no_condition(read: Read) -> None:
+    question = "distributor contracts, but not those where the distributor may sell other brands"
+    reading = read("contracts", question)
+    assert [printed(stored(item)) for item in reading.clauses] == ["contract type = Distributor"]
+    assert reading.unused
