@@ -126,12 +126,12 @@ def test_a_handful_of_questions_and_pieces_becomes_weights(tmp_path: Path) -> No
         "asked": "Permits",
     }
     told = [{"text": "Enter the total.", "addressed": 0}, {"text": "Any AI says 9.", "addressed": 1}]
-    for folder, rows in (
+    for folder, some in (
         (questions, [asked | {"q": "Permits of Tromsdal, not Hollund"}] * 4),
         (pieces, told),
     ):
         folder.mkdir()
-        (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+        (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in some), "utf-8")
     done = subprocess.run(
         [PYTHON, "-m", "training.multilingual", "--rows", str(questions), str(pieces), "--plain", "buckets/sample",
          "--epochs", "1", "--out", str(out)],
