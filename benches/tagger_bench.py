@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from citegraph.encoder.question_tagger import tag_question
+from citegraph.encoder.multilingual import tag_question
 
 LOOK = Path(__file__).parent / "first_looks" / "tagger-2026-11-29.jsonl"
 

@@ -9,18 +9,18 @@ from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field, TypeAdapter
 
 from citegraph.corpus.filters.clause import Operator
-from citegraph.encoder.question_tagger import Intent as TaggedIntent
+from citegraph.encoder.multilingual import Intent as TaggedIntent
+from citegraph.encoder.multilingual import intent_of
 from citegraph.evidence.passages import turns_shown
 from citegraph.language import terms
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.llm.prompt_assembly import Material, Prompt
 from citegraph.question import cues
-from citegraph.question.asking_part import asking
-from citegraph.question.asking_part import plain as plain_question
 from citegraph.question.cues import GREETED
 from citegraph.question.functions import function_of
+from citegraph.question.measures import asking
+from citegraph.question.measures import plain as plain_question
 from citegraph.question.phrases import clean, named
-from citegraph.question.tagged import intent_of
 from citegraph.run.context import Context
 from citegraph.run.model_calls import ask_model, ask_part, note, own_part, wants_model
 from citegraph.run.services import Corpus, Services

@@ -18,7 +18,7 @@ from citegraph.evidence.passages import (
 )
 from citegraph.evidence.rerank_by_model import rerank_evidence
 from citegraph.language import terms
-from citegraph.plan.chains import parts_apart
+from citegraph.plan.narrowing import parts_apart
 from citegraph.run.context import Context
 from citegraph.run.model_calls import Stopwatch, has_model, model_form, note
 from citegraph.run.services import Services

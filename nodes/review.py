@@ -31,7 +31,7 @@ from citegraph.evidence.review_by_model import (
 from citegraph.evidence.review_passages import review_passages
 from citegraph.evidence.review_sets import review_set
 from citegraph.evidence.shown import Piece, numbered
-from citegraph.plan.chains import leads_on
+from citegraph.plan.narrowing import leads_on
 from citegraph.question.sides import beside
 from citegraph.run.answer_types import Clarification
 from citegraph.run.budgets import spent

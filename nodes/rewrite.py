@@ -11,8 +11,7 @@ from citegraph.errors import Unavailable
 from citegraph.evidence.passages import turns_shown
 from citegraph.llm.prompt_assembly import Material, Prompt
 from citegraph.plan.follow_ups import last_turn, leaning
-from citegraph.question.phrases import clean, document_words
-from citegraph.question.spelling import spelled
+from citegraph.question.phrases import clean, document_words, spelled
 from citegraph.run.context import Context
 from citegraph.run.model_calls import ask_model, ask_part, has_model, note, own_part, wants_model
 from citegraph.run.services import Corpus, Services

@@ -22,8 +22,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional
 
-from citegraph.encoder.multilingual import BEGIN, END, LONGEST, PADDING
-from citegraph.encoder.question_tagger import INTENTS, SLOTS
+from citegraph.encoder.multilingual import BEGIN, END, INTENTS, LONGEST, PADDING, SLOTS
 from citegraph.language.claim_tokens import sentence_spans
 from training.bert import Layer, attention_bias
 from training.export import write

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 
 from citegraph.citations.report_types import Evidence, Report
-from citegraph.encoder.addressee import speak_to_program
+from citegraph.encoder.multilingual import speak_to_program
 from citegraph.language.claim_tokens import content_stems, sentence_spans
 from citegraph.language.word_tables import alternation, table
 

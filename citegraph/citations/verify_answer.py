@@ -54,8 +54,13 @@ from citegraph.citations.figures.cell_labels import (
 from citegraph.citations.figures.counted import other_period, other_turn, other_way
 from citegraph.citations.figures.derivations import count_of, from_code, recompute
 from citegraph.citations.figures.keys import keyed_values, line_of, of_another_key, parts
-from citegraph.citations.figures.label_pairs import entries_of, exchanged, of_another_label
-from citegraph.citations.figures.named_cells import named_cells, stated_otherwise
+from citegraph.citations.figures.label_pairs import (
+    entries_of,
+    exchanged,
+    named_cells,
+    of_another_label,
+    stated_otherwise,
+)
 from citegraph.citations.figures.tables import in_table
 from citegraph.citations.quotations import folded_words, labelled, quoted_in, stands_exactly, stitched
 from citegraph.citations.repair import MARK

@@ -27,7 +27,7 @@ from citegraph.evidence.shown import Piece, as_passages, asked_of, hidden, passa
 from citegraph.language.terms import bare, content_words
 from citegraph.language.word_tables import alternation
 from citegraph.llm.prompt_assembly import Material, Passage, Prompt
-from citegraph.plan.chains import leads_on
+from citegraph.plan.narrowing import leads_on
 from citegraph.plan.stored_filters import filters_shown
 from citegraph.run.budgets import spent, tool_calls_left
 from citegraph.run.context import Context

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from citegraph.corpus.index.searcher import TermWeights, holds, term_weights
 from citegraph.corpus.schema.bucket import Bucket, show
+from citegraph.encoder.multilingual import wants_fact
 from citegraph.evidence.candidates import Candidate, Candidates, find_candidates
 from citegraph.evidence.in_force import in_force
 from citegraph.evidence.next_calls import allowed_buckets, elsewhere, enough, widen, widen_or_ask
@@ -16,7 +17,6 @@ from citegraph.language.terms import bare, content_words, stem, stems
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.plan.stored_filters import flat
 from citegraph.plan.unbound import fields_bound, said_by_grammar
-from citegraph.question.tagged import wants_fact
 from citegraph.run.budgets import spent, tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note

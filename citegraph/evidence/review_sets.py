@@ -18,8 +18,7 @@ from citegraph.language.terms import bare, words
 from citegraph.language.word_tables import alternation
 from citegraph.plan.stored_filters import bucket_filters, flat
 from citegraph.question import cues
-from citegraph.question.phrases import document_words, find_phrase
-from citegraph.question.tagged import included_among
+from citegraph.question.phrases import document_words, find_phrase, included_among
 from citegraph.question.wordings import Wording, wordings
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
@@ -332,7 +331,8 @@ async def held_by_none(corpus: Corpus, plan: Plan, question: str) -> list[str]:
     name = plan["buckets"][0]
     part, nouns = plan["per_bucket"][name], document_words(corpus.buckets[name])
     said = [str(clause.get("raw", "")) for clause in flat(part["filters"])]
-    if plan.get("resolved") or not all(any(find_phrase(raw, noun) for noun in nouns) for raw in said):
+    by_kind = all(any(find_phrase(raw, noun) for noun in nouns) for raw in said)
+    if plan.get("resolved") or not said or not by_kind:
         return []
     words = included_among(question, part["terms"])
     counts = await corpus.index.counts(name, [holds(word) for word in words]) if words else []

@@ -18,10 +18,10 @@ from citegraph.plan.numbers_asked import COMPUTED, amount_counted, field_asked, 
 from citegraph.plan.stored_filters import fields_of, flat, inferred, printed, stored
 from citegraph.question import cues
 from citegraph.question.answer_form import is_polar
-from citegraph.question.asking_part import plain
 from citegraph.question.clauses import read_question
 from citegraph.question.functions import function_of
 from citegraph.question.groups import UNITS, read_groups
+from citegraph.question.measures import plain
 from citegraph.question.ordering import RANKS, Rank, field_at_start, read_rank
 from citegraph.question.phrases import find_phrase, named
 from citegraph.question.reading import Reading

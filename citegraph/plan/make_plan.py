@@ -15,9 +15,8 @@ from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.errors import BadInput, Unavailable
 from citegraph.language.word_tables import pattern
-from citegraph.plan.chains import leads_on, part_of, parts_apart
 from citegraph.plan.follow_ups import as_left, follow_up, last_turns
-from citegraph.plan.narrowing import named_documents, narrow, with_stated_date
+from citegraph.plan.narrowing import leads_on, named_documents, narrow, part_of, parts_apart, with_stated_date
 from citegraph.plan.plan_by_model import SETS
 from citegraph.plan.reply_edits import apply_reply
 from citegraph.plan.rows_asked import with_rows

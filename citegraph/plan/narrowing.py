@@ -1,4 +1,4 @@
-"""Give up inferred clauses that match nothing, the least certain first; take a document that is named by its id."""
+"""Give up inferred clauses that match nothing, take a document that is named by its id, and tell which parts go alone."""
 
 import re
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.plan.stored_filters import inferred, printed
 from citegraph.run.services import Corpus, has_metadata
-from citegraph.run.state_types import BucketPlan, Plan, StoredClause
+from citegraph.run.state_types import BucketPlan, CallArguments, Decomposed, Plan, PlanPart, StoredClause
 
 
 def narrow(corpus: Corpus, plan: Plan, question: str) -> tuple[Plan, list[str]]:
@@ -164,3 +164,29 @@ def certainty(bucket: Bucket, part: BucketPlan, clause: StoredClause) -> float:
     if is_entity(bucket, clause):
         return 0.4 + 0.6 * float(score) if whole else 0.6 * float(score)
     return 0.3 * float(score)
+
+
+APART = frozenset({"find_entity", "compare_side"})
+"""Purposes of parts that concern other documents than the rest of the question."""
+
+
+def leads_on(decomposition: Decomposed) -> bool:
+    """Tell whether who read the question found that one document in it leads to another; rules cannot know."""
+    parts = decomposition.get("subqueries", [])
+    return bool(decomposition.get("by")) and any(item["purpose"] == "find_entity" for item in parts)
+
+
+def parts_apart(decomposition: Decomposed) -> list[str]:
+    """Return the queries of the parts when they concern different documents, none when all concern the same."""
+    parts = decomposition.get("subqueries", [])
+    if not decomposition.get("by") or not any(item["purpose"] in APART for item in parts):
+        return []
+    return [item["query"] for item in parts]
+
+
+def part_of(plan: Plan, query: str) -> CallArguments:
+    """Return the arguments that a part's search brings along: filters by bucket, identifiers, documents; {} for others."""
+    parts: list[PlanPart] = [part for part in plan.get("parts", []) if part["query"] == query]
+    if not parts:
+        return {}
+    return {"filters": parts[0]["filters"], "identifiers": parts[0]["identifiers"], "only": parts[0]["only"]}

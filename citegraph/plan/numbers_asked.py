@@ -7,6 +7,7 @@ from datetime import date
 from citegraph.corpus.records.querying.aggregates import MINUS
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
+from citegraph.encoder.multilingual import asked_span, intent_of
 from citegraph.language import terms
 from citegraph.language.amounts import find_amounts
 from citegraph.language.dates import Period
@@ -14,13 +15,11 @@ from citegraph.language.periods import find_periods
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.plan.stored_filters import flat
 from citegraph.question import cues
-from citegraph.question.asking_part import plain
 from citegraph.question.functions import asks, counted_at, counting, spans
 from citegraph.question.groups import BETWEEN, group_at
-from citegraph.question.measures import compared, counts, durations
+from citegraph.question.measures import compared, counts, durations, plain
 from citegraph.question.ordering import field_at_start, in_digits
 from citegraph.question.phrases import document_words, find_phrase
-from citegraph.question.tagged import asked_span, intent_of
 from citegraph.run.state_types import BucketPlan, GroupCondition, Plan, StoredClause, WantedNumber
 
 COMPUTED = frozenset({"money", "quantity", "integer", "decimal"})

@@ -16,8 +16,7 @@ from citegraph.corpus.records.querying.document_query import DocumentQuery, run_
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.llm.prompt_assembly import Prompt
-from citegraph.plan.chains import leads_on
-from citegraph.plan.narrowing import narrow
+from citegraph.plan.narrowing import leads_on, narrow
 from citegraph.plan.stored_filters import flat, inferred, printed, stored
 from citegraph.plan.unbound import unbound_words
 from citegraph.question.clauses import wanted

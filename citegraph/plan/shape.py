@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from citegraph.corpus.schema.bucket import Bucket
-from citegraph.encoder.question_tagger import Intent
+from citegraph.encoder.multilingual import NUMBERS, Intent, asked_span, intent_of
 from citegraph.language import terms
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.plan.numbers_asked import (
@@ -30,7 +30,6 @@ from citegraph.question.intent import compared_names, settle_intent
 from citegraph.question.missing import lacks
 from citegraph.question.ordering import Rank, read_rank
 from citegraph.question.phrases import find_phrase
-from citegraph.question.tagged import NUMBERS, asked_span, intent_of
 from citegraph.run.state_types import BucketPlan, Decomposed, OrderBy, WantedNumber
 
 

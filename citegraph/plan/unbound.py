@@ -12,12 +12,11 @@ from citegraph.language.numbers import find_spelled, number_of
 from citegraph.language.word_tables import pattern, phrases_for
 from citegraph.plan.stored_filters import flat
 from citegraph.question import cues
-from citegraph.question.asking_part import asking
 from citegraph.question.functions import KINDS
 from citegraph.question.groups import MOST, TOP_WORDS, UNITS
+from citegraph.question.measures import asking
 from citegraph.question.ordering import RANKS
-from citegraph.question.phrases import find_phrase, is_written
-from citegraph.question.tagged import conditions_among
+from citegraph.question.phrases import conditions_among, find_phrase, is_written
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import BucketPlan, Plan
 

@@ -30,9 +30,8 @@ from citegraph.question.measures import (
 from citegraph.question.missing import read_flags, read_presence
 from citegraph.question.named_values import read_beginnings, read_mentions
 from citegraph.question.negation import Denials
-from citegraph.question.phrases import document_words, find_phrase
+from citegraph.question.phrases import conditions_among, document_words, find_phrase
 from citegraph.question.reading import Reader, Reading
-from citegraph.question.tagged import conditions_among
 from citegraph.run.context import Context
 
 BARE_YEAR = re.compile(r"(?:19|20)\d\d")

@@ -1,4 +1,4 @@
-"""Read the sizes, amounts and plain numbers of a question: compared, within a range, or equal."""
+"""Read the sizes, amounts and plain numbers of a question: compared, within a range, or equal; what is left of it asks."""
 
 import itertools
 import re
@@ -10,9 +10,11 @@ from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
 from citegraph.language.amounts import Amount, Money, currency_code, find_amounts, find_quantities
+from citegraph.language.claim_tokens import sentence_spans
 from citegraph.language.numbers import find_spelled
 from citegraph.language.units import is_measure
 from citegraph.language.word_tables import alternation, listed, pattern
+from citegraph.question import cues
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Reader
 
@@ -329,3 +331,36 @@ def _value(declared: Field, amount: Amount) -> object | None:
 
 def _add(reader: Reader, declared: Field, operator: Operator, value: object, span: tuple[int, int]) -> None:
     reader.add(declared.name, operator, value, *span)
+
+
+_LED = re.compile(r"^(?:\S+\s+){4,}\S+:\s+")
+"""A sentence that leads up to the question ("I am preparing an overview for a client: ..."); a short one is its topic."""
+_CODE = re.compile(r"`[^`]*`|\S*(?:::|\w\(\))\S*")
+
+
+def asking(message: str) -> str:
+    """Return the sentences of a message that end as questions do, the whole message where none does."""
+    sentences = [message[start:end] for start, end in sentence_spans(message)]
+    asked = [_without_lead(one) for one in sentences if one.rstrip(' "”»)').endswith("?")]
+    return " ".join(asked) or message
+
+
+def _without_lead(sentence: str) -> str:
+    """Return a sentence without what leads up to it; a lead that asks itself, or holds a number or date, stays."""
+    lead = _LED.match(sentence)
+    if lead is None:
+        return sentence
+    conditions = re.search(r"\d", lead[0])  # "invoices of Arden from 2017: what do they come to?"
+    asks = cues.WHICH.search(lead[0]) or pattern("asks_how", "asks_whom").search(lead[0])
+    return sentence if conditions or asks else sentence[lead.end() :]
+
+
+def plain(question: str) -> str:
+    """Return a question with blanks for code (`Remote::list()`) and for compared numbers ("more than 10")."""
+    spans = [match.span() for match in _CODE.finditer(question)]
+    for amount in find_amounts(question):
+        operator, start, end = compared(question, *amount.span)
+        spans += [(start, end)] if operator != "=" else []
+    for start, end in spans:
+        question = question[:start] + " " * (end - start) + question[end:]
+    return question

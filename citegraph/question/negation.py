@@ -9,12 +9,12 @@ from citegraph.corpus.filters.clause import Clause, Group, Operator
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.declared_words import general_words
 from citegraph.corpus.schema.field import Field
+from citegraph.encoder.multilingual import ALL_LEFT_OUT, LEFT_OUT, left_out
 from citegraph.language import terms
 from citegraph.language.names import tokens
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Atom, Reader
-from citegraph.question.tagged import ALL_LEFT_OUT, LEFT_OUT, left_out
 
 REACH = 48
 """Characters between a denial and the condition that it is about."""

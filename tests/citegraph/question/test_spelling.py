@@ -2,7 +2,7 @@
 
 import pytest
 
-from citegraph.question.spelling import spelled
+from citegraph.question.phrases import spelled
 
 DECLARED = ("invoice", "supply agreement", "Laufzeit", "expires")
 

@@ -4,9 +4,8 @@ import pytest
 
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.question.alternatives import arrange
-from citegraph.question.asking_part import asking, plain
 from citegraph.question.clauses import read_noun
-from citegraph.question.measures import read_sizes
+from citegraph.question.measures import asking, plain, read_sizes
 from citegraph.question.missing import read_flags
 from citegraph.question.reading import Reader
 from tests.node_runtime import TODAY, Read
