@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from citegraph.answer.found_spans import ABSENT
 from citegraph.answer.one_document import Reading, reading_of
 from citegraph.corpus.schema.bucket import show
+from citegraph.evidence.review_passages import SOMEBODY
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import AskedBack, Plan
 
@@ -53,9 +54,6 @@ def _of_somebody(corpus: Corpus, told: Reading) -> bool:
     bucket = corpus.buckets[told.document.bucket]
     fields = (bucket.field(name) for name in bucket.title_fields)
     return all(item is None or item.kind in SOMEBODY for item in fields)
-
-
-SOMEBODY = frozenset({"organization", "person"})
 
 
 def _logit(told: Reading) -> float:

@@ -260,8 +260,16 @@ def chosen_by_kind(corpus: Corpus, plan: Plan, candidates: Candidates) -> bool:
     part = plan["per_bucket"].get(bucket.name)
     if part is None or not part["filters"] or part["asked"] or part["identifiers"]:
         return False
-    titles = {*bucket.title_fields, *(item.name for item in bucket.fields if item.kind == "identifier")}
-    return titles.isdisjoint(fields_bound(part))
+    naming = {
+        item.name
+        for item in bucket.fields
+        if item.kind == "identifier" or (item.name in bucket.title_fields and item.kind not in SOMEBODY)
+    }
+    return naming.isdisjoint(fields_bound(part))
+
+
+SOMEBODY = frozenset({"organization", "person"})
+"""Kinds of names that many documents share: who sent them is no name of one."""
 
 
 def as_list(plan: Plan, candidates: Candidates, reason: str) -> Decision:

@@ -85,13 +85,14 @@ GRAMMAR = (
 def may_narrow(corpus: Corpus, plan: Plan, words: Sequence[str], documents: Sequence[str]) -> list[str]:
     """Return those of the words that became no condition by which fewer documents may be meant; blocking.
 
-    Not a word that every document of the set holds, nor one of a sentence before the one that asks, nor the number of
-    the documents found. A general word ("open", "send") narrows only as an adjective does, a month always.
+    Not a word that every document of the set holds, nor one of a sentence before the one that asks but for a name, nor the
+    number of the documents found. A general word ("open", "send") narrows only as an adjective does, a month always.
     """
     question = plan["queries"][0]
     asked = asking(question)
-    before = set(terms.words(question)) - set(terms.words(asked))
     bucket = corpus.buckets[plan["buckets"][0]]
+    names = plan["per_bucket"][bucket.name]["names"]
+    before = set(terms.words(question)) - set(terms.words(asked)) - set(names)
     left = [
         word
         for word in words

@@ -17,7 +17,7 @@ from citegraph.evidence.questions_back import (
     telling_fields,
 )
 from citegraph.evidence.review_by_model import may_go_on
-from citegraph.evidence.review_passages import identifies, named_apart, telling_words
+from citegraph.evidence.review_passages import chosen_by_kind, identifies, named_apart, telling_words
 from citegraph.llm.model_call import ModelCall
 from citegraph.plan.stored_filters import printed
 from citegraph.run.context import Context
@@ -91,6 +91,16 @@ async def test_documents_of_a_kind_are_listed_where_no_word_says_which_is_meant(
     update = await decided(services, state)
     assert update["decision"]["partial"].startswith("3 documents meet the conditions")
     assert (update["plan"]["kind"], update["plan"]["intent"]) == ("documents", "list")
+
+
+async def test_who_sent_documents_names_none_of_them(corpus: Corpus, services: Services) -> None:
+    for question, expected in (
+        ("What did Oudenveld varnish for us?", True),
+        ("How was invoice KW-240117 varnished?", False),
+    ):
+        state = await searched(services, question, "invoices")
+        found = await find_candidates(corpus, state["plan"], state["evidence"], question)
+        assert chosen_by_kind(corpus, state["plan"], found) is expected, question
 
 
 async def test_an_empty_set_asks_with_counts_and_says_so_at_the_cap(services: Services) -> None:
