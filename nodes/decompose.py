@@ -197,7 +197,7 @@ class Decompose:
 
     async def twin(self, state: State, context: Context) -> Update:
         """Decompose by rules; the error handler of the node calls this too."""
-        return {"decomposition": decompose(state["question"])}
+        return {"decomposition": await asyncio.to_thread(decompose, state["question"])}
 
 
 FOLDED = {"question", "small_talk", "reply"}

@@ -1,5 +1,6 @@
 """Of documents that fit a question equally well, the one to answer from: it alone states it, or all are about one thing."""
 
+import asyncio
 import math
 from collections.abc import Sequence
 
@@ -27,9 +28,8 @@ async def document_that_says(corpus: Corpus, plan: Plan, asked: AskedBack, quest
         return None
     read.sort(key=lambda item: -item[1])
     (best, sure), (_, next_sure) = read[:2]
-    of_one_thing = (
-        _one_thing(corpus, [told for told, _ in read]) and sum(bool(told.stated) for told, _ in read) < 2
-    )
+    of_one_thing = await asyncio.to_thread(_one_thing, corpus, [told for told, _ in read])
+    of_one_thing = of_one_thing and sum(bool(told.stated) for told, _ in read) < 2
     return best.document.doc_id if sure >= EVEN and (of_one_thing or next_sure < ABSENT) else None
 
 
@@ -38,7 +38,7 @@ EVEN = 0.0
 
 
 def _one_thing(corpus: Corpus, read: Sequence[Reading]) -> bool:
-    """Tell whether documents have one title and are of the same companies or people."""
+    """Tell whether documents have one title and are of the same companies or people; blocking."""
     known = []
     for told in read:
         bucket = corpus.buckets[told.document.bucket]
