@@ -199,11 +199,12 @@ train: $(TRAIN_VENV)/.installed
 		$(TRAIN_PY) -m training.export finder --base $$base --run $(TRAIN_RUN) --out $(TRAIN_OUT)
 
 # The multilingual network's weights, from its base's package and the rows of training/: half an hour of two cores.
-# HELD_OUT="en3 de_fr3" leaves files of rows out and measures them.
+# HELD_OUT="training/questions/en3.jsonl" leaves files of rows out and measures the weights on them.
 .PHONY: train-multilingual
 train-multilingual: $(TRAIN_VENV)/.installed
 	@nice -n 15 $(TRAIN_PY) -m training.multilingual --rows training/questions training/addressed --plain buckets/sample \
-		$(if $(HELD_OUT),--held-out $(HELD_OUT),--out $(TRAIN_OUT))
+		--out $(TRAIN_OUT) --held-out $(HELD_OUT)
+	@$(TRAIN_PY) -m benches.tagger_bench $(HELD_OUT)
 
 .PHONY: test-training
 test-training: $(VENV)/.dev $(TRAIN_VENV)/.installed

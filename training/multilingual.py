@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,16 +36,18 @@ PLAIN, SHORT = 800, 12
 
 @dataclass(frozen=True)
 class Row:
-    """A text's pieces; of a question its slots, intent, and the places of its conditions with their slot, else whether
-    it speaks to the program that reads it.
-    """
+    """A text's pieces; of a question their slots and its intent, else whether it speaks to the program that reads it."""
 
     ids: list[int]
     slots: list[int]
-    intent: int
-    offsets: list[tuple[int, int]]
-    spans: list[tuple[int, int, int]]
+    intent: int = UNKNOWN
     addressed: float = UNKNOWN
+
+
+def piece_row(ids: Sequence[int], addressed: float) -> Row:
+    """Return the row of a piece of a document."""
+    whole = [BEGIN, *ids[:LONGEST], END]
+    return Row(whole, [UNKNOWN] * len(whole), addressed=addressed)
 
 
 class Network(nn.Module):
@@ -91,32 +92,21 @@ def rows_of(path: Path, tokens: Tokenizer) -> Iterator[Row]:
         said = json.loads(line)
         read = tokens.encode(text_of(said), add_special_tokens=False)
         if "addressed" in said:
-            ids = [BEGIN, *read.ids[:LONGEST], END]
-            yield Row(ids, [UNKNOWN] * len(ids), UNKNOWN, [], [], float(said["addressed"]))
+            yield piece_row(read.ids, float(said["addressed"]))
             continue
-        spans = [
-            (said["q"].find(text), said["q"].find(text) + len(text), SLOTS.index(slot))
-            for slot, texts in (
-                ("asked", [said["asked"]]),
-                ("included", said["included"]),
-                ("excluded", said["excluded"]),
-            )
-            for text in texts
-            if text
-        ]
-        offsets = read.offsets[:LONGEST]
-        slots = [0] * len(offsets)
-        for start, end, slot in spans:
-            for place, (first, last) in enumerate(offsets):
-                if first < end and last > start and said["q"][first:last].strip():
-                    slots[place] = slot
-        yield Row(
-            [BEGIN, *read.ids[:LONGEST], END],
-            [UNKNOWN, *slots, UNKNOWN],
-            INTENTS.index(said["intent"]),
-            offsets,
-            spans,
-        )
+        slots = [0] * len(read.offsets[:LONGEST])
+        for slot, texts in (
+            ("asked", [said["asked"]]),
+            ("included", said["included"]),
+            ("excluded", said["excluded"]),
+        ):
+            for text in filter(None, texts):
+                start = said["q"].find(text)
+                for place, (first, last) in enumerate(read.offsets[:LONGEST]):
+                    if first < start + len(text) and last > start and said["q"][first:last].strip():
+                        slots[place] = SLOTS.index(slot)
+        ids = [BEGIN, *read.ids[:LONGEST], END]
+        yield Row(ids, [UNKNOWN, *slots, UNKNOWN], INTENTS.index(said["intent"]))
 
 
 def plain_rows(folder: Path, tokens: Tokenizer, count: int) -> list[Row]:
@@ -128,8 +118,7 @@ def plain_rows(folder: Path, tokens: Tokenizer, count: int) -> list[Row]:
         found += [" ".join(pieces[at : at + random.choice((1, 2))]) for at in range(0, len(pieces), 2)]
     drawn = random.sample([text for text in found if len(text) > SHORT], count)
     read = tokens.encode_batch(drawn, add_special_tokens=False)
-    every = [[BEGIN, *one.ids[:LONGEST], END] for one in read]
-    return [Row(ids, [UNKNOWN] * len(ids), UNKNOWN, [], [], 0.0) for ids in every]
+    return [piece_row(one.ids, 0.0) for one in read]
 
 
 @dataclass(frozen=True)
@@ -140,7 +129,6 @@ class Batch:
     slots: Tensor
     intents: Tensor
     addressed: Tensor
-    rows: list[Row]
 
     @property
     def mask(self) -> Tensor:
@@ -162,7 +150,7 @@ def batches(rows: Sequence[Row], order: Sequence[int]) -> Iterator[Batch]:
         ids = torch.tensor([row.ids + [PADDING] * (most - len(row.ids)) for row in taken])
         slots = torch.tensor([row.slots + [UNKNOWN] * (most - len(row.slots)) for row in taken])
         intents = torch.tensor([row.intent for row in taken])
-        yield Batch(ids, slots, intents, torch.tensor([row.addressed for row in taken]), taken)
+        yield Batch(ids, slots, intents, torch.tensor([row.addressed for row in taken]))
 
 
 def loss_of(network: Network, words: Tensor, batch: Batch) -> Tensor:
@@ -210,46 +198,21 @@ def train(network: Network, words: Tensor, rows: Sequence[Row], epochs: int) -> 
         print(f"epoch {epoch + 1} of {epochs}: loss {lost / (steps / epochs):.3f}", flush=True)
 
 
-@torch.no_grad()
-def measure(network: Network, words: Tensor, rows: Sequence[Row]) -> dict[str, Any]:
-    """Return how many intents are right, and precision and recall of what is left out and of what speaks to a program."""
-    network.eval()
-    right, told = 0, Counter[tuple[str, bool, bool]]()
-    included, excluded = SLOTS.index("included"), SLOTS.index("excluded")
-    for batch in batches(rows, range(len(rows))):
-        intent, slot, addressed = network(words[batch.ids], batch.mask)
-        right += int((intent.argmax(1) == batch.intents).sum())
-        for row, shares, logit in zip(batch.rows, slot.softmax(-1)[:, 1:], addressed, strict=True):
-            if row.addressed != UNKNOWN:
-                told["addressed", bool(row.addressed), bool(logit > 0)] += 1
-            for start, end, wanted in row.spans:
-                held = [place for place, (a, b) in enumerate(row.offsets) if a < end and b > start]
-                if held and wanted in {included, excluded}:
-                    mean = shares[held].mean(0)
-                    told["left out", wanted == excluded, bool(mean[excluded] > mean[included])] += 1
-    asked = sum(row.intent != UNKNOWN for row in rows)
-    found: dict[str, Any] = {"questions": asked, "intent": round(right / max(1, asked), 3)}
-    for what in ("left out", "addressed"):
-        hit, more, less = told[what, True, True], told[what, False, True], told[what, True, False]
-        found[f"{what}, precision"] = round(hit / max(1, hit + more), 3)
-        found[f"{what}, recall"] = round(hit / max(1, hit + less), 3)
-        found[f"{what}, n"] = hit + less
-    return found
-
-
 def main() -> None:
-    """Train on all rows but those held out, measure on these, and write the weights that ship."""
+    """Train on all rows but those held out, and write the weights that ship."""
     ask = argparse.ArgumentParser()
     ask.add_argument("--rows", type=Path, nargs="+", required=True, help="folders of questions and of pieces")
     ask.add_argument("--plain", type=Path, required=True, help="folder of documents that speak to no program")
-    ask.add_argument("--out", type=Path, help="folder of the weights; without it they are only measured")
-    ask.add_argument("--held-out", nargs="*", default=[], help="files that are measured, not learned")
+    ask.add_argument("--out", type=Path, required=True, help="folder of the weights")
+    ask.add_argument(
+        "--held-out", type=Path, nargs="*", default=[], help="files of rows that are not learned"
+    )
     ask.add_argument("--epochs", type=int, default=EPOCHS)
     told = ask.parse_args()
     random.seed(7)
     torch.manual_seed(7)
     files = sorted(path for folder in told.rows for path in folder.glob("*.jsonl"))
-    learned = [path for path in files if path.stem not in told.held_out]
+    learned = [path for path in files if path not in told.held_out]
     base = Base(base_file())
     texts = [text_of(json.loads(line)) for path in learned for line in path.read_text("utf-8").splitlines()]
     kept = pieces_kept(base, texts)
@@ -258,23 +221,20 @@ def main() -> None:
     network = Network(base)
     rows = [row for path in learned for row in rows_of(path, tokens)]
     train(network, words, [*rows, *plain_rows(told.plain, tokens, PLAIN)], told.epochs)
-    if held := [row for path in files if path not in learned for row in rows_of(path, tokens)]:
-        print(json.dumps(measure(network, words, held)))
-    if told.out:
-        told.out.mkdir(parents=True, exist_ok=True)
-        tokens.save(str(told.out / "multilingual_tokenizer.json"), pretty=False)
-        vectors = base.blocks("emb.word", base.pieces_in_all, base.width)[kept]
-        numpy.save(told.out / "multilingual_words.npy", vectors)
-        ids = torch.tensor([[BEGIN, 5, 6, END], [BEGIN, 5, END, PADDING]])
-        write(
-            network,
-            {"words": words[ids], "mask": (ids != PADDING).long()},
-            ("intents", "slots", "addressed"),
-            {"words": 2, "mask": 2, "intents": 1, "slots": 2, "addressed": 1},
-            told.out / "multilingual.onnx",
-        )
-        for path in sorted(told.out.glob("multilingual*")):
-            print(f"{path.name} {path.stat().st_size / 1e6:.1f} MB")
+    told.out.mkdir(parents=True, exist_ok=True)
+    tokens.save(str(told.out / "multilingual_tokenizer.json"), pretty=False)
+    vectors = base.blocks("emb.word", base.pieces_in_all, base.width)[kept]
+    numpy.save(told.out / "multilingual_words.npy", vectors)
+    ids = torch.tensor([[BEGIN, 5, 6, END], [BEGIN, 5, END, PADDING]])
+    write(
+        network,
+        {"words": words[ids], "mask": (ids != PADDING).long()},
+        ("intents", "slots", "addressed"),
+        {"words": 2, "mask": 2, "intents": 1, "slots": 2, "addressed": 1},
+        told.out / "multilingual.onnx",
+    )
+    for path in sorted(told.out.glob("multilingual*")):
+        print(f"{path.name} {path.stat().st_size / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ import torch
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 from torch import Tensor
 
+from citegraph.encoder.multilingual import unpacked
 from training.bert import Layer
 
 BASE_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
@@ -81,9 +82,7 @@ class Base:
         count = int(numpy.prod(shape))
         if held >= 4 * count:
             return torch.tensor(numpy.frombuffer(self.raw, "<f4", count, offset).reshape(shape).copy())
-        rows = self.blocks(name, *shape)
-        halves = numpy.concatenate([rows["weights"] & 15, rows["weights"] >> 4], axis=-1).astype("f4")
-        return torch.tensor(((halves - 8) * rows["scale"].astype("f4")[..., None]).reshape(shape))
+        return torch.tensor(unpacked(self.blocks(name, *shape)))
 
     def into(self, layer: Layer, place: int) -> None:
         """Copy the weights of the layer at a place, from the lowest."""

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from citegraph.answer.found_spans import ABSENT
 from citegraph.answer.one_document import Reading, reading_of
 from citegraph.corpus.schema.bucket import show
-from citegraph.evidence.review_passages import SOMEBODY
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import AskedBack, Plan
 
@@ -38,22 +37,13 @@ EVEN = 0.0
 
 
 def _one_thing(corpus: Corpus, read: Sequence[Reading]) -> bool:
-    """Tell whether documents have one title and are of the same companies or people; blocking."""
-    known = []
-    for told in read:
-        bucket = corpus.buckets[told.document.bucket]
-        values = corpus.annotations.get(told.document.doc_id, bucket.name) or {}
-        known.append(
-            [show(values[name]) for name in (*bucket.title_fields, *bucket.entity_fields) if name in values]
-        )
-    return all(values and values == known[0] for values in known) and not _of_somebody(corpus, read[0])
-
-
-def _of_somebody(corpus: Corpus, told: Reading) -> bool:
-    """Tell whether documents are known by the names of companies or people alone, each of whom has many."""
-    bucket = corpus.buckets[told.document.bucket]
-    fields = (bucket.field(name) for name in bucket.title_fields)
-    return all(item is None or item.kind in SOMEBODY for item in fields)
+    """Tell whether documents have one title, and are of the same companies or people; blocking."""
+    bucket = corpus.buckets[read[0].document.bucket]
+    values = corpus.annotations.values_of(bucket.name, [told.document.doc_id for told in read])
+    names = (*bucket.title_fields, *bucket.entity_fields)
+    known = [{name: show(held[name]) for name in names if name in held} for held in values.values()]
+    titled = not bucket.naming_fields.isdisjoint({*bucket.title_fields} & known[0].keys()) if known else False
+    return titled and len(known) == len(read) and all(one == known[0] for one in known)
 
 
 def _logit(told: Reading) -> float:

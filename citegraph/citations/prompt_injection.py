@@ -1,7 +1,8 @@
 """Text in a document that speaks to the program that reads it: such text is no evidence for anything.
 
-Patterns find what is plain; what they miss is data in a prompt and stands against the evidence like every claim. On
-the 4,500 documents of the archive they find nothing, but for three advisories about such text.
+Patterns find what is plain, in every text; the encoder finds more, in what a model is shown. What both miss is data in a
+prompt and stands against the evidence like every claim. On the 4,500 documents of the archive the patterns find nothing,
+but for three advisories about such text.
 """
 
 import re
@@ -191,12 +192,12 @@ def _blanked(text: str) -> str:
 
 @lru_cache(maxsize=2048)
 def without_addressed(text: str) -> str:
-    """Return a passage as a model is shown it: also without what the encoder takes to speak to a program, of the same length.
+    """Return a passage without what the encoder takes to speak to a program, of the same length.
 
     Such text ends where its paragraph does: the sentences behind an order say what it wants.
     """
-    plain = without_orders(text)
-    for start, end in _addressed(plain):
+    plain = text
+    for start, end in _addressed(text):
         close = _PARAGRAPH.search(plain, end)
         last = max(end, min(close.start() if close else len(plain), end + AFTER))
         plain = plain[:start] + _INK.sub(" ", plain[start:last]) + plain[last:]

@@ -104,8 +104,7 @@ _OPENING = threading.Lock()
 
 
 @cache
-def open_session(name: str, threads: int) -> Any:
-    """Return the runtime of a file of weights, opened at the first call; callers keep two first calls apart."""
+def _opened(name: str, threads: int) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -119,9 +118,10 @@ def open_session(name: str, threads: int) -> Any:
     )
 
 
-def _session(name: str, threads: int) -> Any:
+def session(name: str, threads: int = 1) -> Any:
+    """Return the runtime of a file of weights, opened at the first call; safe to call from several threads."""
     with _OPENING:  # two first questions at once would open the file twice
-        return open_session(name, threads)
+        return _opened(name, threads)
 
 
 class Head:
@@ -137,8 +137,8 @@ class Head:
     def run(self, batch: Batch) -> NDArray[numpy.float32]:
         """The head's logits: (windows, tokens, 2)."""
         given = {"ids": batch.ids, "segments": batch.segments, "mask": batch.mask}
-        (states,) = _session("trunk", self._threads).run(None, given)
-        head = _session(self._name, self._threads)
+        (states,) = session("trunk", self._threads).run(None, given)
+        head = session(self._name, self._threads)
         known = {**given, "states": states}
         (logits,) = head.run(None, {wanted.name: known[wanted.name] for wanted in head.get_inputs()})
         found: NDArray[numpy.float32] = logits

@@ -6,7 +6,6 @@ Nothing is read before the first text. The words' vectors are kept in four bits,
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy
 
-from citegraph.encoder.finder import WEIGHTS, open_session
+from citegraph.encoder.finder import WEIGHTS, session
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -53,7 +52,7 @@ def run(texts: Sequence[Sequence[int]]) -> list[Logits]:
         for row, place in enumerate(places):
             ids[row, : len(texts[place]) + 2] = [BEGIN, *texts[place], END]
         given = {"words": _vectors(ids), "mask": (ids != PADDING).astype(numpy.int64)}
-        intents, slots, addressed = _network().run(None, given)
+        intents, slots, addressed = session("multilingual").run(None, given)
         for row, place in enumerate(places):
             own = slots[row][1 : len(texts[place]) + 1]
             found[place] = Logits(intents[row], own, float(addressed[row]))
@@ -65,14 +64,6 @@ def softmax(logits: NDArray[numpy.float32]) -> NDArray[numpy.float32]:
     raised = numpy.exp(logits - logits.max(axis=-1, keepdims=True))
     shares: NDArray[numpy.float32] = raised / raised.sum(axis=-1, keepdims=True)
     return shares
-
-
-_OPENING = threading.Lock()
-
-
-def _network() -> Any:
-    with _OPENING:  # two first texts at once would open the file twice
-        return open_session("multilingual", 1)
 
 
 @cache
@@ -92,10 +83,14 @@ def _words() -> NDArray[Any]:
 
 def _vectors(ids: NDArray[numpy.int64]) -> NDArray[numpy.float32]:
     """Return the vectors of some pieces: (texts, pieces, width)."""
-    rows = _words()[ids]
+    return unpacked(_words()[ids])
+
+
+def unpacked(rows: NDArray[Any]) -> NDArray[numpy.float32]:
+    """Return rows of blocks, each a scale and sixteen bytes of 32 weights in four bits, as (..., weights) in 32 bits."""
     halves = numpy.concatenate([rows["weights"] & 15, rows["weights"] >> 4], axis=-1).astype(numpy.float32)
-    vectors = (halves - 8) * rows["scale"].astype(numpy.float32)[..., None]
-    return vectors.reshape(*ids.shape, math.prod(vectors.shape[2:]))
+    weights: NDArray[numpy.float32] = (halves - 8) * rows["scale"].astype(numpy.float32)[..., None]
+    return weights.reshape(*rows.shape[:-1], -1)
 
 
 Intent = Literal[
@@ -161,7 +156,7 @@ def tag_question(question: str) -> TaggedQuestion:
 
 
 SURE = 0.7
-"""Probability from which an intent is taken as read; of new questions 93 in 100 such are right (docs/encoder.md)."""
+"""Probability from which an intent is taken as read; of new questions 96 in 100 such are right (docs/encoder.md)."""
 SAID = 0.5
 """Share of a name's tokens that must be a condition or left out for the tagger to say which."""
 LEFT_OUT, ALL_LEFT_OUT = 0.8, 0.95

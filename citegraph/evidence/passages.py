@@ -123,17 +123,20 @@ async def hydrate(
     Args:
         for_model: a model reads them: what the encoder takes for such text is blanked, too.
     """
-    plain_of = without_addressed if for_model else without_orders
     by_bucket: dict[str, list[str]] = {}
     for reference in references:
         by_bucket.setdefault(reference["bucket"], []).append(reference["id"])
     chunks: dict[str, Chunk] = {}
     for name, ids in by_bucket.items():
         for chunk in await corpus.index.retrieve(name, list(dict.fromkeys(ids))):
-            plain, heads = await asyncio.to_thread(plain_of, chunk.text), without_orders(chunk.heads)
+            plain, heads = without_orders(chunk.text), without_orders(chunk.heads)
             same = (plain, heads) == (chunk.text, chunk.heads)
             chunks[chunk.chunk_id] = chunk if same else replace(chunk, text=plain, heads=heads)
-    return chunks
+    return await asyncio.to_thread(_for_model, chunks) if for_model else chunks
+
+
+def _for_model(chunks: Mapping[str, Chunk]) -> dict[str, Chunk]:
+    return {name: replace(chunk, text=without_addressed(chunk.text)) for name, chunk in chunks.items()}
 
 
 def within_budget(

@@ -260,16 +260,7 @@ def chosen_by_kind(corpus: Corpus, plan: Plan, candidates: Candidates) -> bool:
     part = plan["per_bucket"].get(bucket.name)
     if part is None or not part["filters"] or part["asked"] or part["identifiers"]:
         return False
-    naming = {
-        item.name
-        for item in bucket.fields
-        if item.kind == "identifier" or (item.name in bucket.title_fields and item.kind not in SOMEBODY)
-    }
-    return naming.isdisjoint(fields_bound(part))
-
-
-SOMEBODY = frozenset({"organization", "person"})
-"""Kinds of names that many documents share: who sent them is no name of one."""
+    return bucket.naming_fields.isdisjoint(fields_bound(part))
 
 
 def as_list(plan: Plan, candidates: Candidates, reason: str) -> Decision:

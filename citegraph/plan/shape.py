@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from citegraph.corpus.schema.bucket import Bucket
+from citegraph.corpus.schema.field import Field
 from citegraph.encoder.multilingual import NUMBERS, Intent, asked_span, intent_of
 from citegraph.language import terms
 from citegraph.language.word_tables import alternation, pattern
@@ -87,17 +88,13 @@ def shape_of(
     if intent == "compute" and aggregate["function"] == "none" and changes:
         aggregate = _compared_by(bucket, question, lead)
     sides = sides_asked(bucket, question, lead, aggregate["function"], today) if intent == "compute" else []
-    if not sides and (intent == "compare" or changes) and (lead["noun"] == "plural" or lead["asked"]):
+    many = lead["noun"] == "plural" or read == "change"
+    if not sides and (intent == "compare" or changes) and (many or lead["asked"]):
         function = _compared_by(bucket, question, lead)
         # Two documents of which one is named each ("which runs longer, A or B") are read, not counted.
-        counts = function["function"] != "count" or lead["noun"] == "plural"
+        counts = function["function"] != "count" or many
         sides = sides_asked(bucket, question, lead, function["function"], today) if counts else []
         intent, aggregate = ("compute", function) if sides else (intent, aggregate)
-    if changes and read and not sides:
-        sides = sides_asked(bucket, question, lead, _compared_by(bucket, question, lead)["function"], today)
-        intent, aggregate = (
-            ("compute", _compared_by(bucket, question, lead)) if sides else (intent, aggregate)
-        )
     if sides and not aggregate.get("top"):
         aggregate = {"function": aggregate["function"], "field": aggregate["field"], "sides": sides}
     if lacks(lead["filters"], aggregate["field"]):
@@ -131,14 +128,15 @@ def _as_tagged(bucket: Bucket, question: str, lead: BucketPlan, made: Shape, rea
         return made if made.intent == "list" else Shape("list", nothing(), made.order)
     function = made.aggregate["function"]
     if read in {"max", "min"}:
-        return made if made.order or function in {"max", "min"} else _endmost(bucket, question, lead, read)
+        return made if made.order or function in {"max", "min"} else _endmost(bucket, lead, made, read)
     if made.intent == "compute" and function != "none":
         return made  # read with the tagger's function already
-    if read == "count":
-        return Shape("compute", {"function": "count", "field": None})
-    if read == "distinct":
-        counted = values_asked(bucket, question)
-        return Shape("compute", {"function": "distinct", "field": counted.name}) if counted else made
+    if read in {"count", "distinct"}:
+        counted = _counted(bucket, question)
+        if counted or read == "count":
+            function = "distinct" if counted else "count"
+            return Shape("compute", {"function": function, "field": counted.name if counted else None})
+        return made
     if read == "group":
         each = values_asked(bucket, question)
         return Shape("compute", {**_usual(bucket), "group_by": [each.name]}) if each else made
@@ -156,17 +154,27 @@ def wants_documents(bucket: Bucket, question: str, lead: BucketPlan) -> bool:
 
 def names_one(bucket: Bucket, lead: BucketPlan) -> bool:
     """Tell whether a condition holds the title or the number of one document, and no plural asks for more."""
-    naming = {*bucket.title_fields, *(item.name for item in bucket.fields if item.kind == "identifier")}
     named = {clause["field"] for clause in flat(lead["filters"]) if clause.get("operator") == "="}
-    return lead["noun"] != "plural" and not naming.isdisjoint(named)
+    return lead["noun"] != "plural" and not bucket.naming_fields.isdisjoint(named)
 
 
-def _endmost(bucket: Bucket, question: str, lead: BucketPlan, read: Intent) -> Shape:
-    """Return the list of the one document with the greatest or smallest value of what is named, else of the usual field."""
-    field = field_asked(bucket, read, lead) or measured(bucket, question, read, lead)
-    name = field.name if field else bucket.main_date
-    order: OrderBy | None = {"field": name, "descending": read == "max", "limit": 1} if name else None
-    return Shape("list", nothing(), order) if order else Shape("qa", nothing())
+def _counted(bucket: Bucket, question: str) -> Field | None:
+    """Return the field whose different values are counted: its word is what is asked for, and no word for documents is."""
+    span = asked_span(question)
+    asked = question[slice(*span)] if span else question
+    documents = any(find_phrase(asked, noun) for noun in bucket.nouns)
+    return None if documents else values_asked(bucket, asked)
+
+
+def _endmost(bucket: Bucket, lead: BucketPlan, made: Shape, read: Intent) -> Shape:
+    """Return the list of the one document with the greatest or smallest value of the field that is named.
+
+    Where none is named it stays as it was: "over soonest" is not by the date that documents are usually ordered by.
+    """
+    field = field_asked(bucket, read, lead)
+    if field is None:
+        return made
+    return Shape("list", nothing(), {"field": field.name, "descending": read == "max", "limit": 1})
 
 
 def _as_read(bucket: Bucket, decomposition: Decomposed) -> Shape:

@@ -75,10 +75,10 @@ async def test_words_that_nothing_holds_end_no_set_that_other_conditions_choose(
 
 
 async def test_all_documents_of_a_kind_are_no_answer_to_a_thing_that_none_knows(services: Services) -> None:
-    state = await searched(services, "Is there a data sheet for the Domestos cleaner?", "datasheets")
+    state = await searched(services, "Is there a data sheet for the Brillanza cleaner?", "datasheets")
     asked = (await decided(services, state))["decision"]["clarification"]
     assert asked["type"] == "no_results"
-    assert "domestos" in asked["question"]
+    assert "brillanza" in asked["question"]
 
 
 async def test_documents_of_a_kind_are_listed_where_no_word_says_which_is_meant(

@@ -233,6 +233,16 @@ class Bucket(BaseModel):
         return self._by_name.get(name_or_alias) or self._by_name.get(_column(name_or_alias))
 
     @cached_property
+    def naming_fields(self) -> frozenset[str]:
+        """Return the fields whose value names one document: its number or title, not who sent it or is party to it."""
+        return frozenset(
+            item.name
+            for item in self.fields
+            if item.kind == "identifier"
+            or (item.name in self.title_fields and item.kind not in {"organization", "person"})
+        )
+
+    @cached_property
     def telling(self) -> tuple[str, ...]:
         """Return the fields by which its documents are known: names, main date, main amount, ends of sums, in order."""
         names = {*self.title_fields, *self.entity_fields, self.main_date, self.main_amount}

@@ -78,11 +78,9 @@ def clean_text(text: str) -> str:
 def _string(field: Field, raw: Any, length: int) -> str:
     if isinstance(raw, Mapping | list | tuple | set):
         raw = "; ".join(str(item) for item in raw) if not isinstance(raw, Mapping) else json.dumps(raw)
-    text = clean_text(str(raw)).strip()
-    if (
-        field.type != "text"
-    ):  # before it is cleaned, too: a pattern that begins with blanks is slow where many stand
-        text = " ".join(text.split())
+    text = clean_text(str(raw))
+    # Before it is cleaned, too: a pattern that begins with blanks is slow where many stand.
+    text = text.strip() if field.type == "text" else " ".join(text.split())
     if field.clean:
         text = re.sub(field.clean, "", text, flags=re.IGNORECASE | re.DOTALL).strip()
     if field.type != "text":

@@ -539,3 +539,57 @@ def test_a_date_is_asked_by_its_form_of_the_document_alone(corpus: Corpus) -> No
     assert asked["per_bucket"]["contracts"]["asked"] == []
     runs = planned(corpus, "contracts", "Until when does the lease run?")
     assert runs["per_bucket"]["contracts"]["asked"] != []
+
+
+@pytest.mark.parametrize(
+    ("bucket", "question", "function", "field"),
+    [
+        ("invoices", "the typical amount of Cobaltine's bills in 2023, roughly in the middle of them all", "median", "total_amount"),
+        ("invoices", "how numerous are the bills of Cobaltine", "count", None),
+        ("invoices", "tally up Cobaltine bills", "count", None),
+        ("contracts", "under how many laws do our contracts fall", "distinct", "governing_law"),
+    ],
+)  # fmt: skip
+def test_a_number_is_read_in_words_that_no_table_has(
+    corpus: Corpus,
+    monkeypatch: pytest.MonkeyPatch,
+    bucket: str,
+    question: str,
+    function: str,
+    field: str | None,
+) -> None:
+    made = planned(corpus, bucket, question)
+    assert (made["intent"], made["kind"]) == ("compute", "documents")
+    assert (made["aggregate"]["function"], made["aggregate"]["field"]) == (function, field)
+    without_tagger(monkeypatch)
+    assert planned(corpus, bucket, question)["aggregate"] != made["aggregate"]
+
+
+def test_a_change_is_read_in_words_that_no_table_has(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    question = "In welchem Umfang haben die Rechnungen von Cobaltine von 2023 auf 2024 zugelegt?"
+    sides = planned(corpus, "invoices", question)["aggregate"]["sides"]
+    assert [printed(side[-1]) for side in sides] == [
+        "invoice date between 2023-01-01, 2023-12-31",
+        "invoice date between 2024-01-01, 2024-12-31",
+    ]
+    without_tagger(monkeypatch)
+    assert planned(corpus, "invoices", question)["kind"] == "passages"
+
+
+def test_an_extreme_of_no_named_field_orders_nothing(corpus: Corpus) -> None:
+    plan = planned(corpus, "contracts", "Which of the English law contracts is over soonest")
+    assert plan["order_by"] is None
+    named = planned(corpus, "invoices", "Cobaltine bills of 2024: the one whose total amount hurt most")
+    assert named["order_by"] == {"field": "total_amount", "descending": True, "limit": 1}
+
+
+def test_the_sender_of_documents_does_not_name_one(corpus: Corpus) -> None:
+    naming = corpus.buckets["invoices"].naming_fields
+    assert "invoice_number" in naming
+    assert "vendor_name" not in naming
+
+
+def without_tagger(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave a question to its words."""
+    for module in ("citegraph.plan.shape", "citegraph.plan.numbers_asked", "nodes.decompose"):
+        monkeypatch.setattr(f"{module}.intent_of", lambda question: None)
