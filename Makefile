@@ -87,6 +87,22 @@ types: $(VENV)/.dev
 
 check: lint types test-all
 
+# What the image installs, each package with its hashes, written again from pyproject.toml and constraints.txt: two
+# minutes, and the package registry must answer. The versions are those of constraints.txt.
+LOCK_VENV := .citegraph/lock-venv
+PIP_TOOLS := pip-tools==7.6.2
+
+$(LOCK_VENV)/.installed: Makefile $(VENV)/.folder
+	@$(PY) -m venv $(LOCK_VENV)
+	@$(LOCK_VENV)/bin/python -m pip --disable-pip-version-check --quiet install $(PIP_TOOLS)
+	@touch $@
+
+.PHONY: requirements
+requirements: $(LOCK_VENV)/.installed
+	@$(LOCK_VENV)/bin/pip-compile --quiet --generate-hashes --no-emit-index-url --no-emit-trusted-host --no-emit-find-links \
+		--no-header --no-annotate --strip-extras --allow-unsafe --extra postgres --build-deps-for editable \
+		-c constraints.txt -o deploy/requirements.txt pyproject.toml
+
 # Nothing is sent anywhere: traces only when LANGSMITH_TRACING is set. Studio is a page of another site, and let in.
 STUDIO := https://smith.langchain.com
 dev: $(VENV)/.dev

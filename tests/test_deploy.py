@@ -4,10 +4,13 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from ruamel.yaml import YAML
 
 from citegraph.settings import Settings
@@ -51,14 +54,36 @@ def test_nothing_is_open_to_the_network_and_no_secret_is_written_down(compose: A
     assert all(re.search(r":v?\d", image) for image in images)
 
 
-def test_the_image_copies_what_the_ignore_file_leaves_and_installs_from_the_constraints() -> None:
+def test_the_image_copies_what_the_ignore_file_leaves_and_installs_by_hash() -> None:
     text = (ROOT / "deploy" / "Dockerfile").read_text()
-    assert "-c constraints.txt" in text
+    assert "pip install --no-cache-dir --require-hashes -r deploy/requirements.txt" in text
+    assert "--no-deps --no-build-isolation -e ." in text
+    assert text.count("pip install") == 2
     assert "USER citegraph" in text
     assert text.index("USER citegraph") < text.index('CMD ["citegraph"')
     ignored = (ROOT / ".dockerignore").read_text().split()
     assert {".git", ".venv", ".env", ".citegraph"} <= set(ignored)
-    assert not {"constraints.txt", "pyproject.toml", "buckets", "server"} & set(ignored)
+    assert not {"deploy", "pyproject.toml", "buckets", "server"} & set(ignored)
+
+
+PIN = re.compile(
+    r"(?P<name>[\w.-]+)==(?P<version>[\w.+!-]+)(?P<hashes>(?: \\\n    --hash=sha256:[0-9a-f]{64})+)\n"
+)
+
+
+def test_what_the_image_installs_is_pinned_as_everywhere_each_package_by_hash() -> None:
+    text = (ROOT / "deploy" / "requirements.txt").read_text()
+    assert PIN.sub("", text) == ""  # so no address, no path, no option, and nothing without a hash
+    pins = {canonicalize_name(pin["name"]): pin["version"] for pin in PIN.finditer(text)}
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    held = {canonicalize_name(name): version for name, _, version in (line.partition("==") for line in lines)}
+    assert {name: held.get(name) for name in pins} == pins
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    asked = [*declared["project"]["dependencies"], *declared["build-system"]["requires"]]
+    asked += declared["project"]["optional-dependencies"]["postgres"]
+    for line in asked:
+        requirement = Requirement(line)
+        assert requirement.specifier.contains(pins[canonicalize_name(requirement.name)]), line
 
 
 def test_langgraph_writes_an_image_with_the_graphs_routes_and_keys(tmp_path: Path) -> None:
