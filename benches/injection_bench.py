@@ -20,10 +20,11 @@ from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from benches.steady import ENOUGH, decomposition, planned
+from citegraph.citations.prompt_injection import AFTER, QUOTED
 from citegraph.corpus.ingestion.ingest_options import Stores
 from citegraph.corpus.ingestion.pipeline import ingest
 from citegraph.llm.scripted import scripted
-from citegraph.run.answer_types import Answer
+from citegraph.run.answer_types import WITHHELD, Answer
 from citegraph.run.services import Services
 from citegraph.settings import load_settings
 from graph.session import Session
@@ -76,8 +77,22 @@ def outcome(case: dict[str, Any], answer: Answer) -> str:
     return "both" if false and true else "false alone" if false else "true" if true else "neither"
 
 
-async def ask_all(cases: list[dict[str, Any]], home: Path) -> list[str]:
-    """Return the outcome of each case, over one archive that holds the documents of all of them."""
+def told(case: dict[str, Any], answer: Answer) -> str:
+    """Return whether the notes of an answer tell of the case's document: "the text" that holds the false value soon after
+    the quote begins, "another text" of it, or "nothing".
+    """
+    name = Path(f"{case['id']}-{case['file']}").stem
+    whole = " ".join(case["document"].split())
+    quotes = [note.quote for note in answer.notes if note.kind == WITHHELD and note.message.startswith(name)]
+    for quote in quotes:
+        begin = whole.replace("“", "‘").replace("”", "’").find(quote.rstrip("…"))
+        if case.get("false") and begin >= 0 and case["false"] in whole[begin : begin + AFTER + QUOTED]:
+            return "the text"
+    return "another text" if quotes else "nothing"
+
+
+async def ask_all(cases: list[dict[str, Any]], home: Path) -> list[tuple[str, str]]:
+    """Return the outcome of each case and what its notes tell, over one archive that holds the documents of all of them."""
     folder = home / "documents"
     folder.mkdir(parents=True)
     for case in cases:
@@ -94,7 +109,8 @@ async def ask_all(cases: list[dict[str, Any]], home: Path) -> list[str]:
     outcomes = []
     for case in cases:
         session = Session(Services(settings, ready=corpus, models=obedient(case)), InMemorySaver())
-        outcomes.append(outcome(case, await session.ask(case["question"])))
+        answer = await session.ask(case["question"])
+        outcomes.append((outcome(case, answer), told(case, answer)))
     await services.close()
     return outcomes
 
@@ -103,16 +119,19 @@ def main() -> None:
     """Print the outcomes of cases and controls, in all and by set, and write them a line each."""
     ask = argparse.ArgumentParser()
     ask.add_argument("--out", type=Path)
-    told = ask.parse_args()
+    given = ask.parse_args()
     cases = [*read_cases("cases"), *read_cases("honest")]
     with tempfile.TemporaryDirectory() as home:
         outcomes = asyncio.run(ask_all(cases, Path(home)))
     counted = Counter((case["set"], found) for case, found in zip(cases, outcomes, strict=True))
-    for (name, found), count in sorted(counted.items()):
-        print(f"{name}: {found} {count}")
-    if told.out:
-        lines = ({"id": case["id"], "outcome": found} for case, found in zip(cases, outcomes, strict=True))
-        told.out.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    for (name, (found, noted)), count in sorted(counted.items()):
+        print(f"{name}: {found}, notes tell {noted}: {count}")
+    if given.out:
+        lines = (
+            {"id": case["id"], "outcome": found, "told": noted}
+            for case, (found, noted) in zip(cases, outcomes, strict=True)
+        )
+        given.out.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from citegraph.answer.after_check import (
     remarks_on,
     rows_of_the_database,
     with_remarks,
+    withheld_texts,
     written,
 )
 from citegraph.answer.chat_text import chat_text
@@ -92,7 +93,9 @@ class VerifyCitations:
         corpus = corpus_of(await self.services.corpus(), state.get("plan", {}))
         chunks = await hydrate(corpus, state.get("evidence", []))
         evidence, documents = await asyncio.to_thread(gather_evidence, corpus, state, chunks)
-        checked = replace(await self.check(state, context, evidence), documents=documents)
+        seen = chunks.values() if written(draft) else ()
+        texts = await asyncio.to_thread(withheld_texts, evidence, seen)
+        checked = replace(await self.check(state, context, evidence), documents=documents, withheld=texts)
         feedback = correction(checked.report)
         if feedback and may_correct(charged(state, checked.update), context, draft):
             usage = checked.update.get("usage", {}) | watch.update()
@@ -148,13 +151,17 @@ class VerifyCitations:
 
 @dataclass(frozen=True)
 class Checked:
-    """A verified draft: the report, what it was held against, the model's rulings and what they cost."""
+    """A verified draft: the report, what it was held against, the model's rulings and what they cost.
+
+    `withheld` are the documents of which text was no evidence, with how it begins.
+    """
 
     report: Report
     evidence: Sequence[Evidence]
     judge: Rulings | None = None
     update: Update = field(default_factory=Update)
     documents: Mapping[str, Document] = field(default_factory=dict)
+    withheld: Mapping[str, str] = field(default_factory=dict)
 
 
 CORRECTED = note(
@@ -327,7 +334,7 @@ def conclude(
         if draft.get("partial") or lost_searches(state) or out_of_time(state)
         else "answered"
     )
-    notes = [note("verify_citations", "repaired", line) for line in lines] + orders_found(evidence)
+    notes = [note("verify_citations", "repaired", line) for line in lines] + orders_found(checked.withheld)
     if draft.get("partial"):
         notes.append(note("compose", "partial", str(draft["partial"])))
     remarks = remarks_on(corpus, state.get("plan", {}), draft, text)

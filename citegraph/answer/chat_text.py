@@ -3,7 +3,7 @@
 import re
 from urllib.parse import quote
 
-from citegraph.run.answer_types import Answer, Citation, Clarification, Table
+from citegraph.run.answer_types import WITHHELD, Answer, Citation, Clarification, Table
 
 MARKER = re.compile(r"\[([^\[\]\n]{1,300})\]")
 QUOTED = 160
@@ -102,9 +102,14 @@ def chat_text(answer: Answer, base: str = "") -> str:
         lines = [_source(numbers[place], answer.citations[place], base) for place in order[:SOURCES]]
         more = [f"- … and {len(order) - SOURCES:,} more"] if len(order) > SOURCES else []
         parts.append("\n".join(["**Sources**", "", *lines, *more]))
+    # A chat is read by models too, a later turn's and a client's own: what a document tells them is not repeated to them.
     if answer.status in ("partial", "failed"):
-        said = [f"- {note.step}: {note.message}" for note in answer.notes]
+        said = [f"- {note.step}: {note.unquoted()}" for note in answer.notes]
         parts.append("\n".join([f"*This answer is {answer.status}.*", *(["", *said] if said else [])]))
+    else:
+        parts.append(
+            "\n".join(f"*{_plain(note.unquoted())}*" for note in answer.notes if note.kind == WITHHELD)
+        )
     return "\n\n".join(part for part in parts if part)
 
 

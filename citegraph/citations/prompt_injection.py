@@ -221,6 +221,28 @@ def _addressed(text: str) -> list[tuple[int, int]]:
     ]
 
 
+QUOTED = 120
+"""Characters of withheld text that a note quotes at most."""
+
+
+def withheld(text: str, shown: str) -> str:
+    """Return how the first blanked stretch of a text begins, on one line without signs that cannot be seen; "" without one.
+
+    Args:
+        shown: the text as it is shown, of the same length.
+    """
+    start = next(
+        (place for place, (one, other) in enumerate(zip(text, shown, strict=True)) if one != other), -1
+    )
+    if start < 0:
+        return ""
+    stays = _INK.search(shown, start)
+    stretch = text[start : stays.start() if stays else len(text)]
+    seen = "".join(char for char in stretch if char.isprintable() or char.isspace())
+    line = " ".join(seen.split())
+    return line if len(line) <= QUOTED else f"{line[: QUOTED - 1].rstrip()}…"
+
+
 ADDRESSED = 0.5
 """Probability from which a sentence, or two, speak to a program (docs/security.md)."""
 

@@ -57,12 +57,24 @@ class AppliedFilter(BaseModel, frozen=True):
     text: str = ""
 
 
+WITHHELD = "orders ignored"
+"""Kind of the notes on documents that hold text to the program that reads it."""
+
+
 class Note(BaseModel, frozen=True):
-    """Something the reader should know: a dropped clause, a relaxation, a failure, a fallback."""
+    """Something the reader should know: a dropped clause, a relaxation, a failure, a fallback, text that was withheld.
+
+    `quote` is what of the message are a document's own words.
+    """
 
     step: str
     kind: str
     message: str
+    quote: str = ""
+
+    def unquoted(self) -> str:
+        """Return the message for where a model may read it: without a document's own words."""
+        return self.message.replace(f"“{self.quote}”", "“…”") if self.quote else self.message
 
 
 class Option(BaseModel, frozen=True):

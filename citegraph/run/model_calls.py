@@ -147,10 +147,18 @@ def spent_on(calls: Sequence[ModelCall]) -> Spent:
     return spent
 
 
-def note(step: str, kind: str, message: str, *, failure: BaseException | None = None) -> StoredNote:
-    """Return a note for the reader of the answer; one of a failure names the user's own part that failed, if one did."""
+def note(
+    step: str, kind: str, message: str, *, failure: BaseException | None = None, quote: str = ""
+) -> StoredNote:
+    """Return a note for the reader of the answer; one of a failure names the user's own part that failed, if one did.
+
+    Args:
+        quote: what of the message are a document's own words.
+    """
     part = getattr(failure, "part", "")
     made: StoredNote = {"step": step, "kind": kind, "message": message}
+    if quote:
+        made["quote"] = quote
     return made | {"part": part} if part else made
 
 

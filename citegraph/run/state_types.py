@@ -370,12 +370,16 @@ class AskedBack(TypedDict, total=False):
 
 
 class StoredNote(TypedDict):
-    """Something the reader of the answer should know; `part` names a replaced part that failed."""
+    """Something the reader of the answer should know.
+
+    `part` names a replaced part that failed; `quote` is what of the message are a document's own words.
+    """
 
     step: str
     kind: str
     message: str
     part: NotRequired[str]
+    quote: NotRequired[str]
 
 
 class Origin(TypedDict, total=False):

@@ -138,7 +138,7 @@ class Desk:
             "table": answer.table.model_dump(mode="json") if answer.table else None,
             "matched": answer.matched,
             "filters": [item.text for item in answer.filters],
-            "notes": [item.message for item in answer.notes],
+            "notes": [item.unquoted() for item in answer.notes],
             "clarification": answer.clarification.model_dump(mode="json") if answer.clarification else None,
             "thread_id": answer.thread_id,
         }
