@@ -281,18 +281,25 @@ def delete_threads(
 async def _delete(threads: list[str]) -> list[str]:
     from graph.session import open_session
 
-    services = Services(trusted=True)
+    services, book = Services(trusted=True), await asyncio.to_thread(_book)
     async with open_session(services) as session:
         ids = [await _one(session, thread) for thread in threads]
         for thread_id in ids:
+            if book is not None:
+                book.delete(thread_id)
             await session.forget(thread_id)
-    settings = load_settings()
-    if settings.database_url or (settings.home / "citegraph.sqlite").exists():
-        # By name: the server, which lists threads with their owners, and the command line do not import each other.
-        book = import_module("server.threads").ThreadBook(settings.sql_url)
-        for thread_id in ids:
-            book.delete(thread_id)
+            if book is not None:
+                book.forgotten(thread_id)
     return ids
+
+
+def _book() -> Any:
+    """Return the server's book of threads, None where there is no database yet."""
+    settings = load_settings()
+    if not settings.database_url and not (settings.home / "citegraph.sqlite").exists():
+        return None
+    # By name: the server, which lists threads with their owners, and the command line do not import each other.
+    return import_module("server.threads").ThreadBook(settings.sql_url)
 
 
 async def _one(session: "Session", name: str) -> str:

@@ -18,6 +18,7 @@ from citegraph.corpus.records.access import Principal
 from citegraph.run.services import Corpus, Services
 from citegraph.settings import Settings, load_settings
 from graph.session import Session, open_session
+from server.after_kill import settled
 from server.chat_fronts.conversations import Conversations
 from server.drawing import PageDrawer
 from server.guard.places import Place
@@ -132,7 +133,13 @@ async def opened(app: FastAPI) -> AsyncIterator[None]:
     runs.ranked_by = settings.reranker if settings.reranker in ("minilm", "served") else "search"
     services = replace(services, observers=(*services.observers, runs, RunLog()))
     async with open_session(services) as session:
+        await settled(services)
         threads = await asyncio.to_thread(ThreadBook, settings.sql_url)
+        for thread_id in await asyncio.to_thread(
+            threads.leaving
+        ):  # a kill came before its steps were deleted
+            await session.forget(thread_id)
+            await asyncio.to_thread(threads.forgotten, thread_id)
         conversations = await asyncio.to_thread(Conversations, settings.sql_url)
         app.state.running = RunningAlone(
             settings,
@@ -158,6 +165,7 @@ async def opened_inside(app: FastAPI) -> AsyncIterator[None]:
 
     watched.to = (app.state.metrics.runs, RunLog())
     services = app.state.services or await asyncio.to_thread(_of_the_graphs)
+    await settled(services)
     app.state.running = Running(services.settings, services, _limits(services.settings), app.state.metrics)
     yield
     watched.to = ()

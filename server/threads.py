@@ -25,7 +25,7 @@ from sqlalchemy import (
     update,
 )
 
-from citegraph.corpus.records.database import create_tables, open_database, translated
+from citegraph.corpus.records.database import create_tables, execute_all, open_database, translated
 from graph.session import UnknownThread
 
 TITLE = 200
@@ -57,6 +57,7 @@ _ratings = Table(
     Column("score", Integer, nullable=False),
     Column("comment", Text, nullable=False),
 )
+_leaving = Table("threads_leaving", _metadata, Column("thread_id", String(64), primary_key=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +86,7 @@ class ThreadBook:
         """Enter a new thread; written before its first run, so that no thread is ever without an owner."""
         now = time.time()
         row = {"thread_id": thread_id, "owner": owner, "title": title[:TITLE], "created": now, "updated": now}
-        self._write(insert(_threads).values(row))
-        self._write(insert(_asked).values(thread_id=thread_id, text=title))
+        self._write(insert(_threads).values(row), insert(_asked).values(thread_id=thread_id, text=title))
 
     def asked(self, thread_id: str, question: str) -> None:
         """Keep a further question, by which the thread is found."""
@@ -101,10 +101,8 @@ class ThreadBook:
     def rate(self, thread_id: str, run_id: str, score: int, comment: str) -> None:
         """Keep what the reader thought of a run's answer: 1 good, -1 bad, 0 takes it back."""
         this = and_(_ratings.c.thread_id == thread_id, _ratings.c.run_id == run_id)
-        self._write(delete(_ratings).where(this))
-        if score:
-            row = {"thread_id": thread_id, "run_id": run_id, "score": score, "comment": comment}
-            self._write(insert(_ratings).values(row))
+        row = {"thread_id": thread_id, "run_id": run_id, "score": score, "comment": comment}
+        self._write(delete(_ratings).where(this), *([insert(_ratings).values(row)] if score else []))
 
     def ratings(self, thread_id: str) -> dict[str, int]:
         """Return the score of each run of a thread that was rated."""
@@ -151,9 +149,26 @@ class ThreadBook:
         return self._read(ordered.limit(limit).offset(offset)), translated(count)
 
     def delete(self, thread_id: str) -> None:
-        """Forget a thread, what was asked in it and how its answers were rated."""
-        for table in (_asked, _ratings, _threads):
-            self._write(delete(table).where(table.c.thread_id == thread_id))
+        """Forget a thread, what was asked in it and how its answers were rated.
+
+        From now on it is nobody's; that its steps are still to be deleted is kept until `forgotten`.
+        """
+        tables = (_asked, _ratings, _threads, _leaving)
+        gone = (delete(table).where(table.c.thread_id == thread_id) for table in tables)
+        self._write(*gone, insert(_leaving).values(thread_id=thread_id))
+
+    def leaving(self) -> list[str]:
+        """Return the ids of deleted threads of which steps may be kept, as after a kill."""
+
+        def run() -> list[str]:
+            with self._engine.connect() as connection:
+                return list(connection.scalars(select(_leaving.c.thread_id)))
+
+        return translated(run)
+
+    def forgotten(self, thread_id: str) -> None:
+        """Note that nothing is left of a deleted thread."""
+        self._write(delete(_leaving).where(_leaving.c.thread_id == thread_id))
 
     def _read(self, query: Any) -> list[ThreadRecord]:
         def run() -> list[ThreadRecord]:
@@ -162,12 +177,9 @@ class ThreadBook:
 
         return translated(run)
 
-    def _write(self, statement: Any) -> None:
-        def run() -> None:
-            with self._engine.begin() as connection:
-                connection.execute(statement)
-
-        translated(run)
+    def _write(self, *statements: Any) -> None:
+        """Execute statements in one transaction, so that a kill leaves all or nothing of them."""
+        execute_all(self._engine, statements)
 
 
 def _of(owner: str, text: str) -> ColumnElement[bool]:

@@ -5,7 +5,7 @@ import re
 import shutil
 import uuid
 from collections.abc import AsyncIterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,12 +16,12 @@ from citegraph.corpus.ingestion.ingest_options import IngestOptions, Stores, opt
 from citegraph.corpus.ingestion.pipeline import ingest, read_ahead
 from citegraph.corpus.ingestion.report import IngestReport
 from citegraph.corpus.ingestion.worker_pool import ReadAlready
-from citegraph.corpus.ingestion.writing import remove_documents
 from citegraph.corpus.records.access import Principal
 from citegraph.corpus.records.source_files import hash_of
 from citegraph.corpus.schema.document import file_of
 from citegraph.errors import CitegraphError
 from citegraph.run.json_output import dumped
+from server.after_kill import forget_document, upload_folder
 from server.guard.places import Place
 from server.guard.rights import may_bring, may_change, may_write
 from server.line_safe import JsonText
@@ -85,13 +85,9 @@ async def remove(server: Server, who: Who, doc_id: DocumentId) -> Response:
         # Looked for only now: a write that went on before may have given it to others.
         found = await reading(server, who, lambda corpus: known_document(corpus, doc_id))
         may_change(who, found)
-        documents = stores.documents
-        alone = await asyncio.to_thread(documents.alone, found.source_path)
-        async with documents.one_writer(found.bucket):
-            await remove_documents([doc_id], found.bucket, stores=stores, forget=True)
-    folder = Path(found.source_path).parent
-    if alone and folder.parent == (server.settings.home / "uploads").resolve():
-        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        uploads = await asyncio.to_thread(upload_folder, server.settings)
+        async with stores.documents.one_writer(found.bucket):
+            await forget_document(doc_id, found.bucket, found.source_path, stores=stores, uploads=uploads)
     return Response(status_code=204)
 
 
@@ -107,10 +103,17 @@ def _keep(uploads: Path, file: UploadFile) -> Path:
     return target
 
 
-def _before(
-    stores: Stores, path: Path, bucket: str, who: Principal, labels: Labelled
-) -> tuple[Path | None, bool]:
-    """Return the upload that a new one repeats or follows, and whether the bytes are the same; blocking.
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """An upload that a new one repeats (`same`) or follows, and its documents."""
+
+    file: Path
+    doc_ids: tuple[str, ...]
+    same: bool
+
+
+def _before(stores: Stores, path: Path, bucket: str, who: Principal, labels: Labelled) -> Earlier | None:
+    """Return the upload that a new one repeats or follows, None for a new one; blocking.
 
     It counts as far as its documents are this principal's to change, for the same readers: what others brought is
     neither told nor touched.
@@ -121,7 +124,7 @@ def _before(
     for doc_id, record in stores.documents.all_records(bucket).items():
         documents.setdefault(file_of(record.source_path), []).append(doc_id)
     known = stores.documents.labels_of(bucket)
-    earlier = None
+    earlier: Earlier | None = None
     for source, read in stores.documents.files.of(bucket).items():
         file, held = Path(source), documents.get(source, [])
         same = read.content_hash == content
@@ -132,10 +135,10 @@ def _before(
             who.may_change(bucket, mine) and (labels is None or set(mine) == set(labels)) for mine in given
         ):
             continue
+        earlier = Earlier(file, tuple(held), same)
         if same:
-            return file, True
-        earlier = file
-    return earlier, False
+            return earlier
+    return earlier
 
 
 async def _ingested(
@@ -154,12 +157,12 @@ async def _ingested(
             async with server.reading:
                 ready = await read_ahead(path, declared, stores=stores, options=options)
             async with server.ingesting:
-                earlier, same = await asyncio.to_thread(
+                earlier = await asyncio.to_thread(
                     _before, stores, path, bucket, options.writer, options.labels
                 )
                 if earlier is not None:
-                    await asyncio.to_thread(_put_away, path, earlier, same)
-                    path, ready = earlier, None
+                    await asyncio.to_thread(_put_away, path, earlier, stores)
+                    path, ready = earlier.file, None
                 return await ingest(
                     [path],
                     declared,
@@ -192,10 +195,14 @@ async def _ingested(
     yield {"ingested": _report(report, stored)}
 
 
-def _put_away(path: Path, earlier: Path, same: bool) -> None:
-    """Put an upload in the place of an earlier one, or drop it when it says the same."""
-    if not same:
-        path.replace(earlier)
+def _put_away(path: Path, earlier: Earlier, stores: Stores) -> None:
+    """Put an upload in the place of an earlier one, or drop it when it says the same.
+
+    The documents are marked before: after a kill they are read again from the file that is there.
+    """
+    if not earlier.same:
+        stores.documents.mark(earlier.doc_ids, "revising", only="done")
+        path.replace(earlier.file)
     shutil.rmtree(path.parent, ignore_errors=True)
 
 

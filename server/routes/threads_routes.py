@@ -71,8 +71,9 @@ async def feedback(server: ServerAlone, who: Who, thread_id: ThreadId, given: Ra
 async def delete(server: ServerAlone, who: Who, thread_id: ThreadId) -> Response:
     """Forget a thread and everything that was said in it."""
     await asyncio.to_thread(server.threads.get, thread_id, who.name)
-    await server.session.forget(thread_id)
     await asyncio.to_thread(server.threads.delete, thread_id)
+    await server.session.forget(thread_id)
+    await asyncio.to_thread(server.threads.forgotten, thread_id)
     return Response(status_code=204)
 
 

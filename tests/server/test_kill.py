@@ -24,6 +24,13 @@ WAITING = 20
 def server(home: Path, log: Path, **more: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """Start `citegraph serve` on a free port over a home and give the process and its address."""
     before = log.stat().st_size if log.exists() else 0
+    with started(home, log, **more) as process:
+        yield process, _address(process, log, before)
+
+
+@contextmanager
+def started(home: Path, log: Path, **more: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Start `citegraph serve` in a process group of its own, and do not wait for it."""
     command = [sys.executable, "-m", "cli.commands", "serve", "--port", "0"]
     environment = os.environ | {
         "CITEGRAPH_HOME": str(home),
@@ -32,10 +39,12 @@ def server(home: Path, log: Path, **more: str) -> Iterator[tuple[subprocess.Pope
     }
     with (
         log.open("ab") as said,
-        subprocess.Popen(command, cwd=log.parent, env=environment, stdout=said, stderr=said) as process,
+        subprocess.Popen(
+            command, cwd=log.parent, env=environment, stdout=said, stderr=said, start_new_session=True
+        ) as process,
     ):
         try:
-            yield process, _address(process, log, before)
+            yield process
         finally:
             if process.poll() is None:
                 process.kill()

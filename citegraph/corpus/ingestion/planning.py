@@ -230,7 +230,8 @@ class Planner:
             extraction: what was extracted from the document by other means than the bucket's rules.
         """
         record = self.known.get(document.doc_id)
-        settled = record is not None and record.status == "done"
+        settled = record is not None and record.status in ("done", "revising")
+        follow = record is not None and record.status == "done"
         corrections, heir_of = self._corrections_of(document)
         labels = self._labels_for(document.doc_id)
         parts: list[object] = [self._declaration, document.source_path, *parts_digest(document)]
@@ -242,7 +243,7 @@ class Planner:
             row is None
             and not again
             and record is not None
-            and settled
+            and follow
             and record.content_hash == document.content_hash
             and record.annotation_hash.partition(":")[2] == beside
         ):
@@ -262,7 +263,7 @@ class Planner:
         points, ready = None, NOTHING_READY
         if not settled or record is None or record.index_hash != index_hash:
             points, ready = self._pointed(document, context)
-        elif record.annotation_hash == annotation_hash and not again:
+        elif record.annotation_hash == annotation_hash and follow and not again:
             self.report.unchanged += 1
             return None
         return Planned(

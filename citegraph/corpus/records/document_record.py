@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Status = Literal["pending", "removing", "done"]
+Status = Literal["pending", "revising", "removing", "done"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +13,8 @@ class DocumentRecord:
     Attributes:
         index_hash: fingerprint of what the index holds (text, title, chunking, embedding model).
         annotation_hash: fingerprint of its annotation values.
-        status: `pending` while an ingest is writing it, or was killed doing so; `removing` likewise.
+        status: `pending` while an ingest is writing it, or was killed doing so; `removing` likewise; `revising` while a
+            correction, or the next version of its file, is kept and it does not follow yet.
         characters: length of the text.
     """
 

@@ -210,9 +210,15 @@ class DocumentStore:
         if rows:
             translated(run)
 
-    def mark(self, doc_ids: Sequence[str], status: Status) -> None:
-        """Record that these documents are being written or removed, or that all stores hold them."""
+    def mark(self, doc_ids: Sequence[str], status: Status, only: Status | None = None) -> None:
+        """Record that these documents are being written, revised or removed, or that all stores hold them.
+
+        Args:
+            only: of these documents, those of this status.
+        """
         changed = (update(_documents).where(_documents.c.doc_id.in_(ids)) for ids in batches(doc_ids))
+        if only is not None:
+            changed = (statement.where(_documents.c.status == only) for statement in changed)
         execute_all(self._engine, (statement.values(status=status) for statement in changed))
 
     def delete(self, doc_ids: Sequence[str]) -> None:
@@ -329,6 +335,27 @@ class DocumentStore:
         """Tell whether a source file holds one document only, whoever may see the others."""
         query = select(func.count()).select_from(_documents).where(_documents.c.source_path == source_path)
         return int(self._rows(query)[0][0]) == 1
+
+    def unfinished(self, most: int) -> dict[str, dict[str, DocumentRecord]]:
+        """Return by bucket and id what is being written or removed, or was when its writer was killed.
+
+        Buckets with more than `most` such documents are left out.
+        """
+        query = select(*_SMALL).where(_documents.c.status != "done").order_by(_documents.c.bucket)
+        counted = select(_documents.c.bucket, func.count().label("number"))
+        counted = counted.where(_documents.c.status != "done").group_by(_documents.c.bucket)
+        few = [row.bucket for row in self._rows(counted) if row.number <= most]
+        rows = self._rows(query.where(_documents.c.bucket.in_(few))) if few else []
+        found: dict[str, dict[str, DocumentRecord]] = {}
+        for row in rows:
+            found.setdefault(row.bucket, {})[row.doc_id] = _record(row)
+        return found
+
+    def sources_in(self, begin: str) -> set[str]:
+        """Return the paths that documents of any bucket were read from, of those that begin so."""
+        path = _documents.c.source_path
+        rows = self._rows(select(path).where(path.startswith(begin, autoescape=True)).distinct())
+        return {row.source_path for row in rows}
 
     def count(self, bucket: str | None = None) -> int:
         """Return how many documents a bucket holds, or all buckets."""

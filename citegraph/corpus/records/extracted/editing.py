@@ -57,6 +57,8 @@ class Editor:
     def apply(self, changes: Sequence[Change]) -> list[str]:
         """Keep the changes and return the ids of their documents; the stored values are not touched yet.
 
+        The documents are marked before: whoever comes after a kill works out their values from what was kept.
+
         Raises:
             BadInput: a change cannot be made; every such one is named, and nothing was changed.
         """
@@ -79,11 +81,13 @@ class Editor:
                     [*problems[:20], *([f"... and {len(problems) - 20} more"] if problems[20:] else [])]
                 )
             )
+        doc_ids = list(dict.fromkeys(change.doc_id for change in changes))
+        self.documents.mark(doc_ids, "revising", only="done")
         # The last of several changes of one value counts.
         self.extractions.corrected.keep(list({(item.doc_id, item.field): item for item in kept}.values()))
         for doc_id, field in undone:
             self.extractions.corrected.undo(doc_id, field, self.by)
-        return list(dict.fromkeys(change.doc_id for change in changes))
+        return doc_ids
 
     def field(self, name: str) -> Field:
         """Return a field by name, column or word.
