@@ -16,7 +16,11 @@ from citegraph.run.state_types import CitedSpan, NumberMade, Operation, Plan, Ta
 
 
 def table_of(
-    columns: Sequence[str], rows: Sequence[Sequence[Any]], doc_ids: Sequence[str], shown: Callable[[Any], Any]
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    doc_ids: Sequence[str],
+    shown: Callable[[Any], Any],
+    behind: Sequence[Sequence[str]] = (),
 ) -> TableRows:
     """Return a table of values: each as `shown` prints it in `rows`, and typed at the same place of `cells`."""
     return {
@@ -24,6 +28,7 @@ def table_of(
         "rows": [["" if value is None else shown(value) for value in row] for row in rows],
         "cells": [[typed_cell(value) for value in row] for row in rows],
         "doc_ids": list(doc_ids),
+        "behind": [list(held) for held in behind],
     }
 
 

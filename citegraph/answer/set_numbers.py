@@ -1,6 +1,7 @@
 """The statements of computed numbers: one over a set, a share of it, two sets against each other."""
 
 import operator
+from calendar import month_name
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
@@ -414,7 +415,7 @@ def top_groups(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, 
     behind = list(dict.fromkeys(doc_id for number in draft["derivations"] for doc_id in number["doc_ids"]))
     return draft | {
         "documents": behind or list(ids),
-        "text": "\n".join([*lines, *_missing(query, result), *result.notes]),
+        "text": "\n".join([*lines, *_missing(query, result), *coverage_notes(result)]),
         "table": table_of(result.columns, shown, [], json_cell),
         "unanswerable": not draft["cited"],
     }
@@ -453,7 +454,7 @@ def _lines(corpus: Corpus, query: DocumentQuery, rows: Sequence[Json], draft: Dr
             draft["derivations"].append(
                 derivation(aggregate.function, aggregate.field, number, unit, doc_ids, values)
             )
-        lines.append(f"{row[group]}: {said} {marks}.")
+        lines.append(f"{said_period(group, row[group]) or row[group]}: {said} {marks}.")
         name = group.partition(".")[0]
         columns = [name, aggregate.field] if aggregate.field else [name]
         bucket = corpus.buckets[query.bucket]
@@ -488,8 +489,26 @@ def group_keys(value: Any, cut: str) -> list[Any]:
     return list(value) if isinstance(value, tuple) else [value]
 
 
+def said_period(column: str, key: Any) -> str:
+    """Return a group of months or quarters as a sentence names it: "2024-06" as "June 2024", "2024-Q2" as "Q2 2024"; else "".
+
+    A table keeps the key, which orders by time. In a sentence "2024-06" reads as the number of a document.
+    """
+    cut = column.partition(".")[2]
+    if key == NO_VALUE or cut not in {"month", "quarter"}:
+        return ""
+    year, _, part = str(key).partition("-")
+    return f"{part} {year}" if cut == "quarter" else f"{month_name[int(part)]} {year}"
+
+
 def _unit(value: Any) -> str:
     return str(value.get("currency") or "") if isinstance(value, dict) else ""
+
+
+def coverage_notes(result: QueryResult) -> list[str]:
+    """Return what the database says of a computation, a line each; that nothing was left out goes without saying."""
+    whole = f" {result.matched} of {result.matched}"
+    return [f"Note: {said}." for said in result.notes if not said.endswith(whole)]
 
 
 def _missing(query: DocumentQuery, result: QueryResult) -> list[str]:

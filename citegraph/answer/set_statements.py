@@ -20,7 +20,9 @@ from citegraph.answer.cited_spans import CITED_INPUTS, cell
 from citegraph.answer.row_statements import rows_draft
 from citegraph.answer.set_numbers import (
     computed_number,
+    coverage_notes,
     group_keys,
+    said_period,
     share_of,
     side_by_side,
     top_groups,
@@ -29,7 +31,7 @@ from citegraph.answer.table_statements import tables_draft
 from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.records.likeness import identifier_fields
 from citegraph.corpus.records.querying.aggregates import Aggregate, Having
-from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
+from citegraph.corpus.records.querying.document_query import NO_VALUE, DocumentQuery, run_query
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.language import terms
 from citegraph.plan.numbers_asked import mixes_counts
@@ -422,12 +424,13 @@ def grouped(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, ...
     covered = result.covered.get(field or "", result.matched) if function != "count" else result.matched
     groups_found = f"{len(rows)} {'group' if len(rows) == 1 else 'groups'}"
     lines = [f"{groups_found}: {covered} of {result.matched} documents were included."]
-    whole = f" {result.matched} of {result.matched}"
     # With more documents than are read the groups are not known whole.
     members = members_of(corpus, query) if result.matched <= READ_MEMBERS else {}
-    said = [(row, members.get(tuple(row[: len(groups)]), [])) for row in rows]
+    held_by = [behind(row, groups, members) for row in rows]
+    said = list(zip(rows, held_by, strict=True))
     if len(rows) > SAID_GROUPS:
-        said = sorted(said, key=lambda one: -len(one[1]))[:SAID_GROUPS] if members else []
+        most = sorted(range(len(said)), key=lambda at: -len(said[at][1]))[:SAID_GROUPS] if members else []
+        said = [said[at] for at in sorted(most)]
         lines += [f"The {SAID_GROUPS} with the most documents, the others in the table:"] if said else []
     for row, held in said:
         count = len(held) if function != "count" and held else None
@@ -440,42 +443,63 @@ def grouped(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, ...
         if text
     ]
     made += [made_number(str(len(held)), "count", "of a group", [], held, "") for _, held in said if held]
-    lines += [f"Note: {note}." for note in result.notes if not note.endswith(whole)]
+    notes = coverage_notes(result)
+    # A line right below an item would belong to the item, in Markdown and to the check of its statement.
+    lines += ["", *notes] if said and notes else notes
     return {
         "text": "\n".join(lines),
         "documents": list(ids),
         "matched": result.matched,
-        "table": table_of(result.columns, rows, [], json_cell),
-        "cited": cited_members(corpus, name, members, [*groups, field or ""]),
+        "table": table_of(
+            result.columns, rows, [], json_cell, [held[:CITED_INPUTS] for held in held_by] if members else []
+        ),
+        "cited": cited_members(corpus, name, said, [*groups, field or ""]),
         "computed": True,
         "derivations": made,
     }
 
 
-def members_of(corpus: Corpus, query: DocumentQuery) -> dict[tuple[Any, ...], list[str]]:
-    """Return the documents of each group by its values, as the query's rows give them; blocking."""
+def members_of(corpus: Corpus, query: DocumentQuery) -> dict[tuple[Any, ...], list[tuple[str, str]]]:
+    """Return the documents of each group by its values, as the query's rows give them, each with its currency; blocking.
+
+    A document without the value that is computed over is behind no row; the currency is "" where there is none.
+    """
     fields = [name.partition(".")[0] for name in query.group_by]
-    found: dict[tuple[Any, ...], list[str]] = {}
+    computed_over = query.aggregate[0].field
+    wanted = [*fields, computed_over] if computed_over else fields
+    found: dict[tuple[Any, ...], list[tuple[str, str]]] = {}
     for row in corpus.annotations.rows(
-        query.bucket, query.filters, list(dict.fromkeys(fields)), [], READ_MEMBERS
+        query.bucket, query.filters, list(dict.fromkeys(wanted)), [], READ_MEMBERS
     ):
         if query.only is not None and row["doc_id"] not in query.only:
             continue
+        if computed_over and row.get(computed_over) is None:
+            continue
+        unit = str(getattr(row.get(computed_over or ""), "currency", None) or "")
         keys = [
-            group_keys(row.get(field), name.partition(".")[2])
+            [NO_VALUE if key is None else key for key in group_keys(row.get(field), name.partition(".")[2])]
             for field, name in zip(fields, query.group_by, strict=True)
         ]
         for key in product(*keys):
-            found.setdefault(key, []).append(str(row["doc_id"]))
+            found.setdefault(key, []).append((str(row["doc_id"]), unit))
     return found
 
 
+def behind(
+    row: Sequence[Any], groups: Sequence[str], members: Mapping[tuple[Any, ...], Sequence[tuple[str, str]]]
+) -> list[str]:
+    """Return the documents that a row is computed over: those of its group, of an amount those in its currency."""
+    units = {str(value.get("currency") or "") for value in row[len(groups) :] if isinstance(value, dict)}
+    held = members.get(tuple(row[: len(groups)]), [])
+    return [doc_id for doc_id, unit in held if not units or unit in units]
+
+
 def cited_members(
-    corpus: Corpus, bucket: str, members: Mapping[Any, Sequence[str]], columns: Sequence[str]
+    corpus: Corpus, bucket: str, said: Sequence[tuple[Sequence[Any], Sequence[str]]], columns: Sequence[str]
 ) -> list[CitedSpan]:
-    """Return where the documents of groups state what was computed over, else what groups them; blocking."""
+    """Return where the documents of the groups that are said state what was computed over, else what groups them; blocking."""
     fields = list(dict.fromkeys(name.partition(".")[0] for name in columns if name))
-    ids = list(dict.fromkeys(one for held in members.values() for one in held))[:CITED_INPUTS]
+    ids = list(dict.fromkeys(one for _, held in said for one in held))[:CITED_INPUTS]
     values = corpus.annotations.values_of(bucket, ids)
     rows = [{"doc_id": one, **values.get(one, {})} for one in ids]
     return cited_values(corpus, corpus.buckets[bucket], rows, fields)
@@ -489,9 +513,12 @@ def marks(doc_ids: Sequence[str]) -> str:
 def group_line(columns: Sequence[str], row: Sequence[Any], groups: Sequence[str], held: int | None) -> str:
     """Return a group as a line: its values, its numbers with what they are, and of how many documents.
 
-    "2024, Aster: sum of total amount 12.50 EUR (3 documents)"; a count says that itself.
+    "June 2024, Aster: sum of total amount 12.50 EUR (3 documents)"; a count says that itself.
     """
-    shown = [str(json_cell(value)) for value in row]
+    shown = [
+        said_period(column, value) or str(json_cell(value))
+        for column, value in zip(columns, row, strict=True)
+    ]
     keys = [text for column, text in zip(columns, shown, strict=True) if column in groups]
     numbers = [
         f"{column.replace('_', ' ')} {text}".strip()

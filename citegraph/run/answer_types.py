@@ -112,13 +112,15 @@ class Cell(BaseModel, frozen=True):
 class Table(BaseModel, frozen=True):
     """Rows of a list or an aggregate as they are shown; `doc_ids[i]` names the document of row i (empty for groups).
 
-    `cells` holds the same values typed, None where the text that is shown is the value.
+    `cells` holds the same values typed, None where the text that is shown is the value. `behind[i]` names the documents
+    that the number of a group's row i is computed over, at most 100; empty for lists, and where they are not known.
     """
 
     columns: list[str]
     rows: list[list[Any]]
     cells: list[list[Cell | None]] = []
     doc_ids: list[str] = []
+    behind: list[list[str]] = []
 
 
 class Usage(BaseModel, frozen=True):

@@ -456,13 +456,15 @@ class TypedCell(TypedDict, total=False):
 class TableRows(TypedDict):
     """Rows of a list or a number as they are shown, and `cells` with the same values typed, None for texts.
 
-    `doc_ids[i]` is the document of row i, none for groups.
+    `doc_ids[i]` is the document of row i, none for groups; `behind[i]` are the documents that the number of a group's
+    row i is computed over, at most 100, none where they are not known.
     """
 
     columns: list[str]
     rows: list[list[Any]]
     cells: list[list[TypedCell | None]]
     doc_ids: list[str]
+    behind: NotRequired[list[list[str]]]
 
 
 class Stated(TypedDict):

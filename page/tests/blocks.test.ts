@@ -46,6 +46,19 @@ test("lists keep their own numbers, headings and tables are known", () => {
   expect(blocks[4]!.cells.map((cell) => cell.map((part) => part.kind === "text" && [part.text, part.strong]))).toEqual([[["1", false]], [["2", true]]]);
 });
 
+test("groups that the table shows are not said twice, unless one of them does not hold", () => {
+  const text = "3 groups: 3 of 3 documents.\nThe 2 with the most documents, the others in the table:\n- A: 3 EUR [a]\n- B: 4 EUR [b]\n\nNote: not added up.";
+  const table = { columns: ["v", "sum"], rows: [["A", "3 EUR"], ["B", "4 EUR"], ["C", "1 EUR"]], doc_ids: [], behind: [["a"], ["b"], ["c"]] };
+  const seen = (verdict: Claim["verdict"]) => {
+    const claims = [claim(text, "A: 3 EUR [a]", [0], "derived"), claim(text, "B: 4 EUR [b]", [1], verdict)];
+    const answer = { text, citations: [citation("a"), citation("b")], claims, table } as unknown as Answer;
+    const blocks = blocksOf(answer);
+    return blocks.filter((block) => !repeatedBy(answer, blocks).has(block)).length;
+  };
+  expect(seen("derived")).toBe(2);
+  expect(seen("unsupported")).toBe(5);
+});
+
 test("items whose sources are rows of the table are not said twice", () => {
   const text = "2 documents:\n- A, 3 EUR [a]\n- B, 4 EUR [b]\n- Note of [c]";
   const answer = { text, citations: [citation("a"), citation("b"), citation("c")], claims: [], table: { columns: ["d"], rows: [["a"], ["b"]], doc_ids: ["a", "b"] } } as unknown as Answer;

@@ -75,7 +75,7 @@ async def test_a_set_is_edited(session: Session, messages: tuple[str, ...], docu
         (("largest invoice of 2024 in EUR", "when is it due?"), "2024-11-20"),
         (("largest invoice of 2024 in EUR", "when is it due?", "and the smallest one?"), "-309.60 EUR"),
         (("invoices from Brisemarne", "thanks", "what is its total?"), "1,656.00 EUR"),
-        (("invoices from Oudenveld", "per month?"), "2024-02: sum total amount 1,355.20 EUR"),
+        (("invoices from Oudenveld", "per month?"), "February 2024: sum total amount 1,355.20 EUR"),
     ],
 )  # fmt: skip
 async def test_a_number_or_fact_is_of_what_is_in_view(

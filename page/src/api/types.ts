@@ -56,6 +56,8 @@ export interface Table {
   columns: string[];
   rows: unknown[][];
   doc_ids: string[];
+  /** The documents that the number of a group's row is computed over; empty for lists. */
+  behind?: string[][];
 }
 
 export interface Usage {

@@ -172,15 +172,22 @@ export function numbersOf(citations: Citation[], blocks: Block[]): number[] {
   return citations.map((_, index) => order.indexOf(index) + 1);
 }
 
-/** Tell which blocks say again what the rows of the answer's table show: items whose sources are all rows of it. */
+/**
+ * Tell which blocks say again what the rows of the answer's table show: items whose sources are all rows of it, or stand
+ * behind its groups, and the line that leads to them. A group that does not hold is kept, with its mark.
+ */
 export function repeatedBy(answer: Answer, blocks: Block[]): Set<Block> {
-  const rows = new Set(answer.table?.doc_ids ?? []);
-  const repeated = blocks.filter((block) => {
+  const groups = answer.table?.behind ?? [];
+  const rows = new Set([...(answer.table?.doc_ids ?? []), ...groups.flat()]);
+  const items = blocks.filter((block) => {
     if (block.kind !== "item") return false;
     const cited = block.parts.flatMap((part) => (part.kind === "cite" ? [answer.citations[part.index]!.doc_id] : []));
     return cited.length > 0 && cited.every((id) => rows.has(id));
   });
-  return new Set(repeated.length >= 2 ? repeated : []);
+  if (items.length < 2 || (groups.length && !items.every((block) => block.claims.every(holds)))) return new Set();
+  const lead = blocks[blocks.indexOf(items[0]!) - 1];
+  const leads = groups.length > 0 && lead?.kind === "paragraph" && plain(lead.parts).trimEnd().endsWith(":");
+  return new Set(leads ? [lead, ...items] : items);
 }
 
 const HELD = new Set(["supported", "derived"]);

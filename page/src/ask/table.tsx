@@ -4,6 +4,7 @@ import { lazy, Suspense } from "preact/compat";
 import { keepFile, send, sendJson } from "../api/client";
 import type { Answer, Claim } from "../api/types";
 import { openPlace } from "../reader/place";
+import { hrefTo } from "../routing";
 import { Icon } from "../ui/icon";
 import { trying } from "../ui/parts";
 import { spoken, t } from "../words";
@@ -19,7 +20,10 @@ const FIRST = 50;
 interface Row {
   cells: Cell[];
   id: string;
-  cited: number | null;
+  /** Citations of the document of the row, or of those that its number is computed over. */
+  cited: number[];
+  /** Documents that its number is computed over and that the answer does not cite. */
+  uncited: string[];
   claim: Claim | null;
 }
 
@@ -33,8 +37,15 @@ export function AnswerTable({ answer, numbers, claims }: { answer: Answer; numbe
     () =>
       table.rows.map((cells, at) => {
         const id = table.doc_ids[at] ?? "";
-        const cited = answer.citations.findIndex((one) => one.doc_id === id);
-        return { cells: cells.map(cellOf), id, cited: id && cited >= 0 ? cited : null, claim: claims.get(id) ?? null };
+        const sources = id ? [id] : (table.behind?.[at] ?? []);
+        const found = sources.map((one) => answer.citations.findIndex((citation) => citation.doc_id === one));
+        return {
+          cells: cells.map(cellOf),
+          id,
+          cited: found.filter((index) => index >= 0),
+          uncited: id ? [] : sources.filter((_, place) => found[place]! < 0),
+          claim: claims.get(id) ?? null,
+        };
       }),
     [answer],
   );
@@ -47,7 +58,7 @@ export function AnswerTable({ answer, numbers, claims }: { answer: Answer; numbe
   if (sort) seen.sort((one, other) => compare(one.cells[sort.at]!, other.cells[sort.at]!, sort.down));
   const series = useMemo(() => (table.doc_ids.length ? [] : seriesOf(table.columns.map(spoken), rows.map((row) => row.cells))), [answer]);
   const [drawn, setDrawn] = useState(series.length > 0);
-  const numbered = rows.some((row) => row.cited !== null);
+  const numbered = rows.some((row) => row.cited.length || row.uncited.length);
   const shownRows = all ? seen : seen.slice(0, FIRST);
 
   const file = (format: "csv" | "xlsx") =>
@@ -128,7 +139,7 @@ export function AnswerTable({ answer, numbers, claims }: { answer: Answer; numbe
               <tr>
                 {numbered && (
                   <td class="source-column">
-                    {row.cited !== null && <CiteLink citation={answer.citations[row.cited]!} number={numbers[row.cited]!} />}
+                    <RowSources row={row} answer={answer} numbers={numbers} />
                     {row.claim && !holds(row.claim) && (
                       <span class={`verdict ${row.claim.verdict}`} title={row.claim.reason}>
                         <Icon name={VERDICTS[row.claim.verdict].icon} size={15} />
@@ -172,6 +183,35 @@ export function AnswerTable({ answer, numbers, claims }: { answer: Answer; numbe
         </p>
       )}
     </section>
+  );
+}
+
+const FEW = 3;
+
+/** The sources of a row: their numbers, and of documents that the answer does not cite a link to each. */
+function RowSources({ row, answer, numbers }: { row: Row; answer: Answer; numbers: number[] }) {
+  const [all, setAll] = useState(false);
+  const links = [
+    ...row.cited.map((at) => <CiteLink citation={answer.citations[at]!} number={numbers[at]!} />),
+    ...row.uncited.map((id) => {
+      const place = { doc_id: id, page: null, start: null, end: null };
+      return (
+        <a class="cite" href={hrefTo({ place })} aria-label={id} title={id} onClick={(event) => openPlace(event, place)}>
+          <Icon name="file" size={12} />
+        </a>
+      );
+    }),
+  ];
+  const hidden = all ? 0 : links.length - FEW;
+  return (
+    <>
+      {links.slice(0, hidden > 1 ? FEW : links.length)}
+      {hidden > 1 && (
+        <button type="button" class="cite more" onClick={() => setAll(true)} aria-label={t("cite.more", { n: hidden })}>
+          +{hidden}
+        </button>
+      )}
+    </>
   );
 }
 

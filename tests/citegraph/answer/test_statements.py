@@ -199,9 +199,10 @@ def test_groups(corpus: Corpus) -> None:
     assert draft["text"] == (
         "2 groups: 3 of 3 documents were included.\n"
         "- Oudenveld Facility B.V.: sum total amount 2,541.00 EUR (2 documents) [oudenveld-of-24-01] [oudenveld-of-24-02]\n"
-        "- Perrisoke Staffing Inc.: sum total amount 10,584.00 USD (1 document) [perrisoke-ps-88104]\n"
+        "- Perrisoke Staffing Inc.: sum total amount 10,584.00 USD (1 document) [perrisoke-ps-88104]\n\n"
         "Note: amounts in EUR, USD are not added up."
     )
+    assert draft["table"]["behind"] == [["oudenveld-of-24-01", "oudenveld-of-24-02"], ["perrisoke-ps-88104"]]
     texts = {doc_id: corpus.documents.text(doc_id) for doc_id in draft["documents"]}
     lines = [texts[item["doc"]][item["start"] : item["end"]] for item in draft["cited"]]
     assert lines[-1].split() == ["Total", "amount", "USD", "10,584.00"], "not the net line, nor the head"
@@ -214,6 +215,35 @@ def test_groups(corpus: Corpus) -> None:
     draft = compose_set(corpus, plan, {}, NOW)
     assert draft["text"].splitlines()[0] == "0 groups: 0 of 3 documents were included."
     assert "3 have no amount_due" in draft["text"]
+
+
+@pytest.mark.parametrize("cut", ["month", "quarter", "year"])
+def test_groups_of_a_period_hold_and_count_only_the_documents_of_their_currency(
+    corpus: Corpus, cut: str
+) -> None:
+    plan = plan_of(corpus, "What did we spend in 2024?")
+    plan["aggregate"] = {"function": "sum", "field": "total_amount", "group_by": [f"invoice_date.{cut}"]}
+    draft = compose_set(corpus, plan, {}, NOW)
+    amounts = corpus.annotations.values_of("invoices", draft["documents"])
+    for (*_, said), held in zip(draft["table"]["rows"], draft["table"]["behind"], strict=True):
+        number, currency = said.split()
+        stated = [amounts[doc_id]["total_amount"] for doc_id in held]
+        assert {amount.currency for amount in stated} == {currency}
+        assert sum(amount.amount for amount in stated) == Decimal(number.replace(",", ""))
+    report = verify(
+        draft["text"], gather_evidence(corpus, {"draft": draft}, {})[0], derivations=derivations_of(draft)
+    )
+    assert {claim.verdict for claim in report.claims} == {"derived"}
+    assert not any("Note:" in claim.text for claim in report.claims)
+    items = [line for line in draft["text"].splitlines() if line.startswith("- ")]
+    first = {"month": "January 2024", "quarter": "Q1 2024", "year": "2024"}[cut]
+    assert any(line.startswith(f"- {first}: sum total amount") for line in items)
+    plan["aggregate"] |= {"top": "most", "limit": 1}
+    draft = compose_set(corpus, plan, {}, NOW)
+    report = verify(
+        draft["text"], gather_evidence(corpus, {"draft": draft}, {})[0], derivations=derivations_of(draft)
+    )
+    assert {claim.verdict for claim in report.claims} == {"derived"}
 
 
 async def answered(corpus: Corpus, question: str, bucket: str, *targets: str, **decision: Any) -> Json:

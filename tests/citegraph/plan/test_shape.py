@@ -297,7 +297,7 @@ def test_the_month_with_the_highest_total_is_a_sum_a_month(corpus: Corpus) -> No
         "top": "most",
     }
     draft = compose_set(corpus, plan, {}, Context(today="2025-03-01"))
-    assert draft["text"].startswith("2024-")
+    assert draft["text"].startswith(("May 2024:", "October 2024:"))
     assert "EUR [" in draft["text"]
 
 
@@ -388,7 +388,7 @@ def test_groups_by_the_last_word_of_a_field_say_how_many_documents_each_has(corp
     assert plan["aggregate"]["group_by"] == ["contract_type"]
     spent = planned(corpus, "invoices", "invoices of Oudenveld per month")
     text = compose_set(corpus, spent, {}, Context(today="2025-03-01"))["text"]
-    assert "2024-02: sum total amount 1,355.20 EUR (1 document) [oudenveld-of-24-02]" in text
+    assert "February 2024: sum total amount 1,355.20 EUR (1 document) [oudenveld-of-24-02]" in text
 
 
 def test_of_many_groups_those_with_the_most_documents_are_said(
