@@ -7,7 +7,7 @@ from datetime import date
 from functools import cache
 from typing import Any
 
-from citegraph.corpus.schema.bucket import Bucket
+from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.language import terms
 from citegraph.language.amounts import Money, find_amounts
 from citegraph.language.dates import month_pattern, ordinals
@@ -19,6 +19,7 @@ from citegraph.plan.follow_ups import asks_itself, with_year
 from citegraph.plan.stored_filters import bucket_filters
 from citegraph.question.clauses import read_question
 from citegraph.question.measures import compared
+from citegraph.question.reading import Reading
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import AskedBack, Effect, OfferedOption, Plan, Values
@@ -69,14 +70,48 @@ def is_new_question(corpus: Corpus, clarification: AskedBack, text: str, today: 
 
     It takes no option, points at no document that was offered, asks for something, and names documents of a bucket or
     one of their names itself: "only those of 2017" and "the largest invoice" reply, "how many NDAs do we have?" does not.
+    Nor does it point at a document by a year that all of them share or by somebody else's name: "how much did Aster
+    invoice in 2024?" asks of Aster, though invoices of another vendor were offered and are of 2024.
     """
     options = clarification.get("options", [])
-    if chosen_options(options, text) or wants_all(text) or pick_documents(corpus, options, text):
+    if chosen_options(options, text) or wants_all(text):
         return False
-    return any(
-        asks_itself(bucket, read_question(bucket, corpus.linker, text, today), text)
-        for bucket in corpus.buckets.values()
-    )
+    picked = pick_documents(corpus, options, text)
+    offered = [doc_id for option in options for doc_id in option["effect"].get("only", [])]
+    told_apart = len(picked) < len(offered)
+    for bucket in corpus.buckets.values():
+        reading = read_question(bucket, corpus.linker, text, today)
+        if not asks_itself(bucket, reading, text):
+            continue
+        if (
+            not picked
+            or (reading.mentions and not told_apart)
+            or _names_others(corpus, bucket, reading, picked)
+        ):
+            return True
+    return False
+
+
+def _names_others(corpus: Corpus, bucket: Bucket, reading: Reading, doc_ids: Sequence[str]) -> bool:
+    """Tell whether a message names parties of a bucket and none of the documents is of them; blocking."""
+    named = {
+        value
+        for mention in reading.mentions
+        if mention.field in bucket.entity_fields and not mention.negated
+        for value in mention.values
+    }
+    held = {
+        show(value)
+        for values in corpus.annotations.values_of(bucket.name, list(doc_ids)).values()
+        for name in bucket.entity_fields
+        for value in several(values.get(name))
+    }
+    return bool(named and held) and named.isdisjoint(held)
+
+
+def several(value: Any) -> Sequence[Any]:
+    """Return the values of a field, one or many; [] where it has none."""
+    return [] if value is None else value if isinstance(value, (tuple, list)) else [value]
 
 
 def all_offered(corpus: Corpus, plan: Plan, options: Sequence[OfferedOption]) -> list[str]:

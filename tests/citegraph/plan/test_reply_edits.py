@@ -6,7 +6,14 @@ import pytest
 
 from citegraph.evidence.questions_back import offered
 from citegraph.plan.make_plan import make_plan
-from citegraph.plan.reply_edits import apply_effect, apply_reply, chosen_options, pick_documents, wants_all
+from citegraph.plan.reply_edits import (
+    apply_effect,
+    apply_reply,
+    chosen_options,
+    is_new_question,
+    pick_documents,
+    wants_all,
+)
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
@@ -269,3 +276,23 @@ def test_the_effects_of_options_are_not_shown() -> None:
         "options": [{"id": "1", "label": "Invoice [d]", "count": 1}],
         "tried": ["x"],
     }
+
+
+@pytest.mark.parametrize(
+    ("message", "new"),
+    [
+        ("How much did Halbrecht invoice in 2024?", True),
+        ("How much did Oudenveld invoice in July 2024?", True),
+        ("How much did Cobaltine invoice in total?", True),
+        ("the one of July 2024", False),
+        ("the largest invoice", False),
+        ("the Cobaltine invoice of July 2024", False),
+        ("in 2024", False),
+        ("the 1,860 one", False),
+    ],
+)
+def test_a_question_about_somebody_else_is_no_reply_though_its_year_is_that_of_what_was_offered(
+    corpus: Corpus, message: str, new: bool
+) -> None:
+    asked: Any = {"type": "ambiguous", "options": options(*COBALTINE)}
+    assert is_new_question(corpus, asked, message, TODAY) is new
