@@ -18,6 +18,7 @@ from citegraph.plan.edits import edit_plan
 from citegraph.plan.follow_ups import asks_itself, with_year
 from citegraph.plan.stored_filters import bucket_filters
 from citegraph.question.clauses import read_question
+from citegraph.question.groups import read_groups
 from citegraph.question.measures import compared
 from citegraph.question.reading import Reading
 from citegraph.run.context import Context
@@ -72,6 +73,7 @@ def is_new_question(corpus: Corpus, clarification: AskedBack, text: str, today: 
     one of their names itself: "only those of 2017" and "the largest invoice" reply, "how many NDAs do we have?" does not.
     Nor does it point at a document by a year that all of them share or by somebody else's name: "how much did Aster
     invoice in 2024?" asks of Aster, though invoices of another vendor were offered and are of 2024.
+    What is asked by month or by vendor is asked of many.
     """
     options = clarification.get("options", [])
     if chosen_options(options, text) or wants_all(text):
@@ -86,6 +88,7 @@ def is_new_question(corpus: Corpus, clarification: AskedBack, text: str, today: 
         if (
             not picked
             or (reading.mentions and not told_apart)
+            or read_groups(bucket, text)
             or _names_others(corpus, bucket, reading, picked)
         ):
             return True

@@ -284,6 +284,8 @@ def test_the_effects_of_options_are_not_shown() -> None:
         ("How much did Halbrecht invoice in 2024?", True),
         ("How much did Oudenveld invoice in July 2024?", True),
         ("How much did Cobaltine invoice in total?", True),
+        ("Summe der Rechnungen pro Monat 2024", True),
+        ("Total of the invoices by vendor in July 2024", True),
         ("the one of July 2024", False),
         ("the largest invoice", False),
         ("the Cobaltine invoice of July 2024", False),
