@@ -62,8 +62,8 @@ def unknown_notes(corpus: Corpus, plan: Plan, decision: Decision) -> list[Stored
         note(
             "compose",
             "unknown",
-            f"{count} more document{' does' if count == 1 else 's do'} not state {'its' if count == 1 else 'their'} "
-            f"{field.replace('_', ' ')} and {'is' if count == 1 else 'are'} not included.",
+            f"Of {count} more document{'' if count == 1 else 's'} no {field.replace('_', ' ')} is known; "
+            f"{'it is' if count == 1 else 'they are'} not included.",
         )
         for field, count in corpus.annotations.unknown(name, bucket_filters(plan, name)).items()
     ]

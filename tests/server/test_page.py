@@ -225,6 +225,8 @@ def test_amounts_are_ordered_within_their_currency_and_groups_are_drawn(page: Pa
     page.until("return document.querySelector('.chart canvas')?.width > 100")
     assert texts(turn, ".chart .segments button") == ["EUR", "MYR", "USD"]
     page.shoot("groups")
+    assert turn.find_elements(By.CSS_SELECTOR, ".prose li") == [], "groups are said once, in the table"
+    assert len(turn.find_elements(By.CSS_SELECTOR, "tbody .source-column .cite")) >= 12
     turn.find_elements(By.CSS_SELECTOR, "thead th button")[1].click()
     cells = texts(turn, "tbody td.number")
     keyed = [(cell.split()[1], float(cell.split()[0].replace(",", ""))) for cell in cells]

@@ -69,6 +69,9 @@ def test_many_files_are_brought_in_with_a_result_each(page: Page, tmp_path: Path
     assert "broken.pdf" in failed.text
     assert "no document" in failed.text
     assert "3 of 3 files" in page.one(".upload-results").text
+    page.one("#upload-file").send_keys(str(good))
+    page.until("return document.querySelectorAll('.upload-item.done').length === 3")
+    assert "Already here" in page.all(".upload-item")[-1].text
     next(item for item in page.all(".upload-item") if "note.txt" in item.text).find_element(
         By.TAG_NAME, "a"
     ).click()

@@ -209,6 +209,8 @@ export interface Ingested {
   unchanged: number;
   skipped: string[];
   bad_values: string[];
+  /** The fields that matter, in how many of the file's documents each was found, and in how many a person should look. */
+  values: { field: string; found: number; review: number }[];
 }
 
 export interface About {

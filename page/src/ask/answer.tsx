@@ -230,10 +230,13 @@ function Checked({ claims }: { claims: Claim[] }) {
   );
 }
 
+/** Kinds of notes that bear on what an answer counts: they are never folded away. */
+const TELLING = new Set(["unknown", "not applied", "copies", "versions"]);
+
 function Notes({ answer }: { answer: Answer }) {
   if (!answer.notes.length) return null;
   return (
-    <details class="fold notes" open={answer.status !== "answered"}>
+    <details class="fold notes" open={answer.status !== "answered" || answer.notes.some((note) => TELLING.has(note.kind))}>
       <summary>{t("count.notes", { n: answer.notes.length })}</summary>
       <ul>
         {answer.notes.map((note) => (

@@ -7,7 +7,7 @@ import { openPlace } from "../reader/place";
 import { hrefTo } from "../routing";
 import { Icon } from "../ui/icon";
 import { IconButton, tell } from "../ui/parts";
-import { t } from "../words";
+import { spoken, t } from "../words";
 import { about, buckets, documentsChanged } from "./buckets";
 
 interface Item {
@@ -211,6 +211,11 @@ export function UploadView({ bucket }: { bucket: string | null }) {
   );
 }
 
+const named = (fields: { field: string }[]): string => fields.map((one) => spoken(one.field)).join(", ");
+
+/** The fields that matter and that were not found in every document of a file. */
+const unfound = (result: Ingested): string => named(result.values.filter((one) => one.found < result.documents.length));
+
 function Results() {
   const all = items.value.length;
   const failed = items.value.filter((item) => item.state === "failed").length;
@@ -275,6 +280,12 @@ function Results() {
                       </a>
                     );
                   })}
+                  {!item.result.new && !item.result.changed && item.result.documents.length > 0 && <span class="faint">{t("upload.known")}</span>}
+                  {item.result.changed > 0 && <span class="faint">{t("upload.changed")}</span>}
+                  {unfound(item.result) && <span class="warn">{t("upload.unfound", { fields: unfound(item.result) })}</span>}
+                  {item.result.values.some((one) => one.review > 0) && (
+                    <a href={`#/library/${encodeURIComponent(item.bucket)}/review`}>{t("upload.review", { fields: named(item.result.values.filter((one) => one.review > 0)) })}</a>
+                  )}
                   {item.result.documents.length > 3 && <span class="faint">{t("count.documents", { n: item.result.documents.length })}</span>}
                   {item.result.bad_values.length > 0 && <span class="warn" title={item.result.bad_values.join("\n")}>{t("upload.bad", { n: item.result.bad_values.length })}</span>}
                   {item.result.skipped.length > 0 && <span class="warn">{item.result.skipped.join("; ")}</span>}
