@@ -11,6 +11,7 @@ import httpx
 import pytest
 from PIL import Image
 
+import buckets
 from citegraph.run.answer_types import Answer
 from citegraph.run.services import Services
 from citegraph.settings import load_settings
@@ -264,6 +265,23 @@ async def test_an_upload_again_is_the_same_document_and_a_changed_one_its_new_ve
         assert other["new"] == 1
         files = sorted(path.read_text() for path in (home / "uploads").rglob("Tide*.txt"))
         assert files == ["High water at Oban is at 05:12.", "High water at Oban is at 06:40."]
+
+
+async def test_an_uploaded_invoice_has_both_dates_of_one_line(tmp_path: Path, open_api: OpenApi) -> None:
+    """The sample's annotations give the date of this form; an upload has none beside it."""
+    copy = (
+        (Path(buckets.__file__).parent / "sample" / "invoices" / "cobaltine-cbc-10904.txt")
+        .read_text("utf-8")
+        .replace("10904", "10905")
+    )
+    services = Services(load_settings().model_copy(update={"home": tmp_path / "home", "qdrant_url": None}))
+    async with open_api(services=services) as api:
+        file = {"file": ("cbc-10905.txt", copy.encode())}
+        stored = (await api.post("/documents", data={"bucket": "invoices"}, files=file)).json()
+        read = (await api.get("/export.csv", params={"bucket": "invoices"})).text
+    assert [item["found"] for item in stored["values"] if item["field"] == "invoice_date"] == [1]
+    assert "2024-07-01" in read
+    assert "2024-07-31" in read
 
 
 async def test_a_file_with_several_documents_is_not_sent(tmp_path: Path, open_api: OpenApi) -> None:

@@ -30,6 +30,11 @@ _INNER = re.compile(
 """A label of its own under the label of a block: "Seller / Number: 12 / Name: Acme"."""
 _OTHER = re.compile(r"[ \t]{2,}[^\W\d][^:\n]{0,30}(?::|\b-?n[or]\.)[ \t]*$", re.IGNORECASE)
 """Another label between a label and a value, in a cell of its own: the value is that one's."""
+_COLON = re.compile(r"[ \t*]{0,8}:")
+_OTHER_BEFORE = re.compile(r":[^\w:\n]*\w[^:\n]*(?:[ \t]{2}|[|\t] ?)\*{0,2}$")
+"""Another label and its value in a cell before a label."""
+_OTHER_BEHIND = re.compile(r"(?:[ \t]{2}|[|\t,;/*)] ?|(?<=\d) )\*{0,2}\(?[^\W\d_][^\d:;|\n]{0,40}:")
+"""Another label with its colon, behind a gap, a sign that parts or a number."""
 _GAP_BEFORE = re.compile(
     r"(?:^[ \t]*|[ \t]{2,}|[|\t:;(*>-][ \t]*)"
     rf"(?:(?:{alternation('labels', 'plus_tax')})[ \t]+)?"
@@ -65,9 +70,10 @@ def beside(text: str, rule: ExtractRule, find: Finder, *, every: bool = False) -
             line_end = _line_end(text, match.end())
             if not rule.prose and not _GAP_BEFORE.search(text[line_start : match.start()]):
                 continue
-            if rule.unless and re.search(rule.unless, text[line_start:line_end], re.IGNORECASE):
-                continue
             right = _right(text, match.end(), line_end, rule, find)
+            said = _said_of(text, match, right, line_start, line_end, prose=rule.prose)
+            if rule.unless and re.search(rule.unless, said, re.IGNORECASE):
+                continue
             yield from ((order, value) for value in right[: None if every else 1])
             if (
                 (every or not right)
@@ -125,6 +131,20 @@ def _right(text: str, start: int, line_end: int, rule: ExtractRule, find: Finder
         follows = re.compile(rule.then, re.IGNORECASE)
         found = [value for value in found if follows.match(text, begin + value.end)]
     return [_moved(value, begin) for value in (reversed(found) if rule.take == "last" else found)]
+
+
+def _said_of(
+    text: str, label: re.Match[str], values: Sequence[Typed], line_start: int, line_end: int, *, prose: bool
+) -> str:
+    """Return what a line says of a label's value: all of it, but where a colon follows the label nothing of other labels.
+
+    "Invoice date: 1 July 2024   Payment due: 31 July 2024" says nothing of a payment about the first date.
+    """
+    if prose or not _COLON.match(text, label.end(), line_end):
+        return text[line_start:line_end]
+    start = label.start() if _OTHER_BEFORE.search(text[line_start : label.start()]) else line_start
+    other = _OTHER_BEHIND.search(text, values[0].end if values else label.end(), line_end)
+    return text[start : other.start() if other else line_end]
 
 
 def _written(text: str) -> int:

@@ -1,4 +1,4 @@
-"""Labels are found in capitals without their accents too, as French and Spanish forms print them."""
+"""Labels are found beside other labels in their line, and in capitals without their accents too, as French and Spanish forms print them."""
 
 from collections.abc import Iterator
 from datetime import date
@@ -31,3 +31,33 @@ def test_a_label_has_its_value(text: str, label: str) -> None:
 
 def test_another_word_is_no_label() -> None:
     assert not list(beside("ECHEANCIER : 14/06/2020", ExtractRule(labels=("échéance",)), find))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Invoice date: 14/06/2020      Payment due: 14/07/2020",
+        "Invoice date: 14/06/2020 Payment due: 14/07/2020",
+        "Invoice date: 14/06/2020, payment due: 14/07/2020",
+        "**Invoice date:** 14/06/2020 **Payment due:** 14/07/2020",
+        "| Invoice date: 14/06/2020 | Payment due: 14/07/2020 |",
+        "Payment due: 14/07/2020      Invoice date: 14/06/2020",
+        "Invoice date:   Payment due:\n14/06/2020      14/07/2020",
+    ],
+)
+def test_another_label_in_the_line_says_nothing_of_a_value(text: str) -> None:
+    ((_, found),) = beside(text, ExtractRule(labels=("invoice date",), unless="payment|due"), find)
+    assert found.value == date(2020, 6, 14)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Date due: 14/06/2020",
+        "Date (payment): 14/06/2020",
+        "Payment   Date: 14/06/2020",
+        "Date: 14/06/2020 (due)",
+    ],
+)
+def test_what_a_line_says_of_the_value_itself_refuses_it(text: str) -> None:
+    assert not list(beside(text, ExtractRule(labels=("date",), unless="payment|due"), find))
