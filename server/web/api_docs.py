@@ -1,5 +1,6 @@
 """`/docs` and `/redoc` from files of this machine, and the API's description with its keys."""
 
+import asyncio
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,13 @@ FILES = {
 """Of `fastapi-offline`, which packs Swagger UI and ReDoc as they are released."""
 START = """window.ui = SwaggerUIBundle({
   url: "openapi.json", dom_id: "#ui", deepLinking: true, persistAuthorization: false,
-  presets: [SwaggerUIBundle.presets.apis], layout: "BaseLayout"
+  presets: [SwaggerUIBundle.presets.apis], layout: "BaseLayout", validatorUrl: null
 });
 """
+REDOC = "redoc.standalone.js"
+ELSEWHERE = b"https://cdn.redoc.ly/redoc/logo-mini.svg"
+"""The logo that ReDoc shows from a site of its maker's."""
+EMPTY = b"data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'/%3E"
 HEADERS = {
     # Both tools set styles on elements; ReDoc searches in a worker of its own making.
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
@@ -32,7 +37,7 @@ HEADERS = {
 }
 PAGE = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-    "<title>Citegraph API</title>{body}</html>"
+    '<link rel="icon" href="icon.svg"><title>Citegraph API</title>{body}</html>'
 )
 
 
@@ -60,12 +65,19 @@ async def start() -> Response:
 
 
 @router.get("/docs/{name}")
-async def asset(name: str) -> FileResponse:
-    """Send a file of the two tools."""
+async def asset(name: str) -> Response:
+    """Send a file of the two tools; what ReDoc shows from elsewhere is an empty picture."""
     spec = find_spec("fastapi_offline")
     if name not in FILES or spec is None or spec.origin is None:
         raise Refused(404, "There is no such file.")
     path = Path(spec.origin).parent / "static" / name
+    if name == REDOC:
+        script = await asyncio.to_thread(path.read_bytes)
+        return Response(
+            script.replace(ELSEWHERE, EMPTY),
+            media_type=FILES[name],
+            headers={"X-Content-Type-Options": "nosniff"},
+        )
     return FileResponse(path, media_type=FILES[name], headers={"X-Content-Type-Options": "nosniff"})
 
 

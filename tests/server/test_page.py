@@ -358,3 +358,11 @@ def test_the_page_speaks_three_languages_and_wears_two_colours(page: Page) -> No
         assert ground == "rgb(22, 24, 28)"
     finally:
         page.driver.execute_script("localStorage.clear()")
+
+
+def test_the_api_is_shown_without_an_error(page: Page) -> None:
+    """Nothing is asked of another site: the fixture holds that, and that the console stays empty."""
+    for path, shown in (("docs", ".swagger-ui .opblock"), ("redoc", ".redoc-wrap h1")):
+        page.driver.get(f"{page.url}/{path}")
+        page.one(shown)
+        page.until("return [...document.images].every((one) => one.complete)")
