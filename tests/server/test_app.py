@@ -261,6 +261,7 @@ async def test_an_upload_again_is_the_same_document_and_a_changed_one_its_new_ve
         )
         found = {item["field"]: (item["found"], item["review"]) for item in slip.json()["values"]}
         assert (found["invoice_number"], found["invoice_date"]) == ((1, 0), (0, 0))
+        assert "vendor_vat_id" not in found
         other = await brought("Tide plan.txt", "High water at Oban is at 05:12.", "contracts")
         assert other["new"] == 1
         files = sorted(path.read_text() for path in (home / "uploads").rglob("Tide*.txt"))

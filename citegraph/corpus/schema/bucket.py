@@ -244,9 +244,8 @@ class Bucket(BaseModel):
 
     @cached_property
     def telling(self) -> tuple[str, ...]:
-        """Return the fields by which its documents are known: names, main date, main amount, ends of sums, in order."""
+        """Return the fields that people ask for: names of documents and of what they are about, main date and main amount, in order."""
         names = {*self.title_fields, *self.entity_fields, self.main_date, self.main_amount}
-        names |= {kind.field for kind in self.identifiers} | {rule.total for rule in self.sums}
         return tuple(field.name for field in self.fields if field.name in names)
 
     def payload_indexes(self) -> dict[str, Index]:
