@@ -43,7 +43,9 @@ def _forms() -> tuple[re.Pattern[str], ...]:
     ranks = "|".join(f"(?P<{kind}>{source(kind)})" for kind in RANKS)
     bare = "|".join(f"(?P<{kind}>{source(kind)})" for kind in RANKS[:6])
     units = source(*(f"unit_{unit}" for unit in UNITS))
-    between = rf"(?:\w+\s+(?:(?:{alternation('asking', 'before_a_rank')})\s+)?)?"
+    # "3 invoices are the largest", "3 invoices with the highest total".
+    said = rf"{source('be')}\s+(?:(?:{alternation('asking', 'the')}|{alternation('asking', 'before_a_rank')})\s+)?"
+    between = rf"(?:\w+\s+(?:(?:{alternation('asking', 'before_a_rank')})\s+|{said})?)?"
     return (
         re.compile(rf"(?<![\w.]){NUMBER}\s+{between}(?:{ranks})", re.IGNORECASE),
         re.compile(

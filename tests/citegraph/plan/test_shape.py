@@ -135,6 +135,10 @@ def test_a_ranking_keeps_currencies_apart(corpus: Corpus) -> None:
     plan = planned(corpus, "invoices", "the two largest invoices")
     draft = compose_set(corpus, plan, {}, Context(today="2025-03-01"))
     assert "2 of each currency" in draft["text"].splitlines()[0]
+    for question in ("Which 3 invoices are the largest in 2024?", "Welche drei Rechnungen sind die größten?"):
+        draft = compose_set(corpus, planned(corpus, "invoices", question), {}, Context(today="2025-03-01"))
+        assert "3 of each currency" in draft["text"].splitlines()[0], question
+        assert len(draft["table"]["rows"]) == len(draft["documents"]) == 9
     one = planned(corpus, "invoices", "the two largest invoices in EUR")
     assert len(compose_set(corpus, one, {}, Context(today="2025-03-01"))["documents"]) == 2
 
