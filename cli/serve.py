@@ -14,7 +14,7 @@ import typer
 
 from citegraph.errors import BadInput
 from citegraph.run.services import Services
-from cli.demo import demo_settings
+from cli.demo import demo_settings, own_name
 from cli.exits import ANSWERED
 from cli.options import command, new_app
 from cli.terminal import say, write
@@ -56,6 +56,8 @@ def serve(
             raise BadInput("There is no demo yet: run `citegraph demo` first.")
         engine = settings.engine or "process"
         listening.app.state.services = Services(settings.model_copy(update={"engine": engine}))
+    elif demo_settings().home.is_dir():
+        say(f"This serves your own documents. The sample of the demo is there too: {own_name()} serve --demo")
     listening.serve(host, port)
 
 

@@ -26,3 +26,14 @@ def test_a_second_demo_reuses_the_index(
     assert "serve --demo" in end
     assert "larut-receipt-0322.txt: “" in asked
     assert "512" in asked.split("The demo replies", 1)[1]
+
+
+def test_serving_names_the_demo_that_is_there(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CITEGRAPH_HOME", str(tmp_path))
+    monkeypatch.setattr("server.listening.serve", lambda host, port: None)
+    assert "serve --demo" not in run("serve").err
+    (tmp_path / "demo").mkdir()
+    assert "The sample of the demo is there too: " in (told := run("serve").err)
+    assert "serve --demo" in told

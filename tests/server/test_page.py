@@ -366,3 +366,11 @@ def test_the_api_is_shown_without_an_error(page: Page) -> None:
         page.driver.get(f"{page.url}/{path}")
         page.one(shown)
         page.until("return [...document.images].every((one) => one.complete)")
+
+
+def test_a_page_without_documents_names_the_demo(tmp_path: Path) -> None:
+    (tmp_path / "none").mkdir()
+    (tmp_path / "served").mkdir()
+    with browsing(tmp_path / "none", tmp_path / "served") as empty:
+        empty.open()
+        assert "citegraph serve --demo" in empty.one("#welcome .empty").text

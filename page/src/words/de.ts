@@ -264,7 +264,7 @@ export const de: Record<keyof typeof en, string> = {
   "versions.older": "Ersetzt",
   "welcome.add": "Dokumente hinzufügen",
   "welcome.buckets": "{n} Dokument zum Fragen|{n} Dokumente zum Fragen",
-  "welcome.empty": "Es gibt noch keine Dokumente. Fügen Sie welche hinzu, dann stehen hier Fragen dazu.",
+  "welcome.empty": "Es gibt noch keine Dokumente. Fügen Sie welche hinzu, dann stehen hier Fragen dazu. Erst an einem Beispiel umsehen: citegraph demo, dann citegraph serve --demo.",
   "welcome.lead": "Jede Aussage wird mit der Zeile verglichen, die sie zitiert. Öffnen Sie eine Quelle, um die Stelle selbst zu sehen.",
   "welcome.title": "Was möchten Sie wissen?",
   "welcome.try": "Zum Beispiel",

@@ -263,7 +263,7 @@ export const en = {
   "versions.older": "Replaces",
   "welcome.add": "Add documents",
   "welcome.buckets": "{n} document to ask|{n} documents to ask",
-  "welcome.empty": "There are no documents yet. Add some, and questions about them appear here.",
+  "welcome.empty": "There are no documents yet. Add some, and questions about them appear here. To look around in a sample first: citegraph demo, then citegraph serve --demo.",
   "welcome.lead": "Every statement is held against the line that it cites. Open a source to see the place itself.",
   "welcome.title": "What do you need to know?",
   "welcome.try": "For instance",

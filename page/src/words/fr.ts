@@ -264,7 +264,7 @@ export const fr: Record<keyof typeof en, string> = {
   "versions.older": "Remplace",
   "welcome.add": "Ajouter des documents",
   "welcome.buckets": "{n} document à interroger|{n} documents à interroger",
-  "welcome.empty": "Il n’y a pas encore de documents. Ajoutez-en, et des questions apparaîtront ici.",
+  "welcome.empty": "Il n’y a pas encore de documents. Ajoutez-en, et des questions apparaîtront ici. Pour voir d’abord un exemple : citegraph demo, puis citegraph serve --demo.",
   "welcome.lead": "Chaque affirmation est comparée à la ligne qu’elle cite. Ouvrez une source pour voir le passage lui-même.",
   "welcome.title": "Que voulez-vous savoir ?",
   "welcome.try": "Par exemple",
