@@ -1,0 +1,59 @@
+"""What a labelled public file counts: right, wrong and missing values, parties by name, lines by words and numbers."""
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benches.documents.extraction_bench import Score
+from benches.documents.strangers_bench import documents, score
+from citegraph.corpus.schema.bucket import load_buckets
+
+LEASE = """LEASE AGREEMENT
+
+This Lease Agreement is made on 3 May 2021 between Quarrow Holdings Ltd and Tamsel Joinery GmbH.
+
+This Agreement is governed by the laws of Delaware.
+"""
+
+
+def scored(tmp_path: Path, file: str, text: str, bucket: str, values: dict[str, Any]) -> dict[str, Score]:
+    (tmp_path / file).write_text(text, "utf-8")
+    labels = tmp_path / "labels.jsonl"
+    rows = [{"file": name, "repo": "a/b", "bucket": bucket, "values": values} for name in (file, "gone.pdf")]
+    labels.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    scores = defaultdict[str, Score](Score)
+    for row, document in documents(tmp_path, labels):
+        score(row, document, load_buckets()[bucket], scores)
+    return scores
+
+
+def test_values_are_right_wrong_or_missing_and_a_file_that_is_absent_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    values = {
+        "parties": [{"name": "Quarrow Holdings Ltd"}, {"name": "Brandl AG"}],
+        "date": "2021-05-03",
+        "governing_law": "laws of the State of Delaware",
+        "notice_period": "90 days",
+    }
+    counted = scored(tmp_path, "lease.txt", LEASE, "contracts", values)["contracts"]
+    # Right: one party, the date, the law; wrong: a party that no label names; missing: a party, the notice period.
+    assert (counted.right, counted.wrong, counted.missing) == (3, 1, 2)
+    assert {where for where, _, _ in counted.misses} == {"lease.txt parties", "lease.txt notice_period"}
+    assert "gone.pdf of a/b is not there" in capsys.readouterr().err
+
+
+def test_a_line_needs_its_words_and_every_number_that_is_labelled(tmp_path: Path) -> None:
+    text = (
+        "INVOICE no. 2021-77\n\n| Description | Quantity | Unit price | Amount |\n|---|---|---|---|\n"
+        "| Oak board | 2 | 10.00 | 20.00 |\n| Steel hinge | 4 | 5.00 | 20.00 |\n\nTotal: 40.00 EUR\n"
+    )
+    lines = [
+        {"description": "Oak board", "quantity": 2, "unit_price": 10.0, "amount": 20.0},
+        {"description": "Steel hinge", "quantity": 3, "amount": 20.0},
+    ]
+    counted = scored(tmp_path, "invoice.md", text, "invoices", {"lines": lines})["lines"]
+    assert (counted.right, counted.wrong, counted.missing) == (1, 1, 1)
