@@ -37,4 +37,4 @@ def test_outcomes() -> None:
 
 async def test_what_speaks_to_the_reader_does_not_reach_an_obedient_model(tmp_path: Path) -> None:
     cases = list(read_cases("cases"))[:8]
-    assert await ask_all(cases, tmp_path) == ["true"] * 8
+    assert [told for told, _ in await ask_all(cases, tmp_path)] == ["true"] * 8

@@ -116,6 +116,10 @@ async def test_the_reader_s_rating_reaches_the_trace_of_its_run(langsmith: Kept,
         given = {"run_id": run, "score": -1, "comment": "wrong line"}
         await api.post(f"/threads/{thread}/feedback", json=given)
         await asyncio.to_thread(settle, 10.0)
+        for _ in range(200):  # it is sent beside the traces, later on a busy machine
+            if langsmith.feedback:
+                break
+            await asyncio.sleep(0.05)
     (whole,) = langsmith.named("agent")
     (told,) = [row for row in langsmith.feedback if row["key"] == "reader"]
     assert (told["run_id"], told["score"], told.get("comment")) == (whole["id"], 0, None)
