@@ -135,9 +135,8 @@ async def opened(app: FastAPI) -> AsyncIterator[None]:
     async with open_session(services) as session:
         await settled(services)
         threads = await asyncio.to_thread(ThreadBook, settings.sql_url)
-        for thread_id in await asyncio.to_thread(
-            threads.leaving
-        ):  # a kill came before its steps were deleted
+        # Of a deleted thread a kill may have left the steps.
+        for thread_id in await asyncio.to_thread(threads.leaving):
             await session.forget(thread_id)
             await asyncio.to_thread(threads.forgotten, thread_id)
         conversations = await asyncio.to_thread(Conversations, settings.sql_url)
