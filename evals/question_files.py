@@ -11,12 +11,23 @@ from citegraph.errors import BadInput
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """The value that an answer must contain; `kind` is text, number, date, set or none."""
+    """The value that an answer must contain; of a set, `aliases` are its points, alternatives of one between " | ".
+
+    ValueError for another kind: no answer would ever be right.
+    """
 
     kind: str = "none"
     value: str | int | float = ""
     aliases: tuple[str, ...] = ()
     tolerance: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse a kind that nothing scores."""
+        if self.kind not in KINDS:
+            raise ValueError(f"an answer is of type {', '.join(KINDS)}, not {self.kind!r}")
+
+
+KINDS = ("text", "number", "date", "set", "none")
 
 
 @dataclass(frozen=True, slots=True)

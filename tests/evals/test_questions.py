@@ -113,7 +113,16 @@ def test_both_forms_are_read(tmp_path: Path) -> None:
     assert replace(second, row=None) == Question(id="dq-1", turns=("which?",), category="b", doc_ids=("a",))
 
 
-@pytest.mark.parametrize("row", [{"id": "x"}, {"id": "x", "turns": [], "category": "list"}, [], "text"])
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"id": "x"},
+        {"id": "x", "turns": [], "category": "list"},
+        ROW | {"answer": {"type": "list", "value": []}},
+        [],
+        "text",
+    ],
+)
 def test_a_broken_row_is_named(tmp_path: Path, row: Any) -> None:
     with pytest.raises(BadInput, match=r"^q\.jsonl:2: not a question row"):
         read_questions([written(tmp_path, "q.jsonl", ROW, row)])
