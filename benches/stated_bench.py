@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy
 
 from citegraph.answer.extracts import best_passages
-from citegraph.answer.found_spans import READ, Signs, read
+from citegraph.answer.found_spans import FOUND, Signs, read
 from citegraph.answer.one_document import similarity_to
 from citegraph.language.terms import words
 from citegraph.run.services import Corpus, open_corpus
@@ -58,7 +58,7 @@ def asked(corpus: Corpus, row: dict[str, object]) -> Asked | None:
         question,
         bucket.language,
         skip=named,
-        limit=READ,
+        limit=FOUND,
         similar=similarity_to(corpus, question),
         second=0.0,
     )

@@ -2,28 +2,30 @@
 
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from citegraph.answer.extracts import Passage, units
+from citegraph.answer.extracts import Passage, units, widened
 from citegraph.encoder.finder import Finder
 from citegraph.language.terms import bare, content_words, stem, words
 from citegraph.question.answer_form import form_of
 
-READ = 8
-"""Passages that are read: 17 ms of one core each."""
-WINDOW = 700
-"""Characters that are read at once of a document whose words say nothing about the question."""
-SURE = 4.25
-"""Margin from which a span stands without a word in common: 73 of 100 such spans are right (docs/encoder.md)."""
+FOUND = 16
+"""Passages found by their words that windows are laid around, the best first."""
+READ = 6
+"""Windows that are read: 40 ms of one core each."""
+WINDOW = 600
+"""Characters that are read at once: a passage with what stands around it."""
+SURE = 6.0
+"""Margin from which a span stands without a word in common: 69 of 100 such spans are right (docs/encoder.md)."""
 ROOT = 5
 """Letters that two forms of a word share ("weigh" and "weight")."""
-OFFSET, MARGIN, HELD, FORM, RANKED = -3.6, 0.16, 1.7, 1.0, 1.6
-"""The logit that a passage answers, fitted on questions as they were planned; `python -m benches.stated_bench`, which
-knows no names but titles, fits almost the same and gives figures for both thresholds."""
-STATED = -1.0
+OFFSET, MARGIN, HELD, FORM, RANKED = -2.06, 0.24, 2.7, 0.74, 0.1
+"""The logit that a passage answers, as `python -m benches.stated_bench` fits it, which gives figures for both thresholds."""
+STATED = -0.75
 """Logit from which a passage is given as the answer; below it, it is said to be the nearest one."""
-ABSENT = -1.9
+ABSENT = -1.55
 """Logit below which a document is said not to state what is asked."""
 
 
@@ -61,20 +63,62 @@ def read(
     """Return passages of a document with what speaks for each, the likeliest to answer first.
 
     Args:
-        passages: those found by their words, best first; `READ` of them are read.
+        passages: those found by their words, best first; `READ` of them are read with what stands around them. What is
+            returned of each is the line in which the finder sees the answer, in a window that another one has not covered.
         skip: words of the question that only name the document.
     """
-    chosen = passages[:READ]
     wanted = telling(question, text, language, skip)
-    total, best, form = sum(wanted.values()) or 1.0, chosen[0].score if chosen else 1.0, form_of(question)
+    total, best, form = sum(wanted.values()) or 1.0, passages[0].score if passages else 1.0, form_of(question)
     asked = frozenset(words(question))
-    known = []
-    spans = finder.find(question, [passage.text for passage in chosen])
-    for passage, span in zip(chosen, spans, strict=True):
-        held = sum(wanted[word] for word in words_held(passage.text, wanted, language))
-        fits = form is None or says_more(form, passage.text, asked)
-        known.append((passage, Signs(span.margin, held / total, float(fits), passage.score / best)))
-    return sorted(known, key=lambda item: (-item[1].logit, item[0].start))
+    chosen: list[tuple[Passage, int, int]] = []
+    for passage in passages:
+        if len(chosen) < READ and not any(
+            low <= passage.start and passage.end <= high for _, low, high in chosen
+        ):
+            chosen.append((passage, *context(text, passage.start, passage.end)))
+    known: dict[tuple[int, int], tuple[Passage, Signs]] = {}
+    spans = finder.find(question, [text[low:high] for _, low, high in chosen])
+    for (seed, low, _high), span in zip(chosen, spans, strict=True):
+        start, end = around(text, low + span.start, low + span.end, form)
+        if seed.start <= start and end <= seed.end:
+            start, end = seed.start, seed.end
+        held = sum(wanted[word] for word in words_held(text[start:end], wanted, language))
+        fits = form is None or says_more(form, text[start:end], asked)
+        signs = Signs(span.margin, held / total, float(fits), seed.score / best)
+        if (start, end) not in known or known[start, end][1].logit < signs.logit:
+            known[start, end] = Passage(start, end, text[start:end], seed.score), signs
+    return sorted(known.values(), key=lambda item: (-item[1].logit, item[0].start))
+
+
+def context(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the span of the lines and sentences around some characters, up to `WINDOW` characters in all."""
+    spans = units(text)
+    first = max(0, bisect_right(spans, start, key=lambda unit: unit[0]) - 1)
+    last = first
+    while last + 1 < len(spans) and spans[last + 1][0] < end:
+        last += 1
+    low, high = min(start, spans[first][0]), max(end, spans[last][1])
+    while first > 0 or last + 1 < len(spans):
+        before = high - spans[first - 1][0] if first > 0 else WINDOW + 1
+        after = spans[last + 1][1] - low if last + 1 < len(spans) else WINDOW + 1
+        if min(before, after) > WINDOW:
+            break
+        if before <= WINDOW and (after > WINDOW or start - low <= high - end):
+            first, low = first - 1, spans[first - 1][0]
+        else:
+            last, high = last + 1, spans[last + 1][1]
+    return low, high
+
+
+def around(text: str, start: int, end: int, form: re.Pattern[str] | None) -> tuple[int, int]:
+    """Return the span of the lines that hold some characters, widened as a passage is."""
+    spans = units(text)
+    place = max(0, bisect_right(spans, start, key=lambda unit: unit[0]) - 1)
+    low, high = widened(text, spans, place, form)
+    while high < end and place + 1 < len(spans):
+        place += 1
+        high = max(high, spans[place][1])
+    return min(low, start), max(high, end)
 
 
 def says_more(form: re.Pattern[str], text: str, asked: Collection[str]) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from citegraph.answer.cited_spans import cell, cite_values, line_end, written_forms
 from citegraph.answer.extracts import Passage, Similar, best_passages, head_of, speaks_of
-from citegraph.answer.found_spans import ABSENT, READ, STATED, read, read_whole
+from citegraph.answer.found_spans import ABSENT, FOUND, STATED, read, read_whole
 from citegraph.citations.prompt_injection import without_orders
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import Document
@@ -180,7 +180,7 @@ def answering(
     """
     similar = similarity_to(corpus, question)
     found = best_passages(
-        document.text, question, bucket.language, skip=named, limit=READ, similar=similar, second=0.0
+        document.text, question, bucket.language, skip=named, limit=FOUND, similar=similar, second=0.0
     )
     spoken = [item for item in found if speaks_of(item.text, question, bucket.language, named)]
     if corpus.finder is None:

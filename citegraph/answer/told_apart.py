@@ -4,7 +4,8 @@ import asyncio
 import math
 from collections.abc import Sequence
 
-from citegraph.answer.found_spans import ABSENT
+from citegraph.answer.conflicts import as_candidate, supersedes
+from citegraph.answer.found_spans import ABSENT, STATED
 from citegraph.answer.one_document import Reading, reading_of
 from citegraph.corpus.schema.bucket import show
 from citegraph.run.services import Corpus
@@ -25,6 +26,9 @@ async def document_that_says(corpus: Corpus, plan: Plan, asked: AskedBack, quest
     ]
     if len(read) < 2:
         return None
+    read = await asyncio.to_thread(_in_force, corpus, read)
+    if len(read) == 1:
+        return read[0][0].document.doc_id if read[0][1] >= EVEN else None
     read.sort(key=lambda item: -item[1])
     (best, sure), (_, next_sure) = read[:2]
     of_one_thing = await asyncio.to_thread(_one_thing, corpus, [told for told, _ in read])
@@ -32,8 +36,23 @@ async def document_that_says(corpus: Corpus, plan: Plan, asked: AskedBack, quest
     return best.document.doc_id if sure >= EVEN and (of_one_thing or next_sure < ABSENT) else None
 
 
-EVEN = 0.0
-"""Logit from which a passage rather answers than not."""
+EVEN = 1.0
+"""Logit from which a passage surely enough answers to be preferred to what another document says."""
+
+
+def _in_force(corpus: Corpus, read: Sequence[tuple[Reading, float]]) -> list[tuple[Reading, float]]:
+    """Return what documents say without the versions that another one replaces, which may answer as well; blocking."""
+    bucket = corpus.buckets[read[0][0].document.bucket]
+    values = corpus.annotations.values_of(bucket.name, [told.document.doc_id for told, _ in read])
+    known = [as_candidate(told.document, bucket, values.get(told.document.doc_id, {})) for told, _ in read]
+    return [
+        item
+        for item, old in zip(read, known, strict=True)
+        if not any(
+            supersedes(bucket, new, old) and logit >= STATED
+            for new, (_, logit) in zip(known, read, strict=True)
+        )
+    ]
 
 
 def _one_thing(corpus: Corpus, read: Sequence[Reading]) -> bool:

@@ -1,4 +1,4 @@
-"""What a question asks for, and whether a piece of a document speaks to the program that reads it: one multilingual network.
+"""How the multilingual networks are run; what a question asks for, and whether a piece of a document speaks to a program.
 
 Nothing is read before the first text. The words' vectors are kept in four bits, mapped from the file.
 """
@@ -6,19 +6,20 @@ Nothing is read before the first text. The words' vectors are kept in four bits,
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy
-
-from citegraph.encoder.finder import WEIGHTS, session
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from tokenizers import Tokenizer
 
+WEIGHTS = Path(__file__).parent / "weights"
 LONGEST = 126
 """Pieces of a text that are read."""
 BEGIN, PADDING, END = 0, 1, 2
@@ -26,36 +27,70 @@ BATCH = 16
 """Texts that are run together: more gains nothing on one core."""
 
 
+_OPENING = threading.Lock()
+
+
+@cache
+def _opened(name: str, threads: int) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    # Spinning threads would take the cores that search and the readers need between two questions.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(
+        str(WEIGHTS / f"{name}.onnx"), options, providers=["CPUExecutionProvider"]
+    )
+
+
+def session(name: str, threads: int = 1) -> Any:
+    """Return the runtime of a file of weights, opened at the first call; safe to call from several threads."""
+    with _OPENING:  # two first questions at once would open the file twice
+        return _opened(name, threads)
+
+
 def pieces_of(text: str) -> tuple[list[int], list[tuple[int, int]]]:
     """Return the ids of a text's first `LONGEST` pieces, and the characters that each stands for."""
-    read = _tokenizer().encode(text, add_special_tokens=False)
+    read = tokenizer().encode(text, add_special_tokens=False)
     return read.ids[:LONGEST], read.offsets[:LONGEST]
 
 
-@dataclass(frozen=True)
-class Logits:
-    """What the network says of a text: logits of the intents, of each piece's slots, and that a program is spoken to."""
+def run(
+    network: str,
+    texts: Sequence[Sequence[int]],
+    sides: Sequence[int] = (),
+    *,
+    batch: int = BATCH,
+    threads: int = 1,
+) -> list[tuple[NDArray[numpy.float32], ...]]:
+    """Return what a network says of some texts, given by their pieces, in that order.
 
-    intents: NDArray[numpy.float32]
-    slots: NDArray[numpy.float32]
-    addressed: float
+    Args:
+        network: name of the file of its weights.
+        sides: for a network that reads two texts, the number of pieces before the second one of each.
+        batch: texts that are run together, those of like length.
+        threads: processor threads of one call at most.
 
-
-def run(texts: Sequence[Sequence[int]]) -> list[Logits]:
-    """Return the logits of some texts, given by their pieces, in that order; texts of like length are run together."""
+    Returns:
+        For each text its outputs; one that has a row for each piece is of the pieces with the beginning before them.
+    """
     order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
-    found: dict[int, Logits] = {}
-    for at in range(0, len(order), BATCH):
-        places = order[at : at + BATCH]
+    found: dict[int, tuple[NDArray[numpy.float32], ...]] = {}
+    for at in range(0, len(order), batch):
+        places = order[at : at + batch]
         longest = max(len(texts[place]) for place in places) + 2
         ids = numpy.full((len(places), longest), PADDING, numpy.int64)
+        side = numpy.zeros_like(ids)
         for row, place in enumerate(places):
             ids[row, : len(texts[place]) + 2] = [BEGIN, *texts[place], END]
-        given = {"words": _vectors(ids), "mask": (ids != PADDING).astype(numpy.int64)}
-        intents, slots, addressed = session("multilingual").run(None, given)
+            if sides:
+                side[row, sides[place] + 1 : len(texts[place]) + 2] = 1
+        given = {"words": unpacked(words()[ids]), "mask": (ids != PADDING).astype(numpy.int64)}
+        outputs = session(network, threads).run(None, {**given, "side": side} if sides else given)
         for row, place in enumerate(places):
-            own = slots[row][1 : len(texts[place]) + 1]
-            found[place] = Logits(intents[row], own, float(addressed[row]))
+            found[place] = tuple(one[row] for one in outputs)
     return [found[place] for place in range(len(texts))]
 
 
@@ -67,23 +102,24 @@ def softmax(logits: NDArray[numpy.float32]) -> NDArray[numpy.float32]:
 
 
 @cache
-def _tokenizer() -> Tokenizer:
+def tokenizer() -> Tokenizer:
+    """Return the tokenizer of both networks (59,000 pieces of words), read from the package at the first call."""
     from tokenizers import Tokenizer
 
     read: Tokenizer = Tokenizer.from_file(str(WEIGHTS / "multilingual_tokenizer.json"))
     return read
 
 
+def is_one_piece(word: str) -> bool:
+    """Tell whether a word, as it is written, is common enough in one of the languages to be a single piece."""
+    return tokenizer().token_to_id(f"▁{word}") is not None
+
+
 @cache
-def _words() -> NDArray[Any]:
+def words() -> NDArray[Any]:
     """Return the words' rows: (pieces, blocks) of a scale and sixteen bytes."""
     rows: NDArray[Any] = numpy.load(WEIGHTS / "multilingual_words.npy", mmap_mode="r")
     return rows
-
-
-def _vectors(ids: NDArray[numpy.int64]) -> NDArray[numpy.float32]:
-    """Return the vectors of some pieces: (texts, pieces, width)."""
-    return unpacked(_words()[ids])
 
 
 def unpacked(rows: NDArray[Any]) -> NDArray[numpy.float32]:
@@ -145,14 +181,14 @@ def tag_question(question: str) -> TaggedQuestion:
     ids, offsets = pieces_of(question)
     if not question.strip():
         return TaggedQuestion(dict.fromkeys(INTENTS, 1 / len(INTENTS)), ())
-    [read] = run([ids])
-    told = softmax(read.slots)
+    [(intents, slots, _)] = run("multilingual", [ids])
+    told = softmax(slots)
     tokens = tuple(
-        Token(start, end, tuple(map(float, told[place])))
+        Token(start, end, tuple(map(float, told[place + 1])))
         for place, (start, end) in enumerate(offsets)
         if question[start:end].strip()
     )
-    return TaggedQuestion(dict(zip(INTENTS, map(float, softmax(read.intents)), strict=True)), tokens)
+    return TaggedQuestion(dict(zip(INTENTS, map(float, softmax(intents)), strict=True)), tokens)
 
 
 SURE = 0.7
@@ -192,6 +228,16 @@ def left_out(question: str, start: int, end: int) -> float:
     return excluded / (included + excluded) if included + excluded >= SAID else 0.0
 
 
+NO_CONDITION = 0.1
+"""Share of a name's tokens below which they are no condition, whatever is stored."""
+
+
+def is_no_condition(question: str, start: int, end: int) -> bool:
+    """Tell whether some characters surely neither restrict the documents nor are left out."""
+    tagged = tag_question(question)
+    return tagged.slot(start, end, "included") + tagged.slot(start, end, "excluded") < NO_CONDITION
+
+
 def asked_span(question: str) -> tuple[int, int] | None:
     """Return the characters from the first to the last word of the longest run that names what is wanted; None for none."""
     runs: list[list[int]] = []
@@ -212,8 +258,8 @@ def speak_to_program(texts: Sequence[str]) -> list[float]:
     What only people are told to do ("enter the total in box 7") is not meant. A few milliseconds of one core each; of a
     long text the beginning is read.
     """
-    read = run([pieces_of(text)[0] for text in texts])
+    read = run("multilingual", [pieces_of(text)[0] for text in texts])
     return [
-        1 / (1 + math.exp(-max(-60.0, min(60.0, told.addressed)))) if text.strip() else 0.0
-        for text, told in zip(texts, read, strict=True)
+        1 / (1 + math.exp(-max(-60.0, min(60.0, float(addressed))))) if text.strip() else 0.0
+        for text, (_, _, addressed) in zip(texts, read, strict=True)
     ]

@@ -11,6 +11,7 @@ from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.declared_words import cues
 from citegraph.corpus.schema.field import Field
+from citegraph.encoder.multilingual import is_no_condition, is_one_piece
 from citegraph.language import terms
 from citegraph.language.names import LEGAL_FORMS, tokens
 from citegraph.language.word_tables import alternation, pattern
@@ -138,10 +139,15 @@ def is_additive(reader: Reader, declared: Field, link: Link) -> bool:
 
 
 def is_common_word(reader: Reader, declared: Field, link: Link) -> bool:
-    """Tell whether a lone lower-case word is a common noun although a name is written like it ("a target company").
+    """Tell whether a lower-case word is a common one although a value is written like it ("a small table", "a target company").
 
-    Only where the question writes another name of that field with a capital; a question in lower case tells nothing.
+    It is common in its language, no word of the field stands beside it, and read as no condition. Or the question writes
+    another name of that field with a capital; a question in lower case tells nothing.
     """
+    said = link.text.split()
+    open_to = link.text.islower() and not link.cued and not declared.values and all(map(is_one_piece, said))
+    if open_to and is_no_condition(reader.question, link.start, link.end):
+        return True
     lone = (
         link.text.islower()
         and link.text.isalpha()

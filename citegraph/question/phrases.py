@@ -9,8 +9,7 @@ from rapidfuzz.distance import OSA
 
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
-from citegraph.encoder.finder import tokenizer
-from citegraph.encoder.multilingual import SAID, tag_question
+from citegraph.encoder.multilingual import SAID, is_one_piece, tag_question
 from citegraph.language import terms
 from citegraph.language.terms import bare, inflections, same_noun, signs, stop_words
 from citegraph.language.word_tables import alternation, table
@@ -213,7 +212,7 @@ def _is_word(word: str, known: Mapping[str, str]) -> bool:
         return True
     if any(form in known for form in inflections(word)):
         return True
-    return tokenizer().token_to_id(word) is not None
+    return is_one_piece(word)
 
 
 def _by_form(known: Iterable[str]) -> Mapping[tuple[str, int], Sequence[str]]:

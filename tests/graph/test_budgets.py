@@ -22,6 +22,8 @@ from citegraph.run.services import Corpus
 from graph.session import Session
 from tests.graph.conftest import OpenSession
 
+pytestmark = pytest.mark.usefixtures("reviewed")
+
 QUESTION = "What is the maximum collector-emitter voltage VCEO of the NV2N517?"
 TOPICS = (
     "collector current package marking",

@@ -1,7 +1,18 @@
 """Whether a passage answers: by the finder, the words it holds, its form and its rank."""
 
 from citegraph.answer.extracts import Passage
-from citegraph.answer.found_spans import ABSENT, STATED, Signs, read, read_whole, telling, words_held
+from citegraph.answer.found_spans import (
+    ABSENT,
+    STATED,
+    WINDOW,
+    Signs,
+    around,
+    context,
+    read,
+    read_whole,
+    telling,
+    words_held,
+)
 from citegraph.encoder.finder import Finder
 
 LEASE = "1. Rent\nThe tenant pays 2,350.00 pounds a month.\n\n2. Keys\nThe landlord hands over three keys on the first day.\n"
@@ -17,10 +28,12 @@ def passages(*texts: str) -> list[Passage]:
 
 
 def test_passages_that_answer_come_first() -> None:
-    texts = ("The tenant keeps two dogs.", "The tenant pays £2,350.00 a month.")
+    filler = "\n".join(f"Paragraph {number} of the house rules speaks of the yard." for number in range(30))
+    texts = ("The tenant keeps two dogs.", filler, "The tenant pays £2,350.00 a month.")
     question = "How much does the tenant pay a month?"
-    known = read(Finder(), question, "\n".join(texts), passages(*texts), language="en")
-    assert [passage.text for passage, _ in known] == [texts[1], texts[0]]
+    dogs, _, rent = passages(*texts)
+    known = read(Finder(), question, "\n".join(texts), [dogs, rent], language="en")
+    assert known[0][0].text == rent.text
     assert known[0][1].logit > STATED > known[1][1].logit
     assert (known[0][1].ranked, known[0][1].form) == (1.0, 1.0)
     assert read(Finder(), question, "", [], language="en") == []
@@ -53,3 +66,27 @@ def test_a_whole_document_is_read_only_for_what_it_surely_states() -> None:
     assert found.text == "The landlord hands over three keys on the first day."
     assert read_whole(finder, "When was the bridge in Lisbon opened?", LEASE) is None
     assert read_whole(finder, "Who?", "\n \n") is None
+
+
+def test_a_passage_is_read_with_what_stands_around_it() -> None:
+    text = "\n".join(f"Point {number} of the list speaks of valve V{number}." for number in range(80))
+    start = text.index("Point 40")
+    low, high = context(text, start, start + 20)
+    assert low < start < high
+    assert WINDOW - 50 < high - low <= WINDOW
+    assert text[low:high].startswith("Point")
+    assert text[low:high].endswith(".")
+    assert context(text, 0, len(text)) == (0, len(text))
+    assert context("one", 0, 3) == (0, 3)
+
+
+def test_the_line_of_an_answer_beside_the_passage_is_shown() -> None:
+    text = "\n".join([
+        "The gatehouse of the mill was sold in spring.",
+        "Buyer was the joiner Tamsin Orrell of Lower Bexley.",
+        *(f"Note {number}: nothing was said about the roof." for number in range(9)),
+    ])  # fmt: skip
+    (seed,) = passages("The gatehouse of the mill was sold in spring.")
+    [(found, _)] = read(Finder(), "Who bought the gatehouse?", text, [seed], language="en")
+    assert "Tamsin Orrell" in found.text
+    assert around(text, text.index("Tamsin"), text.index("Orrell"), None)[0] <= text.index("Buyer")

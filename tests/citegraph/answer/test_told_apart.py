@@ -29,8 +29,16 @@ async def test_the_only_document_that_answers_is_taken(corpus: Corpus) -> None:
 
 
 async def test_where_several_answer_the_user_chooses(corpus: Corpus) -> None:
+    law = "Which law governs it?"
+    assert await told(corpus, law, "contracts", "norrvolt-nda-2023", "bukit-seraya-lease") is None
+
+
+async def test_of_versions_that_answer_the_one_in_force_is_taken(corpus: Corpus) -> None:
     night = "What may a hotel night cost at most?"
-    assert await told(corpus, night, "generic", "travel-policy-2023", "travel-policy-2024") is None
+    assert (
+        await told(corpus, night, "generic", "travel-policy-2023", "travel-policy-2024")
+        == "travel-policy-2024"
+    )
 
 
 async def test_where_none_answers_the_user_chooses(corpus: Corpus) -> None:

@@ -22,7 +22,6 @@ DECLARED = ("invoice", "supply agreement", "Laufzeit", "expires")
         # Words of their own, although one letter from a word of asking.
         ("the county lease", "the county lease"),
         ("who is the contact", "who is the contact"),
-        ("manny leases", "manny leases"),
         ("a form of lease", "a form of lease"),
         # A capital inside makes a name, a sign within a word a code.
         ("leases of Avrage Ltd", "leases of Avrage Ltd"),

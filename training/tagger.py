@@ -1,8 +1,8 @@
-"""Train the multilingual network: python -m training.multilingual --rows FOLDER ... --out FOLDER.
+"""Train the question tagger: python -m training.tagger --rows FOLDER ... --out FOLDER.
 
 Rows are JSON lines of people's questions with their intent and the words that are conditions, left out or asked for
 (training/questions), and pieces of documents that speak to the program that reads them, or do not (training/addressed;
-docs/encoder.md). About twenty minutes of two cores.
+docs/encoder.md). About half an hour of two cores.
 """
 
 from __future__ import annotations
@@ -15,20 +15,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy
 import torch
-from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional
 
-from citegraph.encoder.multilingual import BEGIN, END, INTENTS, LONGEST, PADDING, SLOTS
+from citegraph.encoder.multilingual import (
+    BEGIN,
+    END,
+    INTENTS,
+    LONGEST,
+    PADDING,
+    SLOTS,
+    tokenizer,
+    unpacked,
+    words,
+)
 from citegraph.language.claim_tokens import sentence_spans
-from training.bert import Layer, attention_bias
+from training.base import Base, base_file
 from training.export import write
-from training.multilingual_base import Base, base_file, pieces_kept, tokenizer_of
+from training.network import Trunk, alike, learn
 
-LAYERS, EPOCHS, BATCH, RATE = 12, 6, 16, 1e-4
-DROPPED = 0.1
+EPOCHS, BATCH, RATE = 6, 16, 1e-4
 UNKNOWN = -100
 PLAIN, SHORT = 800, 12
 """Drawn pieces of documents that speak to no program, and the characters that each has at least."""
@@ -55,30 +62,18 @@ class Network(nn.Module):
 
     def __init__(self, base: Base) -> None:
         super().__init__()
-        self.places = nn.Parameter(base.tensor("emb.pos", base.places, base.width), requires_grad=False)
-        self.kind = nn.Parameter(base.tensor("emb.type", base.kinds, base.width)[0], requires_grad=False)
-        self.norm = nn.LayerNorm(base.width, eps=1e-12)
-        self.norm.weight.data = base.tensor("emb.ln.w", base.width)
-        self.norm.bias.data = base.tensor("emb.ln.b", base.width)
-        self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
-        for place, layer in enumerate(self.layers):
-            base.into(layer, place)
-        self.dropped = nn.Dropout(DROPPED)
+        self.trunk = Trunk(base)
         self.intent = nn.Linear(2 * base.width, len(INTENTS))
         self.slot = nn.Linear(base.width, len(SLOTS))
         self.addressed = nn.Linear(2 * base.width, 1)
 
     def forward(self, words: Tensor, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Logits (batch, intents), (batch, pieces, slots) and (batch)."""
-        states = self.dropped(self.norm(words + self.places[: words.shape[1]] + self.kind))
-        bias = attention_bias(mask, states.dtype)
-        for layer in self.layers:
-            states = layer(states, bias)
+        states = self.trunk(words, mask)
         share = mask[..., None].to(states.dtype)
         mean = (states * share).sum(1) / share.sum(1)
-        both = torch.cat([states[:, 0], mean], dim=1)
-        both = self.dropped(both)
-        return self.intent(both), self.slot(self.dropped(states)), self.addressed(both).squeeze(-1)
+        both = self.trunk.dropped(torch.cat([states[:, 0], mean], dim=1))
+        return self.intent(both), self.slot(self.trunk.dropped(states)), self.addressed(both).squeeze(-1)
 
 
 def text_of(said: Mapping[str, Any]) -> str:
@@ -86,11 +81,11 @@ def text_of(said: Mapping[str, Any]) -> str:
     return str(said["text"] if "text" in said else said["q"])
 
 
-def rows_of(path: Path, tokens: Tokenizer) -> Iterator[Row]:
+def rows_of(path: Path) -> Iterator[Row]:
     """Yield the rows of a file of questions, or of pieces of documents."""
     for line in path.read_text("utf-8").splitlines():
         said = json.loads(line)
-        read = tokens.encode(text_of(said), add_special_tokens=False)
+        read = tokenizer().encode(text_of(said), add_special_tokens=False)
         if "addressed" in said:
             yield piece_row(read.ids, float(said["addressed"]))
             continue
@@ -109,7 +104,7 @@ def rows_of(path: Path, tokens: Tokenizer) -> Iterator[Row]:
         yield Row(ids, [UNKNOWN, *slots, UNKNOWN], INTENTS.index(said["intent"]))
 
 
-def plain_rows(folder: Path, tokens: Tokenizer, count: int) -> list[Row]:
+def plain_rows(folder: Path, count: int) -> list[Row]:
     """Return drawn lines and sentences of documents that speak to no program, one or two together."""
     found = []
     for path in sorted([*folder.rglob("*.md"), *folder.rglob("*.txt")]):
@@ -117,7 +112,7 @@ def plain_rows(folder: Path, tokens: Tokenizer, count: int) -> list[Row]:
         pieces = [text[start:end].strip() for start, end in sentence_spans(text)]
         found += [" ".join(pieces[at : at + random.choice((1, 2))]) for at in range(0, len(pieces), 2)]
     drawn = random.sample([text for text in found if len(text) > SHORT], count)
-    read = tokens.encode_batch(drawn, add_special_tokens=False)
+    read = tokenizer().encode_batch(drawn, add_special_tokens=False)
     return [piece_row(one.ids, 0.0) for one in read]
 
 
@@ -136,15 +131,9 @@ class Batch:
         return (self.ids != PADDING).long()
 
 
-def batches(rows: Sequence[Row], order: Sequence[int]) -> Iterator[Batch]:
-    """Yield rows of like length together, in a drawn order."""
-    pools = [order[at : at + 16 * BATCH] for at in range(0, len(order), 16 * BATCH)]
-    drawn = []
-    for pool in pools:
-        alike = sorted(pool, key=lambda place: len(rows[place].ids))
-        drawn += [alike[at : at + BATCH] for at in range(0, len(alike), BATCH)]
-    random.shuffle(drawn)
-    for places in drawn:
+def batches(rows: Sequence[Row]) -> Iterator[Batch]:
+    """Yield all rows once, those of like length together, in a drawn order."""
+    for places in alike([len(row.ids) for row in rows], BATCH):
         taken = [rows[place] for place in places]
         most = max(len(row.ids) for row in taken)
         ids = torch.tensor([row.ids + [PADDING] * (most - len(row.ids)) for row in taken])
@@ -153,9 +142,10 @@ def batches(rows: Sequence[Row], order: Sequence[int]) -> Iterator[Batch]:
         yield Batch(ids, slots, intents, torch.tensor([row.addressed for row in taken]))
 
 
-def loss_of(network: Network, words: Tensor, batch: Batch) -> Tensor:
+def loss_of(network: Network, vectors: Tensor, batch: Batch) -> Tensor:
     """Return the loss of what is known of each row: intent and slots of a question, else whom a text speaks to."""
-    intent, slot, addressed = network(words[batch.ids], batch.mask)
+    with torch.autocast("cpu", torch.bfloat16):
+        intent, slot, addressed = (one.float() for one in network(vectors[batch.ids], batch.mask))
     loss = torch.zeros(())
     if bool((batch.intents != UNKNOWN).any()):
         loss = functional.cross_entropy(intent, batch.intents, ignore_index=UNKNOWN, label_smoothing=0.05)
@@ -167,35 +157,6 @@ def loss_of(network: Network, words: Tensor, batch: Batch) -> Tensor:
         told = functional.binary_cross_entropy_with_logits(addressed[known], batch.addressed[known])
         loss = loss + told
     return loss
-
-
-def train(network: Network, words: Tensor, rows: Sequence[Row], epochs: int) -> None:
-    """Train all layers and the heads; the words stay as they are."""
-    heads = [
-        *network.intent.parameters(),
-        *network.slot.parameters(),
-        *network.addressed.parameters(),
-    ]
-    upper = [*network.norm.parameters(), *network.layers.parameters()]
-    optimizer = torch.optim.AdamW(
-        [{"params": upper, "lr": RATE}, {"params": heads, "lr": 10 * RATE}], weight_decay=0.01
-    )
-    steps = epochs * -(-len(rows) // BATCH)
-    plan = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: min(1.0, (step + 1) / (0.1 * steps)) * max(0.02, 1 - step / steps)
-    )
-    for epoch in range(epochs):
-        network.train()
-        lost = 0.0
-        for batch in batches(rows, random.sample(range(len(rows)), len(rows))):
-            loss = loss_of(network, words, batch)
-            optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_([*upper, *heads], 1.0)
-            optimizer.step()
-            plan.step()
-            lost += loss.item()
-        print(f"epoch {epoch + 1} of {epochs}: loss {lost / (steps / epochs):.3f}", flush=True)
 
 
 def main() -> None:
@@ -212,29 +173,19 @@ def main() -> None:
     random.seed(7)
     torch.manual_seed(7)
     files = sorted(path for folder in told.rows for path in folder.glob("*.jsonl"))
-    learned = [path for path in files if path not in told.held_out]
-    base = Base(base_file())
-    texts = [text_of(json.loads(line)) for path in learned for line in path.read_text("utf-8").splitlines()]
-    kept = pieces_kept(base, texts)
-    tokens = tokenizer_of([base.pieces[place] for place in kept], [base.scores[place] for place in kept])
-    words = base.tensor("emb.word", base.pieces_in_all, base.width)[kept]
-    network = Network(base)
-    rows = [row for path in learned for row in rows_of(path, tokens)]
-    train(network, words, [*rows, *plain_rows(told.plain, tokens, PLAIN)], told.epochs)
-    told.out.mkdir(parents=True, exist_ok=True)
-    tokens.save(str(told.out / "multilingual_tokenizer.json"), pretty=False)
-    vectors = base.blocks("emb.word", base.pieces_in_all, base.width)[kept]
-    numpy.save(told.out / "multilingual_words.npy", vectors)
+    rows = [row for path in files if path not in told.held_out for row in rows_of(path)]
+    rows += plain_rows(told.plain, PLAIN)
+    network = Network(Base(base_file()))
+    vectors = torch.tensor(unpacked(words()[:]))
+    losses = (loss_of(network, vectors, batch) for _ in range(told.epochs) for batch in batches(rows))
+    learn(network, network.trunk, losses, told.epochs * -(-len(rows) // BATCH), RATE)
     ids = torch.tensor([[BEGIN, 5, 6, END], [BEGIN, 5, END, PADDING]])
-    write(
-        network,
-        {"words": words[ids], "mask": (ids != PADDING).long()},
-        ("intents", "slots", "addressed"),
-        {"words": 2, "mask": 2, "intents": 1, "slots": 2, "addressed": 1},
-        told.out / "multilingual.onnx",
-    )
-    for path in sorted(told.out.glob("multilingual*")):
-        print(f"{path.name} {path.stat().st_size / 1e6:.1f} MB")
+    given = {"words": vectors[ids], "mask": (ids != PADDING).long()}
+    outputs = {"intents": 1, "slots": 2, "addressed": 1}
+    told.out.mkdir(parents=True, exist_ok=True)
+    file = told.out / "multilingual.onnx"
+    write(network, given, tuple(outputs), {**dict.fromkeys(given, 2), **outputs}, file)
+    print(f"{file.name} {file.stat().st_size / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":
