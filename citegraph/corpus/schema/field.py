@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from functools import cached_property
 from itertools import islice
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 from pydantic import Field as Declared
@@ -15,15 +15,7 @@ from citegraph.language.date_order import DateOrder
 from citegraph.language.terms import fold
 
 Method = Literal["embedded", "keys", "labels", "pattern", "head", "parties", "years_between"]
-METHODS: tuple[Method, ...] = (
-    "embedded",
-    "keys",
-    "labels",
-    "pattern",
-    "head",
-    "parties",
-    "years_between",
-)
+METHODS: tuple[Method, ...] = get_args(Method)
 
 Head = Literal[
     "organization",
@@ -54,7 +46,7 @@ CONFIDENCE: dict[str, float] = {
 """How far each way is trusted when nothing agrees with it or contradicts it; a rule may say otherwise."""
 
 
-def compiled(pattern: str) -> str:
+def _regex(pattern: str) -> str:
     """Return the pattern when it is a regular expression.
 
     Raises:
@@ -67,7 +59,8 @@ def compiled(pattern: str) -> str:
     return pattern
 
 
-Pattern = Annotated[str, AfterValidator(compiled)]
+Regex = Annotated[str, AfterValidator(_regex)]
+Name = Annotated[str, Declared(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
 
 
 class ExtractRule(BaseModel, frozen=True, extra="forbid"):
@@ -102,14 +95,14 @@ class ExtractRule(BaseModel, frozen=True, extra="forbid"):
     embedded: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
-    pattern: Pattern | None = None
+    pattern: Regex | None = None
     head: Head | None = None
     parties: tuple[str, ...] = ()
     roles: bool = False
     years_between: tuple[str, ...] = ()
     value: str = ""
-    unless: Pattern | None = None
-    then: Pattern | None = None
+    unless: Regex | None = None
+    then: Regex | None = None
     within: int = 0
     reach: int = Declared(60, ge=1, le=2000)
     prose: bool = False
@@ -151,18 +144,6 @@ Kind = Literal["organization", "person", "product", "country", "jurisdiction", "
 
 
 Value = str | int | float | bool | date | Money | Quantity | tuple[str, ...]
-
-
-def _regex(pattern: str) -> str:
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        raise ValueError(f"not a regular expression: {error}") from error
-    return pattern
-
-
-Regex = Annotated[str, AfterValidator(_regex)]
-Name = Annotated[str, Declared(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
 
 
 MOST_FOUND = 20
