@@ -107,10 +107,6 @@ class Document:
     embedded: tuple[Embedded, ...] = ()
     labels: tuple[str, ...] = ()
 
-    def page_of(self, offset: int) -> Page | None:
-        """Return the page on which a character offset lies; None when the format has no pages."""
-        return page_at(self.pages, offset)
-
 
 def page_at(pages: tuple[Page, ...], offset: int) -> Page | None:
     """Return the last page that starts at or before `offset`, None when there is none."""
