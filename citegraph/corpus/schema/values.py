@@ -294,7 +294,7 @@ def add_currencies(bucket: Bucket, values: dict[str, Value]) -> None:
 
 
 def derive_values(bucket: Bucket, values: Mapping[str, Value], text: str) -> dict[str, Value]:
-    """Return values completed from the text and from other fields; see `Bucket.derive`."""
+    """Return values completed from the text and from other fields, where it has none."""
     result = dict(values)
     today = date.today()
     for field in bucket.fields:
