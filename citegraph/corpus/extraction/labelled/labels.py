@@ -291,8 +291,8 @@ def _either(letter: str) -> str:
 
 @lru_cache(maxsize=2048)
 def _label_pattern(label: str, prose: bool) -> re.Pattern[str]:
-    words = r"[\s]{0,3}".join("".join(map(_either, word)) for word in label.split())
+    words = r"[ \t]*\n?[ \t]*".join("".join(map(_either, word)) for word in label.split())
     head = r"(?<![^\W_])" if label[:1].isalnum() else ""
     # On a form "Buyer/Consignee" is another label than "Buyer"; a heading in prose may name two things.
     tail = (r"(?![^\W_])" if prose else r"(?![^\W_]|/\w)") if label[-1:].isalnum() else ""
-    return re.compile(head + words.replace(r"[\s]{0,3}", r"[ \t]*\n?[ \t]*") + tail, re.IGNORECASE)
+    return re.compile(head + words + tail, re.IGNORECASE)
