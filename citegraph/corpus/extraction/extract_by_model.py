@@ -291,15 +291,4 @@ def merged(declared: Field, found: Sequence[Candidate]) -> list[Candidate]:
             items.setdefault(fold(part), part)
     first = sure[0]
     raw = "; ".join(items.values())[:600]
-    return [
-        Candidate(
-            first.field,
-            tuple(items.values()),
-            raw,
-            first.start,
-            first.end,
-            first.page,
-            "model",
-            first.confidence,
-        )
-    ]
+    return [replace(first, value=tuple(items.values()), raw=raw)]
