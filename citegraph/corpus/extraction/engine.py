@@ -259,7 +259,7 @@ class _FieldRun:
         for line in look.text.split("\n"):
             for value in self._find(line) if any(map(str.isdigit, line)) else ():
                 place = look.span(start + value.start, start + value.end)
-                found.append(self._typed(rule, value, place))
+                found.append(self._candidate_at(rule, value.value, value.raw, place))
             start += len(line) + 1
         return found
 
@@ -293,7 +293,8 @@ class _FieldRun:
                     yield from self._read(rule, names, shown, 0, look.span(items[0][0], items[-1][1]))
                     return
                 for rank, value in beside(_scope(look.text, rule), rule, self._find, every=every):
-                    yield rank, self._typed(rule, value, look.span(value.start, value.end))
+                    place = look.span(value.start, value.end)
+                    yield rank, self._candidate_at(rule, value.value, value.raw, place)
             case "pattern":
                 looks = dict.fromkeys((self._plain, self.source.look))
                 yield from next((found for look in looks if (found := list(self._pattern(rule, look)))), [])
@@ -436,27 +437,14 @@ class _FieldRun:
             if str(error) != "empty":
                 self.refused.append(Refused(self.declared.name, shown[:200], str(error)))
             return
-        start, end = span or (None, None)
-        yield (
-            rank,
-            Candidate(
-                self.declared.name,
-                value,
-                shown[:600],
-                start,
-                end,
-                self.source.page(start),
-                rule.method,
-                rule.trust,
-            ),
-        )
+        yield rank, self._candidate_at(rule, value, shown[:600], span)
 
-    def _typed(self, rule: ExtractRule, found: Typed, span: tuple[int, int] | None) -> Candidate:
+    def _candidate_at(
+        self, rule: ExtractRule, value: Value, raw: str, span: tuple[int, int] | None
+    ) -> Candidate:
         start, end = span or (None, None)
         page = self.source.page(start)
-        return Candidate(
-            self.declared.name, found.value, found.raw, start, end, page, rule.method, rule.trust
-        )
+        return Candidate(self.declared.name, value, raw, start, end, page, rule.method, rule.trust)
 
 
 def _scope(text: str, rule: ExtractRule) -> str:
