@@ -71,15 +71,19 @@ class Source:
         return self.matter is not None and any(key.startswith(MAIL) for key in self.matter.properties)
 
     @cached_property
+    def plain(self) -> LaidOut:
+        """Return the text as it is written."""
+        return LaidOut(self.text, ((0, 0, len(self.text)),))
+
+    @cached_property
     def look(self) -> LaidOut:
         """Return the pages as they look; a text without layouts looks as it is written.
 
         So does one that was recognised: on a photograph that leans, what stands side by side is not in one row,
         and OCR has put the lines in order already.
         """
-        whole = LaidOut(self.text, ((0, 0, len(self.text)),))
         recognised = any(layout.recognised for layout in self.layouts)
-        return (None if recognised else laid_out(self.text, self.layouts)) or whole
+        return (None if recognised else laid_out(self.text, self.layouts)) or self.plain
 
     @cached_property
     def written_order(self) -> DateOrder | None:
@@ -296,20 +300,16 @@ class _FieldRun:
                     place = look.span(value.start, value.end)
                     yield rank, self._candidate_at(rule, value.value, value.raw, place)
             case "pattern":
-                looks = dict.fromkeys((self._plain, self.source.look))
+                looks = dict.fromkeys((self.source.plain, self.source.look))
                 yield from next((found for look in looks if (found := list(self._pattern(rule, look)))), [])
             case "head":
                 yield from self._head(rule)
             case "parties":
                 yield from self._parties(rule)
 
-    @cached_property
-    def _plain(self) -> LaidOut:
-        return LaidOut(self.source.text, ((0, 0, len(self.source.text)),))
-
     def _look(self, rule: ExtractRule) -> LaidOut:
         """Return the text that a rule reads: as it runs for prose, as the page looks for forms."""
-        return self._plain if rule.prose else self.source.look
+        return self.source.plain if rule.prose else self.source.look
 
     def _embedded(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
         for rank, term in enumerate(rule.embedded):
@@ -344,7 +344,7 @@ class _FieldRun:
             yield from self._read(rule, raw, match.group(group), 0, look.span(*match.span(group)))
 
     def _head(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
-        look = self.source.look if rule.head in {"seller", "buyer", "organization"} else self._plain
+        look = self.source.look if rule.head in {"seller", "buyer", "organization"} else self.source.plain
         found: Named | tuple[int, int, float] | None
         match rule.head:
             case "seller":
