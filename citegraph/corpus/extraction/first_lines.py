@@ -88,7 +88,7 @@ def find_holder(text: str) -> tuple[int, int, float] | None:
     What stands above them is who issued it.
     """
     lines = list(head_lines(text, 3 * LINES))
-    opened = next((place for place, span in enumerate(lines) if _certifies(text[slice(*span)])), None)
+    opened = next((place for place, span in enumerate(lines) if _CERTIFIES.search(text[slice(*span)])), None)
     for start, end in lines[opened + 1 : opened + 12] if opened is not None else ():
         if (name := _named(text, start, end)) is not None:
             return *name, HOLDER
@@ -96,10 +96,6 @@ def find_holder(text: str) -> tuple[int, int, float] | None:
 
 
 _CERTIFIES = re.compile(rf"\b(?:{alternation('labels', 'certifies')})\b.*[^\W\d_]", re.IGNORECASE)
-
-
-def _certifies(line: str) -> bool:
-    return _CERTIFIES.search(line) is not None
 
 
 def _named(text: str, start: int, end: int) -> tuple[int, int] | None:
