@@ -1,10 +1,11 @@
 """What the first lines of a document name: the organisation that issued it, or its title."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from citegraph.language.dates import shows_day
-from citegraph.language.names import CLEAR_FORMS, LEADING_FORMS, LEGAL_FORMS, tokens
+from citegraph.language.names import CLEAR_FORMS, LEADING_FORMS, LEGAL_FORMS, Token, tokens
 from citegraph.language.word_tables import alternation
 
 HEAD_LINES = 12
@@ -120,13 +121,15 @@ def _form_end(text: str, start: int, end: int) -> int | None:
         last_word = place == len(found) - 1 and place > 0
         if token.bracketed or not (token.text in CLEAR_FORMS or (last_word and token.text in LEGAL_FORMS)):
             continue
-        last = token
-        for other in found[place + 1 :]:
-            if other.text not in LEGAL_FORMS:
-                break
-            last = other
-        return start + last.end + (text[start + last.end : start + last.end + 1] == ".")
+        return end_of_form(text, start, found[place:])
     return None
+
+
+def end_of_form(text: str, start: int, found: Sequence[Token]) -> int:
+    """Return where the legal form ends that a line's tokens begin with, its last full stop included."""
+    *_, last = takewhile(lambda token: token is found[0] or token.text in LEGAL_FORMS, found)
+    end = start + last.end
+    return end + (text[end : end + 1] == ".")
 
 
 def _begin(text: str, lines: list[tuple[int, int]]) -> int:

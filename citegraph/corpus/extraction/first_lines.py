@@ -4,9 +4,9 @@ import re
 from collections.abc import Container
 from datetime import date
 
-from citegraph.corpus.extraction.document_head import head_lines, is_name
+from citegraph.corpus.extraction.document_head import end_of_form, head_lines, is_name
 from citegraph.corpus.extraction.in_text import Typed, find_dates
-from citegraph.language.names import CLEAR_FORMS, LEGAL_FORMS, tokens
+from citegraph.language.names import CLEAR_FORMS, tokens
 from citegraph.language.word_tables import alternation
 
 LINES = 14
@@ -105,10 +105,5 @@ def _named(text: str, start: int, end: int) -> tuple[int, int] | None:
     found = list(tokens(line))
     for place, token in enumerate(found):
         if place and not token.bracketed and token.text in CLEAR_FORMS:
-            last = token
-            for other in found[place + 1 :]:
-                if other.text not in LEGAL_FORMS and not other.text.isupper():
-                    break
-                last = other
-            return start, start + last.end + (text[start + last.end : start + last.end + 1] == ".")
+            return start, end_of_form(text, start, found[place:])
     return None
