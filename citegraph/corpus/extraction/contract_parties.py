@@ -61,13 +61,8 @@ def _labels() -> re.Pattern[str]:
 
 
 @cache
-def _roles() -> frozenset[str]:
-    return frozenset(fold(" ".join(words.split())) for words in table("contracts")["roles"].split("|"))
-
-
-@cache
-def _no_party() -> frozenset[str]:
-    return frozenset(fold(" ".join(words.split())) for words in table("contracts")["no_party"].split("|"))
+def _folded(part: str) -> frozenset[str]:
+    return frozenset(fold(" ".join(words.split())) for words in table("contracts")[part].split("|"))
 
 
 def find_parties(text: str, phrases: Sequence[str]) -> list[Party]:
@@ -125,7 +120,7 @@ def _defined(text: str, start: int, words: str) -> Iterator[Party]:
         if found > 1 and _SENTENCE.search(between):
             return
         role = " ".join(re.sub(_ARTICLE, "", term["term"], flags=re.IGNORECASE).split())
-        if fold(role) in _no_party():
+        if fold(role) in _folded("no_party"):
             continue
         if _collective().match(term[0]) and not (
             stop or _SENTENCE.search(between) or _POSTCODE.search(between)
@@ -174,10 +169,8 @@ _POSTCODE = re.compile(r"\b[A-Z][a-z]+\.?,?\s+\d{4,5}(?:-\d{4})?\b|\b[A-Z]{2}\s+
 _DESCRIBED = re.compile(r"[\s,;:.]*(?:[a-z]|\d)")
 
 
-_BEGINS_WITH_AND = re.compile(rf"[\s,;:.]*(?:{alternation('contracts', 'and')})\b")
-_AND_BEFORE_NAME = re.compile(
-    rf"\s(?:{alternation('contracts', 'and')})\b:?\s+(?=[\"“(]*[A-Z0-9])", re.IGNORECASE
-)
+_BEGINS_WITH_AND = re.compile(rf"[\s,;:.]*(?:{_AND})\b")
+_AND_BEFORE_NAME = re.compile(rf"\s(?:{_AND})\b:?\s+(?=[\"“(]*[A-Z0-9])", re.IGNORECASE)
 
 
 def _after_description(text: str, start: int, end: int) -> int:
@@ -223,7 +216,7 @@ def _closed_by_roles(text: str) -> Iterator[Party]:
         if (
             found is None
             or fold(role) in known
-            or not (fold(role) in _roles() or _is_short_for(role, found[0]))
+            or not (fold(role) in _folded("roles") or _is_short_for(role, found[0]))
         ):
             continue
         span = _name(text, begin + found.start(), term.start())
@@ -268,7 +261,7 @@ def _names(text: str, start: int) -> Iterator[Party]:
         span = _name(text, first, last)
         if span:
             term = _DEFINED.search(text, span[1], last)
-            role = term["term"] if term and fold(term["term"]) not in _no_party() else ""
+            role = term["term"] if term and fold(term["term"]) not in _folded("no_party") else ""
             yield Party(*span, " ".join(role.split()))
 
 
@@ -339,7 +332,7 @@ def _is_sentence(piece: str) -> bool:
     """Return whether a piece says more than a name: many words in lower case, a label, or roles alone ("Landlord and")."""
     words = piece.split()
     small = sum(word[:1].islower() for word in words)
-    return (len(words) > 5 and 2 * small > len(words)) or ":" in piece or fold(words[0]) in _roles()
+    return (len(words) > 5 and 2 * small > len(words)) or ":" in piece or fold(words[0]) in _folded("roles")
 
 
 def _after_form(piece: str) -> str:
