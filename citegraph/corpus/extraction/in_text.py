@@ -103,13 +103,18 @@ def _quantities(field: Field, text: str) -> Iterator[Typed]:
         yield Typed(start, end, raw, Quantity(value + 0.0, " ".join(raw.split())))
 
 
+def read_value(field: Field, raw: str, today: date, order: str) -> Value | None:
+    """Return a raw value as the field's type, None where the field does not take it."""
+    try:
+        return coerce(field, raw, today=today, order=order)
+    except BadInput:
+        return None
+
+
 def _coerced(field: Field, text: str, pattern: re.Pattern[str], today: date, order: str) -> Iterator[Typed]:
     for found in pattern.finditer(text):
-        raw = found[0]
-        try:
-            yield Typed(found.start(), found.end(), found[0], coerce(field, raw, today=today, order=order))
-        except BadInput:
-            continue
+        if (value := read_value(field, found[0], today, order)) is not None:
+            yield Typed(found.start(), found.end(), found[0], value)
 
 
 def _strings(field: Field, text: str, today: date, order: str) -> Iterator[Typed]:
@@ -132,11 +137,8 @@ def _one(field: Field, text: str, start: int, end: int, today: date, order: str)
         return
     if field.kind == "organization" and not re.search(r"[^\W\d_]{2}", raw):
         return
-    try:
-        value = coerce(field, raw, today=today, order=order)
-    except BadInput:
-        return
-    yield Typed(start, start + len(raw), raw, value)
+    if (value := read_value(field, raw, today, order)) is not None:
+        yield Typed(start, start + len(raw), raw, value)
 
 
 def _declared(field: Field, text: str) -> Iterator[Typed]:
@@ -209,10 +211,8 @@ def find_places(field: Field, text: str, *, today: date, order: str) -> Iterator
         )
         places += [(found, name) for found, name in adjectives if name]
     for found, name in sorted(places, key=lambda place: place[0].start()):
-        try:
-            yield Typed(found.start(), found.end(), found[0], coerce(field, name, today=today, order=order))
-        except BadInput:
-            continue
+        if (value := read_value(field, name, today, order)) is not None:
+            yield Typed(found.start(), found.end(), found[0], value)
 
 
 @cache

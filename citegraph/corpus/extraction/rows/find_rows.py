@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
-from typing import Any
 
 from citegraph.corpus.extraction.einvoice import read_lines
-from citegraph.corpus.extraction.in_text import find_typed
+from citegraph.corpus.extraction.in_text import find_typed, read_value
 from citegraph.corpus.extraction.labelled.laid_out import LaidOut
 from citegraph.corpus.extraction.rows.by_sums import proved_rows
 from citegraph.corpus.extraction.rows.grid import GridLine, grid_lines
@@ -18,8 +17,6 @@ from citegraph.corpus.extraction.rows.row_heads import Heads, heads_of
 from citegraph.corpus.records.extracted.found import FoundRow
 from citegraph.corpus.schema.bucket import Bucket, RowKind
 from citegraph.corpus.schema.field import Field, Value
-from citegraph.corpus.schema.values import coerce
-from citegraph.errors import BadInput
 from citegraph.language.amounts import Money, Quantity, rounded
 from citegraph.language.terms import fold
 from citegraph.language.word_tables import alternation
@@ -81,7 +78,7 @@ def _of_data(kind: RowKind, embedded: Sequence[bytes], today: date, order: str) 
             typed = {
                 field.name: value
                 for term, field in terms.items()
-                if term in line and (value := _coerced(field, line[term], today, order)) is not None
+                if term in line and (value := read_value(field, line[term], today, order)) is not None
             }
             if kind.named_by in typed:
                 raw = ", ".join(line[term] for term in terms if term in line)
@@ -89,13 +86,6 @@ def _of_data(kind: RowKind, embedded: Sequence[bytes], today: date, order: str) 
         if rows:
             return rows
     return []
-
-
-def _coerced(field: Field, raw: Any, today: date, order: str) -> Value | None:
-    try:
-        return coerce(field, raw, today=today, order=order)
-    except BadInput:
-        return None
 
 
 def _ends(bucket: Bucket, kind: RowKind) -> re.Pattern[str] | None:
@@ -194,7 +184,7 @@ def _typed(field: Field, text: str, today: date, order: str) -> Value | None:
         return first.value
     # An amount of whole units has no cents and no sign of money: in its own column it is one all the same.
     bare = re.fullmatch(r"[-−+]?\d[\d.,' ]*", text.strip())
-    return _coerced(field, text.strip(), today, order) if bare else None
+    return read_value(field, text.strip(), today, order) if bare else None
 
 
 def _continued(kind: RowKind, row: FoundRow, more: Value) -> FoundRow:
@@ -241,7 +231,7 @@ def _bare_rows(
         counted = kind.product.of[0] if kind.product else ""
         field = kind.field(counted)
         if field is not None and found["quantity"]:
-            quantity = _coerced(field, found["quantity"], today, order)
+            quantity = read_value(field, found["quantity"], today, order)
             if quantity is not None:
                 values[counted] = quantity
         rows.append(FoundRow(kind.name, values, line.text.strip(), *_span(look, line), None, UNPROVED))
