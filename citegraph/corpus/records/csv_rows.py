@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import column, func, select
+from sqlalchemy import column, func, inspect, select
 from sqlalchemy import table as named_table
 
 from citegraph.corpus.filters.clause import Filters
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore, Order
 from citegraph.corpus.records.annotations.annotation_tables import to_values
-from citegraph.corpus.records.database import translated
+from citegraph.corpus.records.database import seam, translated
 from citegraph.corpus.schema.bucket import show
 from citegraph.corpus.schema.field import Field, Value
 from citegraph.language.amounts import Money
@@ -121,7 +121,9 @@ def _stream(
     """Yield the rows through a server-side cursor, each with its document's source file."""
     rows = store.tables[bucket].rows
     statement = store.rows_statement(bucket, filters, None, order_by)
-    if translated(lambda: _has_table(store, "documents")):
+    with seam():
+        is_whole = inspect(store.engine).has_table("documents")
+    if is_whole:
         documents = named_table("documents", column("doc_id"), column("source_file"))
         source = select(documents.c.source_file).where(documents.c.doc_id == rows.c.doc_id).scalar_subquery()
         statement = statement.add_columns(source.label("source_file"))
@@ -131,9 +133,3 @@ def _stream(
         streaming = connection.execution_options(yield_per=FETCHED)
         for row in translated(lambda: streaming.execute(statement)).mappings():
             yield dict(row)
-
-
-def _has_table(store: AnnotationStore, name: str) -> bool:
-    from sqlalchemy import inspect
-
-    return inspect(store.engine).has_table(name)

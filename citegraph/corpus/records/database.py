@@ -48,9 +48,7 @@ from sqlalchemy.schema import CreateColumn
 from citegraph.errors import BadInput, Rejected, Unavailable
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
-    pass
+    from sqlalchemy import Connection, Result
 
 
 FORMAT = 1
@@ -211,10 +209,11 @@ def batches(ids: Sequence[Id]) -> Iterator[Sequence[Id]]:
     return (ids[begin : begin + IDS_A_STATEMENT] for begin in range(0, len(ids), IDS_A_STATEMENT))
 
 
-def translated(call: Callable[[], T]) -> T:
-    """Call the database and raise its failures as this project's two kinds, without statement or values."""
+@contextmanager
+def seam() -> Iterator[None]:
+    """Raise the failures of the database as this project's two kinds, without statement or values."""
     try:
-        return call()
+        yield
     except UnicodeEncodeError as error:
         raise BadInput(
             "A text with half a character (a lone surrogate), which no database can look for."
@@ -225,6 +224,25 @@ def translated(call: Callable[[], T]) -> T:
         raise Unavailable(f"The document database does not answer ({_short(error)}).") from error
     except SQLAlchemyError as error:
         raise _said(error) from error
+
+
+def translated(call: Callable[[], T]) -> T:
+    """Call the database; failures as `seam` raises them."""
+    with seam():
+        return call()
+
+
+@contextmanager
+def transaction(engine: Engine) -> Iterator[Connection]:
+    """Give a transaction; failures as `seam` raises them."""
+    with seam(), engine.begin() as connection:
+        yield connection
+
+
+def fetched(engine: Engine, statement: Any) -> Result[*tuple[Any, ...]]:
+    """Return a statement's result, read to its end; failures as `seam` raises them."""
+    with seam(), engine.connect() as connection:
+        return connection.execute(statement).freeze()()
 
 
 def _said(error: SQLAlchemyError) -> Unavailable | Rejected:
@@ -249,14 +267,10 @@ def _said(error: SQLAlchemyError) -> Unavailable | Rejected:
 
 
 def execute_all(engine: Engine, statements: Iterable[Any]) -> None:
-    """Execute statements in one transaction; failures as `translated` raises them."""
-
-    def run() -> None:
-        with engine.begin() as connection:
-            for statement in statements:
-                connection.execute(statement)
-
-    translated(run)
+    """Execute statements in one transaction; failures as `seam` raises them."""
+    with transaction(engine) as connection:
+        for statement in statements:
+            connection.execute(statement)
 
 
 def _short(error: SQLAlchemyError) -> str:
@@ -350,19 +364,13 @@ class IndexVersions:
 
     def of(self, bucket: str) -> int:
         """Return the version of a bucket's index, 0 before its first write."""
-
-        def run() -> int:
-            with self._engine.connect() as connection:
-                found = connection.scalar(select(_versions.c.version).where(_versions.c.bucket == bucket))
-                return int(found or 0)
-
-        return translated(run)
+        statement = select(_versions.c.version).where(_versions.c.bucket == bucket)
+        return int(fetched(self._engine, statement).scalar() or 0)
 
     def raise_(self, bucket: str) -> None:
         """Raise the version of a bucket's index by one; also when several processes do so at once."""
         higher = update(_versions).where(_versions.c.bucket == bucket).values(version=_versions.c.version + 1)
-
-        def run() -> None:
+        with seam():
             for _ in range(2):
                 try:
                     with self._engine.begin() as connection:
@@ -371,5 +379,3 @@ class IndexVersions:
                     return
                 except IntegrityError:
                     continue  # another process wrote the first version in between
-
-        translated(run)

@@ -35,8 +35,10 @@ from citegraph.corpus.records.database import (
     batches,
     create_tables,
     execute_all,
+    fetched,
     one_writer,
     open_database,
+    transaction,
     translated,
 )
 from citegraph.corpus.records.document_record import DocumentRecord, Status
@@ -192,23 +194,20 @@ class DocumentStore:
             for document in given
             for label in set(document.labels)
         ]
-
-        def run() -> None:
-            with self._engine.begin() as connection:
-                for ids in batches([document.doc_id for document in given]):
-                    connection.execute(delete(_documents).where(_documents.c.doc_id.in_(ids)))
-                    connection.execute(delete(_parts).where(_parts.c.doc_id.in_(ids)))
-                    connection.execute(delete(labels_table).where(labels_table.c.doc_id.in_(ids)))
-                connection.execute(insert(_documents), rows)
-                if parts:
-                    connection.execute(insert(_parts), parts)
-                if labels:
-                    connection.execute(insert(labels_table), labels)
-                if traits:
-                    _likeness.replace(connection, given[0].bucket, traits)
-
-        if rows:
-            translated(run)
+        if not rows:
+            return
+        with transaction(self._engine) as connection:
+            for ids in batches([document.doc_id for document in given]):
+                connection.execute(delete(_documents).where(_documents.c.doc_id.in_(ids)))
+                connection.execute(delete(_parts).where(_parts.c.doc_id.in_(ids)))
+                connection.execute(delete(labels_table).where(labels_table.c.doc_id.in_(ids)))
+            connection.execute(insert(_documents), rows)
+            if parts:
+                connection.execute(insert(_parts), parts)
+            if labels:
+                connection.execute(insert(labels_table), labels)
+            if traits:
+                _likeness.replace(connection, given[0].bucket, traits)
 
     def mark(self, doc_ids: Sequence[str], status: Status, only: Status | None = None) -> None:
         """Record that these documents are being written, revised or removed, or that all stores hold them.
@@ -223,15 +222,11 @@ class DocumentStore:
 
     def delete(self, doc_ids: Sequence[str]) -> None:
         """Remove documents; unknown ids are ignored."""
-
-        def run() -> None:
-            with self._engine.begin() as connection:
-                for ids in batches(doc_ids):
-                    _likeness.remove(connection, ids)
-                    for table in (_parts, _documents, labels_table):
-                        connection.execute(delete(table).where(table.c.doc_id.in_(ids)))
-
-        translated(run)
+        with transaction(self._engine) as connection:
+            for ids in batches(doc_ids):
+                _likeness.remove(connection, ids)
+                for table in (_parts, _documents, labels_table):
+                    connection.execute(delete(table).where(table.c.doc_id.in_(ids)))
 
     def get(self, doc_id: str) -> Document | None:
         """Return a document with its text, None when there is none of that id."""
@@ -404,20 +399,12 @@ class DocumentStore:
     def settle(self, supersedes: Mapping[str, str | None]) -> None:
         """Record which document each of these was found to replace, None for none."""
         rows = [{"document": doc_id, "replaced": other} for doc_id, other in supersedes.items()]
-
-        def run() -> None:
-            with self._engine.begin() as connection:
+        if rows:
+            with transaction(self._engine) as connection:
                 connection.execute(_likeness.settled(), rows)
 
-        if rows:
-            translated(run)
-
     def _rows(self, query: Any) -> Sequence[Row[Any]]:
-        def run() -> Sequence[Row[Any]]:
-            with self._engine.connect() as connection:
-                return connection.execute(query).all()
-
-        return translated(run)
+        return fetched(self._engine, query).all()
 
 
 def _row(document: Document, hashes: tuple[str, str], status: Status) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Column, Engine, Integer, MetaData, String, Table, Text, delete, insert, select
 
-from citegraph.corpus.records.database import batches, create_tables, translated
+from citegraph.corpus.records.database import batches, create_tables, fetched, transaction, translated
 
 _KEY = 32
 _TICK = 2_000_000_000
@@ -69,14 +69,8 @@ class SourceFiles:
 
     def of(self, bucket: str) -> dict[str, SourceRecord]:
         """Return the records of a bucket by source path; about half a kilobyte of memory each."""
-        table = self._table
-
-        def run() -> dict[str, SourceRecord]:
-            with self._engine.connect() as connection:
-                rows = connection.execute(select(table).where(table.c.bucket == bucket))
-                return {row.source: _record(row) for row in rows}
-
-        return translated(run)
+        rows = fetched(self._engine, select(self._table).where(self._table.c.bucket == bucket))
+        return {row.source: _record(row) for row in rows}
 
     def put(self, bucket: str, records: Sequence[SourceRecord]) -> None:
         """Insert or replace records."""
@@ -93,26 +87,19 @@ class SourceFiles:
             }
             for record in records
         ]
-
-        def run() -> None:
-            with self._engine.begin() as connection:
-                for keys in batches([str(row["key"]) for row in rows]):
-                    connection.execute(delete(self._table).where(self._table.c.key.in_(keys)))
-                connection.execute(insert(self._table), rows)
-
-        if rows:
-            translated(run)
+        if not rows:
+            return
+        with transaction(self._engine) as connection:
+            for keys in batches([str(row["key"]) for row in rows]):
+                connection.execute(delete(self._table).where(self._table.c.key.in_(keys)))
+            connection.execute(insert(self._table), rows)
 
     def forget(self, bucket: str, sources: Iterable[str]) -> None:
         """Remove records; unknown ones are ignored."""
         keys = [_key(bucket, source) for source in sources]
-
-        def run() -> None:
-            with self._engine.begin() as connection:
-                for some in batches(keys):
-                    connection.execute(delete(self._table).where(self._table.c.key.in_(some)))
-
-        translated(run)
+        with transaction(self._engine) as connection:
+            for some in batches(keys):
+                connection.execute(delete(self._table).where(self._table.c.key.in_(some)))
 
 
 def stamp_of(path: Path) -> str:

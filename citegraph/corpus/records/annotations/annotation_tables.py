@@ -42,7 +42,14 @@ from sqlalchemy.sql.functions import GenericFunction
 
 from citegraph.corpus.filters.sql_filter import Tables, compared_column, folded_string
 from citegraph.corpus.records.access import OWNER, create_labels_table
-from citegraph.corpus.records.database import add_columns, create_tables, open_database, translated
+from citegraph.corpus.records.database import (
+    add_columns,
+    create_tables,
+    fetched,
+    open_database,
+    transaction,
+    translated,
+)
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field, Value
 from citegraph.errors import BadInput
@@ -430,7 +437,7 @@ class AnnotationWrites:
         stored = 0
         while batch := list(islice(annotations, BATCH)):
             unique = {annotation.doc_id: annotation for annotation in batch}
-            translated(lambda unique=unique: self._replace(bucket, unique))  # type: ignore[misc]
+            self._replace(bucket, unique)
             stored += len(unique)
         return stored
 
@@ -438,12 +445,12 @@ class AnnotationWrites:
         """Forget the values of documents; unknown ids are passed over."""
         ids = iter(doc_ids)
         while batch := list(islice(ids, BATCH)):
-            translated(lambda batch=batch: self._replace(bucket, {}, gone=batch))  # type: ignore[misc]
+            self._replace(bucket, {}, gone=batch)
 
     def _replace(self, bucket: str, new: Mapping[str, Annotation], gone: Sequence[str] = ()) -> None:
         tables, declared = self.tables[bucket], self.buckets[bucket]
         ids = [*new, *gone]
-        with self.engine.begin() as connection:
+        with transaction(self.engine) as connection:
             counts, shown = self._held(connection, bucket, ids), dict[tuple[str, str], str]()
             connection.execute(delete(tables.items).where(tables.items.c.doc_id.in_(ids)))
             connection.execute(delete(tables.rows).where(tables.rows.c.doc_id.in_(ids)))
@@ -522,9 +529,4 @@ class AnnotationWrites:
 
     def run(self, statement: Any) -> Any:
         """Return a statement's result, fetched; failures are `Unavailable` or `Rejected`."""
-
-        def execute() -> Any:
-            with self.engine.connect() as connection:
-                return connection.execute(statement).freeze()()
-
-        return translated(execute)
+        return fetched(self.engine, statement)

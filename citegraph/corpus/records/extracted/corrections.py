@@ -25,7 +25,15 @@ from sqlalchemy import (
     select,
 )
 
-from citegraph.corpus.records.database import add_columns, batches, create_tables, open_database, translated
+from citegraph.corpus.records.database import (
+    add_columns,
+    batches,
+    create_tables,
+    fetched,
+    open_database,
+    transaction,
+    translated,
+)
 from citegraph.corpus.records.likeness import signature_of, similarity
 from citegraph.corpus.schema.document import Document
 from citegraph.corpus.schema.field import Value
@@ -142,16 +150,13 @@ class CorrectionStore:
         """Keep corrections in one transaction, each in place of an earlier one of its field."""
         rows = [{name: getattr(item, name) for name in Correction.__slots__} for item in corrections]
         edits = [_edit(item, "absent" if item.raw is None else "set") for item in corrections]
-
-        def run() -> None:
-            with self._engine.begin() as connection:
-                for item in corrections:
-                    connection.execute(delete(corrections_table).where(_this(item.doc_id, item.field)))
-                connection.execute(insert(corrections_table), rows)
-                connection.execute(insert(_history), edits)
-
-        if rows:
-            translated(run)
+        if not rows:
+            return
+        with transaction(self._engine) as connection:
+            for item in corrections:
+                connection.execute(delete(corrections_table).where(_this(item.doc_id, item.field)))
+            connection.execute(insert(corrections_table), rows)
+            connection.execute(insert(_history), edits)
 
     def undo(self, doc_id: str, field: str, by: str | None = None) -> bool:
         """Forget a correction; return whether there was one."""
@@ -159,13 +164,9 @@ class CorrectionStore:
         if found is None:
             return False
         undone = replace(found, corrected_by=by, corrected_at=datetime.now(UTC), note=None)
-
-        def run() -> None:
-            with self._engine.begin() as connection:
-                connection.execute(delete(corrections_table).where(_this(doc_id, field)))
-                connection.execute(insert(_history), [_edit(undone, "undo")])
-
-        translated(run)
+        with transaction(self._engine) as connection:
+            connection.execute(delete(corrections_table).where(_this(doc_id, field)))
+            connection.execute(insert(_history), [_edit(undone, "undo")])
         return True
 
     def adopt(self, heirs: Mapping[str, str]) -> None:
@@ -196,25 +197,19 @@ class CorrectionStore:
 
     def forget(self, doc_ids: Sequence[str]) -> None:
         """Forget the corrections of documents and their history."""
-
-        def run() -> None:
-            with self._engine.begin() as connection:
-                for table in (corrections_table, _history):
-                    for some in batches(doc_ids):
-                        connection.execute(delete(table).where(table.c.doc_id.in_(some)))
-
-        translated(run)
+        with transaction(self._engine) as connection:
+            for table in (corrections_table, _history):
+                for some in batches(doc_ids):
+                    connection.execute(delete(table).where(table.c.doc_id.in_(some)))
 
     def _edits(self, chosen: ColumnElement[bool]) -> list[Edit]:
         wanted = select(*(_history.c[name] for name in Edit.__slots__)).where(chosen)
-        with self._engine.connect() as connection:
-            rows = translated(lambda: connection.execute(wanted.order_by(_history.c.number)).all())
+        rows = fetched(self._engine, wanted.order_by(_history.c.number))
         return [Edit(**{**row._asdict(), "done_at": _aware(row.done_at)}) for row in rows]
 
     def _read(self, statement: Select[Any]) -> list[Correction]:
         order = (corrections_table.c.doc_id, corrections_table.c.field)
-        with self._engine.connect() as connection:
-            rows = translated(lambda: connection.execute(statement.order_by(*order)).all())
+        rows = fetched(self._engine, statement.order_by(*order))
         return [Correction(**{**row._asdict(), "corrected_at": _aware(row.corrected_at)}) for row in rows]
 
 

@@ -13,7 +13,6 @@ from sqlalchemy import (
     Integer,
     MetaData,
     RowMapping,
-    Select,
     String,
     Table,
     Text,
@@ -23,7 +22,14 @@ from sqlalchemy import (
     select,
 )
 
-from citegraph.corpus.records.database import batches, create_tables, open_database, translated
+from citegraph.corpus.records.database import (
+    batches,
+    create_tables,
+    fetched,
+    open_database,
+    transaction,
+    translated,
+)
 from citegraph.corpus.records.extracted.corrections import CorrectionStore
 from citegraph.corpus.records.extracted.found import Candidate, Extracted, Extraction, FoundRow, Refused
 from citegraph.corpus.records.extracted.row_store import RowStore, rows_bucket
@@ -101,18 +107,15 @@ class ExtractionStore:
         rows = [
             row for doc_id, extraction in extractions.items() for row in _rows(bucket, doc_id, extraction)
         ]
-
-        def run() -> None:
-            with self._engine.begin() as connection:
-                for some in batches(ids):
-                    connection.execute(delete(annotations_table).where(annotations_table.c.doc_id.in_(some)))
-                if rows:
-                    connection.execute(insert(annotations_table), rows)
-                of = {doc_id: extraction.rows for doc_id, extraction in extractions.items()}
-                self.rows.put(connection, bucket, of)
-
-        if ids:
-            translated(run)
+        if not ids:
+            return
+        with transaction(self._engine) as connection:
+            for some in batches(ids):
+                connection.execute(delete(annotations_table).where(annotations_table.c.doc_id.in_(some)))
+            if rows:
+                connection.execute(insert(annotations_table), rows)
+            of = {doc_id: extraction.rows for doc_id, extraction in extractions.items()}
+            self.rows.put(connection, bucket, of)
 
     def announce(self, bucket: str, extractions: Mapping[str, Extraction]) -> None:
         """Add which values of these documents will be stored, beside those that are; `put` then replaces all.
@@ -130,19 +133,16 @@ class ExtractionStore:
         these = (annotations_table.c.doc_id == bindparam("document")) & (
             annotations_table.c.field == bindparam("named")
         )
-
-        def run() -> None:
-            with self._engine.begin() as connection:
+        if rows:
+            with transaction(self._engine) as connection:
                 connection.execute(delete(annotations_table).where(these), keys)
                 connection.execute(insert(annotations_table), rows)
-
-        if rows:
-            translated(run)
 
     def get(self, doc_id: str) -> list[Found]:
         """Return everything extracted from a document, by field, the value that stands first."""
         this = select(annotations_table).where(annotations_table.c.doc_id == doc_id)
-        return self._found(this.order_by(annotations_table.c.field, annotations_table.c.ordinal))
+        ordered = this.order_by(annotations_table.c.field, annotations_table.c.ordinal)
+        return [to_found(row) for row in fetched(self._engine, ordered).mappings()]
 
     def extraction(self, bucket: Bucket, doc_id: str) -> Extraction:
         """Return what was extracted from a document as it was found; values that no field takes any more are left out."""
@@ -181,20 +181,11 @@ class ExtractionStore:
 
     def delete(self, doc_ids: Sequence[str]) -> None:
         """Forget the extractions of documents; their corrections wait for the documents to come back."""
-
-        def run() -> None:
-            with self._engine.begin() as connection:
-                for some in batches(doc_ids):
-                    connection.execute(delete(annotations_table).where(annotations_table.c.doc_id.in_(some)))
-                self.rows.delete(connection, doc_ids)
-
-        translated(run)
+        with transaction(self._engine) as connection:
+            for some in batches(doc_ids):
+                connection.execute(delete(annotations_table).where(annotations_table.c.doc_id.in_(some)))
+            self.rows.delete(connection, doc_ids)
         self.tables.delete(doc_ids)
-
-    def _found(self, statement: Select[Any]) -> list[Found]:
-        with self._engine.connect() as connection:
-            rows = translated(lambda: connection.execute(statement).mappings().all())
-        return [to_found(row) for row in rows]
 
 
 def to_found(row: RowMapping) -> Found:

@@ -7,10 +7,7 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
-    Connection,
     Engine,
-    RowMapping,
-    Select,
     Subquery,
     and_,
     case,
@@ -21,7 +18,7 @@ from sqlalchemy import (
 )
 
 from citegraph.corpus.records.access import OWNER, Principal, sql_condition
-from citegraph.corpus.records.database import batches, open_database, translated
+from citegraph.corpus.records.database import batches, fetched, open_database
 from citegraph.corpus.records.extracted.corrections import corrections_table
 from citegraph.corpus.records.extracted.extraction_store import Found, annotations_table, to_found
 from citegraph.corpus.schema.bucket import Bucket
@@ -86,14 +83,9 @@ class ReviewList:
         listed = select(doubts).where(doubts.c.certainty < below)
         weight = case(_weights(bucket), value=doubts.c.field, else_=1.0)
         order = ((weight * (1 - doubts.c.certainty)).desc(), doubts.c.doc_id, doubts.c.field)
-        with self._engine.connect() as connection:
-            total = translated(
-                lambda: connection.execute(select(func.count()).select_from(listed.subquery())).scalar_one()
-            )
-            rows = translated(
-                lambda: connection.execute(listed.order_by(*order).limit(limit).offset(offset)).all()
-            )
-            found = self._found(connection, [(row.doc_id, row.field) for row in rows])
+        total = fetched(self._engine, select(func.count()).select_from(listed.subquery())).scalar_one()
+        rows = fetched(self._engine, listed.order_by(*order).limit(limit).offset(offset)).all()
+        found = self._found([(row.doc_id, row.field) for row in rows])
         items = (
             ReviewItem(row.doc_id, row.field, round(row.certainty, 4), tuple(found[row.doc_id, row.field]))
             for row in rows
@@ -108,9 +100,8 @@ class ReviewList:
         for some in batches(doc_ids):
             doubts = self._doubts(bucket, (), some)
             listed = select(doubts.c.field, func.count().label("listed")).where(doubts.c.certainty < below)
-            with self._engine.connect() as connection:
-                rows = _all(connection, listed.group_by(doubts.c.field))
-            found.update({row["field"]: int(row["listed"]) for row in rows})
+            rows = fetched(self._engine, listed.group_by(doubts.c.field))
+            found.update({row.field: int(row.listed) for row in rows})
         return dict(found)
 
     def _doubts(
@@ -145,21 +136,15 @@ class ReviewList:
             .subquery()
         )
 
-    def _found(
-        self, connection: Connection, keys: Sequence[tuple[str, str]]
-    ) -> Mapping[tuple[str, str], list[Found]]:
+    def _found(self, keys: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], list[Found]]:
         table = annotations_table.c
         found: dict[tuple[str, str], list[Found]] = {key: [] for key in keys}
         for some in _parts(keys):
             these = or_(*(and_(table.doc_id == doc_id, table.field == field) for doc_id, field in some))
             statement = select(annotations_table).where(these).order_by(table.ordinal)
-            for row in _all(connection, statement):
+            for row in fetched(self._engine, statement).mappings():
                 found[row["doc_id"], row["field"]].append(to_found(row))
         return found
-
-
-def _all(connection: Connection, statement: Select[Any]) -> Sequence[RowMapping]:
-    return translated(lambda: connection.execute(statement).mappings().all())
 
 
 def _parts(keys: Sequence[tuple[str, str]]) -> Iterator[Sequence[tuple[str, str]]]:

@@ -34,7 +34,7 @@ from sqlalchemy import (
 from citegraph.corpus.filters.clause import Clause, Filters, Group
 from citegraph.corpus.filters.filter_operators import Condition, Range, compile_clause
 from citegraph.corpus.filters.sql_filter import folded_string, has_part
-from citegraph.corpus.records.database import batches, create_tables, translated
+from citegraph.corpus.records.database import batches, create_tables, fetched, translated
 from citegraph.corpus.records.extracted.found import FoundRow
 from citegraph.corpus.schema.bucket import Bucket, RowKind, show
 from citegraph.corpus.schema.field import Value
@@ -178,13 +178,12 @@ class RowStore:
     def count(self, query: RowQuery) -> int:
         """Return how many rows match."""
         statement = select(func.count()).select_from(rows_table).where(_condition(query))
-        return int(self._run(lambda connection: connection.execute(statement).scalar_one()))
+        return int(fetched(self._engine, statement).scalar_one())
 
     def documents(self, query: RowQuery) -> list[str]:
         """Return the ids of all documents with a row that matches, in order."""
         statement = select(rows_table.c.doc_id).where(_condition(query)).distinct()
-        found = self._run(lambda connection: connection.execute(statement).scalars().all())
-        return sorted(found)
+        return sorted(fetched(self._engine, statement).scalars())
 
     def number(self, query: RowQuery, function: Function, column: str) -> list[RowNumber]:
         """Return a sum, average, minimum or maximum of a column, or the count of its values, one a unit.
@@ -210,19 +209,12 @@ class RowStore:
             .group_by(unit)
             .order_by(unit)
         )
-        rows = self._run(lambda connection: connection.execute(statement).all())
+        rows = fetched(self._engine, statement)
         return [RowNumber(Decimal(f"{float(one):.15g}"), str(of), int(count)) for one, of, count in rows]
 
     def _stored(self, statement: Select[Any]) -> list[StoredRow]:
-        rows = self._run(lambda connection: connection.execute(statement).mappings().all())
+        rows = fetched(self._engine, statement).mappings()
         return [StoredRow(**{name: row[name] for name in StoredRow.__slots__}) for row in rows]
-
-    def _run(self, call: Any) -> Any:
-        def run() -> Any:
-            with self._engine.connect() as connection:
-                return call(connection)
-
-        return translated(run)
 
 
 def rows_bucket(kind: RowKind, bucket: Bucket) -> Bucket:

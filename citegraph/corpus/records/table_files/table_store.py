@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from itertools import islice
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from sqlalchemy import (
     JSON,
@@ -34,7 +34,7 @@ from sqlalchemy import (
 )
 
 from citegraph.corpus.filters.sql_filter import has_part
-from citegraph.corpus.records.database import batches, create_tables, translated
+from citegraph.corpus.records.database import batches, create_tables, fetched, transaction, translated
 from citegraph.corpus.records.table_files.columns import TableColumn, of_scale, scaled
 from citegraph.corpus.records.table_files.file_tables import FileRow, FileTable, file_tables
 from citegraph.corpus.schema.document import Document
@@ -46,7 +46,6 @@ Cut = Literal["", "day", "month", "quarter", "year"]
 
 WRITTEN = 2_000
 """Rows that are written at a time."""
-T = TypeVar("T")
 
 _metadata = MetaData()
 tables_table = Table(
@@ -155,41 +154,32 @@ class TableStore:
             order: how the bucket reads "03/04/2018".
         """
         given = list(documents)
-
-        def run() -> None:
-            with self._engine.begin() as connection:
-                _delete(connection, [document.doc_id for document in given])
-                for document in given:
-                    for table, rows in file_tables(document, order):
-                        _write(connection, document, table, rows)
-
-        translated(run)
+        with transaction(self._engine) as connection:
+            _delete(connection, [document.doc_id for document in given])
+            for document in given:
+                for table, rows in file_tables(document, order):
+                    _write(connection, document, table, rows)
 
     def delete(self, doc_ids: Sequence[str]) -> None:
         """Forget the tables of documents."""
-
-        def run() -> None:
-            with self._engine.begin() as connection:
-                _delete(connection, doc_ids)
-
-        translated(run)
+        with transaction(self._engine) as connection:
+            _delete(connection, doc_ids)
 
     def of_buckets(self, buckets: Sequence[str]) -> list[StoredTable]:
         """Return the first tables of buckets by document and place."""
         chosen = select(tables_table).where(tables_table.c.bucket.in_(list(buckets)))
         chosen = chosen.order_by(tables_table.c.doc_id, tables_table.c.number).limit(5_000)
-        found = self._run(lambda connection: connection.execute(chosen).mappings().all())
-        return [_stored(row) for row in found]
+        return [_stored(row) for row in fetched(self._engine, chosen).mappings()]
 
     def of(self, doc_id: str) -> list[StoredTable]:
         """Return the tables of a document in their order."""
         chosen = select(tables_table).where(tables_table.c.doc_id == doc_id).order_by(tables_table.c.number)
-        return [_stored(row) for row in self._run(lambda one: one.execute(chosen).mappings().all())]
+        return [_stored(row) for row in fetched(self._engine, chosen).mappings()]
 
     def count(self, query: TableQuery) -> int:
         """Return how many rows meet the conditions."""
         statement = select(func.count()).select_from(file_rows_table).where(_condition(query))
-        return int(self._run(lambda connection: connection.execute(statement).scalar_one()))
+        return int(fetched(self._engine, statement).scalar_one())
 
     def places(
         self, query: TableQuery, *, by: int | None = None, descending: bool = False, limit: int = 100
@@ -200,8 +190,7 @@ class TableStore:
             key = _value(query.table.columns[by], by)
             statement = statement.where(key.is_not(None)).order_by(key.desc() if descending else key.asc())
         statement = statement.order_by(_rows.ordinal).limit(limit)
-        found = self._run(lambda connection: connection.execute(statement).all())
-        return [(int(start), int(end)) for start, end in found]
+        return [(int(start), int(end)) for start, end in fetched(self._engine, statement)]
 
     def number(
         self,
@@ -251,7 +240,7 @@ class TableStore:
             statement = statement.where(value.is_not(None))
         if grouping:
             statement = statement.group_by(*grouping).order_by(*grouping)
-        found = self._run(lambda connection: connection.execute(statement).all())
+        found = fetched(self._engine, statement).all()
         numbers = []
         for one, rows, first, of_group, of_unit in found:
             said = str(of_unit or (declared.unit if declared else ""))
@@ -278,19 +267,19 @@ class TableStore:
         found: list[str] = []
         for some in batches(phrases):
             statement = select(value).where(_of(table), value.in_(list(some))).distinct()
-            found += self._run(lambda one, statement=statement: one.execute(statement).scalars().all())  # type: ignore[misc]
+            found += fetched(self._engine, statement).scalars()
         return found
 
     def holds_part(self, table: StoredTable, column: int, part: str) -> bool:
         """Tell whether a cell of a column of words holds a folded word, or a word that begins so."""
         value = _value(table.columns[column], column)
         statement = select(_rows.ordinal).where(_of(table), _has_word(value, part)).limit(1)
-        return self._run(lambda one: one.execute(statement).first()) is not None
+        return fetched(self._engine, statement).first() is not None
 
     def cell(self, table: StoredTable, ordinal: int) -> tuple[int, int] | None:
         """Return the characters of one row of a table."""
         this = and_(_of(table), _rows.ordinal == ordinal)
-        found = self._run(lambda one: one.execute(select(_rows.start, _rows.end).where(this)).first())
+        found = fetched(self._engine, select(_rows.start, _rows.end).where(this)).first()
         return (int(found[0]), int(found[1])) if found else None
 
     def _median(
@@ -303,17 +292,8 @@ class TableStore:
         if not rows or declared is None:
             return None
         statement = select(value).where(condition).order_by(value).offset((rows - 1) // 2).limit(2 - rows % 2)
-        middle = [
-            int(one) for one in self._run(lambda connection: connection.execute(statement).scalars().all())
-        ]
+        middle = [int(one) for one in fetched(self._engine, statement).scalars()]
         return of_scale(sum(middle), declared.places) / len(middle)
-
-    def _run(self, call: Callable[[Connection], T]) -> T:
-        def run() -> T:
-            with self._engine.connect() as connection:
-                return call(connection)
-
-        return translated(run)
 
 
 def _delete(connection: Connection, doc_ids: Sequence[str]) -> None:
