@@ -228,14 +228,38 @@ class AnnotationStore(AnnotationWrites):
     def facets(
         self, bucket: str, filters: Filters = (), fields: Sequence[str] | None = None, limit: int = 10
     ) -> dict[str, list[Facet]]:
-        """Return, for each field, its most frequent values within the matching documents; see `count_facets`."""
-        return count_facets(self, bucket, filters, fields=fields, limit=limit)
+        """Return, for each field, its most frequent values within the matching documents, with counts.
+
+        Dates are counted by year; fields that are missing throughout are left out.
+
+        Args:
+            fields: default: every field that can be counted (listed values, dates, truth values).
+            limit: values a field.
+        """
+        declared = (
+            countable(self, bucket) if fields is None else [self.field(bucket, name) for name in fields]
+        )
+        large = bool(filters) and self.count(bucket, filters) > GROUPED
+        with ThreadPoolExecutor(max_workers=4) as threads:
+            counts = threads.map(
+                lambda item: _field_facets(self, bucket, filters, declared=item, limit=limit, large=large),
+                declared,
+            )
+            return {item.name: facets for item, facets in zip(declared, counts, strict=True) if facets}
 
     def telling_facets(
         self, bucket: str, filters: Filters = (), *, fields: int = 3, limit: int = 10
     ) -> dict[str, list[Facet]]:
-        """Return the facets that cut the matching documents best, the most telling first."""
-        return most_telling(self, bucket, filters, fields=fields, limit=limit)
+        """Return the facets that cut the matching documents best: those of the highest entropy first.
+
+        The entropy is that of the shown values and one rest (other values and missing), in bits; a field
+        with one value for all says nothing, and one with a value a document leaves all in the rest.
+        """
+        total = self.count(bucket, filters)
+        facets = self.facets(bucket, filters, limit=limit)
+        told = {name: entropy([facet.count for facet in found], total) for name, found in facets.items()}
+        ranked = sorted(facets, key=lambda name: -told[name])
+        return {name: facets[name] for name in [name for name in ranked if told[name] > 0.1][:fields]}
 
     def shown_values(self, bucket: str, field: str, folded: Sequence[Any]) -> dict[Any, str]:
         """Return folded values of a listed field to how they are shown; of other fields nothing."""
@@ -327,49 +351,6 @@ class Facet:
     label: str
     count: int
     clause: Clause
-
-
-def count_facets(
-    store: AnnotationStore,
-    bucket: str,
-    filters: Filters = (),
-    *,
-    fields: Sequence[str] | None = None,
-    limit: int = 10,
-) -> dict[str, list[Facet]]:
-    """Return, for each field, its most frequent values within the matching documents, with counts.
-
-    Dates are counted by year; fields that are missing throughout are left out.
-
-    Args:
-        fields: default: every field that can be counted (listed values, dates, truth values).
-        limit: values a field.
-    """
-    declared = (
-        [store.field(bucket, name) for name in fields] if fields is not None else countable(store, bucket)
-    )
-    large = bool(filters) and store.count(bucket, filters) > GROUPED
-    with ThreadPoolExecutor(max_workers=4) as threads:
-        counts = threads.map(
-            lambda item: _field_facets(store, bucket, filters, declared=item, limit=limit, large=large),
-            declared,
-        )
-        return {item.name: facets for item, facets in zip(declared, counts, strict=True) if facets}
-
-
-def most_telling(
-    store: AnnotationStore, bucket: str, filters: Filters = (), *, fields: int = 3, limit: int = 10
-) -> dict[str, list[Facet]]:
-    """Return the facets that cut the matching documents best: those of the highest entropy first.
-
-    The entropy is that of the shown values and one rest (other values and missing), in bits; a field
-    with one value for all says nothing, and one with a value a document leaves all in the rest.
-    """
-    total = store.count(bucket, filters)
-    facets = count_facets(store, bucket, filters, limit=limit)
-    told = {name: entropy([facet.count for facet in found], total) for name, found in facets.items()}
-    ranked = sorted(facets, key=lambda name: -told[name])
-    return {name: facets[name] for name in [name for name in ranked if told[name] > 0.1][:fields]}
 
 
 def countable(store: AnnotationStore, bucket: str) -> list[Field]:
