@@ -69,12 +69,10 @@ class AnnotationStore(AnnotationWrites):
 
     def get(self, doc_id: str, bucket: str | None = None) -> dict[str, Value] | None:
         """Return a document's typed values; None when no bucket (or not that one) knows it."""
-        for name in self.buckets if bucket is None else {bucket} & self.buckets.keys():
-            rows = self.tables[name].rows
-            this = and_(rows.c.doc_id == doc_id, sql_condition(self.principal, rows.c.doc_id))
-            found = self.run(select(rows).where(this)).mappings().first()
-            if found is not None:
-                return to_values(self.buckets[name], found)
+        for name in self.buckets if bucket is None else (bucket,):
+            found = self.values_of(name, [doc_id])
+            if doc_id in found:
+                return found[doc_id]
         return None
 
     def values_of(self, bucket: str, doc_ids: Sequence[str]) -> dict[str, dict[str, Value]]:
@@ -100,12 +98,7 @@ class AnnotationStore(AnnotationWrites):
 
     def get_sources(self, doc_id: str, bucket: str) -> dict[str, Source]:
         """Return where the values of a document were found, for those that were extracted."""
-        if bucket not in self.tables:
-            return {}
-        rows = self.tables[bucket].rows
-        this = and_(rows.c.doc_id == doc_id, sql_condition(self.principal, rows.c.doc_id))
-        found = self.run(select(rows.c.sources).where(this)).scalar()
-        return {name: Source(**place) for name, place in (found or {}).items()}
+        return self.sources_of(bucket, [doc_id]).get(doc_id, {})
 
     def sources_of(self, bucket: str, doc_ids: Sequence[str]) -> dict[str, dict[str, Source]]:
         """Return `get_sources` of those among many documents that have some, by id."""
