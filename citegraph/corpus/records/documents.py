@@ -320,12 +320,6 @@ class DocumentStore:
         rows = self._rows(self._seen(select(*_SMALL).where(_documents.c.bucket == bucket)))
         return {row.doc_id: _record(row) for row in rows}
 
-    def hashes(self, bucket: str) -> dict[str, str]:
-        """Return the content hash of each finished document of a bucket by id."""
-        query = self._seen(select(_documents.c.doc_id, _documents.c.content_hash))
-        rows = self._rows(query.where(_documents.c.bucket == bucket, _documents.c.status == "done"))
-        return {row.doc_id: row.content_hash for row in rows}
-
     def alone(self, source_path: str) -> bool:
         """Tell whether a source file holds one document only, whoever may see the others."""
         query = select(func.count()).select_from(_documents).where(_documents.c.source_path == source_path)
