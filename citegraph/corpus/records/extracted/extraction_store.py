@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from sqlalchemy import (
@@ -194,24 +194,23 @@ def to_found(row: RowMapping) -> Found:
 
 
 def _rows(bucket: str, doc_id: str, extraction: Extraction) -> Iterator[dict[str, Any]]:
-    for found in extraction.fields.values():
-        yield _row(bucket, doc_id, found.best, 0, _status(found), found.confidence)
-        for ordinal, other in enumerate(found.others, 1):
-            status: Status = "variant" if is_variant(found.best.value, other.value) else "other"
-            yield _row(bucket, doc_id, other, ordinal, status, other.confidence)
-    for ordinal, refused in enumerate(extraction.refused, 1000):
-        yield {
-            **dict.fromkeys(("value", "start", "end", "page")),
-            "doc_id": doc_id,
-            "field": refused.field,
-            "ordinal": ordinal,
-            "bucket": bucket,
-            "status": "refused",
-            "raw": refused.raw,
-            "method": "rules",
-            "confidence": 0.0,
-            "reason": refused.reason,
-        }
+    for ordinal, found in _ordered(doc_id, extraction):
+        yield {"bucket": bucket, "ordinal": ordinal, **asdict(found)}
+
+
+def _ordered(doc_id: str, extraction: Extraction) -> Iterator[tuple[int, Found]]:
+    """Yield what stands in the table of an extraction, each with its place among those of its field."""
+    for field in extraction.fields.values():
+        yield 0, _found(doc_id, field.best, _status(field), field.confidence)
+        for ordinal, other in enumerate(field.others, 1):
+            status: Status = "variant" if is_variant(field.best.value, other.value) else "other"
+            yield ordinal, _found(doc_id, other, status, other.confidence)
+    for ordinal, item in enumerate(extraction.refused, 1000):
+        nowhere = (None, None, None)
+        yield (
+            ordinal,
+            Found(doc_id, item.field, "refused", None, item.raw, *nowhere, "rules", 0.0, item.reason),
+        )
 
 
 def is_variant(value: Value, other: Value) -> bool:
@@ -228,21 +227,6 @@ def _status(found: Extracted) -> Status:
     return "stored" if found.confidence >= STORE_FROM else "uncertain"
 
 
-def _row(
-    bucket: str, doc_id: str, candidate: Candidate, ordinal: int, status: Status, confidence: float
-) -> dict[str, Any]:
-    return {
-        "doc_id": doc_id,
-        "field": candidate.field,
-        "ordinal": ordinal,
-        "bucket": bucket,
-        "status": status,
-        "value": to_json(candidate.value),
-        "raw": candidate.raw,
-        "start": candidate.start,
-        "end": candidate.end,
-        "page": candidate.page,
-        "method": candidate.method,
-        "confidence": confidence,
-        "reason": None,
-    }
+def _found(doc_id: str, item: Candidate, status: Status, confidence: float) -> Found:
+    place = (item.start, item.end, item.page)
+    return Found(doc_id, item.field, status, to_json(item.value), item.raw, *place, item.method, confidence)
