@@ -1,7 +1,7 @@
 """What people corrected, in SQL: who, when and in place of what, and whether it still fits a changed document."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Literal
@@ -236,17 +236,8 @@ def _by_document(corrections: Iterable[Correction]) -> dict[str, dict[str, Corre
 
 
 def _edit(item: Correction, action: Action) -> dict[str, Any]:
-    return {
-        "doc_id": item.doc_id,
-        "field": item.field,
-        "bucket": item.bucket,
-        "action": action,
-        "raw": item.raw,
-        "note": item.note,
-        "done_by": item.corrected_by,
-        "done_at": item.corrected_at,
-        "instead_of": item.instead_of,
-    }
+    done = (item.raw, item.note, item.corrected_by, item.corrected_at, item.instead_of)
+    return {"bucket": item.bucket, **asdict(Edit(item.doc_id, item.field, action, *done))}
 
 
 def _this(doc_id: str, field: str) -> Any:
