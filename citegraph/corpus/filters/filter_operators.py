@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from citegraph.corpus.filters.clause import OPERATORS, PRESENCE, Clause, Filters, Group, Operator, clauses_in
 from citegraph.corpus.schema.bucket import Bucket
@@ -11,9 +11,6 @@ from citegraph.corpus.schema.field import Field, Value
 from citegraph.errors import BadInput
 from citegraph.language.amounts import Money, Quantity
 from citegraph.language.terms import fold
-
-if TYPE_CHECKING:
-    from citegraph.corpus.schema.bucket import Bucket
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +42,7 @@ class Condition:
     flag: bool | None = None
 
 
-def compile_clause(bucket: "Bucket", clause: Clause) -> Condition:
+def compile_clause(bucket: Bucket, clause: Clause) -> Condition:
     """Return a checked clause's condition.
 
     Raises:
@@ -115,7 +112,7 @@ def operand(field: Field, value: Any) -> tuple[Any, str | None]:
     return float(value), None
 
 
-def matches(bucket: "Bucket", filters: Filters, values: Mapping[str, Value]) -> bool:
+def matches(bucket: Bucket, filters: Filters, values: Mapping[str, Value]) -> bool:
     """Return whether a document with these values passes checked filters (the oracle of the other two)."""
 
     def passes(item: Clause | Group) -> bool:

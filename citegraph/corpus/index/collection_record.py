@@ -19,10 +19,7 @@ from citegraph.language.terms import fold
 from citegraph.llm.embeddings import Embedder, Vectors
 
 if TYPE_CHECKING:
-    pass
     from qdrant_edge import Bm25
-
-    from citegraph.corpus.filters.qdrant_filter import FilterJSON
 
 
 # Saturation and length normalisation of Robertson & Zaragoza, "The Probabilistic Relevance Framework" (2009).
@@ -76,7 +73,7 @@ class SparseEncoder:
 
     @cached_property
     def _counter(self) -> Bm25:
-        return _model(self.language, k=_UNSATURATED, b=0.0)
+        return _counting_model(self.language)
 
     def document(self, text: str) -> SparseVector:
         """Return the term weights of an indexed text."""
@@ -109,20 +106,15 @@ def mean_length(language: str, texts: Iterable[str]) -> float:
     return round(sum(lengths) / len(lengths), 2) if lengths else 0.0
 
 
-def _model(language: str, *, k: float, b: float, avg_len: float | None = None) -> Bm25:
+def _counting_model(language: str) -> Bm25:
+    """Return the engine's BM25 of a language whose weights are counts: not saturated, not normalised."""
     import qdrant_edge
 
     name = _CODES.get(language.lower(), language.lower())
     tokenizer = (
         qdrant_edge.TokenizerType.Multilingual if name in _UNSEGMENTED else qdrant_edge.TokenizerType.Word
     )
-    common: dict[str, Any] = {
-        "k": k,
-        "b": b,
-        "avg_len": avg_len,
-        "tokenizer": tokenizer,
-        "ascii_folding": True,
-    }
+    common: dict[str, Any] = {"k": _UNSATURATED, "b": 0.0, "tokenizer": tokenizer, "ascii_folding": True}
     try:
         return qdrant_edge.Bm25(qdrant_edge.Bm25Config(language=name, **common))
     except ValueError:  # no stemmer or stop words for this language: plain terms

@@ -56,7 +56,6 @@ from citegraph.errors import BadInput, Rejected
 from citegraph.llm.embeddings import Embedder
 
 if TYPE_CHECKING:
-    from citegraph.corpus.filters.qdrant_filter import FilterJSON
     from citegraph.corpus.schema.bucket import Bucket
 
 

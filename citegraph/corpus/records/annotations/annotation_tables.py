@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import date
 from decimal import Decimal
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from sqlalchemy import (
     JSON,
@@ -56,9 +56,6 @@ from citegraph.errors import BadInput
 from citegraph.language.amounts import Money, Quantity
 from citegraph.language.terms import fold
 
-if TYPE_CHECKING:
-    from citegraph.corpus.schema.bucket import Bucket
-
 
 class year_of(GenericFunction[Any]):
     """The year of a date, as an index may hold it: of ISO text its first letters, elsewhere a number."""
@@ -102,7 +99,7 @@ def in_year(column: ColumnElement[Any], year: int) -> ColumnElement[bool]:
     return year_of(column) == year_literal(year)
 
 
-def is_grouped_by_year(bucket: "Bucket", field: Field) -> bool:
+def is_grouped_by_year(bucket: Bucket, field: Field) -> bool:
     """Tell whether the bucket has the index for this field: a keyword of many values that sets are cut by.
 
     Few values (of a declared list, countries, currencies) are grouped as fast without it (`benches.bench_rows`).
@@ -113,7 +110,7 @@ def is_grouped_by_year(bucket: "Bucket", field: Field) -> bool:
     return bool(bucket.main_date) and field.type == "keyword" and field.facet and not few
 
 
-def year_index(bucket: "Bucket", field: Field, rows: Table) -> Index:
+def year_index(bucket: Bucket, field: Field, rows: Table) -> Index:
     """Return the index: year of the main date, keyword, currency and amount of the main amount, day."""
     day = rows.c[bucket.main_date or ""]
     amount = bucket.main_amount
