@@ -53,9 +53,7 @@ _KINDS: Mapping[str, Any] = {
     "keyword": models.PayloadSchemaType.KEYWORD,
     "integer": models.PayloadSchemaType.INTEGER,
     "float": models.PayloadSchemaType.FLOAT,
-    "bool": models.PayloadSchemaType.BOOL,
     "datetime": models.PayloadSchemaType.DATETIME,
-    "uuid": models.PayloadSchemaType.UUID,
     "text": models.TextIndexParams(
         type=models.TextIndexType.TEXT,
         tokenizer=models.TokenizerType.WORD,

@@ -62,9 +62,7 @@ if TYPE_CHECKING:
 _MATCHES: Mapping[str, Callable[[Any], Any]] = {
     "value": edge.MatchValue,
     "any": edge.MatchAny,
-    "except": edge.MatchExcept,
     "text": edge.MatchText,
-    "text_any": edge.MatchTextAny,
     "phrase": edge.MatchPhrase,
     "prefix": edge.MatchPrefix,
     "substring": edge.MatchSubstring,
@@ -79,18 +77,11 @@ def edge_filter(given: FilterJSON | None) -> edge.Filter | None:
     """
     if not given:
         return None
-    unknown = set(given) - {"must", "should", "must_not", "min_should"}
+    unknown = set(given) - {"must", "should", "must_not"}
     if unknown:
         raise BadInput(f"Unknown filter clause {sorted(unknown)[0]!r}.")
-    at_least = given.get("min_should")
-    return edge.Filter(
-        must=_conditions(given.get("must")),
-        should=_conditions(given.get("should")),
-        must_not=_conditions(given.get("must_not")),
-        min_should=edge.MinShould(_conditions(at_least["conditions"]) or [], at_least["min_count"])
-        if at_least
-        else None,
-    )
+    parts: dict[str, Any] = {name: _conditions(conditions) for name, conditions in given.items()}
+    return edge.Filter(**parts)
 
 
 def _conditions(given: Any) -> list[Any] | None:
@@ -100,18 +91,11 @@ def _conditions(given: Any) -> list[Any] | None:
 
 
 def edge_condition(given: Mapping[str, Any]) -> Any:
-    """Return one condition: field, emptiness, ids, nested, or a filter inside a filter."""
+    """Return one condition: field, emptiness, or a filter inside a filter."""
     if "key" in given:
         return _field(given)
     if "is_empty" in given:
         return edge.IsEmptyCondition(given["is_empty"]["key"])
-    if "is_null" in given:
-        return edge.IsNullCondition(given["is_null"]["key"])
-    if "has_id" in given:
-        return edge.HasIdCondition(set(given["has_id"]))
-    if "nested" in given:
-        inner = edge_filter(given["nested"]["filter"]) or edge.Filter()
-        return edge.NestedCondition(given["nested"]["key"], inner)
     return edge_filter(dict(given)) or edge.Filter()
 
 
@@ -124,10 +108,6 @@ def _field(given: Mapping[str, Any]) -> edge.FieldCondition:
             parts["match"] = _match(value)
         elif name == "range":
             parts["range"] = _range(value)
-        elif name == "values_count":
-            parts["values_count"] = edge.ValuesCount(**value)
-        elif name in {"is_empty", "is_null"}:
-            parts[name] = value
         else:
             raise BadInput(f"Unknown filter condition {name!r} on {given['key']!r}.")
     return edge.FieldCondition(given["key"], **parts)

@@ -27,9 +27,7 @@ INDEX_KINDS: Mapping[str, Any] = {
     "keyword": edge.KeywordIndexParams(memory=COLD),
     "integer": edge.IntegerIndexParams(memory=COLD),
     "float": edge.FloatIndexParams(memory=COLD),
-    "bool": edge.BoolIndexParams(memory=COLD),
     "datetime": edge.DatetimeIndexParams(memory=COLD),
-    "uuid": edge.UuidIndexParams(memory=COLD),
     "text": edge.TextIndexParams(
         tokenizer=edge.TokenizerType.Word,
         lowercase=True,
