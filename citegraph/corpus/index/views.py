@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from cachetools import TTLCache
 
 from citegraph.corpus.filters.qdrant_filter import FilterJSON
-from citegraph.corpus.index.collection_record import NOTHING_READY, Encoded
+from citegraph.corpus.index.collection_record import NOTHING_READY, Encoded, joined
 from citegraph.corpus.index.index_protocol import Index, SearchRequest
 from citegraph.corpus.records.access import LABELS_KEY, Principal
 from citegraph.corpus.records.database import IndexVersions
@@ -289,20 +289,17 @@ class SeenIndex(IndexView):
         """See `Index.count`."""
         if not self._principal.may_see(bucket):
             return 0
-        return await self.inner.count(bucket, self._with(filter_json))
+        return await self.inner.count(bucket, joined(filter_json, index_condition(self._principal)))
 
     async def counts(self, bucket: str, filters: Sequence[FilterJSON | None]) -> list[int]:
         """See `Index.counts`."""
         if not self._principal.may_see(bucket):
             return [0] * len(filters)
-        return await self.inner.counts(bucket, [self._with(one) for one in filters])
+        seen = index_condition(self._principal)
+        return await self.inner.counts(bucket, [joined(one, seen) for one in filters])
 
     async def close(self) -> None:
         """Leave the index open: it belongs to everyone."""
-
-    def _with(self, filter_json: FilterJSON | None) -> FilterJSON | None:
-        parts = [part for part in (filter_json, index_condition(self._principal)) if part]
-        return {"must": parts} if len(parts) > 1 else (parts[0] if parts else None)
 
     async def _seen(self, doc_ids: Iterable[str]) -> set[str]:
         ids = list(dict.fromkeys(doc_ids))
