@@ -25,7 +25,7 @@ from citegraph.corpus.readers.messages.rich_text import unpacked_rtf
 from citegraph.corpus.readers.packed.containers import Member, read_members
 from citegraph.corpus.readers.plain_text import cleaned
 from citegraph.corpus.readers.protocol import Reading, ReadOptions, Unread
-from citegraph.corpus.readers.web.html import html_text, markup_text
+from citegraph.corpus.readers.web.html import markup_text, read_html
 from citegraph.corpus.schema.document import Table
 from citegraph.errors import BadInput
 
@@ -67,7 +67,7 @@ def _body(part: EmailMessage) -> Body:
     if data is None or not data.strip():
         return "", ()
     if part.get_content_type() == "text/html":
-        return html_text(markup_text(data))[:2]
+        return read_html(markup_text(data))[:2]
     try:
         return data.decode(part.get_content_charset() or "utf-8"), ()
     except (LookupError, UnicodeDecodeError):
@@ -122,7 +122,7 @@ def _loaded(path: Path) -> Any:
 def _outlook_body(message: Any) -> Body:
     body = message.body or ""
     if message.html_body:
-        rich = html_text(message.html_body)[:2]
+        rich = read_html(message.html_body)[:2]
         return (body, ()) if is_full(body, rich[0]) else rich
     if not body.strip():
         return unpacked_rtf(message.properties.binary_prop_value(_RTF) or b""), ()

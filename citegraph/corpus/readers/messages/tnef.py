@@ -12,7 +12,7 @@ from citegraph.corpus.readers.messages.rich_text import unpacked_rtf
 from citegraph.corpus.readers.packed.containers import Member, read_members
 from citegraph.corpus.readers.plain_text import cleaned
 from citegraph.corpus.readers.protocol import Reading, ReadOptions, Unread
-from citegraph.corpus.readers.web.html import html_text, markup_text
+from citegraph.corpus.readers.web.html import markup_text, read_html
 from citegraph.errors import BadInput
 
 _DAMAGED = "winmail.dat is damaged or empty: ask its sender for the mail as plain text or HTML"
@@ -50,7 +50,7 @@ def _opened(path: Path) -> Any:
 
 def _body(found: Any) -> str:
     if html := found.htmlbody:
-        return html_text(markup_text(html) if isinstance(html, bytes) else html)[0]
+        return read_html(markup_text(html) if isinstance(html, bytes) else html)[0]
     if plain := found.body:
         return plain.decode("cp1252", "replace") if isinstance(plain, bytes) else str(plain)
     packed = next((item.raw_data for item in found.mapiprops if item.name == _RTF), None)

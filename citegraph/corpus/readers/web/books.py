@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from citegraph.corpus.readers.protocol import Reading, ReadOptions, Unread
-from citegraph.corpus.readers.web.html import html_text, markup_text
+from citegraph.corpus.readers.web.html import markup_text, read_html
 from citegraph.corpus.schema.document import Table
 from citegraph.errors import BadInput
 
@@ -35,7 +35,7 @@ class EpubReader:
             with zipfile.ZipFile(path) as archive:
                 title, names = _order(archive)
                 for name in names:
-                    text, found, _ = html_text(markup_text(archive.read(name)))
+                    text, found, _, _ = read_html(markup_text(archive.read(name)))
                     tables += [
                         replace(table, start=table.start + start, end=table.end + start) for table in found
                     ]

@@ -82,15 +82,6 @@ def markup_text(data: bytes) -> str:
     return decoded(data)
 
 
-def html_text(markup: str) -> tuple[str, tuple[Table, ...], str]:
-    """Return the text, the tables and the title of a page.
-
-    Raises:
-        BadInput: it holds no markup at all.
-    """
-    return read_html(markup)[:3]
-
-
 def read_html(markup: str) -> tuple[str, tuple[Table, ...], str, int]:
     """Return the text, the tables and the title of a page, and how many characters its styles hide.
 
