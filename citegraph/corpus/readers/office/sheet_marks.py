@@ -66,18 +66,11 @@ def _take(marks: SheetMarks, found: re.Match[bytes]) -> None:
     elif found["lost"]:
         marks.lost += 1
     elif found["merged"] and len(marks.merged) < _MOST_MERGED:
-        (column, first), (_, last) = map(_place, found["merged"].decode().split(":"))
-        if last > first:
+        from openpyxl.utils.cell import range_boundaries
+
+        column, first, _, last = range_boundaries(found["merged"].decode())
+        if column and first and last and last > first:
             marks.merged.append(Merged(first, last, column))
-
-
-def _place(reference: str) -> tuple[int, int]:
-    """Return the column and row that "AB12" names."""
-    letters = reference.rstrip("0123456789")
-    column = 0
-    for letter in letters:
-        column = 26 * column + ord(letter) - ord("A") + 1
-    return column, int(reference[len(letters) :])
 
 
 def spread(rows: Iterable[list[str]], merged: Iterable[Merged]) -> Iterator[list[str]]:
