@@ -18,14 +18,14 @@ from citegraph.corpus.readers.packed.containers import (
     MOST_PACKED,
     SMALL,
     UNPACK,
+    Archive,
     Member,
     copied,
     is_system,
     leads_out,
-    read_members,
 )
 from citegraph.corpus.readers.plain_text import cleaned
-from citegraph.corpus.readers.protocol import Reading, ReadOptions, Unread
+from citegraph.corpus.readers.protocol import ReadOptions, Unread
 from citegraph.errors import BadInput
 
 _BROKEN = (tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, gzip.BadGzipFile)
@@ -34,14 +34,10 @@ _ENTRIES = 10
 _TAR = slice(257, 262)
 
 
-class TarReader:
+class TarReader(Archive):
     """TAR archives: each file is a document of its own."""
 
     suffixes: tuple[str, ...] = (".tar",)
-
-    def read(self, path: Path, options: ReadOptions) -> Iterator[Reading | Unread]:
-        """See `Reader.read`."""
-        yield from read_members(self.members(path, options), options)
 
     def members(self, path: Path, options: ReadOptions) -> Iterator[Member | Unread]:
         """See `Container.members`."""
@@ -52,14 +48,10 @@ class TarReader:
             raise BadInput(DAMAGED) from error
 
 
-class PackedReader:
+class PackedReader(Archive):
     """A file packed alone, or a packed TAR archive, whose files are then those of this one."""
 
     suffixes: tuple[str, ...] = (".gz", ".tgz", ".bz2", ".tbz2", ".xz", ".txz")
-
-    def read(self, path: Path, options: ReadOptions) -> Iterator[Reading | Unread]:
-        """See `Reader.read`."""
-        yield from read_members(self.members(path, options), options)
 
     def members(self, path: Path, options: ReadOptions) -> Iterator[Member | Unread]:
         """See `Container.members`."""

@@ -70,14 +70,18 @@ class Container(Protocol):
         ...
 
 
-class ZipReader:
-    """ZIP archives: each member is read as a document of its own, directories and system files are not."""
-
-    suffixes: tuple[str, ...] = (".zip",)
+class Archive(Container):
+    """A container that is no document itself."""
 
     def read(self, path: Path, options: ReadOptions) -> Iterator[Reading | Unread]:
         """See `Reader.read`."""
         yield from read_members(self.members(path, options), options)
+
+
+class ZipReader(Archive):
+    """ZIP archives: each member is read as a document of its own, directories and system files are not."""
+
+    suffixes: tuple[str, ...] = (".zip",)
 
     def members(self, path: Path, options: ReadOptions) -> Iterator[Member | Unread]:
         """See `Container.members`."""
