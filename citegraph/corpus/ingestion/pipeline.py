@@ -159,31 +159,25 @@ async def reembed(
         Unavailable: a store does not answer, or another process writes to the bucket.
     """
     async with stores.documents.one_writer(bucket.name):
-        return await _reembed(bucket, stores=stores, options=options, progress=progress)
-
-
-async def _reembed(
-    bucket: Bucket, *, stores: Stores, options: IngestOptions, progress: Progress | None
-) -> int:
-    stored = await asyncio.to_thread(stores.documents.all_records, bucket.name)
-    kept = [doc_id for doc_id, record in stored.items() if record.status != "removing"]
-    await asyncio.to_thread(stores.documents.mark, kept, "pending")
-    known = await asyncio.to_thread(stores.documents.all_records, bucket.name)
-    await stores.index.drop(bucket.name)
-    await stores.index.ensure(bucket)
-    planner = await asyncio.to_thread(Planner, bucket, stores, options, Sidecar(), known)
-    writer = Writer(planner, stores)
-    for done, doc_id in enumerate(sorted(known), 1):
-        document = await asyncio.to_thread(stores.documents.whole, doc_id)
-        planned = await asyncio.to_thread(planner.plan, document, None) if document is not None else None
-        if planned is not None:
-            writer.add(planned)
-        if writer.queue_is_long:
-            await writer.flush()
-        if progress:
-            progress(done, len(known), doc_id)
-    await writer.flush()
-    await stores.index.optimize(bucket.name)
+        stored = await asyncio.to_thread(stores.documents.all_records, bucket.name)
+        kept = [doc_id for doc_id, record in stored.items() if record.status != "removing"]
+        await asyncio.to_thread(stores.documents.mark, kept, "pending")
+        known = await asyncio.to_thread(stores.documents.all_records, bucket.name)
+        await stores.index.drop(bucket.name)
+        await stores.index.ensure(bucket)
+        planner = await asyncio.to_thread(Planner, bucket, stores, options, Sidecar(), known)
+        writer = Writer(planner, stores)
+        for done, doc_id in enumerate(sorted(known), 1):
+            document = await asyncio.to_thread(stores.documents.whole, doc_id)
+            planned = await asyncio.to_thread(planner.plan, document, None) if document is not None else None
+            if planned is not None:
+                writer.add(planned)
+            if writer.queue_is_long:
+                await writer.flush()
+            if progress:
+                progress(done, len(known), doc_id)
+        await writer.flush()
+        await stores.index.optimize(bucket.name)
     return len(known)
 
 
