@@ -22,6 +22,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    bindparam,
     delete,
     func,
     insert,
@@ -142,6 +143,7 @@ _documents = Table(
 )
 _parts = parts_table(_metadata)
 _likeness = LikenessTables(_metadata)
+_LIKENESS = select(*(_likeness.signatures.c[name] for name in Likeness.__slots__))
 _SMALL = [column for column in _documents.columns if column.name not in {"pages", "text"}]
 
 
@@ -362,23 +364,35 @@ class DocumentStore:
 
     def unsettled(self, bucket: str, limit: int) -> Sequence[Likeness]:
         """Return documents for which versions were not looked for, by id."""
-        return [Likeness(*tuple(row)) for row in self._rows(_likeness.unsettled(bucket, limit))]
+        table = _likeness.signatures.c
+        query = _LIKENESS.where(table.bucket == bucket, table.settled.is_(False)).order_by(table.doc_id)
+        return [Likeness(*tuple(row)) for row in self._rows(query.limit(limit))]
 
     def likeness(self, doc_ids: Sequence[str]) -> dict[str, Likeness]:
         """Return the signatures of those among `doc_ids` that have one, by id."""
-        found = (row for ids in batches(doc_ids) for row in self._rows(_likeness.of(ids)))
-        return {row.doc_id: Likeness(*tuple(row)) for row in found}
+        table = _likeness.signatures.c
+        queries = (_LIKENESS.where(table.doc_id.in_(ids)) for ids in batches(doc_ids))
+        return {row.doc_id: Likeness(*tuple(row)) for query in queries for row in self._rows(query)}
 
     def holding(self, keys: Sequence[int], limit: int) -> dict[int, Sequence[str]]:
         """Return the first documents, by id, that have each of some names."""
-        rows = [row for some in batches(keys) for row in self._rows(_likeness.holding(some, limit))]
+        table = _likeness.keys.c
+        place = func.row_number().over(partition_by=table.key, order_by=table.doc_id).label("place")
+        rows: list[Row[Any]] = []
+        for some in batches(keys):
+            ranked = select(table.key, table.doc_id, place).where(table.key.in_(some)).subquery("ranked").c
+            first = select(ranked.key, ranked.doc_id).where(ranked.place <= limit)
+            rows += self._rows(first.order_by(ranked.key, ranked.doc_id))
         return {key: [row.doc_id for row in group] for key, group in groupby(rows, lambda row: int(row.key))}
 
     def versions(self, doc_id: str) -> tuple[Sequence[str], Sequence[str]]:
         """Return the document that this one was found to replace, if any, and those that replace it, by id."""
+        table = _likeness.signatures.c
+        replaced = select(table.supersedes).where(table.doc_id == doc_id, table.supersedes.is_not(None))
+        replacing = select(table.doc_id).where(table.supersedes == doc_id)
         older, newer = (
             self._rows(self._seen(select(_documents.c.doc_id).where(_documents.c.doc_id.in_(chosen))))
-            for chosen in _likeness.versions(doc_id)
+            for chosen in (replaced, replacing)
         )
         return sorted(row.doc_id for row in older), sorted(row.doc_id for row in newer)
 
@@ -393,9 +407,11 @@ class DocumentStore:
     def settle(self, supersedes: Mapping[str, str | None]) -> None:
         """Record which document each of these was found to replace, None for none."""
         rows = [{"document": doc_id, "replaced": other} for doc_id, other in supersedes.items()]
+        table = _likeness.signatures
+        known = update(table).where(table.c.doc_id == bindparam("document"))
         if rows:
             with transaction(self._engine) as connection:
-                connection.execute(_likeness.settled(), rows)
+                connection.execute(known.values(settled=True, supersedes=bindparam("replaced")), rows)
 
     def _rows(self, query: Any) -> Sequence[Row[Any]]:
         return fetched(self._engine, query).all()

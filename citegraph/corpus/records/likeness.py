@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sqlalchemy import (
@@ -20,9 +20,7 @@ from sqlalchemy import (
     MetaData,
     String,
     Table,
-    bindparam,
     delete,
-    func,
     insert,
     select,
     update,
@@ -191,36 +189,3 @@ class LikenessTables:
         connection.execute(update(table).where(table.c.supersedes.in_(doc_ids)).values(settled=False))
         connection.execute(delete(table).where(table.c.doc_id.in_(doc_ids)))
         connection.execute(delete(self.keys).where(self.keys.c.doc_id.in_(doc_ids)))
-
-    def unsettled(self, bucket: str, limit: int) -> Any:
-        """Return the query for documents whose likeness was not looked at."""
-        table = self.signatures
-        chosen = select(table.c.doc_id, table.c.signature, table.c.settled, table.c.supersedes)
-        open_ones = chosen.where(table.c.bucket == bucket, table.c.settled.is_(False))
-        return open_ones.order_by(table.c.doc_id).limit(limit)
-
-    def holding(self, keys: Sequence[int], limit: int) -> Any:
-        """Return the query for (key, document), a few documents a key."""
-        table = self.keys
-        place = func.row_number().over(partition_by=table.c.key, order_by=table.c.doc_id).label("place")
-        ranked = select(table.c.key, table.c.doc_id, place).where(table.c.key.in_(keys)).subquery("ranked")
-        first = select(ranked.c.key, ranked.c.doc_id).where(ranked.c.place <= limit)
-        return first.order_by(ranked.c.key, ranked.c.doc_id)
-
-    def of(self, doc_ids: Sequence[str]) -> Any:
-        """Return the query for the likeness of documents."""
-        table = self.signatures
-        chosen = select(table.c.doc_id, table.c.signature, table.c.settled, table.c.supersedes)
-        return chosen.where(table.c.doc_id.in_(doc_ids))
-
-    def versions(self, doc_id: str) -> tuple[Any, Any]:
-        """Return the queries for the ids of what a document replaces, and of what replaces it."""
-        table = self.signatures
-        older = select(table.c.supersedes).where(table.c.doc_id == doc_id, table.c.supersedes.is_not(None))
-        return older, select(table.c.doc_id).where(table.c.supersedes == doc_id)
-
-    def settled(self) -> Any:
-        """Return the statement that records, of many, that a document was looked at and what it replaces."""
-        table = self.signatures
-        values = {"settled": True, "supersedes": bindparam("replaced")}
-        return update(table).where(table.c.doc_id == bindparam("document")).values(values)
