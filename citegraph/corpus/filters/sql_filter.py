@@ -1,5 +1,6 @@
 """Checked filters as a parametrised SQL condition, and what SQLite and Postgres spell differently."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -170,12 +171,10 @@ def _after_prefix(part: str) -> str | None:
     return None
 
 
-def _range_sql(field: Field, item: Range, rows: "Table") -> "ColumnElement[bool]":
-    column = rows.c[field.name]
-
-    def bound(value: Any) -> Any:
-        return Decimal(repr(value)) if field.type == "money" else value
-
+def within(
+    column: "ColumnElement[Any]", item: Range, bound: Callable[[Any], Any]
+) -> "list[ColumnElement[bool]]":
+    """Return the conditions that a column lies between the bounds of a range, each as the column holds it."""
     parts: list[ColumnElement[bool]] = []
     if item.low is not None:
         low = bound(item.low)
@@ -183,6 +182,16 @@ def _range_sql(field: Field, item: Range, rows: "Table") -> "ColumnElement[bool]
     if item.high is not None:
         high = bound(item.high)
         parts.append(column < high if item.high_open else column <= high)
+    return parts
+
+
+def _range_sql(field: Field, item: Range, rows: "Table") -> "ColumnElement[bool]":
+    column = rows.c[field.name]
+
+    def bound(value: Any) -> Any:
+        return Decimal(repr(value)) if field.type == "money" else value
+
+    parts = within(column, item, bound)
     if item.currency:
         parts.append(func.coalesce(rows.c[f"{field.name}__currency"], "") == item.currency)
     return and_(*parts) if parts else true()

@@ -33,7 +33,7 @@ from sqlalchemy import (
 
 from citegraph.corpus.filters.clause import Clause, Filters, Group
 from citegraph.corpus.filters.filter_operators import Condition, Range, compile_clause
-from citegraph.corpus.filters.sql_filter import folded_string, has_part
+from citegraph.corpus.filters.sql_filter import folded_string, has_part, within
 from citegraph.corpus.records.database import batches, create_tables, fetched, translated
 from citegraph.corpus.records.extracted.found import FoundRow
 from citegraph.corpus.schema.bucket import Bucket, RowKind, show
@@ -283,13 +283,7 @@ def _test(condition: Condition) -> ColumnElement[bool]:
 
 def _within(item: Range) -> ColumnElement[bool]:
     number = cells_table.c.number
-    parts: list[ColumnElement[bool]] = [number.is_not(None)]
-    if item.low is not None:
-        low = _plain(item.low)
-        parts.append(number > low if item.low_open else number >= low)
-    if item.high is not None:
-        high = _plain(item.high)
-        parts.append(number < high if item.high_open else number <= high)
+    parts = [number.is_not(None), *within(number, item, _plain)]
     if item.currency:
         parts.append(cells_table.c.unit == item.currency)
     return and_(*parts)
