@@ -38,7 +38,6 @@ ALLOWED = {
     "codes of languages": (
         "citegraph/corpus/index/collection_record.py: ar",
         "citegraph/corpus/index/collection_record.py: chinese",
-        "citegraph/corpus/readers/images/recognition.py: en",
         "citegraph/corpus/readers/images/recognition.py: eng",
         "citegraph/language/cldr.py: de",
         "citegraph/language/numbers.py: es",

@@ -27,33 +27,8 @@ _LEAST_CONFIDENCE = 1
 # The box of a recognised line fits its ink; the height of its font is larger.
 _BOX = 1.6
 INSTALL = "OCR needs Tesseract (apt-get install tesseract-ocr, brew install tesseract)"
-# ISO 639-1 to Tesseract's names; the others of the list follow as far as they are installed.
-_LANGUAGES = {
-    "en": "eng",
-    "de": "deu",
-    "fr": "fra",
-    "es": "spa",
-    "it": "ita",
-    "nl": "nld",
-    "pt": "por",
-    "pl": "pol",
-    "cs": "ces",
-    "sv": "swe",
-    "da": "dan",
-    "fi": "fin",
-    "nb": "nor",
-    "no": "nor",
-    "ru": "rus",
-    "uk": "ukr",
-    "tr": "tur",
-    "hu": "hun",
-    "ro": "ron",
-    "el": "ell",
-    "ar": "ara",
-    "zh": "chi_sim",
-    "ja": "jpn",
-    "ko": "kor",
-}
+# Where Tesseract's name of a language is not that of ISO 639-2; the others of the list follow as far as they are installed.
+_NAMED = {"nb": "nor", "zh": "chi_sim"}
 _ALSO = ("eng", "deu", "fra")
 
 
@@ -76,7 +51,11 @@ def languages(code: str) -> str:
     Raises:
         BadInput: no language data are installed.
     """
-    wanted = dict.fromkeys((_LANGUAGES.get(code, code), *_ALSO))
+    import pycountry
+
+    known = pycountry.languages.get(alpha_2=code)
+    name = _NAMED.get(code) or (known.alpha_3 if known else code)
+    wanted = dict.fromkeys((name, *_ALSO))
     found = [name for name in wanted if name in installed()]
     if not found:
         raise BadInput(f"OCR has no language data for {code!r} (apt-get install tesseract-ocr-eng)")

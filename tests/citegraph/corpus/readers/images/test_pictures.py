@@ -114,6 +114,13 @@ def test_languages_follow_the_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
     assert recognition.languages("de") == "deu+eng"
     assert recognition.languages("es") == "spa+eng+deu"
     assert recognition.languages("xx") == "eng+deu"
+    monkeypatch.setattr(recognition, "installed", lambda: frozenset({"nor", "chi_sim", "ell", "bul"}))
+    assert [recognition.languages(code) for code in ("nb", "zh", "el", "bg")] == [
+        "nor",
+        "chi_sim",
+        "ell",
+        "bul",
+    ]
     monkeypatch.setattr(recognition, "installed", lambda: frozenset({"osd"}))
     with pytest.raises(BadInput, match="no language data for 'de'"):
         recognition.languages("de")
