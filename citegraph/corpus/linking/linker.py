@@ -8,7 +8,7 @@ from datetime import date
 from threading import Lock
 from typing import Any
 
-from rapidfuzz import process
+from rapidfuzz import fuzz, process
 from sqlalchemy import Select, and_, func, literal, select, union_all
 
 from citegraph.corpus.linking.name_search import BEGUN, How, Lexicon, Link, NameSearch, loaded_fields, resolve
@@ -420,8 +420,7 @@ class ValueLinker:
             values = self.store.listed(bucket, declared.name)
             statement = select(values.c.value, values.c.folded, values.c.count)
             statement = statement.order_by(values.c.count.desc(), values.c.folded).limit(LOADED + 1)
-            with self.store.engine.connect() as connection:
-                rows = connection.execute(statement).all()
+            rows = self.store.run(statement).all()
             if len(rows) <= LOADED:
                 yield from ((declared.name, value, folded, count) for value, folded, count in rows)
 
@@ -470,9 +469,7 @@ class ValueLinker:
         ]
         if not statements or not wanted:
             return links
-        with self.store.engine.connect() as connection:
-            rows = connection.execute(union_all(*statements)).all()
-        for bucket, name, value, folded, count in rows:
+        for bucket, name, value, folded, count in self.store.run(union_all(*statements)):
             start, end = spans[folded]
             how: How = "exact" if text[start:end] == value else "folded"
             found = Link(name, (value,), count, how, 1.0, start, end, text[start:end], cued=True)
@@ -503,8 +500,6 @@ class ValueLinker:
         return found
 
     def _nearest(self, bucket: str, mention: str, fields: Sequence[str] | None) -> list[Link]:
-        from rapidfuzz import fuzz
-
         lexicon = self._lexicon(bucket, self.store.version(bucket))
         wanted = " ".join(parse_name(mention).core)
         if len(wanted) < 4:
