@@ -10,7 +10,7 @@ from sqlalchemy import column, func, inspect, select
 from sqlalchemy import table as named_table
 
 from citegraph.corpus.filters.clause import Filters
-from citegraph.corpus.records.annotations.annotation_store import AnnotationStore, Order
+from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
 from citegraph.corpus.records.annotations.annotation_tables import to_values
 from citegraph.corpus.records.database import seam, translated
 from citegraph.corpus.schema.bucket import show
@@ -49,7 +49,6 @@ def export_csv(
     bucket: str,
     filters: Filters = (),
     *,
-    order_by: Order = (),
     bom: bool = False,
 ) -> Iterator[str]:
     """Yield the matching documents as CSV text, a row of text at a time, the header first.
@@ -69,7 +68,7 @@ def export_csv(
     header = ["doc_id", "source_file", *(name for item in fields for name in _headings(item))]
     header += [f"{name}_page" for name in paged]
     yield (BOM if bom else "") + _line(header)
-    for row in _stream(store, bucket, filters, order_by):
+    for row in _stream(store, bucket, filters):
         values = to_values(store.buckets[bucket], row)
         places: Mapping[str, Any] = row["sources"] or {}
         cells = [row["doc_id"], row["source_file"] or ""]
@@ -115,12 +114,10 @@ def _paged_fields(store: AnnotationStore, bucket: str, filters: Filters) -> list
     return [item.name for item in store.buckets[bucket].fields if item.name in known]
 
 
-def _stream(
-    store: AnnotationStore, bucket: str, filters: Filters, order_by: Order
-) -> Iterator[Mapping[str, Any]]:
+def _stream(store: AnnotationStore, bucket: str, filters: Filters) -> Iterator[Mapping[str, Any]]:
     """Yield the rows through a server-side cursor, each with its document's source file."""
     rows = store.tables[bucket].rows
-    statement = store.rows_statement(bucket, filters, None, order_by)
+    statement = store.rows_statement(bucket, filters, None, ())
     with seam():
         is_whole = inspect(store.engine).has_table("documents")
     if is_whole:
