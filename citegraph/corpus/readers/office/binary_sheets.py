@@ -54,10 +54,4 @@ class XlsbReader:
 
 def _rows(sheet: Any) -> Iterator[list[str]]:
     for row in sheet.iter_rows():
-        yield [_cell(value) for value in row]
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        value = int(value)
-    return "" if value == "" else shown(value, None)
+        yield ["" if value == "" else shown(value, None) for value in row]

@@ -40,8 +40,8 @@ def shown_number(value: float, number_format: str) -> str:
 
 def plain(value: float) -> str:
     """Return a number as people write it, with the fifteen digits that Excel computes with."""
-    if isinstance(value, int):
-        return str(value)
+    if isinstance(value, int) or (value.is_integer() and abs(value) < 1e15):
+        return str(int(value))
     return f"{value:.15g}" if abs(value) < 1e15 else repr(value)
 
 

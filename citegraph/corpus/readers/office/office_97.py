@@ -142,10 +142,7 @@ def _shown(book: Any, cell: Any) -> str:
             return shown(cell.value, None)
         return shown(moment.time() if cell.value < 1 else moment, None)
     form = book.format_map.get(book.xf_list[cell.xf_index].format_key) if cell.xf_index is not None else None
-    value = cell.value
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        value = int(value)
-    return shown(value, form.format_str if form else None)
+    return shown(cell.value, form.format_str if form else None)
 
 
 def _marks(sheet: Any) -> SheetMarks:
