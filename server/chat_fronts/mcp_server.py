@@ -3,10 +3,10 @@
 import asyncio
 import json
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from importlib.metadata import version
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from fastapi import FastAPI
 from mcp.server import MCPServer
@@ -18,12 +18,12 @@ from starlette.types import Receive, Scope, Send
 
 from citegraph.answer.chat_text import chat_text, chosen_reply, cited_url
 from citegraph.corpus.records.access import OWNER, Principal
-from citegraph.corpus.schema.document import Document
 from citegraph.errors import CitegraphError
 from citegraph.run.answer_types import Answer
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from server.problems import Refused
+from server.routes.browsing import known_document
 from server.running import RunningAlone
 from tools.document_metadata import document_metadata
 from tools.query_documents import QueryInput, query_documents
@@ -36,7 +36,6 @@ from tools.search_tools import (
     search_passages,
 )
 
-T = TypeVar("T")
 Json = dict[str, Any]
 PART = 20_000
 """Characters of a document's text in one reply."""
@@ -144,10 +143,11 @@ class Desk:
         }
 
 
-async def guarded(work: Awaitable[T], error: type[Exception] = ToolError) -> T:
-    """Return the result of work; what the caller can mend is said as an error of the protocol."""
+@contextmanager
+def guarded(error: type[Exception] = ToolError) -> Iterator[None]:
+    """Say what the caller can mend as an error of the protocol."""
     try:
-        return await work
+        yield
     except (CitegraphError, Refused) as refused:
         raise error(str(refused)) from refused
     except ValidationError as wrong:
@@ -192,12 +192,9 @@ def add_asking(mcp: MCPServer[Any], desk: Desk) -> None:
 
         The status is answered, partial, needs_clarification, unanswerable or failed.
         """
-
-        async def work() -> Json:
+        with guarded():
             context = Context(buckets=buckets, filters=filters)
             return desk.told(await desk.ask(desk.caller(call), question, thread_id, context), base_of(call))
-
-        return await guarded(work())
 
     @mcp.tool(title="Reply to a clarification")
     async def reply_to_clarification(
@@ -208,11 +205,8 @@ def add_asking(mcp: MCPServer[Any], desk: Desk) -> None:
         ],
     ) -> Json:
         """Give the user's reply to a question that `ask` asked back, and return the answer."""
-
-        async def work() -> Json:
+        with guarded():
             return desk.told(await desk.reply(desk.caller(call), thread_id, reply), base_of(call))
-
-        return await guarded(work())
 
 
 def add_documents(mcp: MCPServer[Any], desk: Desk) -> None:
@@ -221,12 +215,9 @@ def add_documents(mcp: MCPServer[Any], desk: Desk) -> None:
     @mcp.tool(title="List buckets")
     async def list_buckets(call: CallContext[Any, Any]) -> Json:
         """List the buckets with their number of documents and the fields that conditions may name."""
-
-        async def work() -> Json:
+        with guarded():
             corpus = await desk.corpus(desk.caller(call))
             return {"buckets": await asyncio.to_thread(buckets_of, corpus)}
-
-        return await guarded(work())
 
     @mcp.tool(title="Search passages")
     async def search(
@@ -237,22 +228,16 @@ def add_documents(mcp: MCPServer[Any], desk: Desk) -> None:
         ] = "semantic",
     ) -> Json:
         """Return the passages of a bucket that fit a query best, with document, place and text."""
-
-        async def work() -> Json:
+        with guarded():
             corpus = await desk.corpus(desk.caller(call))
             return await passages(corpus, asked, by, desk.running.settings.search_timeout)
-
-        return await guarded(work())
 
     @mcp.tool(name="query_documents", title="List, count or sum documents")
     async def query(call: CallContext[Any, Any], asked: QueryInput) -> Json:
         """List documents with their fields, or count, sum and average over all that match: computed by the database."""
-
-        async def work() -> Json:
+        with guarded():
             corpus = await desk.corpus(desk.caller(call))
             return await asyncio.to_thread(query_documents, corpus, asked)
-
-        return await guarded(work())
 
     @mcp.tool(title="Get a document or page")
     async def get_document(
@@ -262,12 +247,9 @@ def add_documents(mcp: MCPServer[Any], desk: Desk) -> None:
         start: Annotated[int, Field(description="First character, where no page is named.", ge=0)] = 0,
     ) -> Json:
         """Return what is known of a document, and the text of a page or up to 20,000 characters from `start`."""
-
-        async def work() -> Json:
+        with guarded():
             corpus = await desk.corpus(desk.caller(call))
             return await asyncio.to_thread(document_part, corpus, doc_id, page, start)
-
-        return await guarded(work())
 
 
 def add_resources(mcp: MCPServer[Any], desk: Desk) -> None:
@@ -276,22 +258,16 @@ def add_resources(mcp: MCPServer[Any], desk: Desk) -> None:
     @mcp.resource("citegraph://buckets/{name}", title="A bucket", mime_type="application/json")
     async def bucket(name: str, call: CallContext[Any, Any]) -> str:
         """The fields of a bucket and the addresses of its documents, as JSON."""
-
-        async def work() -> str:
+        with guarded(ResourceError):
             corpus = await desk.corpus(desk.caller(call))
             return json.dumps(await asyncio.to_thread(bucket_listed, corpus, name), ensure_ascii=False)
-
-        return await guarded(work(), ResourceError)
 
     @mcp.resource("citegraph://documents/{+doc_id}", title="A document's text", mime_type="text/plain")
     async def document(doc_id: str, call: CallContext[Any, Any]) -> str:
         """The text of a document."""
-
-        async def work() -> str:
+        with guarded(ResourceError):
             corpus = await desk.corpus(desk.caller(call))
-            return (await asyncio.to_thread(document_of, corpus, doc_id)).text
-
-        return await guarded(work(), ResourceError)
+            return (await asyncio.to_thread(known_document, corpus, doc_id)).text
 
 
 def buckets_of(corpus: Corpus) -> list[Json]:
@@ -348,25 +324,13 @@ async def passages(corpus: Corpus, asked: SearchInput, by: str, timeout: float) 
     }
 
 
-def document_of(corpus: Corpus, doc_id: str) -> Document:
-    """Return a document that one may see; blocking.
-
-    Raises:
-        Refused: 404.
-    """
-    found = None if "\x00" in doc_id else corpus.documents.get(doc_id)
-    if found is None:
-        raise Refused(404, f"There is no document {doc_id[:200]!r}.")
-    return found
-
-
 def document_part(corpus: Corpus, doc_id: str, page: int | None, start: int) -> Json:
     """Return what is known of a document with the text of a page, or of a part; blocking.
 
     Raises:
         Refused: 404, there is no such document or page.
     """
-    document = document_of(corpus, doc_id)
+    document = known_document(corpus, doc_id)
     end = min(len(document.text), start + PART)
     if page is not None:
         found = next((item for item in document.pages if item.number == page), None)
