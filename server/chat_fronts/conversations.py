@@ -5,9 +5,9 @@ import json
 import time
 from collections.abc import Sequence
 
-from sqlalchemy import Column, Double, Index, MetaData, String, Table, delete, insert, select
+from sqlalchemy import Column, Delete, Double, Index, MetaData, String, Table, delete, insert, select
 
-from citegraph.corpus.records.database import create_tables, open_database, translated
+from citegraph.corpus.records.database import create_tables, execute_all, open_database, translated
 
 _metadata = MetaData()
 _conversations = Table(
@@ -58,22 +58,15 @@ class Conversations:
     def keep(self, owner: str, thread_id: str, said: Sequence[str]) -> None:
         """Note what an owner has said in a thread up to now."""
         row = {"thread_id": thread_id, "owner": owner, "said": _hash(said), "updated": time.time()}
-
-        def run() -> None:
-            with self._engine.begin() as connection:
-                connection.execute(delete(_conversations).where(_conversations.c.thread_id == thread_id))
-                connection.execute(insert(_conversations).values(row))
-
-        translated(run)
+        execute_all(self._engine, [_forgetting(thread_id), insert(_conversations).values(row)])
 
     def forget(self, thread_id: str) -> None:
         """Forget a thread that is gone."""
+        execute_all(self._engine, [_forgetting(thread_id)])
 
-        def run() -> None:
-            with self._engine.begin() as connection:
-                connection.execute(delete(_conversations).where(_conversations.c.thread_id == thread_id))
 
-        translated(run)
+def _forgetting(thread_id: str) -> Delete:
+    return delete(_conversations).where(_conversations.c.thread_id == thread_id)
 
 
 def _hash(said: Sequence[str]) -> str:
