@@ -1,7 +1,8 @@
 """Whose threads there are: every thread has one owner, and is unknown to everyone else."""
 
 import time
-from dataclasses import dataclass
+import uuid
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import (
@@ -27,6 +28,7 @@ from sqlalchemy import (
 
 from citegraph.corpus.records.database import create_tables, execute_all, open_database, translated
 from graph.session import UnknownThread
+from server.schemas import Thread
 
 TITLE = 200
 
@@ -60,16 +62,6 @@ _ratings = Table(
 _leaving = Table("threads_leaving", _metadata, Column("thread_id", String(64), primary_key=True))
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadRecord:
-    """A thread as its owner lists it; times are seconds since 1970."""
-
-    thread_id: str
-    title: str
-    created: float
-    updated: float
-
-
 class ThreadBook:
     """The threads of every owner, in the SQL database; all methods block."""
 
@@ -88,11 +80,7 @@ class ThreadBook:
         row = {"thread_id": thread_id, "owner": owner, "title": title[:TITLE], "created": now, "updated": now}
         self._write(insert(_threads).values(row), insert(_asked).values(thread_id=thread_id, text=title))
 
-    def asked(self, thread_id: str, question: str) -> None:
-        """Keep a further question, by which the thread is found."""
-        self._write(insert(_asked).values(thread_id=thread_id, text=question))
-
-    def rename(self, thread_id: str, owner: str, title: str) -> ThreadRecord:
+    def rename(self, thread_id: str, owner: str, title: str) -> Thread:
         """Give a thread of an owner another title; raises as `use` does."""
         self.get(thread_id, owner)
         self._write(update(_threads).where(_threads.c.thread_id == thread_id).values(title=title[:TITLE]))
@@ -107,24 +95,28 @@ class ThreadBook:
     def ratings(self, thread_id: str) -> dict[str, int]:
         """Return the score of each run of a thread that was rated."""
         rated = select(_ratings.c.run_id, _ratings.c.score).where(_ratings.c.thread_id == thread_id)
+        return {row.run_id: row.score for row in self._rows(rated)}
 
-        def run() -> dict[str, int]:
-            with self._engine.connect() as connection:
-                return {row.run_id: row.score for row in connection.execute(rated)}
+    def enter(self, thread_id: str | None, owner: str, question: str) -> str:
+        """Return the thread in which an owner asks: a new one, or the one that is named; raises as `use` does."""
+        if thread_id is None:
+            thread_id = uuid.uuid4().hex
+            self.start(thread_id, owner, question)
+        else:
+            self.use(thread_id, owner)
+            self._write(insert(_asked).values(thread_id=thread_id, text=question))
+        return thread_id
 
-        return translated(run)
-
-    def use(self, thread_id: str, owner: str) -> ThreadRecord:
-        """Return a thread of an owner and note that it was used now.
+    def use(self, thread_id: str, owner: str) -> None:
+        """Note that a thread of an owner was used now.
 
         Raises:
             UnknownThread: there is none of that id, or it is somebody else's: the two cannot be told apart.
         """
-        found = self.get(thread_id, owner)
+        self.get(thread_id, owner)
         self._write(update(_threads).where(_threads.c.thread_id == thread_id).values(updated=time.time()))
-        return found
 
-    def get(self, thread_id: str, owner: str) -> ThreadRecord:
+    def get(self, thread_id: str, owner: str) -> Thread:
         """Return a thread of an owner; raises as `use` does."""
         query = _listed().where(_threads.c.thread_id == thread_id, _threads.c.owner == owner)
         found = self._read(query)
@@ -132,7 +124,7 @@ class ThreadBook:
             raise UnknownThread(f"There is no thread {thread_id[:64]!r}; ask a question to start one.")
         return found[0]
 
-    def page(self, owner: str, limit: int, offset: int, text: str = "") -> tuple[list[ThreadRecord], int]:
+    def page(self, owner: str, limit: int, offset: int, text: str = "") -> tuple[list[Thread], int]:
         """Return an owner's threads, the last used first, and how many there are.
 
         Args:
@@ -141,12 +133,7 @@ class ThreadBook:
         chosen = _of(owner, text)
         ordered = _listed().where(chosen).order_by(_threads.c.updated.desc(), _threads.c.thread_id)
         counted = select(func.count()).select_from(_threads).where(chosen)
-
-        def count() -> int:
-            with self._engine.connect() as connection:
-                return int(connection.execute(counted).scalar_one())
-
-        return self._read(ordered.limit(limit).offset(offset)), translated(count)
+        return self._read(ordered.limit(limit).offset(offset)), int(self._rows(counted)[0][0])
 
     def delete(self, thread_id: str) -> None:
         """Forget a thread, what was asked in it and how its answers were rated.
@@ -159,21 +146,19 @@ class ThreadBook:
 
     def leaving(self) -> list[str]:
         """Return the ids of deleted threads of which steps may be kept, as after a kill."""
-
-        def run() -> list[str]:
-            with self._engine.connect() as connection:
-                return list(connection.scalars(select(_leaving.c.thread_id)))
-
-        return translated(run)
+        return [row.thread_id for row in self._rows(select(_leaving.c.thread_id))]
 
     def forgotten(self, thread_id: str) -> None:
         """Note that nothing is left of a deleted thread."""
         self._write(delete(_leaving).where(_leaving.c.thread_id == thread_id))
 
-    def _read(self, query: Any) -> list[ThreadRecord]:
-        def run() -> list[ThreadRecord]:
+    def _read(self, query: Any) -> list[Thread]:
+        return [Thread(**row._asdict()) for row in self._rows(query)]
+
+    def _rows(self, query: Select[Any]) -> Sequence[Any]:
+        def run() -> Sequence[Any]:
             with self._engine.connect() as connection:
-                return [ThreadRecord(**row._asdict()) for row in connection.execute(query)]
+                return connection.execute(query).all()
 
         return translated(run)
 

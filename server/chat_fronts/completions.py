@@ -31,7 +31,7 @@ from citegraph.run.json_output import dumped
 from graph.session import UnknownThread
 from server.line_safe import JsonText
 from server.problems import RESPONSES, Refused, status_of
-from server.routes.asking import PING, begun, until_gone
+from server.routes.asking import PING, answer_of, begun, until_gone
 from server.running import RunningAlone, ServerAlone, Who
 from server.schemas import LONGEST_QUESTION, Body, RunContext, ThreadId
 
@@ -283,7 +283,7 @@ async def completions(request: Request, server: ServerAlone, who: Who, asked: Co
     if asked.stream:
         return EventSourceResponse(chunks(told, reply, asked), ping=PING, headers={"X-Accel-Buffering": "no"})
     answer = await until_gone(request, answer_of(told))
-    return JsonText(reply.whole(answer))
+    return JsonText(reply.whole(Answer.model_validate(answer)))
 
 
 def bucket_of(server: RunningAlone, who: Principal, name: str) -> str | None:
@@ -303,35 +303,17 @@ def bucket_of(server: RunningAlone, who: Principal, name: str) -> str | None:
 async def thread_of(server: RunningAlone, who: Principal, asked: Completion) -> tuple[str, bool]:
     """Return the thread of a conversation, and whether it knows what was said; a new one is entered."""
     said = asked.said
-    thread_id = asked.citegraph.thread_id
-    if thread_id is not None:
-        await asyncio.to_thread(server.threads.use, thread_id, who.name)
-    else:
-        thread_id = await asyncio.to_thread(server.conversations.find, who.name, said[:-1])
-        if thread_id is not None:
-            try:
-                await asyncio.to_thread(server.threads.use, thread_id, who.name)
-            except UnknownThread:
-                await asyncio.to_thread(server.conversations.forget, thread_id)
-                thread_id = None
-    known = thread_id is not None
-    if thread_id is None:
-        thread_id = uuid.uuid4().hex
-        await asyncio.to_thread(server.threads.start, thread_id, who.name, said[-1])
-    else:
-        await asyncio.to_thread(server.threads.asked, thread_id, said[-1])
+    given = asked.citegraph.thread_id
+    found = given or await asyncio.to_thread(server.conversations.find, who.name, said[:-1])
+    try:
+        thread_id = await asyncio.to_thread(server.threads.enter, found, who.name, said[-1])
+    except UnknownThread:
+        if given or found is None:
+            raise
+        await asyncio.to_thread(server.conversations.forget, found)
+        thread_id = await asyncio.to_thread(server.threads.enter, None, who.name, said[-1])
     await asyncio.to_thread(server.conversations.keep, who.name, thread_id, said)
-    return thread_id, known
-
-
-async def answer_of(events: AsyncGenerator[Event, None]) -> Answer:
-    """Return the answer at the end of the events."""
-    last: Any = None
-    async with aclosing(events):
-        async for event in events:
-            if event["event"] == "answer":
-                last = event["answer"]
-    return Answer.model_validate(last)
+    return thread_id, thread_id == found
 
 
 async def chunks(

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from importlib.metadata import version
@@ -98,12 +97,7 @@ class Desk:
         """
         running = self.running
         running.limits.admit(running.working)
-        if thread_id is None:
-            thread_id = uuid.uuid4().hex
-            await asyncio.to_thread(running.threads.start, thread_id, who.name, question)
-        else:
-            await asyncio.to_thread(running.threads.use, thread_id, who.name)
-            await asyncio.to_thread(running.threads.asked, thread_id, question)
+        thread_id = await asyncio.to_thread(running.threads.enter, thread_id, who.name, question)
         session = running.session.seen_by(who)
         return await session.ask(question, thread_id=thread_id, context=context, new=True)
 

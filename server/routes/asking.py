@@ -1,7 +1,6 @@
 """Routes that run the graph: ask, reply and resume, as one JSON answer or as server-sent events."""
 
 import asyncio
-import uuid
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Any
@@ -36,13 +35,7 @@ ANSWERED: dict[int | str, dict[str, Any]] = {
 @router.post("/ask", responses=ANSWERED, response_model=Answer)
 async def ask(request: Request, server: ServerAlone, who: Who, asked: Ask) -> Response:
     """Answer a question, in a new thread or in one's own."""
-    thread_id = asked.thread_id
-    if thread_id is None:
-        thread_id = uuid.uuid4().hex
-        await asyncio.to_thread(server.threads.start, thread_id, who.name, asked.question)
-    else:
-        await asyncio.to_thread(server.threads.use, thread_id, who.name)
-        await asyncio.to_thread(server.threads.asked, thread_id, asked.question)
+    thread_id = await asyncio.to_thread(server.threads.enter, asked.thread_id, who.name, asked.question)
     session = server.session.seen_by(who)
     events = session.stream(asked.question, thread_id=thread_id, context=asked.context, new=asked.new)
     return await respond(request, server, events)
@@ -79,7 +72,7 @@ async def respond(request: Request, server: RunningAlone, events: AsyncGenerator
     told = await begun(events)
     if wants_events(request):
         return EventSourceResponse(_as_sse(told), ping=PING, headers={"X-Accel-Buffering": "no"})
-    return JsonText(await until_gone(request, _answer(told)))
+    return JsonText(await until_gone(request, answer_of(told)))
 
 
 async def begun(events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
@@ -106,7 +99,8 @@ async def _as_sse(events: AsyncGenerator[Event, None]) -> AsyncIterator[dict[str
             yield {"event": event["event"], "data": dumped(event)}
 
 
-async def _answer(events: AsyncGenerator[Event, None]) -> Any:
+async def answer_of(events: AsyncGenerator[Event, None]) -> Any:
+    """Return the answer at the end of the events, as JSON."""
     answer: Any = None
     async with aclosing(events):
         async for event in events:

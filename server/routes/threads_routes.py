@@ -1,7 +1,6 @@
 """Routes of one's own threads: list and search, state with history, rename, rate, delete."""
 
 import asyncio
-from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
@@ -31,7 +30,7 @@ async def threads(
     """List one's own threads, the last used first."""
     text = q.replace("\x00", "").strip()
     found, total = await asyncio.to_thread(server.threads.page, who.name, limit, offset, text)
-    return Threads(threads=[Thread(**asdict(record)) for record in found], total=total)
+    return Threads(threads=found, total=total)
 
 
 @router.get("/{thread_id}")
@@ -43,14 +42,13 @@ async def thread(server: ServerAlone, who: Who, thread_id: ThreadId) -> ThreadSt
         turn.model_copy(update={"rating": ratings.get(turn.run_id)})
         for turn in await turns_of(server.session, thread_id)
     ]
-    return ThreadState(**asdict(record), turns=turns, **await state_of(server.session, thread_id))
+    return ThreadState(**record.model_dump(), turns=turns, **await state_of(server.session, thread_id))
 
 
 @router.patch("/{thread_id}")
 async def rename(server: ServerAlone, who: Who, thread_id: ThreadId, given: Title) -> Thread:
     """Give a thread another title."""
-    record = await asyncio.to_thread(server.threads.rename, thread_id, who.name, given.title.strip())
-    return Thread(**asdict(record))
+    return await asyncio.to_thread(server.threads.rename, thread_id, who.name, given.title.strip())
 
 
 @router.post("/{thread_id}/feedback", status_code=204)
