@@ -20,6 +20,7 @@ from citegraph.errors import BadInput
 from citegraph.settings import Settings
 from server.auth import Credentials, Unauthenticated, process_settings
 from server.guard.bodies import is_upload
+from server.guard.places import Place
 from server.problems import Refused, problem
 
 SIGNS_OF_LIFE = frozenset({"/healthz", "/readyz", "/ok"})
@@ -96,32 +97,24 @@ class Gate:
         if scope["type"] not in {"http", "websocket"} or str(scope.get("root_path", "")).startswith(INSIDE):
             await self.app(scope, receive, send)
             return
+        place: Place | None = None
         try:
             who = await self._admitted(scope)
+            if is_upload(scope) and (running := self._running) is not None:
+                place = running.take_place()
         except Refused as error:
-            await _refuse(error.status, error.detail, error.headers, scope, receive, send)
+            await _refuse(error, scope, receive, send)
             return
-        except Unauthenticated as error:
-            await _refuse(401, str(error), {"WWW-Authenticate": "Bearer"}, scope, receive, send)
-            return
-        except BadInput as error:
-            await _refuse(503, str(error), None, scope, receive, send)
-            return
+        state = scope.setdefault("state", {})
         if who is not None:
-            scope.setdefault("state", {})["principal"] = who
-        if not is_upload(scope) or (running := self._running) is None:
-            await self.app(scope, receive, send)
-            return
-        try:
-            place = running.take_place()
-        except Refused as error:
-            await _refuse(error.status, error.detail, error.headers, scope, receive, send)
-            return
-        scope.setdefault("state", {})["place"] = place
+            state["principal"] = who
+        if place is not None:
+            state["place"] = place
         try:
             await self.app(scope, receive, send)
         finally:
-            place.leave()
+            if place is not None:
+                place.leave()
 
     @property
     def _running(self) -> Any:
@@ -131,7 +124,7 @@ class Gate:
         """Return who asks; None for a route that asks nobody.
 
         Raises:
-            Refused, Unauthenticated, BadInput: the request is not let in.
+            Refused: the request is not let in.
         """
         running = self._running
         settings = running.settings if running else await asyncio.to_thread(process_settings)
@@ -144,7 +137,12 @@ class Gate:
         preflight = method == "OPTIONS" and "access-control-request-method" in headers
         if open_to_all or preflight:
             return None
-        who = await asyncio.to_thread(Credentials(settings).principal, dict(headers))
+        try:
+            who = await asyncio.to_thread(Credentials(settings).principal, dict(headers))
+        except Unauthenticated as error:
+            raise Refused(401, str(error), {"WWW-Authenticate": "Bearer"}) from error
+        except BadInput as error:
+            raise Refused(503, str(error)) from error
         if running is not None:
             address = (scope.get("client") or ("",))[0]
             running.limits.count(who.name if settings.auth_required else address)
@@ -169,11 +167,9 @@ class Gate:
             )
 
 
-async def _refuse(
-    status: int, detail: str, headers: dict[str, str] | None, scope: Scope, receive: Receive, send: Send
-) -> None:
+async def _refuse(error: Refused, scope: Scope, receive: Receive, send: Send) -> None:
     if scope["type"] == "websocket":
         await receive()
-        await send({"type": "websocket.close", "code": 1008, "reason": detail[:120]})
+        await send({"type": "websocket.close", "code": 1008, "reason": error.detail[:120]})
         return
-    await problem(status, detail, headers)(scope, receive, send)
+    await problem(error.status, error.detail, error.headers)(scope, receive, send)
