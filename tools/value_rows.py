@@ -1,15 +1,15 @@
 """The values of a document, the list for review, corrections and their history as rows of plain data."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
-from citegraph.corpus.schema.values import derive_values
+from citegraph.corpus.schema.values import derive_values, same, to_json
 from citegraph.run.services import Corpus
 
 if TYPE_CHECKING:
     from citegraph.corpus.records.extracted.corrections import Correction, Edit
-    from citegraph.corpus.records.extracted.extraction_store import Found
     from citegraph.corpus.records.extracted.review_list import ReviewItem
     from citegraph.corpus.schema.bucket import Bucket
 
@@ -20,13 +20,11 @@ QUOTED = 60
 
 def document_rows(corpus: Corpus, bucket: "Bucket", doc_id: str) -> list[Row]:
     """Return a document's values, one a row: corrected, extracted, given and derived, and what contradicts them."""
-    from citegraph.corpus.schema.values import to_json
-
     assert corpus.extractions is not None
     values = corpus.annotations.get(doc_id, bucket.name) or {}
     sources = corpus.annotations.get_sources(doc_id, bucket.name)
     corrections = {item["field"]: item for item in correction_rows(corpus, bucket, doc_id)}
-    extracted = [vars_of(item) for item in corpus.extractions.get(doc_id)]
+    extracted = [asdict(item) for item in corpus.extractions.get(doc_id)]
     applied = {name for name, item in corrections.items() if item["state"] in APPLIED}
     rows = [
         row
@@ -122,8 +120,6 @@ def _correction_row(bucket: "Bucket", item: "Correction", record: Any, values: M
 
 
 def _same(first: Any, second: Any) -> bool:
-    from citegraph.corpus.schema.values import same
-
     return first is not None and second is not None and same(first) == same(second)
 
 
@@ -135,7 +131,7 @@ def review_rows(corpus: Corpus, items: Sequence["ReviewItem"]) -> list[Row]:
     for item in items:
         if item.doc_id not in texts:
             texts[item.doc_id] = corpus.documents.text(item.doc_id)
-        found = [vars_of(one) for one in item.found]
+        found = [asdict(one) for one in item.found]
         for row in found:
             row["quote"] = quote(texts[item.doc_id], row)
         stands = next((row for row in found if row["status"] == "stored"), None)
@@ -160,13 +156,6 @@ def quote(text: str, row: Mapping[str, Any]) -> str | None:
     first = max(text.rfind("\n", 0, start) + 1, start - QUOTED)
     stop = text.find("\n", end)
     return " ".join(text[first : min(len(text) if stop < 0 else stop, end + QUOTED)].split())
-
-
-def vars_of(found: "Found") -> Row:
-    """Return an extracted value as a row."""
-    from dataclasses import asdict
-
-    return asdict(found)
 
 
 def _plain(doc_id: str, name: str, value: Any, method: str) -> Row:
