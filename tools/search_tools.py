@@ -25,6 +25,7 @@ from citegraph.corpus.index.views import VersionedIndex
 from citegraph.corpus.schema.document import Hit
 from citegraph.errors import BadInput, CitegraphError
 from citegraph.run.services import Corpus, Services
+from citegraph.settings import Settings
 from tools.scope import Scope, day_of, hard_filters
 
 KEYWORD_CONTEXT = 400
@@ -197,26 +198,10 @@ def search_tools(services: Services, scope: Scope | None = None) -> list[BaseToo
 
     def tool(name: str, description: str, mode: Mode, schema: type[SearchInput]) -> BaseTool:
         async def run(**arguments: Any) -> dict[str, Any]:
-            asked = schema(**arguments)
-            corpus = await services.corpus()
-            hard = hard_filters(scope, asked.bucket)
-            filters, dropped = checked_filters(corpus, asked.bucket, asked.filters or [], scope)
-            result = await search_passages(
-                corpus,
-                PassageQuery(
-                    buckets=(asked.bucket,),
-                    query=asked.query,
-                    mode=mode,
-                    filters=((asked.bucket, (*hard, *filters)),),
-                    doc_ids=(asked.doc_id,) if asked.doc_id else (),
-                    top_k=asked.top_k,
-                ),
-                timeout=services.settings.search_timeout,
+            found = await passages_found(
+                await services.corpus(), schema(**arguments), mode, services.settings, scope
             )
-            shown = [described(hit, asked.query, asked.context_chars) for hit in result.hits]
-            found = {"hits": shown, "dropped_filters": list(dropped)}
-            failures = [failure.reason for failure in result.failed]
-            return found | {"failed": failures} if failures else found
+            return found if found["failed"] else {key: found[key] for key in ("hits", "dropped_filters")}
 
         return StructuredTool.from_function(
             coroutine=run, name=name, description=description, args_schema=schema
@@ -236,6 +221,32 @@ def search_tools(services: Services, scope: Scope | None = None) -> list[BaseToo
             SemanticInput,
         ),
     ]
+
+
+async def passages_found(
+    corpus: Corpus, asked: SearchInput, mode: Mode, settings: Settings, scope: Scope | None = None
+) -> dict[str, Any]:
+    """Return the passages that a search finds, the filters that were dropped, and why a search failed.
+
+    Raises:
+        BadInput: there is no such bucket, or it may not be searched.
+    """
+    hard = hard_filters(scope, asked.bucket)
+    filters, dropped = checked_filters(corpus, asked.bucket, asked.filters or [], scope)
+    query = PassageQuery(
+        buckets=(asked.bucket,),
+        query=asked.query,
+        mode=mode,
+        filters=((asked.bucket, (*hard, *filters)),),
+        doc_ids=(asked.doc_id,) if asked.doc_id else (),
+        top_k=asked.top_k,
+    )
+    result = await search_passages(corpus, query, timeout=settings.search_timeout)
+    return {
+        "hits": [described(hit, asked.query, asked.context_chars) for hit in result.hits],
+        "dropped_filters": list(dropped),
+        "failed": [failure.reason for failure in result.failed],
+    }
 
 
 def described(hit: Hit, query: str, context_chars: int) -> dict[str, Any]:

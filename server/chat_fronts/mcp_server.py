@@ -26,14 +26,7 @@ from server.routes.browsing import known_document
 from server.running import RunningAlone
 from tools.document_metadata import document_metadata
 from tools.query_documents import QueryInput, query_documents
-from tools.search_tools import (
-    PassageQuery,
-    SearchInput,
-    checked_filters,
-    described,
-    known_bucket,
-    search_passages,
-)
+from tools.search_tools import SearchInput, known_bucket, passages_found
 
 Json = dict[str, Any]
 PART = 20_000
@@ -224,7 +217,7 @@ def add_documents(mcp: MCPServer[Any], desk: Desk) -> None:
         """Return the passages of a bucket that fit a query best, with document, place and text."""
         with guarded():
             corpus = await desk.corpus(desk.caller(call))
-            return await passages(corpus, asked, by, desk.running.settings.search_timeout)
+            return await passages_found(corpus, asked, by, desk.running.settings)
 
     @mcp.tool(name="query_documents", title="List, count or sum documents")
     async def query(call: CallContext[Any, Any], asked: QueryInput) -> Json:
@@ -290,32 +283,6 @@ def bucket_listed(corpus: Corpus, name: str) -> Json:
     rows = corpus.annotations.rows(name, (), limit=LISTED, offset=0)
     listed = [f"citegraph://documents/{row['doc_id']}" for row in rows]
     return next(item for item in buckets_of(corpus) if item["name"] == name) | {"resources": listed}
-
-
-async def passages(corpus: Corpus, asked: SearchInput, by: str, timeout: float) -> Json:
-    """Return the passages that a search finds.
-
-    Raises:
-        BadInput: there is no such bucket.
-    """
-    known_bucket(corpus, asked.bucket)
-    filters, dropped = await asyncio.to_thread(
-        checked_filters, corpus, asked.bucket, asked.filters or [], None
-    )
-    query = PassageQuery(
-        buckets=(asked.bucket,),
-        query=asked.query,
-        mode="keyword" if by == "keyword" else "semantic",
-        filters=((asked.bucket, tuple(filters)),),
-        doc_ids=(asked.doc_id,) if asked.doc_id else (),
-        top_k=asked.top_k,
-    )
-    result = await search_passages(corpus, query, timeout=timeout)
-    return {
-        "hits": [described(hit, asked.query, asked.context_chars) for hit in result.hits],
-        "dropped_filters": list(dropped),
-        "failed": [failure.reason for failure in result.failed],
-    }
 
 
 def document_part(corpus: Corpus, doc_id: str, page: int | None, start: int) -> Json:
