@@ -166,14 +166,13 @@ async def _change(
 ) -> None:
     """Make the corrections and extract again, as far as the request asks for either."""
     from citegraph.corpus.ingestion.annotating import Again, reannotate
-    from citegraph.corpus.ingestion.ingest_options import IngestOptions, Stores
+    from citegraph.corpus.ingestion.ingest_options import IngestOptions
 
     bucket, doc_id = meant
     assert corpus.extractions is not None
     changes = list(_changes(bucket, doc_id, request))
     if not changes and request.rerun is None:
         return
-    stores = Stores(corpus.documents, corpus.annotations, corpus.index, corpus.extractions)
     options = IngestOptions(chunk_tokens=services.settings.chunk_tokens)
     again = Again(
         extractor=_by_model(services, bucket) if request.rerun == "model" else None,
@@ -183,7 +182,7 @@ async def _change(
     )
     # A whole bucket when it is extracted again, else the documents that are corrected.
     ids = None if doc_id is None else [doc_id]
-    count = await reannotate(bucket, ids, stores=stores, options=options, again=again)
+    count = await reannotate(bucket, ids, stores=corpus.stores, options=options, again=again)
     if doc_id is None:
         done = counted(len(changes), "correction") if changes else f"extracted again by {request.rerun}"
         say(f"{bucket.name}: {counted(count, 'document')}, {done}")

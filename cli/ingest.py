@@ -242,12 +242,10 @@ async def _reembed(services: Services, name: str, show: Progress | None) -> int:
 
 
 async def _stores(services: Services, name: str) -> "tuple[Bucket, Stores]":
-    from citegraph.corpus.ingestion.ingest_options import Stores
     from tools.search_tools import known_bucket
 
     corpus = await services.corpus()
-    stores = Stores(corpus.documents, corpus.annotations, corpus.index, corpus.extractions)
-    return known_bucket(corpus, name), stores
+    return known_bucket(corpus, name), corpus.stores
 
 
 async def _closing(services: Services, work: Callable[[Services], Awaitable[T]]) -> T:

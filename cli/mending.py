@@ -86,14 +86,13 @@ def _stores(settings: "Settings") -> Iterator[str]:
 
 async def _index_anew(settings: "Settings", *, damaged_only: bool = False) -> list[str]:
     """Make the index of each bucket anew that has documents; of all, or of those that do not answer or hold nothing."""
-    from citegraph.corpus.ingestion.ingest_options import Stores, options_from
+    from citegraph.corpus.ingestion.ingest_options import options_from
     from citegraph.corpus.ingestion.pipeline import reembed
 
     done: list[str] = []
     services = Services(settings, trusted=True)
     try:
         corpus = await asyncio.to_thread(services.open)
-        stores = Stores(corpus.documents, corpus.annotations, corpus.index, corpus.extractions)
         for name, bucket in corpus.buckets.items():
             count = 0 if bucket.collection else await asyncio.to_thread(corpus.documents.count, name)
             why = await _lacking(services, name) if damaged_only else "restored"
@@ -101,7 +100,7 @@ async def _index_anew(settings: "Settings", *, damaged_only: bool = False) -> li
                 continue
             if damaged_only:
                 _put_aside(settings.home / "index" / name)
-            made = await reembed(bucket, stores=stores, options=options_from(settings))
+            made = await reembed(bucket, stores=corpus.stores, options=options_from(settings))
             done.append(f"{name}: the index ({why}) was made anew of {made:,} documents")
     finally:
         await services.close()

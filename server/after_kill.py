@@ -48,7 +48,7 @@ async def _settled(services: Services, bucket: str, records: Mapping[str, Docume
     whole = await asyncio.to_thread(services.open)
     if bucket not in whole.buckets:
         return
-    stores = Stores(whole.documents, whole.annotations, whole.index, whole.extractions)
+    stores = whole.stores
     uploads = await asyncio.to_thread(upload_folder, services.settings)
     removing = {
         doc_id: record

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from citegraph.corpus.index.rerankers import Reranker
     from citegraph.corpus.index.searcher import Searcher
     from citegraph.corpus.index.views import ExactCache
+    from citegraph.corpus.ingestion.ingest_options import Stores
     from citegraph.corpus.linking.linker import ValueLinker
     from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
     from citegraph.corpus.records.documents import DocumentStore
@@ -76,6 +77,13 @@ class Corpus:
     extractions: "ExtractionStore | None" = None
     rows: "RowStore | None" = None
     tables: "TableStore | None" = None
+
+    @property
+    def stores(self) -> "Stores":
+        """Return where an ingest writes to."""
+        from citegraph.corpus.ingestion.ingest_options import Stores
+
+        return Stores(self.documents, self.annotations, self.index, self.extractions)
 
 
 def open_corpus(settings: Settings) -> Corpus:

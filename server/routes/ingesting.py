@@ -80,7 +80,7 @@ async def upload(
 async def remove(server: Server, who: Who, doc_id: DocumentId) -> Response:
     """Remove a document from the corpus; a file that was uploaded goes with its last document."""
     may_write(who)
-    stores = await asyncio.to_thread(stores_of, server)
+    stores = (await asyncio.to_thread(server.services.open)).stores
     async with server.ingesting:
         # Looked for only now: a write that went on before may have given it to others.
         found = await reading(server, who, lambda corpus: known_document(corpus, doc_id))
@@ -152,8 +152,7 @@ async def _ingested(
         ready: ReadAlready | None
         try:
             whole = await asyncio.to_thread(server.services.open)
-            stores = await asyncio.to_thread(stores_of, server)
-            declared = whole.buckets[bucket]
+            stores, declared = whole.stores, whole.buckets[bucket]
             async with server.reading:
                 ready = await read_ahead(path, declared, stores=stores, options=options)
             async with server.ingesting:
@@ -232,9 +231,3 @@ async def _events(work: AsyncIterator[dict[str, Any]]) -> AsyncIterator[dict[str
     async for event in work:
         name = next(iter(event))
         yield {"event": name, "data": dumped(event)}
-
-
-def stores_of(server: Running) -> Stores:
-    """Return where documents are written to; blocking at the first call."""
-    whole = server.services.open()
-    return Stores(whole.documents, whole.annotations, whole.index, whole.extractions)

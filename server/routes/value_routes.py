@@ -9,7 +9,6 @@ from fastapi import APIRouter, Query
 from citegraph.corpus.ingestion.annotating import Again, reannotate
 from citegraph.corpus.ingestion.ingest_options import options_from
 from citegraph.corpus.records.access import Principal
-from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
 from citegraph.corpus.records.extracted.editing import Change, Editor
 from citegraph.corpus.records.extracted.review_list import REVIEW_BELOW, ReviewList
 from citegraph.corpus.schema.bucket import show
@@ -18,7 +17,6 @@ from citegraph.run.services import Corpus
 from server.guard.rights import may_change, may_replace, may_write
 from server.problems import RESPONSES
 from server.routes.browsing import DocumentId, Name, declared_bucket, known_document, reading
-from server.routes.ingesting import stores_of
 from server.routes.value_schemas import Correcting, DocumentValue, Review, ReviewItem, Versions
 from server.running import Running, Server, Who
 from server.schemas import DocumentSummary
@@ -37,8 +35,7 @@ async def values(server: Server, who: Who, doc_id: DocumentId) -> list[DocumentV
 async def correct(server: Server, who: Who, doc_id: DocumentId, given: Correcting) -> list[DocumentValue]:
     """Correct a value of a document; 422 when the field does not take it. Returns the document's values."""
     may_write(who)
-    stores = await asyncio.to_thread(stores_of, server)
-    whole = server.services.open()
+    whole = await asyncio.to_thread(server.services.open)
     assert whole.extractions is not None
     change = Change(doc_id, given.field, given.action, given.value, given.note or None)
     async with server.ingesting:
@@ -48,7 +45,7 @@ async def correct(server: Server, who: Who, doc_id: DocumentId, given: Correctin
         await reannotate(
             bucket,
             [doc_id],
-            stores=stores,
+            stores=whole.stores,
             options=options_from(server.settings),
             again=Again(changes=lambda: editor.apply([change])),
         )
@@ -83,13 +80,7 @@ async def review(
         page = listed.page(declared, below=below, fields=fields, limit=limit, offset=offset)
         return Review(
             items=[
-                ReviewItem(
-                    doc_id=row["doc_id"],
-                    file=row["file"],
-                    field=row["field"],
-                    certainty=row["certainty"],
-                    found=[_value(item) for item in row["found"]],
-                )
+                ReviewItem(**row | {"found": [_value(item) for item in row["found"]]})
                 for row in review_rows(corpus, page.items)
             ],
             total=page.total,
@@ -123,14 +114,13 @@ def summaries(corpus: Corpus, doc_ids: list[str]) -> dict[str, DocumentSummary]:
             bucket=record.bucket,
             title=record.title,
             source_file=record.source_file,
-            metadata=_shown(corpus.annotations, doc_id, record.bucket),
+            metadata={
+                name: show(value)
+                for name, value in (corpus.annotations.get(doc_id, record.bucket) or {}).items()
+            },
         )
         for doc_id, record in records.items()
     }
-
-
-def _shown(annotations: AnnotationStore, doc_id: str, bucket: str) -> dict[str, str]:
-    return {name: show(value) for name, value in (annotations.get(doc_id, bucket) or {}).items()}
 
 
 def _values(server: Running, corpus: Corpus, doc_id: str) -> list[DocumentValue]:
