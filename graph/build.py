@@ -7,14 +7,14 @@ from langgraph.config import get_config
 from langgraph.errors import NodeError
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
-from langgraph.types import Command
+from langgraph.types import CachePolicy, Command
 
 from citegraph.errors import CitegraphError, TimedOut
 from citegraph.run.budgets import RETRY, attempts
 from citegraph.run.context import Context
 from citegraph.run.events import Observer, told
 from citegraph.run.model_calls import Stopwatch, note, spent_on
-from citegraph.run.node_cache import policy
+from citegraph.run.node_cache import cache_key
 from citegraph.run.services import Services
 from citegraph.run.state import Input, Output, SearchTask, State, Update, add_usage
 from graph.edges import after_decompose, after_gate, after_verify, at_once, plan_edge, review_edge
@@ -37,23 +37,28 @@ TIMED = frozenset({"rewrite", "decompose", "route", "schema_plan"})
 Graph = StateGraph[State, Context, Input, Output]
 
 
+def new_graph(services: Services) -> Graph:
+    """Return a graph without nodes, what is traced set up; raises as `build`."""
+    guard(services.settings)
+    export(services.settings)
+    _ = services.parts  # one that cannot be used ends it here, not in the middle of a question
+    return StateGraph(State, context_schema=Context, input_schema=Input, output_schema=Output)
+
+
 def build(services: Services) -> Graph:
     """Return the graph over `services`, ready to be compiled with or without a checkpointer.
 
     Raises:
         BadInput: a part of the user's own cannot be used.
     """
-    guard(services.settings)
-    export(services.settings)
-    _ = services.parts  # one that cannot be used ends it here, not in the middle of a question
-    graph: Graph = StateGraph(State, context_schema=Context, input_schema=Input, output_schema=Output)
+    graph = new_graph(services)
 
     def add(name: str, node: Any, onward: Callable[[State], Any], **policy: Any) -> None:
         add_step(graph, services, name, node, onward, **policy)
 
     add("gate", Gate(services), lambda state: "rewrite")
     add("rewrite", Rewrite(services), lambda state: "decompose")
-    add("decompose", Decompose(services), lambda state: "route", cache_policy=policy())
+    add("decompose", Decompose(services), lambda state: "route", cache_policy=CachePolicy(key_func=cache_key))
     add("route", Route(services), lambda state: "schema_plan")
     add("schema_plan", SchemaPlan(services), plan_target)
     add("search", Search(services), lambda state: "prune", input_schema=SearchTask)

@@ -4,18 +4,16 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, cast
 
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import END, START
 from langgraph.runtime import Runtime
 
 from citegraph.evidence.rerank_by_model import NOT_RERANKED
 from citegraph.run.budgets import seconds_left
 from citegraph.run.context import Context
 from citegraph.run.services import Services
-from citegraph.run.state import Input, Json, Output, State, Update, add_usage
-from graph.build import Graph, add_step
+from citegraph.run.state import Json, State, Update, add_usage
+from graph.build import Graph, add_step, new_graph
 from graph.edges import after_agent, after_gate, after_verify, at_once
-from graph.langsmith import guard
-from graph.watch import export
 from nodes.agent import Agent
 from nodes.compose import Compose
 from nodes.decompose import Decompose
@@ -78,10 +76,7 @@ def build_loop(services: Services) -> Graph:
     Raises:
         BadInput: a part of the user's own cannot be used.
     """
-    guard(services.settings)
-    export(services.settings)
-    _ = services.parts  # one that cannot be used ends it here, not in the middle of a question
-    graph: Graph = StateGraph(State, context_schema=Context, input_schema=Input, output_schema=Output)
+    graph = new_graph(services)
 
     def add(name: str, node: Any, onward: Any) -> None:
         add_step(graph, services, name, node, onward)

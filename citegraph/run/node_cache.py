@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langgraph.cache.base import BaseCache, FullKey, Namespace
-from langgraph.types import CachePolicy
 
 from citegraph.corpus.index.views import ExactCache
 from citegraph.errors import Unavailable
@@ -62,13 +61,11 @@ def node_cache(services: Services) -> NodeCache | None:
     return NodeCache() if services.settings.cache else None
 
 
-def policy() -> CachePolicy[Any]:
-    """Return the policy of a node that reads `READ` and what `run_key` covers, and decides nothing else."""
-    return CachePolicy(key_func=cache_key)
-
-
 def cache_key(state: State) -> str:
-    """Return the key of a node's update; one of its own where the gate gave none, so that it is never found."""
+    """Return the key of the update of a node that reads `READ` and what `run_key` covers, and decides nothing else.
+
+    It is one of its own where the gate gave none, so that it is never found.
+    """
     run = state.get("gate", {}).get("key")
     if not run:
         return uuid.uuid4().hex
