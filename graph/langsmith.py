@@ -156,7 +156,7 @@ def _tell(run: "RunTree", step: str, state: Json, update: Mapping[str, Any]) -> 
     if answer:
         whole.add_tags(fresh(whole, [f"status:{answer['status']}"]))
         whole.add_metadata(answer_counts(answer))
-        FEEDBACK.give(whole, feedback_of(answer))
+        FEEDBACK.later(partial(send_feedback, whole, feedback_of(answer)))
 
 
 def fresh(run: "RunTree", tags: Iterable[str]) -> list[str]:
@@ -229,10 +229,6 @@ class Feedback:
         self._queue: queue.Queue[Callable[[], None]] = queue.Queue(WAITING)
         self._lock = threading.Lock()
         self._worker: threading.Thread | None = None
-
-    def give(self, run: "RunTree", scores: Mapping[str, float]) -> None:
-        """Send scores of a run that is about to end; returns at once."""
-        self.later(partial(send_feedback, run, dict(scores)))
 
     def later(self, send: "Callable[[], None]") -> None:
         """Send something in the background; returns at once."""

@@ -30,7 +30,6 @@ from citegraph.run.events import Event, StepEvent, StepSeen, correction, token
 from citegraph.run.node_cache import node_cache
 from citegraph.run.services import Services
 from citegraph.run.state import Json, Update
-from citegraph.run.state_types import BucketPlan
 from graph.build import build
 from graph.langsmith import settle
 from graph.loop import build_loop
@@ -282,6 +281,8 @@ class Session:
             )
             observe(self.services.observers, seen)
             answer = failed(run.given, run.thread_id, failure, started).model_dump(mode="json")
+            for event in ([correction(BROKEN)] if told else []) + [token(answer["text"])]:
+                yield event
         elif "__interrupt__" in final:
             answer = (await self._paused(final["__interrupt__"], run.thread_id, started)).model_dump(
                 mode="json"
@@ -293,9 +294,6 @@ class Session:
             }
         else:
             answer = {**final["answer"], "thread_id": run.thread_id}
-        if failure:
-            for event in ([correction(BROKEN)] if told else []) + [token(answer["text"])]:
-                yield event
         yield {"event": "answer", "answer": answer}
 
     def _parts(self, run: _Run, span: RunSpan) -> Any:
@@ -447,7 +445,7 @@ def _clarification(interrupts: Any) -> Clarification:
     return Clarification(**first.value, interrupt_id=first.id)
 
 
-def _answer_of(part: BucketPlan) -> Json:
+def _answer_of(part: Json) -> Json:
     for update in part.values():
         if isinstance(update, dict) and update.get("answer"):
             return {"answer": update["answer"]}
