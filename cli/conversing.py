@@ -13,7 +13,7 @@ import typer
 
 from citegraph.answer.chat_text import chosen_reply, in_reading_order
 from citegraph.errors import BadInput
-from citegraph.run.answer_types import Answer, Citation
+from citegraph.run.answer_types import Answer
 from citegraph.run.context import Context
 from citegraph.run.json_output import dumped
 from citegraph.run.services import Services
@@ -73,7 +73,7 @@ async def _converse(request: Chat, context: Context) -> int:
     check_scope(context, load_buckets(services.settings.buckets_dir))
     thread_id, last = request.thread, None
     read = _reader(services.settings.home / "chat_history")
-    say(f"{HELP}")
+    say(HELP)
     async with open_session(services) as session:
         while (line := await asyncio.to_thread(read, _prompt(last))) is not None:
             text = line.strip()
@@ -161,14 +161,11 @@ async def _open_source(services: Services, answer: Answer | None, number: str) -
             else "There is no source to open."
         )
         return
+    cited = answer.citations[order[int(number) - 1]]
     try:
-        say(await asyncio.to_thread(_launch, services, answer.citations[order[int(number) - 1]]))
+        say(await asyncio.to_thread(launch, services, cited.doc_id, cited.page))
     except BadInput as error:
         say(str(error))
-
-
-def _launch(services: Services, citation: Citation) -> str:
-    return launch(services, citation.doc_id, citation.page)
 
 
 def launch(services: Services, doc_id: str, page: int | None) -> str:

@@ -20,8 +20,6 @@ from cli.options import Quiet, new_app
 from cli.terminal import counted, make_steps, progress, say, write
 
 if TYPE_CHECKING:
-    from citegraph.run.answer_types import Answer
-    from cli.terminal import Steps
     from graph.session import Session
 
 SAMPLE = Path(buckets.__file__).parent / "sample"
@@ -94,16 +92,12 @@ async def _ask(session: "Session", row: dict[str, Any], *, quiet: bool) -> int:
     write(f"Question: {row['turns'][0]}")
     answer = await session.ask(row["turns"][0], on_event=steps)
     if answer.clarification and answer.thread_id and row.get("reply"):
-        answer = await _reply(session, answer, row["reply"], steps)
+        steps.pause()
+        asked = clarification_text(answer.clarification)
+        write(f"\nIt asks back: {asked}\n\nThe demo replies: {row['reply']}")
+        reply = chosen_reply(answer.clarification, row["reply"])
+        answer = await session.reply(answer.thread_id, reply, on_event=steps)
     steps.pause()
     spent = f"({answer.usage.seconds:.2f} s, {answer.usage.llm_calls} model calls)"
     write(f"\n{answer_text(answer)}\n\n{spent}\n{'-' * 72}")
     return BY_STATUS[answer.status]
-
-
-async def _reply(session: "Session", answer: "Answer", reply: str, steps: "Steps") -> "Answer":
-    assert answer.clarification is not None
-    assert answer.thread_id is not None
-    steps.pause()
-    write(f"\nIt asks back: {clarification_text(answer.clarification)}\n\nThe demo replies: {reply}")
-    return await session.reply(answer.thread_id, chosen_reply(answer.clarification, reply), on_event=steps)

@@ -88,6 +88,7 @@ def evaluate(request: Evaluate) -> int:
         BadInput: a path holds nothing that can be measured, a row is broken, or LangSmith's key is missing.
         Unavailable: LangSmith does not take the results; they were printed before.
     """
+    from evals.claim_sets import score_claim_set
     from evals.experiments import open_client
     from evals.filter_sets import is_filter_set, score_filter_set
 
@@ -106,7 +107,7 @@ def evaluate(request: Evaluate) -> int:
     said = fallback_notes(modes, context) if questions else {}
     for folder in collections:
         results[folder.name] = asyncio.run(_retrieval(folder, request.limit))
-    judged = {folder.name: _claims(folder) for folder in claims}
+    judged = {folder.name: score_claim_set(folder) for folder in claims}
     filtered = {folder.name: score_filter_set(folder, limit=request.limit) for folder in planned}
     if request.as_json:
         several = {"modes": compared} if len(compared) > 1 else {}
@@ -244,13 +245,6 @@ async def _retrieval(folder: Path, limit: int | None) -> dict[str, Any]:
     corpus = modes.pop("corpus", {})
     default = modes.get("hybrid+rerank") or modes["hybrid"]
     return {**default, **corpus, "modes": modes}
-
-
-def _claims(folder: Path) -> dict[str, Any]:
-    """Return the verifier's measures on judged claims, beside three simple baselines."""
-    from evals.claim_sets import score_claim_set
-
-    return score_claim_set(folder)
 
 
 def _print_claim_sets(results: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -14,10 +14,6 @@ from citegraph.settings import load_settings
 from cli.exits import ANSWERED
 from cli.options import BucketName, FilterTexts, command, new_app
 from cli.terminal import counted, say
-
-if TYPE_CHECKING:
-    pass
-
 
 app = new_app()
 
