@@ -3,13 +3,14 @@
 It shares no code with the verifier that it tests: sentence cutter, patterns and word lists are its own.
 """
 
-import gzip
 import json
 import random
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from evals.question_files import opened
 
 TRUE_KINDS = ("verbatim", "reordered", "paraphrased")
 FALSE_KINDS = (
@@ -77,8 +78,7 @@ def _documents(folder: Path) -> Iterator[tuple[str, str]]:
         if path.suffix in (".txt", ".md") and path.name != "README.md":
             yield path.name, path.read_text(encoding="utf-8", errors="replace")
         elif re.fullmatch(r"(?:docs|pages)[\w-]*\.jsonl(?:\.gz)?", path.name):
-            packed = path.suffix == ".gz"
-            with gzip.open(path, "rt", encoding="utf-8") if packed else path.open(encoding="utf-8") as lines:
+            with opened(path) as lines:
                 for line in lines:
                     row = json.loads(line)
                     name = row.get("doc_id") or f"{row.get('doc_name', 'doc')}-p{row.get('page', 0)}"

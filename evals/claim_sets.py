@@ -1,6 +1,5 @@
 """Judged claims (WiCE) and judged summaries (SummEdits): the verifier's score beside three simple baselines."""
 
-import gzip
 import json
 import re
 from functools import lru_cache
@@ -16,6 +15,7 @@ from citegraph.citations.evidence_selection import support
 from citegraph.citations.report_types import Evidence
 from citegraph.errors import BadInput
 from citegraph.llm.embeddings import StaticEmbedder
+from evals.question_files import first_row, opened
 
 Scores = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -54,8 +54,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         BadInput: a line is no JSON object (file and line are named).
     """
     rows = []
-    packed = path.suffix == ".gz"
-    with gzip.open(path, "rt", encoding="utf-8") if packed else path.open(encoding="utf-8") as lines:
+    with opened(path) as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
                 rows.append(_row(line, f"{path.name}:{number}"))
@@ -74,17 +73,8 @@ def _row(line: str, place: str) -> dict[str, Any]:
 
 def _find(folder: Path, keys: frozenset[str]) -> Path | None:
     """Return the first file of a folder whose first row has all of `keys`."""
-    for path in sorted([*folder.glob("*.jsonl"), *folder.glob("*.jsonl.gz")]):
-        packed = path.suffix == ".gz"
-        with gzip.open(path, "rt", encoding="utf-8") if packed else path.open(encoding="utf-8") as lines:
-            first = next((line for line in lines if line.strip()), "")
-        try:
-            row = json.loads(first)
-        except ValueError:
-            continue
-        if isinstance(row, dict) and keys <= row.keys():
-            return path
-    return None
+    paths = sorted([*folder.glob("*.jsonl"), *folder.glob("*.jsonl.gz")])
+    return next((path for path in paths if keys <= first_row(path).keys()), None)
 
 
 def _holding(folder: Path, keys: frozenset[str]) -> Path:

@@ -1,10 +1,12 @@
 """Question sets read from files: annotated questions, and questions made from gold filters."""
 
+import gzip
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from citegraph.errors import BadInput
 
@@ -53,6 +55,20 @@ class Question:
     row: Mapping[str, Any] | None = None
 
 
+def opened(path: Path) -> IO[str]:
+    """Open a file of lines, packed or not."""
+    return gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
+
+
+def first_row(path: Path) -> Mapping[str, Any]:
+    """Return the first row of a JSON-lines file, empty when its first line is no JSON object."""
+    with opened(path) as lines, suppress(ValueError, gzip.BadGzipFile):
+        row = json.loads(next((line for line in lines if line.strip()), ""))
+        if isinstance(row, dict):
+            return row
+    return {}
+
+
 def read_questions(paths: Sequence[Path]) -> list[Question]:
     """Return the questions of files and of folders (all their `*.jsonl`), in order.
 
@@ -73,7 +89,7 @@ def read_questions(paths: Sequence[Path]) -> list[Question]:
 
 
 def _rows(file: Path) -> Iterator[Question]:
-    with file.open(encoding="utf-8") as lines:
+    with opened(file) as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
                 yield _question(line, f"{file.name}:{number}", file.stem)

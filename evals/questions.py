@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from citegraph.run.answer_types import Answer
-from evals.question_files import Question
+from evals.question_files import Question, first_row
 from evals.scoring import Outcome, count_bad_citations, misses, score
 
 if TYPE_CHECKING:
@@ -128,13 +128,4 @@ def keep_in(file: IO[str], mode: str = "graph") -> Callable[[Outcome], None]:
 def is_question_set(path: Path) -> bool:
     """Tell whether a file or folder holds question rows, by its first line."""
     files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
-    for file in files:
-        with file.open(encoding="utf-8", errors="replace") as lines:
-            first = next((line for line in lines if line.strip()), "")
-        try:
-            row = json.loads(first)
-        except ValueError:
-            continue
-        if isinstance(row, dict) and ("turns" in row or "gold_doc_ids" in row):
-            return True
-    return False
+    return any({"turns", "gold_doc_ids"} & first_row(file).keys() for file in files)

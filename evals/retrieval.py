@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gzip
 import hashlib
 import json
 import tempfile
@@ -24,6 +23,7 @@ from citegraph.corpus.schema.document import Chunk, Document
 from citegraph.errors import BadInput
 from citegraph.llm.embeddings import load_embedder
 from citegraph.settings import Settings, load_settings
+from evals.question_files import opened
 
 DEPTH = 100
 BATCH = 256
@@ -163,11 +163,7 @@ def _one_of(folder: Path, *names: str) -> Path:
 
 
 def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
-    with (
-        gzip.open(path, "rt", encoding="utf-8")
-        if path.suffix == ".gz"
-        else path.open(encoding="utf-8") as lines
-    ):
+    with opened(path) as lines:
         for line in lines:
             if line.strip():
                 yield json.loads(line)
