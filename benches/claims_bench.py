@@ -97,41 +97,21 @@ def cases_of(row: dict[str, Any]) -> Iterator[Case]:
     evidence = tuple(Evidence(str(p["n"]), p["doc_id"], p["text"]) for p in row["passages"])
     texts = {p["n"]: p["text"] for p in row["passages"]}
     answer, places, at = row["answer"], [], 0
+
+    def case(kind: str, right: bool, text: str, whole: str, span: tuple[int, int], cites: list[int]) -> Case:
+        cited = "\n\n".join(texts[n] for n in cites)
+        return Case(row["id"], kind, right, text, whole, *span, evidence, cited, row.get("question", ""))
+
     for claim in row["claims"]:
-        start, end = place_of(answer, claim["text"], at)
-        places.append((start, end))
-        at = end
-        cited = "\n\n".join(texts[n] for n in claim["cites"])
-        yield Case(
-            row["id"],
-            claim["form"],
-            claim["right"],
-            claim["text"],
-            answer,
-            start,
-            end,
-            evidence,
-            cited,
-            row.get("question", ""),
-        )
+        places.append(place_of(answer, claim["text"], at))
+        at = places[-1][1]
+        yield case(claim["form"], claim["right"], claim["text"], answer, places[-1], claim["cites"])
     for wrong in row["wrong"]:
         claim, (start, end) = row["claims"][wrong["replaces"]], places[wrong["replaces"]]
         piece = with_markers(wrong["text"], claim["cites"], answer[start:end])
         changed = answer[:start] + piece + answer[end:]
-        cited = "\n\n".join(texts[n] for n in claim["cites"])
-        stop = start + len(piece)
-        yield Case(
-            row["id"],
-            wrong["kind"],
-            False,
-            wrong["text"],
-            changed,
-            start,
-            stop,
-            evidence,
-            cited,
-            row.get("question", ""),
-        )
+        span = start, start + len(piece)
+        yield case(wrong["kind"], False, wrong["text"], changed, span, claim["cites"])
 
 
 def place_of(answer: str, claim: str, after: int = 0) -> tuple[int, int]:

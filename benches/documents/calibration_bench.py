@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benches.documents.extraction_bench import SURE, TODAY, agrees, documents, half_of
+from benches.documents.extraction_bench import SURE, TODAY, agrees, documents, half_of, name_of
 from benches.documents.extraction_sets import SETS, GoldSet
 from citegraph.corpus.extraction.calibration import (
     BINS,
@@ -35,7 +35,6 @@ from citegraph.corpus.schema.bucket import Bucket, load_buckets
 from citegraph.corpus.schema.field import Field, Value
 from citegraph.corpus.schema.values import coerce, is_missing
 from citegraph.errors import BadInput
-from citegraph.language.names import parse_name
 
 PRIOR = 4.0
 """Values that the rule's own word counts for beside what was seen of it."""
@@ -105,12 +104,8 @@ def share_right(declared: Field, found: Value, label: object) -> float:
         wanted = coerce(declared, label, today=TODAY, order="DMY")
     except BadInput:
         return 0.0
-    gold = {_name(item) for item in wanted} if isinstance(wanted, tuple) else set()
-    return sum(_name(item) in gold for item in found) / max(1, len(found))
-
-
-def _name(text: str) -> str:
-    return " ".join(parse_name(text).core) or text.casefold()
+    gold = {name_of(item) for item in wanted} if isinstance(wanted, tuple) else set()
+    return sum(name_of(item) in gold for item in found) / max(1, len(found))
 
 
 def fitted(values: Sequence[Judged]) -> dict[str, tuple[float, ...]]:

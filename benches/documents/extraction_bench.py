@@ -144,8 +144,8 @@ def _count_items(
 ) -> None:
     """Count a list's items one by one, as entity extraction is scored."""
     wanted = coerce(declared, label, today=TODAY, order="DMY")
-    gold = {_name(item) for item in wanted} if isinstance(wanted, tuple) else set()
-    mine = {_name(item) for item in found}
+    gold = {name_of(item) for item in wanted} if isinstance(wanted, tuple) else set()
+    mine = {name_of(item) for item in found}
     score.right += len(gold & mine)
     score.wrong += len(mine - gold)
     score.missing += max(0, len(gold - mine) - len(mine - gold))
@@ -162,9 +162,9 @@ def agrees(declared: Field, found: Value, label: Any) -> bool:
     except BadInput:
         return False
     if isinstance(found, tuple) and isinstance(wanted, tuple):
-        return {_name(item) for item in found} == {_name(item) for item in wanted}
+        return {name_of(item) for item in found} == {name_of(item) for item in wanted}
     if isinstance(found, str) and isinstance(wanted, str):
-        return _name(found) == _name(wanted)
+        return name_of(found) == name_of(wanted)
     if declared.type == "quantity":
         assert isinstance(found, Quantity)
         assert isinstance(wanted, Quantity)
@@ -172,7 +172,8 @@ def agrees(declared: Field, found: Value, label: Any) -> bool:
     return same(found) == same(wanted)
 
 
-def _name(text: str) -> str:
+def name_of(text: str) -> str:
+    """Return a name without regard to case, punctuation and legal form."""
     return " ".join(parse_name(text).core) or text.casefold()
 
 
