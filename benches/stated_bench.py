@@ -8,7 +8,6 @@ that were fitted on the other four.
 """
 
 import argparse
-import json
 import random
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ from citegraph.language.terms import words
 from citegraph.run.services import Corpus, open_corpus
 from citegraph.settings import Settings
 from evals.answer_matching import share_contained
-from evals.question_files import Gold
+from evals.question_files import Question, read_questions
 
 PARTS, RIDGE = 5, 0.3
 SHOWN = 2
@@ -41,16 +40,13 @@ class Asked:
         return sorted(((float(_row(signs) @ weights), right) for signs, right in self.passages), reverse=True)
 
 
-def asked(corpus: Corpus, row: dict[str, object]) -> Asked | None:
+def asked(corpus: Corpus, row: Question) -> Asked | None:
     """Return the signs of a question's passages, None without its document."""
-    ids = row.get("doc_ids") or []
-    document = corpus.documents.get(
-        str(row.get("asked_of") or (ids[0] if isinstance(ids, list) and ids else ""))
-    )
-    turns = row["turns"]
-    if document is None or not isinstance(turns, list) or len(turns) != 1:
+    named_by = row.row or {}
+    document = corpus.documents.get(str(named_by.get("asked_of") or next(iter(row.doc_ids), "")))
+    if document is None or len(row.turns) != 1:
         return None
-    question, bucket = turns[0], corpus.buckets[document.bucket]
+    question, bucket = row.turns[0], corpus.buckets[document.bucket]
     values = corpus.annotations.get(document.doc_id, bucket.name) or {}
     named = words(f"{document.doc_id} {document.title} {bucket.title(values)}")
     found = best_passages(
@@ -64,10 +60,10 @@ def asked(corpus: Corpus, row: dict[str, object]) -> Asked | None:
     )
     assert corpus.finder is not None
     known = read(corpus.finder, question, document.text, found, language=bucket.language, skip=named)
-    gold = _gold(row)
+    stated = row.answer.kind != "none"
     return Asked(
-        row["category"] == "lookup",
-        tuple((signs, gold is not None and share_contained(item.text, gold) == 1) for item, signs in known),
+        row.category == "lookup",
+        tuple((signs, stated and share_contained(item.text, row.answer) == 1) for item, signs in known),
     )
 
 
@@ -89,10 +85,8 @@ def main() -> None:
     told = argparse.ArgumentParser(description=__doc__)
     told.add_argument("questions", nargs="+", type=Path)
     corpus = open_corpus(Settings())
-    rows = [
-        json.loads(line) for path in told.parse_args().questions for line in path.read_text().splitlines()
-    ]
-    found = [asked(corpus, row) for row in rows if row["category"] in {"lookup", "unanswerable"}]
+    rows = read_questions(told.parse_args().questions)
+    found = [asked(corpus, row) for row in rows if row.category in {"lookup", "unanswerable"}]
     known = [item for item in found if item is not None]
     random.Random(1).shuffle(known)
     print("offset, margin, held, form, ranked:", numpy.round(fitted(known), 2))
@@ -116,15 +110,6 @@ def main() -> None:
 
 def _row(signs: Signs) -> "numpy.ndarray":
     return numpy.array([1.0, *astuple(signs)])
-
-
-def _gold(row: dict[str, object]) -> Gold | None:
-    given = row["answer"]
-    if not isinstance(given, dict) or given["type"] == "none":
-        return None
-    return Gold(
-        given["type"], given["value"], tuple(given.get("aliases") or ()), given.get("tolerance") or 0.0
-    )
 
 
 if __name__ == "__main__":
