@@ -103,7 +103,7 @@ class Compose:
         """Ask the model for the answer's text, and tell it as it comes."""
         from citegraph.llm.call_options import Call
         from citegraph.llm.retry import patiently
-        from citegraph.llm.streaming import stream
+        from citegraph.llm.streaming import TextStream
 
         watch = Stopwatch("compose")
         corpus = await self.services.corpus()
@@ -122,7 +122,7 @@ class Compose:
         before: Draft = draft if draft.get("refused") else {}
 
         def coming() -> AsyncIterator[str]:
-            words = in_words(stream(self.services.chat, call), said)
+            words = in_words(TextStream(self.services.chat, call), said)
             return corrected(words, before, shown) if before else as_it_comes(words, shown)
 
         speaker = await patiently(lambda: speak(coming(), tell), call.budget)

@@ -59,7 +59,8 @@ class TextStream:
         admit(models, call, spec)
         started = time.monotonic()
         until = min(started + spec.timeout, call.budget.deadline)
-        async with aclosing(_chunks(model, call, arguments)) as chunks:
+        streamed: Any = model.astream(list(call.messages), call.config(), **arguments)
+        async with aclosing(streamed) as chunks:
             while True:
                 try:
                     async with asyncio.timeout(max(0.0, until - time.monotonic())):
@@ -92,12 +93,3 @@ class TextStream:
         if not reply.content.strip():
             raise Rejected(f"{call.step}: the model answered with nothing{why_empty(reply)}")
         return reply
-
-
-def stream(models: ChatModels, call: Call) -> TextStream:
-    """Return the reply as an async iterable of text pieces; see `TextStream`."""
-    return TextStream(models, call)
-
-
-def _chunks(model: Any, call: Call, arguments: Mapping[str, Any]) -> Any:
-    return model.astream(list(call.messages), call.config(), **dict(arguments))

@@ -11,7 +11,7 @@ from citegraph.errors import Rejected
 from citegraph.llm.budget import CallBudget
 from citegraph.llm.call_options import Call
 from citegraph.llm.chat import ChatModels, text
-from citegraph.llm.streaming import stream
+from citegraph.llm.streaming import TextStream
 from citegraph.llm.structured import structured
 from citegraph.run.answer_types import Answer
 from citegraph.run.context import Context
@@ -58,7 +58,7 @@ async def test_a_tool_that_it_does_not_call_falls_through_the_ladder(local_chat:
 
 
 async def test_a_stream_comes_in_pieces_that_make_the_reply(local_chat: ChatModels) -> None:
-    streaming = stream(local_chat, asked("Say in one sentence what an invoice is."))
+    streaming = TextStream(local_chat, asked("Say in one sentence what an invoice is."))
     pieces = [piece async for piece in streaming]
     assert streaming.result is not None
     assert len(pieces) > 1

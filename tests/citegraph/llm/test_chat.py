@@ -22,7 +22,7 @@ from citegraph.llm.chat import ChatModels, text
 from citegraph.llm.foreign_errors import NotAccepted, retry_after, translate
 from citegraph.llm.model_call import ModelCall
 from citegraph.llm.scripted import scripted
-from citegraph.llm.streaming import stream
+from citegraph.llm.streaming import TextStream
 from citegraph.llm.structured import structured
 from citegraph.settings import Settings
 from tests.citegraph.llm.endpoint import KEY, Endpoint, Http, said
@@ -44,7 +44,7 @@ def problem(message: str, **more: Any) -> dict[str, Any]:
 
 
 async def collect(models: ChatModels, call: Call) -> tuple[list[str], ModelCall | None]:
-    answer = stream(models, call)
+    answer = TextStream(models, call)
     return [piece async for piece in answer], answer.result
 
 

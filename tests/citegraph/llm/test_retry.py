@@ -93,14 +93,14 @@ async def test_a_run_that_is_out_of_time_does_not_condemn_the_endpoint(endpoint:
 
 
 async def test_a_stream_that_hangs_rests_the_model(endpoint: Endpoint) -> None:
-    from citegraph.llm.streaming import stream
+    from citegraph.llm.streaming import TextStream
 
     endpoint.replies = [Sse(pieces("A", "B"), hang=1.0)]
     models = endpoint.models(model_timeout=0.2)
     with pytest.raises(TimedOut):
-        _ = [piece async for piece in stream(models, ask(CallBudget.of(5, 20)))]
+        _ = [piece async for piece in TextStream(models, ask(CallBudget.of(5, 20)))]
     with pytest.raises(CircuitOpen):
-        _ = [piece async for piece in stream(models, ask(CallBudget.of(5, 20)))]
+        _ = [piece async for piece in TextStream(models, ask(CallBudget.of(5, 20)))]
 
 
 # What it cost

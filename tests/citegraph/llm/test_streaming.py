@@ -6,7 +6,7 @@ import pytest
 
 from citegraph.errors import CitegraphError, Rejected, TimedOut, Unavailable
 from citegraph.llm.chat import text
-from citegraph.llm.streaming import stream
+from citegraph.llm.streaming import TextStream
 from tests.citegraph.llm.endpoint import KEY, Endpoint, Http, Sse, pieces, said
 from tests.citegraph.llm.test_chat import PROMPT, QUOTING, ask, collect, problem
 
@@ -69,7 +69,7 @@ async def test_streams_that_fail(
     endpoint: Endpoint, reply: Http | Sse, kind: type[CitegraphError], message: str, shown: list[str]
 ) -> None:
     endpoint.replies = [reply]
-    answer = stream(endpoint.models(), ask(overrides={"compose": {"timeout": 0.3}}))
+    answer = TextStream(endpoint.models(), ask(overrides={"compose": {"timeout": 0.3}}))
     words: list[str] = []
 
     async def read() -> None:
@@ -86,7 +86,7 @@ async def test_streams_that_fail(
 async def test_a_reader_that_leaves_early_closes_the_stream(endpoint: Endpoint) -> None:
     endpoint.replies = [Sse(pieces("one", "two", "three"), hang=0.2), Http(body=said("next"))]
     models = endpoint.models()
-    answer = stream(models, ask())
+    answer = TextStream(models, ask())
     async for _ in answer:
         break
     assert answer.result is None
