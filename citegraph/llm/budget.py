@@ -12,8 +12,6 @@ from citegraph.llm.model_call import ModelCall
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
 
-    from citegraph.llm.model_call import ModelCall
-
 
 PROVIDER = "openai"
 """Every endpoint is asked through OpenAI's protocol, whoever runs it."""

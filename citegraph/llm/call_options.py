@@ -152,8 +152,8 @@ Overrides = Mapping[str, Mapping[str, Any]]
 class Call:
     """One question to a step's model: messages, what it may spend, and how its run is named and traced.
 
-    `overrides` is the run's `Context.models`; `metadata` and `tags` hold ids, counts and names only, since
-    they go to the trace.
+    `overrides` is the run's `Context.models`; `metadata` holds ids, counts and names only, since it goes to the
+    trace.
     """
 
     step: Step
@@ -161,7 +161,6 @@ class Call:
     budget: CallBudget
     overrides: Overrides = field(default_factory=dict)
     prompt_version: str = ""
-    tags: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def config(self) -> "RunnableConfig":
@@ -170,7 +169,7 @@ class Call:
         The answer's text gets there from the node that speaks it, without thoughts and failed attempts.
         """
         version = f"{self.step}:{self.prompt_version}" if self.prompt_version else ""
-        tags = [self.step, *([f"prompt:{version}"] if version else []), *self.tags]
+        tags = [self.step, *([f"prompt:{version}"] if version else [])]
         return {
             "run_name": self.step,
             "tags": [*tags, NO_STREAM],

@@ -42,18 +42,3 @@ class ModelCall:
     def tokens(self) -> int:
         """Return tokens in and out together."""
         return self.tokens_in + self.tokens_out
-
-    def usage(self) -> dict[str, Any]:
-        """Return the plain numbers of this call, without any text: what state and traces may hold."""
-        return {
-            "step": self.step,
-            "model": self.model,
-            "rung": self.rung,
-            "prompt_version": self.prompt_version,
-            "tokens_in": self.tokens_in,
-            "tokens_out": self.tokens_out,
-            "estimated": self.estimated,
-            "cost": self.cost,
-            "seconds": round(self.seconds, 4),
-            "failure": self.failure,
-        }

@@ -67,11 +67,10 @@ class Material:
 
 @dataclass(frozen=True)
 class Assembled:
-    """The messages to send, the version to trace them by, and what was cut to fit."""
+    """The messages to send, the version to trace them by, and how many passages were cut to fit."""
 
     messages: "list[BaseMessage]"
     version: str
-    cut_turns: int = 0
     cut_passages: int = 0
 
 
@@ -124,11 +123,7 @@ class Prompts:
             system = made
         fitted = fit(material, self.tokens(model) - estimate_tokens(system))
         messages: list[BaseMessage] = [SystemMessage(system), HumanMessage(render(fitted))]
-        turns, passages = (
-            len(material.turns) - len(fitted.turns),
-            len(material.evidence) - len(fitted.evidence),
-        )
-        return Assembled(messages, version, turns, passages)
+        return Assembled(messages, version, len(material.evidence) - len(fitted.evidence))
 
 
 def fit(material: Material, tokens: int) -> Material:

@@ -69,7 +69,6 @@ async def test_one_call_sends_the_options_and_counts_the_endpoints_tokens(endpoi
     assert (reply.content, reply.tokens_in, reply.tokens_out, reply.estimated) == ("Forty-two.", 11, 7, False)
     assert (reply.step, reply.prompt_version, reply.finish) == ("compose", "3", "stop")
     assert (call.budget.calls_left, call.budget.calls) == (4, [reply])
-    assert "Forty-two." not in str(reply.usage())
 
 
 async def test_tokens_are_estimated_when_the_endpoint_is_silent(endpoint: Endpoint) -> None:
@@ -433,14 +432,14 @@ async def test_runs_are_named_and_tagged_by_step(monkeypatch: pytest.MonkeyPatch
         return {**plain(self), "callbacks": [runs]}
 
     monkeypatch.setattr(Call, "config", config)
-    call = ask(prompt_version="4", tags=("intent:list",), metadata={"bucket": "b1"})
+    call = ask(prompt_version="4", metadata={"bucket": "b1"})
     await text(models, call)
     await collect(models, call)
     wanted = {"step": "compose", "prompt_version": "4", "bucket": "b1"}
     assert len(runs.seen) == 2
     for run in runs.seen:
         assert run["name"] == "compose"
-        assert run["tags"] == ["compose", "prompt:compose:4", "intent:list", "nostream"]
+        assert run["tags"] == ["compose", "prompt:compose:4", "nostream"]
         assert {k: run["metadata"][k] for k in wanted} == wanted
 
 

@@ -139,12 +139,12 @@ def test_tokens_go_by_the_longest_start_of_the_models_name() -> None:
     assert prompts().tokens("any") == DEFAULT_TOKENS
 
 
-def test_what_was_cut_is_counted() -> None:
+def test_passages_that_were_cut_are_counted() -> None:
     long = Material(
         "q", turns=("t" * 4000,), evidence=(Passage("[a]", "e" * 3000), Passage("[b]", "e" * 3000))
     )
     made = prompts(tokens={"*": 1000}).assemble(PROMPT, long, model="m")
-    assert (made.version, made.cut_turns, made.cut_passages) == ("compose-0", 1, 1)
+    assert (made.version, made.cut_passages) == ("compose-0", 1)
     assert [message.type for message in made.messages] == ["system", "human"]
 
 
