@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, Field, SecretStr, ValidationError
 
@@ -17,6 +17,21 @@ if TYPE_CHECKING:
 
 SNAPSHOT = re.compile(r"[-@](?:\d{4}-\d{2}-\d{2}|\d{4,8}|latest)$")
 ANY_MODEL = "*"
+M = TypeVar("M", bound=BaseModel)
+
+
+def checked(kind: type[M], values: Mapping[str, Any], where: str, hint: str) -> M:
+    """Return settings as an object; the message names what is wrong, never a value.
+
+    Raises:
+        BadInput: they do not fit.
+    """
+    try:
+        return kind.model_validate(dict(values))
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        name = ".".join(str(part) for part in first["loc"])
+        raise BadInput(f"{where}{name}: {first['msg']}; {hint}") from None
 
 
 class Price(BaseModel, extra="forbid", frozen=True):
@@ -38,14 +53,8 @@ class Prices:
     """
 
     def __init__(self, table: Mapping[str, Mapping[str, Any]]) -> None:
-        try:
-            self._prices = {name: Price.model_validate(dict(row)) for name, row in table.items()}
-        except ValidationError as error:
-            first = error.errors(include_input=False, include_url=False)[0]
-            where = ".".join(str(part) for part in first["loc"])
-            raise BadInput(
-                f'CITEGRAPH_PRICES: {where}: {first["msg"]}; give {{"MODEL": {{"input": 1.25, "output": 10}}}}.'
-            ) from None
+        hint = 'give {"MODEL": {"input": 1.25, "output": 10}}.'
+        self._prices = {name: checked(Price, row, "CITEGRAPH_PRICES: ", hint) for name, row in table.items()}
 
     def price(self, model: str) -> Price | None:
         """Return the price of a model, None when the table has none."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from pydantic import SecretStr, ValidationError
+from pydantic import SecretStr
 
 from citegraph.errors import BadInput, CircuitOpen, Rejected, TimedOut, Unavailable
 from citegraph.llm.call_options import (
@@ -22,6 +22,7 @@ from citegraph.llm.call_options import (
     Prices,
     Step,
     StepOptions,
+    checked,
 )
 from citegraph.llm.endpoint_client import PLAIN, endpoint_hooks
 from citegraph.llm.foreign_errors import NotAccepted
@@ -145,7 +146,10 @@ class ChatModels:
     def __init__(self, settings: Settings, factory: Factory | None = None) -> None:
         self.settings = settings
         self.factory = factory
-        self._endpoints = {name: _endpoint(name, values) for name, values in settings.endpoints.items()}
+        self._endpoints = {
+            name: checked(Endpoint, values, f"CITEGRAPH_ENDPOINTS: {name}.", "base_url and api_key are known")
+            for name, values in settings.endpoints.items()
+        }
         self._options = {
             step: self._checked(EndpointOptions, step, values, "CITEGRAPH_STEP_MODELS")
             for step, values in settings.step_models.items()
@@ -204,9 +208,13 @@ class ChatModels:
         price = self.prices.price(chosen["model"])
         return ModelSpec(step=step, api_key=chosen.pop("api_key", None), price=price, **chosen)
 
-    def _checked(self, kind: type[Any], step: str, values: Mapping[str, Any], where: str) -> Any:
+    def _checked(
+        self, kind: type[StepOptions], step: str, values: Mapping[str, Any], where: str
+    ) -> StepOptions:
         """Return the checked options of one step, whose endpoint is declared."""
-        options = _options(kind, step, values, where)
+        if step not in STEPS:
+            raise BadInput(f"{where}: there is no step {step!r}; the steps are {', '.join(STEPS)}")
+        options = checked(kind, values, f"{where}: {step}.", f"options: {', '.join(kind.model_fields)}")
         if options.endpoint is not None and options.endpoint not in self._endpoints:
             names = ", ".join(sorted(self._endpoints)) or "none"
             raise BadInput(f"{where}: {step}.endpoint: not in CITEGRAPH_ENDPOINTS, which declares {names}")
@@ -244,12 +252,13 @@ class ChatModels:
             if spec.api_key is None and spec.base_url is None:
                 raise Rejected(f"{spec.step}: a model is named but OPENAI_API_KEY is not set")
             from langchain_openai import ChatOpenAI
+            from openai import DefaultAsyncHttpxClient
 
             # A kept-alive connection belongs to the loop that opened it: one client per loop, never the
             # process-wide one that langchain-openai would share between two asyncio.run calls.
             with self._opening:
                 if loop not in self._clients:
-                    self._clients[loop] = _http_client()
+                    self._clients[loop] = DefaultAsyncHttpxClient(event_hooks=endpoint_hooks(), headers=PLAIN)
             return ChatOpenAI(
                 model=spec.model,
                 base_url=spec.base_url,
@@ -317,37 +326,6 @@ async def _request(
     call.budget.record(reply)
     refuse(reply, message)
     return reply
-
-
-def _options(kind: type[Any], step: str, values: Mapping[str, Any], where: str) -> Any:
-    """Return the checked options of one step; the message names what is wrong, never a value."""
-    if step not in STEPS:
-        raise BadInput(f"{where}: there is no step {step!r}; the steps are {', '.join(STEPS)}")
-    try:
-        return kind.model_validate(dict(values))
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        name = ".".join(str(part) for part in first["loc"])
-        raise BadInput(
-            f"{where}: {step}.{name}: {first['msg']}; options: {', '.join(kind.model_fields)}"
-        ) from None
-
-
-def _endpoint(name: str, values: Mapping[str, Any]) -> Endpoint:
-    """Return a declared endpoint; the message names what is wrong, never a value."""
-    try:
-        return Endpoint.model_validate(dict(values))
-    except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
-        raise BadInput(
-            f"CITEGRAPH_ENDPOINTS: {name}.{'.'.join(map(str, first['loc']))}: {first['msg']}; base_url and api_key are known"
-        ) from None
-
-
-def _http_client() -> Any:
-    from openai import DefaultAsyncHttpxClient
-
-    return DefaultAsyncHttpxClient(event_hooks=endpoint_hooks(), headers=PLAIN)
 
 
 def admit(models: "ChatModels", call: "Call", spec: "ModelSpec") -> None:
