@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
-import asyncio
 import hashlib
 import json
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -22,7 +19,7 @@ from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Chunk, Document
 from citegraph.errors import BadInput
 from citegraph.llm.embeddings import load_embedder
-from citegraph.settings import Settings, load_settings
+from citegraph.settings import Settings
 from evals.question_files import opened
 
 DEPTH = 100
@@ -167,27 +164,3 @@ def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
         for line in lines:
             if line.strip():
                 yield json.loads(line)
-
-
-def main() -> None:
-    """Print the measures of judged collections: python -m evals.retrieval FOLDER... [--json] [--limit N]."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--limit", type=int)
-    options = parser.parse_args()
-    settings = load_settings()
-    for folder in options.folders:
-        with tempfile.TemporaryDirectory() as home:
-            given = load_retrieval_set(folder)
-            results = asyncio.run(evaluate(given, settings, Path(home), limit=options.limit))
-        if options.json:
-            print(json.dumps({folder.name: results}))
-            continue
-        print(f"{folder.name} ({settings.embeddings}): {results.pop('corpus')}")
-        for mode, values in results.items():
-            print(f"  {mode:14}" + "".join(f"{name} {value:<9}" for name, value in values.items()))
-
-
-if __name__ == "__main__":
-    main()

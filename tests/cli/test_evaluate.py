@@ -7,6 +7,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.evals.test_claim_sets import judged_claims, judged_summaries
+from tests.evals.test_retrieval import judged_collection
 
 
 @pytest.mark.slow
@@ -32,6 +33,12 @@ def test_judged_claims_and_summaries_in_one_command(run: Run, tmp_path: Path) ->
     assert table[1].split("\t") == ["citegraph", "1.0000", "1.0000"]
     assert "summaries (20 rows)\tbalanced_accuracy\tmean_over_domains" in table
     assert any(line.startswith("points above the best baseline\t") for line in table)
+
+
+def test_a_judged_collection_is_measured(run: Run, tmp_path: Path) -> None:
+    results = json.loads(run("eval", judged_collection(tmp_path / "judged"), "--json", "-n", 1).out)
+    assert results["judged"]["modes"]["keyword"]["MRR"] == 1.0
+    assert results["judged"]["queries"] == 1
 
 
 def test_a_folder_of_something_else_is_refused(run: Run, tmp_path: Path) -> None:

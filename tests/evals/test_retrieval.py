@@ -8,12 +8,15 @@ import pytest
 
 from citegraph.errors import BadInput
 from citegraph.settings import Settings
-from evals.retrieval import evaluate, is_retrieval_set, load_retrieval_set, main, measured
+from evals.retrieval import evaluate, is_retrieval_set, load_retrieval_set, measured
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    folder = tmp_path / "judged"
+    return judged_collection(tmp_path / "judged")
+
+
+def judged_collection(folder: Path) -> Path:
     folder.mkdir()
     documents = [
         {"_id": "d1", "title": "Anchors", "text": "The anchors of the ferry were weighed."},
@@ -59,14 +62,3 @@ async def test_the_collection_runs_through_the_real_index(folder: Path, tmp_path
     assert results["corpus"]["queries"] == 2
     for mode in ("keyword", "semantic", "hybrid"):
         assert (results[mode]["nDCG@10"], results[mode]["recall@100"]) == (1.0, 1.0)
-
-
-def test_the_command_prints_json(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.argv", ["retrieval", str(folder), "--json", "--limit", "1"])
-    monkeypatch.setattr("evals.retrieval.load_settings", lambda: Settings(_env_file=None))
-    main()
-    printed = json.loads(capsys.readouterr().out)
-    assert printed["judged"]["keyword"]["MRR"] == 1.0
-    assert printed["judged"]["corpus"]["queries"] == 1
