@@ -256,6 +256,11 @@ class Settings(BaseSettings):
     )
 
     @property
+    def nothing_stored(self) -> bool:
+        """Tell whether there is no database yet; looking for documents must not make one."""
+        return not self.database_url and not (self.home / "citegraph.sqlite").exists()
+
+    @property
     def sql_url(self) -> str:
         """Return the SQLAlchemy URL of the document and annotation store."""
         return self.database_url or f"sqlite:///{self.home / 'citegraph.sqlite'}"

@@ -53,7 +53,7 @@ def buckets(
 
 def document_counts(settings: "Settings", buckets: "dict[str, Bucket]") -> dict[str, int]:
     """Return the documents of each bucket; a home without a database has none, and none is made."""
-    if settings.database_url is None and not (settings.home / "citegraph.sqlite").exists():
+    if settings.nothing_stored:
         return dict.fromkeys(buckets, 0)
     from citegraph.corpus.records.documents import DocumentStore
 

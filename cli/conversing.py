@@ -293,7 +293,7 @@ async def _delete(threads: list[str]) -> list[str]:
 def _book() -> Any:
     """Return the server's book of threads, None where there is no database yet."""
     settings = load_settings()
-    if not settings.database_url and not (settings.home / "citegraph.sqlite").exists():
+    if settings.nothing_stored:
         return None
     # By name: the server, which lists threads with their owners, and the command line do not import each other.
     return import_module("server.threads").ThreadBook(settings.sql_url)

@@ -272,16 +272,11 @@ def parts(settings: "Settings") -> Check:
     return Check("parts", "ok", ", ".join(named) or "none of your own")
 
 
-def _empty(settings: "Settings") -> bool:
-    """Tell whether the embedded stores were never made; looking must not make them."""
-    return settings.database_url is None and not (settings.home / "citegraph.sqlite").exists()
-
-
 def store(settings: "Settings") -> Check:
     """Count the documents."""
     from citegraph.corpus.records.documents import DocumentStore
 
-    if _empty(settings):
+    if settings.nothing_stored:
         return Check("store", "warning", "no document yet", "citegraph ingest PATH --bucket NAME")
     kind = "PostgreSQL" if settings.sql_url.startswith("postgres") else "SQLite"
     return Check("store", "ok", f"{DocumentStore(settings.sql_url).count():,} documents in {kind}")
