@@ -467,18 +467,11 @@ class TableRows(TypedDict):
     behind: NotRequired[list[list[str]]]
 
 
-class Stated(TypedDict):
-    """The field values that a part of a draft states of a document; not kept in the state."""
-
-    doc: str
-    values: Values
-
-
 class Draft(TypedDict, total=False):
     """An answer before it is verified; `by` says who wrote it ("model", "own", "rules").
 
     `feedback` sends it back to compose; `unverifiable` gives it to the rules; `message_id` is that of the streamed text;
-    `absent` are sentences that say what nothing states; `refused` the places in the text of claims that go back; `operands` the lines that state what a model's calculations were made of; `computed` marks a table of groups; `stated` and `notes` travel with it inside one node only.
+    `absent` are sentences that say what nothing states; `refused` the places in the text of claims that go back; `operands` the lines that state what a model's calculations were made of; `computed` marks a table of groups; `notes` travel with it inside one node only.
     """
 
     text: str
@@ -499,7 +492,6 @@ class Draft(TypedDict, total=False):
     unverifiable: bool
     message_id: str
     notes: list[StoredNote]
-    stated: Stated
 
 
 class Correction(TypedDict):
