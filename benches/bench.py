@@ -52,18 +52,15 @@ class MemoryIndex:
     """The real index, whose answers are kept in memory: after the first time a search costs nothing."""
 
     index: Any
-    kept: dict[Any, Any]
+    kept: dict[str, Any]
 
     async def search(self, request: SearchRequest) -> list[Hit]:
         """Return the hits of the first time."""
-        key = repr(request)
-        if key not in self.kept:
-            self.kept[key] = await self.index.search(request)
-        return list(self.kept[key])
+        return list(await self._once("search", request))
 
     async def retrieve(self, bucket: str, chunk_ids: Sequence[str]) -> list[Chunk]:
         """Return the chunks of the first time."""
-        return cast(list[Chunk], await self._once("retrieve", bucket, tuple(chunk_ids)))
+        return cast(list[Chunk], await self._once("retrieve", bucket, chunk_ids))
 
     async def document_chunks(self, bucket: str, doc_id: str) -> list[Chunk]:
         """Return the chunks of the first time."""
@@ -71,19 +68,16 @@ class MemoryIndex:
 
     async def count(self, bucket: str, filter_json: Json | None = None) -> int:
         """Return the count of the first time."""
-        key = ("count", bucket, json.dumps(filter_json, sort_keys=True))
-        if key not in self.kept:
-            self.kept[key] = await self.index.count(bucket, filter_json)
-        return cast(int, self.kept[key])
+        return cast(int, await self._once("count", bucket, filter_json))
 
     async def counts(self, bucket: str, filters: Sequence[Json | None]) -> list[int]:
         """Return the counts of the first time."""
         return [await self.count(bucket, one) for one in filters]
 
-    async def _once(self, method: str, bucket: str, what: Any) -> Any:
-        key = (method, bucket, what)
+    async def _once(self, method: str, *given: Any) -> Any:
+        key = repr((method, given))
         if key not in self.kept:
-            self.kept[key] = await getattr(self.index, method)(bucket, what)
+            self.kept[key] = await getattr(self.index, method)(*given)
         return self.kept[key]
 
     def __getattr__(self, name: str) -> Any:
