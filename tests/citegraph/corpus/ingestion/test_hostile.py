@@ -21,6 +21,7 @@ from citegraph.corpus.ingestion.pipeline import ingest
 from citegraph.corpus.readers.encodings import NO_TEXT
 from citegraph.corpus.readers.images import recognition
 from tests.citegraph.corpus.ingestion.test_pipeline import BUCKET, make_stores
+from tests.tesseract import needs_tesseract
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 LAUGHS = '<!DOCTYPE a [<!ENTITY l0 "ha">' + "".join(
@@ -173,6 +174,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
+@needs_tesseract
 async def test_every_file_is_read_or_named_with_what_to_do(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,7 +1,5 @@
 """Scans are recognised when Tesseract is installed, and named as skipped when it is not."""
 
-import os
-import shutil
 from pathlib import Path
 
 import pytest
@@ -12,11 +10,7 @@ from citegraph.corpus.readers.protocol import Passing, Reading, ReadOptions, Unr
 from citegraph.corpus.readers.reader_registry import read_file
 from citegraph.corpus.schema.document import Page
 from citegraph.errors import BadInput
-
-# In CI it is installed: there its tests may not be skipped.
-needs_tesseract = pytest.mark.skipif(
-    shutil.which("tesseract") is None and not os.environ.get("CI"), reason="Tesseract is not installed"
-)
+from tests.tesseract import needs_tesseract
 
 
 def picture(lines: list[str], size: tuple[int, int] = (900, 400)):

@@ -14,6 +14,7 @@ from reportlab.pdfgen.canvas import Canvas
 from citegraph.corpus.readers.pdf.pdf_objects import has_layers
 from citegraph.corpus.readers.protocol import Reading
 from citegraph.corpus.readers.reader_registry import read_file
+from tests.tesseract import needs_tesseract
 
 Draw = Callable[[Canvas], object]
 SECRET = "Total 9,999 EUR"
@@ -104,7 +105,9 @@ def in_form(drawing: Canvas) -> None:
         pytest.param([text(), painted(1, block)], id="beneath white"),
         pytest.param([text(), painted(0.2, block)], id="beneath grey"),
         pytest.param(
-            [text(), lambda drawing: drawing.drawImage(scan(), 30, 190, 150, 30)], id="beneath a picture"
+            [text(), lambda drawing: drawing.drawImage(scan(), 30, 190, 150, 30)],
+            id="beneath a picture",
+            marks=needs_tesseract,
         ),
         pytest.param([text(x=-300)], id="left of the page"),
         pytest.param([text(y=420)], id="above the page"),
@@ -113,6 +116,7 @@ def in_form(drawing: Canvas) -> None:
         pytest.param(
             [lambda d: d.drawImage(scan(HEAD), 0, 0, 400, 300), text(y=50, mode=3)],
             id="on bare paper of a scan",
+            marks=needs_tesseract,
         ),
     ],
 )
@@ -145,14 +149,17 @@ def test_in_a_form_too(tmp_path: Path) -> None:
         pytest.param(
             [lambda d: d.drawImage(scan(HEAD, (SECRET, 40, 89)), 0, 0, 400, 300), text(mode=3)],
             id="OCR over a scan",
+            marks=needs_tesseract,
         ),
         pytest.param(
             [lambda d: d.drawImage(scan(HEAD, (SECRET, 40, 95)), 0, 0, 400, 300), text(mode=3)],
             id="OCR half a line beside",
+            marks=needs_tesseract,
         ),
         pytest.param(
             [text(), lambda d: d.drawImage(scan(HEAD, (SECRET, 40, 89)), 0, 0, 400, 300)],
             id="OCR beneath a scan",
+            marks=needs_tesseract,
         ),
         pytest.param(
             [lambda d: d.drawImage(scan((SECRET, 5, 5)), 35, 100, 400, 110), text(y=199, mode=3)],
