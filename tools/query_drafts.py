@@ -52,7 +52,7 @@ def plan_of(corpus: Corpus, transcript: Sequence[AgentTurn], scope: Scope, quest
         first = next(iter(scope.filters), None)
         hard = [stored(clause) for clause in scope.hard(first)] if first else []
         per_bucket = {first: EMPTY_PART | {"filters": hard}} if first else {}
-    fixed: Plan = {"strategy": "hybrid", "queries": [question], "only": [], "relaxed": []}
+    fixed: Plan = {"strategy": "hybrid", "queries": [question], "only": []}
     return {**fixed, **shape, "buckets": list(per_bucket), "per_bucket": per_bucket}
 
 

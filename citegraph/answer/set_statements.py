@@ -454,7 +454,6 @@ def grouped(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, ...
             result.columns, rows, [], json_cell, [held[:CITED_INPUTS] for held in held_by] if members else []
         ),
         "cited": cited_members(corpus, name, said, [*groups, field or ""]),
-        "computed": True,
         "derivations": made,
     }
 

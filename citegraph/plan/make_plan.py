@@ -61,7 +61,6 @@ def bucket_plan(bucket: Bucket, reading: Reading, hard: Filters, context: Contex
                 "field": item.field,
                 "values": list(item.values[:20]),
                 "start": item.start,
-                "negated": item.negated,
                 "score": round(item.score, 3),
                 "complete": item.complete,
             }
@@ -322,7 +321,6 @@ def settle(
         "strategy": "keyword" if lead["identifiers"] and len(lead["terms"]) < 2 else "hybrid",
         "queries": list(dict.fromkeys(queries))[:4],
         "only": [],
-        "relaxed": [],
         "order_by": order if whole_set else None,
     }
     return whole | chosen

@@ -33,7 +33,6 @@ class Mention(TypedDict):
     field: str
     values: list[str]
     start: int
-    negated: bool
     score: float
     complete: bool
 
@@ -186,7 +185,6 @@ class Plan(TypedDict, total=False):
     strategy: Literal["keyword", "semantic", "hybrid"]
     queries: list[str]
     only: list[str]
-    relaxed: list[str]
     order_by: OrderBy | None
     rows: RowsWanted
     tables: list[TableWanted]
@@ -487,7 +485,6 @@ class Draft(TypedDict, total=False):
     partial: str
     unanswerable: bool
     failed: bool
-    computed: bool
     feedback: str
     unverifiable: bool
     message_id: str

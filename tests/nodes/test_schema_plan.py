@@ -107,7 +107,6 @@ def test_a_whole_plan(plan: Plan) -> None:
         "strategy": "keyword",
         "queries": ["What is the total of invoice KW-240117?"],
         "only": [],
-        "relaxed": [],
         "order_by": None,
     }
     assert part["filters"] == [
