@@ -175,8 +175,15 @@ _LEFT_OVER = re.compile(
 )
 
 
+_CUT_OFF = re.compile(
+    rf"(^\s*(?:(?:[-*•]|\d+[.)])\s+)?|[.!?]\s+)[,;]\s*(?:(?:{alternation('statements', 'left_over')})\s+)*(\w)"
+)
+"""What joined a statement to the one before it, which fell: ", while B is 4"."""
+
+
 def _tidy_line(line: str) -> str:
     closer = re.sub(r"(?<=\S)[ \t]{2,}(?=\S)", " ", line)
+    closer = _CUT_OFF.sub(lambda match: match[1] + match[2].upper(), closer)
     closer = re.sub(r"\s+([.,;:])(?=\s|$)", r"\1", closer)
     return _LEFT_OVER.sub(r"\1", closer)
 

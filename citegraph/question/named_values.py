@@ -141,12 +141,15 @@ def is_additive(reader: Reader, declared: Field, link: Link) -> bool:
 def is_common_word(reader: Reader, declared: Field, link: Link) -> bool:
     """Tell whether a lower-case word is a common one although a value is written like it ("a small table", "a target company").
 
-    It is common in its language, no word of the field stands beside it, and read as no condition. Or the question writes
+    It is common in its language and a misspelling at best ("carry" of "Barry"), or no word of the field stands beside it, and
+    it is read as no condition. Or the question writes
     another name of that field with a capital; a question in lower case tells nothing.
     """
     said = link.text.split()
-    open_to = link.text.islower() and not link.cued and not declared.values and all(map(is_one_piece, said))
-    if open_to and is_no_condition(reader.question, link.start, link.end):
+    common = link.text.islower() and not declared.values and all(map(is_one_piece, said))
+    if common and link.how == "fuzzy":
+        return True
+    if common and not link.cued and is_no_condition(reader.question, link.start, link.end):
         return True
     lone = (
         link.text.islower()

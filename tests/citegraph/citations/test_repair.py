@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from citegraph.citations.claims import find_markers
-from citegraph.citations.repair import cite, page_pieces, repair, resolve
+from citegraph.citations.repair import cite, page_pieces, repair, resolve, tidy
 from citegraph.citations.report_types import Evidence
 from citegraph.citations.verify_answer import verify
 from citegraph.corpus.schema.document import Document, Page
@@ -44,6 +44,16 @@ def test_a_contradicted_claim_is_cut_with_a_note() -> None:
     assert len(notes) == 1
     assert "$950" in notes[0]
     assert "$900" in notes[0]
+
+
+def test_what_joined_a_statement_to_one_that_fell_falls_with_it() -> None:
+    assert tidy(", while the lease ends in May [a].") == "The lease ends in May [a]."
+    assert tidy("Pets stay out [a]. ; und der Mietvertrag endet im Mai [b].") == (
+        "Pets stay out [a]. Der Mietvertrag endet im Mai [b]."
+    )
+    assert tidy("- , whereas B is 4 [b]") == "- B is 4 [b]"
+    whole = "A is 3 [a], while B is 4, and C is 5 [b]; D, however, is 6."
+    assert tidy(whole) == whole
 
 
 def test_a_claim_without_a_source_can_be_marked_instead() -> None:

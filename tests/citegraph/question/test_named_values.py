@@ -1,0 +1,52 @@
+"""A common word names no stored value, whatever a value looks like."""
+
+from datetime import date
+
+import pytest
+
+from citegraph.corpus.linking.name_search import How, Link
+from citegraph.corpus.schema.bucket import Bucket
+from citegraph.corpus.schema.field import Field
+from citegraph.question.named_values import is_common_word
+from citegraph.question.reading import Reader
+
+MOORINGS = Bucket(
+    name="moorings",
+    description="Berths.",
+    nouns=("mooring",),
+    fields=(
+        Field(name="tenant", type="keyword", kind="person", description="Who rents it."),
+        Field(name="tags", type="keywords", description="Free words."),
+    ),
+)
+
+
+def common(question: str, text: str, field: str, how: How, *, cued: bool = False) -> bool:
+    start = question.index(text)
+    link = Link(field, (text.title(),), 1, how, 0.9, start, start + len(text), text, cued=cued)
+    declared = MOORINGS.field(field)
+    assert declared is not None
+    return is_common_word(Reader(MOORINGS, question, date(2026, 1, 1)), declared, link)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "field", "how", "cued"),
+    [
+        ("Need a small table: how many moorings were let per year?", "table", "tags", "exact", False),
+        ("how many moorings oblige a tenant to carry insurance", "carry", "tenant", "fuzzy", True),
+    ],
+)
+def test_a_common_word_names_nothing(question: str, text: str, field: str, how: How, cued: bool) -> None:
+    assert common(question, text, field, how, cued=cued)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "field", "how"),
+    [
+        ("moorings of okonjo, please", "okonjo", "tenant", "exact"),
+        ("moorings of ockonjo", "ockonjo", "tenant", "fuzzy"),
+        ("list the moorings tagged harbour", "harbour", "tags", "exact"),
+    ],
+)
+def test_what_restricts_the_documents_is_a_name(question: str, text: str, field: str, how: How) -> None:
+    assert not common(question, text, field, how)
