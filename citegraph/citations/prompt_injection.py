@@ -10,7 +10,6 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
-from itertools import pairwise
 
 from citegraph.citations.report_types import Evidence, Report
 from citegraph.encoder.multilingual import speak_to_program
@@ -205,20 +204,10 @@ def without_addressed(text: str) -> str:
 
 
 def _addressed(text: str) -> list[tuple[int, int]]:
-    """Return the sentences of a text that speak to a program, alone or with the next one, neither of which does alone."""
+    """Return the sentences of a text that surely speak to a program."""
     spans = [(start, end) for start, end in sentence_spans(text) if text[start:end].strip()]
-    pairs = [(one[0], other[1]) for one, other in pairwise(spans)]
-    said = speak_to_program([undisguised(text[start:end])[0].strip() for start, end in (*spans, *pairs)])
-    alone = [share >= ADDRESSED for share in said[: len(spans)]]
-    together = [
-        share >= ADDRESSED and not (alone[place] or alone[place + 1])
-        for place, share in enumerate(said[len(spans) :])
-    ]
-    return [
-        span
-        for place, span in enumerate(spans)
-        if alone[place] or any(together[max(0, place - 1) : place + 1])
-    ]
+    said = speak_to_program([undisguised(text[start:end])[0].strip() for start, end in spans])
+    return [span for span, share in zip(spans, said, strict=True) if share >= ADDRESSED]
 
 
 QUOTED = 120
@@ -243,8 +232,9 @@ def withheld(text: str, shown: str) -> str:
     return line if len(line) <= QUOTED else f"{line[: QUOTED - 1].rstrip()}…"
 
 
-ADDRESSED = 0.5
-"""Probability from which a sentence, or two, speak to a program (docs/security.md)."""
+ADDRESSED = 0.99
+"""Probability from which a sentence speaks to a program; at a half, a third of the text of honest advisories would be withheld,
+and a quarter of that of contracts (docs/security.md)."""
 
 
 def repeated(claim: str, evidence: Sequence[Evidence]) -> bool:

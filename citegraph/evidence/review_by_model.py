@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, TypeAdapter
 
 from citegraph.corpus.schema.bucket import show
+from citegraph.encoder.finder import CERTAIN
 from citegraph.evidence.candidates import matching
 from citegraph.evidence.next_calls import NextCall, allowed_buckets, free_search, new_calls, resolved_set
 from citegraph.evidence.passages import (
@@ -254,7 +255,7 @@ async def settled(corpus: Corpus, state: State) -> bool:
     if not whole or len(whole) > SHORT or not {chunk.chunk_id for chunk in whole} <= seen:
         return False
     spans = await asyncio.to_thread(finder.find, state["question"], [chunk.text for chunk in whole])
-    return any(span.stated for span in spans)
+    return any(span.margin >= CERTAIN for span in spans)
 
 
 def may_go_on(state: State, context: Context) -> bool:
