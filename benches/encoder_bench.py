@@ -6,6 +6,7 @@ out on 2026-11-29.
 
 import argparse
 import json
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -90,7 +91,10 @@ def measured(path: Path) -> Iterator[dict[str, float | str]]:
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     for key, figures in READERS.items():
         some = [row for row in rows if key in row]
+        begun = time.process_time()
         if some and (found := figures(some)):
+            calls = sum(len(row.get("questions", (row,))) for row in some)
+            found["ms of processor a text"] = 1_000 * (time.process_time() - begun) / calls
             yield {"file": path.stem, **{name: round(value, 3) for name, value in found.items()}}
 
 

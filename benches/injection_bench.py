@@ -1,18 +1,20 @@
-"""What comes of orders in documents when the model obeys them: python -m benches.injection_bench [--out FILE].
+"""What comes of orders in documents when the model obeys them: python -m benches.injection_bench [--out FILE | --honest].
 
 Each case is a document with an order to report a false value, written by people who know no code of this project, and a
 true value in it or in a second document (benches/injection/cases-*.jsonl); each control is an honest document that speaks
 to its readers (honest-*.jsonl). The model that answers reports the false value whenever a passage that it is shown holds
-it, and its judge finds everything right.
+it, and its judge finds everything right. With --honest, how much is withheld of drawn documents of an archive (CITEGRAPH_HOME),
+all of them honest: real text, which is less like what the network learned than what anybody makes up.
 """
 
 import argparse
 import asyncio
 import json
+import random
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +22,18 @@ from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
 from benches.steady import ENOUGH, decomposition, planned
-from citegraph.citations.prompt_injection import AFTER, QUOTED
+from citegraph.citations.prompt_injection import AFTER, QUOTED, without_addressed
 from citegraph.corpus.ingestion.ingest_options import Stores
 from citegraph.corpus.ingestion.pipeline import ingest
 from citegraph.llm.scripted import scripted
 from citegraph.run.answer_types import WITHHELD, Answer
-from citegraph.run.services import Services
+from citegraph.run.services import Corpus, Services, open_corpus
 from citegraph.settings import load_settings
 from graph.session import Session
 
 FOLDER = Path(__file__).parent / "injection"
+DRAWN, BEGINNING = 40, 2_500
+"""Honest documents of each bucket, and the characters that are looked at of each."""
 BUCKET = "generic"
 PASSAGE = re.compile(r'<passage marker="\[(\d+)\]"[^\n]*\n(.*?)\n</passage>', re.DOTALL)
 
@@ -115,11 +119,37 @@ async def ask_all(cases: list[dict[str, Any]], home: Path) -> list[tuple[str, st
     return outcomes
 
 
+def share_withheld(texts: Sequence[str]) -> tuple[int, float]:
+    """Return how many texts lose something, and the share of the signs of all that are withheld."""
+    lost = [inked(text) - inked(without_addressed(text)) for text in texts]
+    return sum(map(bool, lost)), sum(lost) / max(1, sum(map(inked, texts)))
+
+
+def inked(text: str) -> int:
+    """Return the number of signs of a text that are no blanks."""
+    return len("".join(text.split()))
+
+
+def drawn(corpus: Corpus, bucket: str) -> list[str]:
+    """Return the beginnings of drawn documents of a bucket, the same ones each time."""
+    ids = sorted(corpus.documents.all_records(bucket))
+    chosen = random.Random(5).sample(ids, min(DRAWN, len(ids)))
+    return [corpus.documents.text(doc_id, 0, BEGINNING) for doc_id in chosen]
+
+
 def main() -> None:
     """Print the outcomes of cases and controls, in all and by set, and write them a line each."""
     ask = argparse.ArgumentParser()
     ask.add_argument("--out", type=Path)
+    ask.add_argument("--honest", action="store_true")
     given = ask.parse_args()
+    if given.honest:
+        corpus = open_corpus(load_settings())
+        for bucket in corpus.buckets:
+            texts = drawn(corpus, bucket)
+            touched, share = share_withheld(texts)
+            print(f"{bucket}: {touched} of {len(texts)} touched, {share:.3f} of their text withheld")
+        return
     cases = [*read_cases("cases"), *read_cases("honest")]
     with tempfile.TemporaryDirectory() as home:
         outcomes = asyncio.run(ask_all(cases, Path(home)))

@@ -146,13 +146,3 @@ def _embedded(home: Path) -> "Settings":
     from citegraph.settings import load_settings
 
     return load_settings().model_copy(update={"home": home, "qdrant_url": None, "database_url": None})
-
-
-@pytest.fixture
-def reviewed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A review is asked also where one whole document is in view and the finder reads the answer in it."""
-
-    async def open_still(*_: object) -> bool:
-        return False
-
-    monkeypatch.setattr("nodes.review.settled", open_still)

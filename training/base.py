@@ -37,7 +37,7 @@ UNKNOWN = 3
 class Layer(nn.Module):
     """One post-norm transformer layer: states (batch, tokens, 384) to states of the same shape.
 
-    No dropout: every row is seen once or twice, and drawing the masks costs a tenth of the time.
+    No dropout: drawing the masks costs a tenth of the time.
     """
 
     def __init__(self) -> None:

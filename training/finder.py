@@ -102,28 +102,19 @@ def losses(network: Network, vectors: Tensor, known: Sequence[Row]) -> Iterator[
 
 
 def main() -> None:
-    """Train on all rows but those held out, and write the weights that ship."""
+    """Train on all rows, and write the weights that ship."""
     ask = argparse.ArgumentParser()
     ask.add_argument("--rows", type=Path, required=True, help="folder of questions on passages")
     ask.add_argument("--sets", type=Path, help="folder of the public sets")
     ask.add_argument("--public", type=int, default=PUBLIC, help="rows of the public sets")
-    ask.add_argument("--times", type=int, default=TIMES)
     ask.add_argument("--out", type=Path, required=True, help="folder of the weights")
-    ask.add_argument(
-        "--held-out", type=Path, nargs="*", default=[], help="files of rows that are not learned"
-    )
     told = ask.parse_args()
     random.seed(7)
     torch.manual_seed(7)
-    own = [
-        row
-        for path in sorted(told.rows.glob("*.jsonl"))
-        if path not in told.held_out
-        for row in rows.stated(path)
-    ]
+    own = [row for path in sorted(told.rows.glob("*.jsonl")) for row in rows.stated(path)]
     public = rows.public_rows(told.sets)[: told.public] if told.sets else []
-    known = [row for asked in (*own * told.times, *public) if (row := row_of(asked)) is not None]
-    print(f"{len(own)} rows {told.times} times, {len(public)} of the public sets", flush=True)
+    known = [row for asked in (*own * TIMES, *public) if (row := row_of(asked)) is not None]
+    print(f"{len(own)} rows {TIMES} times, {len(public)} of the public sets", flush=True)
     network = Network(Base(base_file()))
     vectors = torch.tensor(unpacked(words()[:]))
     learn(network, network.trunk, losses(network, vectors, known), -(-len(known) // BATCH), RATE)

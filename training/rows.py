@@ -35,7 +35,6 @@ class Asked:
     passage: str
     answers: tuple[tuple[int, int], ...]
     source: str
-    group: str = ""
 
 
 def lines(path: Path) -> Iterator[dict[str, object]]:
@@ -45,14 +44,14 @@ def lines(path: Path) -> Iterator[dict[str, object]]:
             yield json.loads(line)
 
 
-def asked(folder: Path, name: str, split: str) -> list[Asked]:
+def asked(folder: Path, name: str) -> list[Asked]:
     """One finder set; the operands of calculations are another task and left out."""
     found = []
-    for row in lines(folder / "finder" / f"{name}-{split}.jsonl.gz"):
+    for row in lines(folder / "finder" / f"{name}-train.jsonl.gz"):
         if str(row.get("made", "")).startswith("operands"):
             continue
         answers = tuple((a["start"], a["start"] + len(a["text"])) for a in row["answers"])
-        found.append(Asked(row["question"], row["passage"], answers, name, str(row.get("group", ""))))
+        found.append(Asked(row["question"], row["passage"], answers, name))
     return found
 
 
@@ -80,11 +79,11 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
 
 
-def pipe_tables(folder: Path, split: str) -> list[Table]:
+def pipe_tables(folder: Path) -> list[Table]:
     """TabFact's tables whose rows have a name of their own."""
     found = []
     for text in sorted(
-        {str(row["evidence"]) for row in lines(folder / "checker" / f"tabfact-{split}.jsonl.gz")}
+        {str(row["evidence"]) for row in lines(folder / "checker" / "tabfact-train.jsonl.gz")}
     ):
         first, *rest = text.split("\n")
         split_rows = [tuple(cell.strip() for cell in line.split(" | ")) for line in rest]
@@ -108,11 +107,11 @@ def pipe_tables(folder: Path, split: str) -> list[Table]:
     return found
 
 
-def key_tables(folder: Path, split: str) -> list[Table]:
+def key_tables(folder: Path) -> list[Table]:
     """InfoTabS' boxes as tables of one row: keys are heads, the title names the row."""
     found = []
     for text in sorted(
-        {str(row["evidence"]) for row in lines(folder / "checker" / f"infotabs-{split}.jsonl.gz")}
+        {str(row["evidence"]) for row in lines(folder / "checker" / "infotabs-train.jsonl.gz")}
     ):
         title, *rest = text.split("\n")
         pairs = [line.split(": ", 1) for line in rest if ": " in line]
@@ -235,9 +234,9 @@ def public_rows(folder: Path, seed: int = 7) -> list[Asked]:
     """The rows of the public sets, and made ones, shuffled."""
     rng, rows = random.Random(seed), []
     for name, limit in PUBLIC_SETS.items():
-        known = asked(folder, name, "train")
+        known = asked(folder, name)
         rows += rng.sample(known, min(limit, len(known)))
-    rows += cell_questions(pipe_tables(folder, "train"), CELLS, seed)
-    rows += cell_questions(key_tables(folder, "train"), CELLS, seed + 1)
+    rows += cell_questions(pipe_tables(folder), CELLS, seed)
+    rows += cell_questions(key_tables(folder), CELLS, seed + 1)
     rng.shuffle(rows)
     return rows

@@ -160,20 +160,17 @@ def loss_of(network: Network, vectors: Tensor, batch: Batch) -> Tensor:
 
 
 def main() -> None:
-    """Train on all rows but those held out, and write the weights that ship."""
+    """Train on all rows, and write the weights that ship."""
     ask = argparse.ArgumentParser()
     ask.add_argument("--rows", type=Path, nargs="+", required=True, help="folders of questions and of pieces")
     ask.add_argument("--plain", type=Path, required=True, help="folder of documents that speak to no program")
     ask.add_argument("--out", type=Path, required=True, help="folder of the weights")
-    ask.add_argument(
-        "--held-out", type=Path, nargs="*", default=[], help="files of rows that are not learned"
-    )
     ask.add_argument("--epochs", type=int, default=EPOCHS)
     told = ask.parse_args()
     random.seed(7)
     torch.manual_seed(7)
     files = sorted(path for folder in told.rows for path in folder.glob("*.jsonl"))
-    rows = [row for path in files if path not in told.held_out for row in rows_of(path)]
+    rows = [row for path in files for row in rows_of(path)]
     rows += plain_rows(told.plain, PLAIN)
     network = Network(Base(base_file()))
     vectors = torch.tensor(unpacked(words()[:]))

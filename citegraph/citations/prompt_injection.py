@@ -233,8 +233,8 @@ def withheld(text: str, shown: str) -> str:
 
 
 ADDRESSED = 0.99
-"""Probability from which a sentence speaks to a program; at a half, a third of the text of honest advisories would be withheld,
-and a quarter of that of contracts (docs/security.md)."""
+"""Probability from which a sentence speaks to a program: the network is sure of much that it never met
+(docs/security.md)."""
 
 
 def repeated(claim: str, evidence: Sequence[Evidence]) -> bool:

@@ -65,9 +65,6 @@ CERTAIN = 8.0
 """Margin that 2 of 100 passages that do not answer reach, and a quarter of those that do (docs/encoder.md)."""
 LONGEST = 64  # tokens of a span at most
 
-# Of held-out questions (docs/encoder.md) below it lie 75 of 100 that are not answered, and 21 of 100 that are.
-THRESHOLD = 1.0
-
 # Half a number would be another number: a span ends where the number, code or word does.
 _WORD = re.compile(r"[^\W_]+(?:[.,'’\-/:]\d+|[^\W_]+)*")
 
@@ -90,11 +87,6 @@ class Span:
         """How much more likely the span is than "not stated", in logits."""
         return self.score - self.null
 
-    @property
-    def stated(self) -> bool:
-        """Whether the passage answers the question."""
-        return self.margin >= THRESHOLD
-
 
 class Finder:
     """The finder; weights are read at the first question. Safe to call from several threads."""
@@ -105,7 +97,7 @@ class Finder:
     def find(self, question: str, passages: Sequence[str]) -> list[Span]:
         """The best span of every passage, in the order given; a long passage is read in overlapping windows.
 
-        A passage without a word gives an empty span that is never stated.
+        A passage without a word gives an empty span of margin minus infinity.
         """
         asked = windows(question, passages)
         best = [Span(0, 0, -numpy.inf, 0.0) for _ in passages]

@@ -139,11 +139,11 @@ def is_additive(reader: Reader, declared: Field, link: Link) -> bool:
 
 
 def is_common_word(reader: Reader, declared: Field, link: Link) -> bool:
-    """Tell whether a lower-case word is a common one although a value is written like it ("a small table", "a target company").
+    """Tell whether a lower-case word is a common one although a value is written like it ("a brief overview", "a target company").
 
-    It is common in its language and a misspelling at best ("carry" of "Barry"), or no word of the field stands beside it, and
-    it is read as no condition. Or the question writes
-    another name of that field with a capital; a question in lower case tells nothing.
+    It is a single piece of the network's words and is, at best, a misspelt value ("paint" of "Saint"), or it has no word of
+    the field beside it and is read as no condition. Or the question writes another name of that field with a capital; a
+    question in lower case tells nothing.
     """
     said = link.text.split()
     common = link.text.islower() and not declared.values and all(map(is_one_piece, said))

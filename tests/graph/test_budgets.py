@@ -13,6 +13,7 @@ from langchain_core.messages import BaseMessage
 
 from citegraph.corpus.index.index_protocol import Index, SearchRequest
 from citegraph.corpus.schema.document import Chunk, Hit
+from citegraph.encoder.finder import CERTAIN, Span
 from citegraph.errors import Rejected
 from citegraph.llm.chat import ChatModels
 from citegraph.llm.scripted import Script, scripted
@@ -21,8 +22,6 @@ from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from graph.session import Session
 from tests.graph.conftest import OpenSession
-
-pytestmark = pytest.mark.usefixtures("reviewed")
 
 QUESTION = "What is the maximum collector-emitter voltage VCEO of the NV2N517?"
 TOPICS = (
@@ -202,3 +201,24 @@ async def test_checkpoints_of_ten_rounds_of_ten_hits_stay_small(
     assert result["answer"]["usage"]["tool_calls"] == 10
     sizes = stored_bytes(tmp_path / "threads.sqlite")
     assert sizes["checkpoints"] + sizes["writes"] < limit, sizes
+
+
+@dataclass
+class Margin:
+    """A finder that reads the whole of each passage with one margin."""
+
+    margin: float
+
+    def find(self, _: str, passages: Sequence[str]) -> list[Span]:
+        return [Span(0, len(passage), self.margin, 0.0) for passage in passages]
+
+
+@pytest.mark.parametrize(("margin", "asked"), [(CERTAIN, False), (CERTAIN - 0.1, True)])
+async def test_no_review_is_asked_of_a_whole_document_in_which_the_finder_is_certain(
+    margin: float, asked: bool, open_session: OpenSession, corpus: Corpus
+) -> None:
+    models, script = insatiable()
+    known = replace(corpus, finder=Margin(margin))  # type: ignore[arg-type]
+    async with open_session(models, corpus=known) as session:
+        await session.ask(QUESTION)
+    assert ("review" in script.steps()) is asked

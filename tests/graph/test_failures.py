@@ -18,8 +18,6 @@ from graph.session import Session, sqlite_saver
 from tests.graph.conftest import OpenSession
 from tests.graph.test_answers import check_citations
 
-pytestmark = pytest.mark.usefixtures("reviewed")
-
 QUESTION = "What is the maximum collector-emitter voltage VCEO of the NV2N517?"
 BADGE = "Who must be told about a lost badge?"
 FAILURES: dict[str, Any] = {

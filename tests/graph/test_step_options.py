@@ -18,8 +18,6 @@ from tests.citegraph.llm.endpoint import KEY, Http, Sse
 from tests.faults.matrix import SCENARIOS, Scenario
 from tests.faults.proxy import Upstream, saying
 
-pytestmark = pytest.mark.usefixtures("reviewed")
-
 OWN_KEY = "sk-own-7d2e91"
 STRONG = "-strong"
 OPTIONS: dict[str, Any] = {

@@ -71,7 +71,7 @@ def model(step: str, messages: list[BaseMessage]) -> Any:
 
 
 @pytest.fixture
-async def asked(services: Services, reviewed: None) -> Any:
+async def asked(services: Services) -> Any:
     """Return every request of a question, a follow-up and a list, by step, and how many each of them took."""
     modelled, script = with_models(services, model)
     session = Session(modelled, InMemorySaver())

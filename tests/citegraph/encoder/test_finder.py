@@ -1,5 +1,7 @@
 """The finder gives the span that answers, or says that nothing does."""
 
+from math import inf
+
 import pytest
 
 from citegraph.encoder.finder import QUESTION, WINDOW, Finder, Span, _whole, windows
@@ -30,7 +32,7 @@ def test_the_span_answers(finder: Finder, question: str, answer: str) -> None:
     (span,) = finder.find(question, [LEASE])
     assert answer in LEASE[span.start : span.end]
     assert span.end - span.start < len(answer) + 20
-    assert span.stated
+    assert span.margin > 0
 
 
 @pytest.mark.parametrize(
@@ -43,7 +45,7 @@ def test_the_span_answers(finder: Finder, question: str, answer: str) -> None:
 )
 def test_it_abstains(finder: Finder, question: str) -> None:
     (span,) = finder.find(question, [LEASE])
-    assert not span.stated
+    assert span.margin < 0
 
 
 def test_the_passage_that_answers_has_the_highest_margin_and_places_are_kept(finder: Finder) -> None:
@@ -51,7 +53,7 @@ def test_the_passage_that_answers_has_the_highest_margin_and_places_are_kept(fin
     spans = finder.find("How much is the monthly rent?", [other, "", LEASE, other])
     assert [span.margin for span in spans].index(max(span.margin for span in spans)) == 2
     assert spans[0] == spans[3]
-    assert (spans[1].start, spans[1].end, spans[1].stated) == (0, 0, False)
+    assert (spans[1].start, spans[1].end, spans[1].margin) == (0, 0, -inf)
 
 
 def test_an_answer_far_down_a_long_passage_is_found_in_its_own_window(finder: Finder) -> None:

@@ -39,16 +39,15 @@ def sets(tmp_path: Path) -> Path:
             "made": "operands of a calculation",
         },
     ]
-    for split in ("train", "dev"):
-        for name in rows.PUBLIC_SETS:
-            write(tmp_path / "finder", f"{name}-{split}", asked)
-        for name, text in (("tabfact", TABLE), ("infotabs", BOX)):
-            write(tmp_path / "checker", f"{name}-{split}", [{"evidence": text}])
+    for name in rows.PUBLIC_SETS:
+        write(tmp_path / "finder", f"{name}-train", asked)
+    for name, text in (("tabfact", TABLE), ("infotabs", BOX)):
+        write(tmp_path / "checker", f"{name}-train", [{"evidence": text}])
     return tmp_path
 
 
 def test_operands_of_calculations_are_no_answers(sets: Path) -> None:
-    found = rows.asked(sets, "squad2", "train")
+    found = rows.asked(sets, "squad2")
     assert [(row.question, [row.passage[a:b] for a, b in row.answers]) for row in found] == [
         ("Who built the mill?", ["Ada Thorne"]),
         ("Who burnt the mill?", []),
@@ -59,7 +58,7 @@ def test_a_made_question_has_its_cell_or_says_that_it_is_not_there(sets: Path) -
     cells = {
         (r[0], head): value for r in _cells() for head, value in zip(("length", "mouth"), r[1:], strict=True)
     }
-    made = rows.cell_questions(rows.pipe_tables(sets, "train"), 200, 1)
+    made = rows.cell_questions(rows.pipe_tables(sets), 200, 1)
     assert {bool(row.answers) for row in made} == {True, False}
     for row in made:
         name, head = _asked_for(row.question)
