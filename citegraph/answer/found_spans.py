@@ -14,7 +14,7 @@ from citegraph.question.answer_form import form_of
 FOUND = 16
 """Passages found by their words that windows are laid around, the best first."""
 READ = 6
-"""Windows that are read: 40 ms of one core each."""
+"""Windows that are read: some 60 ms of one core each (`python -m benches.encoder_bench`)."""
 WINDOW = 600
 """Characters that are read at once: a passage with what stands around it."""
 SURE = 6.0
