@@ -2,7 +2,8 @@
 
 Each is held against hostile texts as readers and the gate hand them on, bounded (`citegraph.language.bounded`).
 
-`python -m tests.trust.patterns` prints how many there are, and those that cost more than their text's length.
+`python -m benches.pattern_costs` prints how many there are, and those that cost more than their text's length (`short`:
+on the texts made of each pattern and a few others; the tests try only that each comes to an end on them).
 """
 
 import ast
@@ -13,27 +14,31 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from benches.pattern_texts import own_units
 from citegraph.language.bounded import LINE, bounded
-from tests.trust.own_units import own_units
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 PACKAGES = ("citegraph", "graph", "nodes", "tools", "server", "cli", "buckets", "evals")
 CALLS = {"compile", "search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
 SMALL, LARGE = 10_000, 50_000
 NEAR_NOTHING = 0.004
 """CPU seconds on a small text below which a quadratic pattern, too, takes a tenth of a second on a large one."""
-MOST = 2.0
-"""CPU seconds on a large text: 40 microseconds a character, on a machine that does other work too."""
+NOTICED = 0.2
+"""CPU seconds on a large text from which a pattern is told of."""
 STEEPEST = 10.0
 """How often longer a text of five times the length may take: 5 is linear, 25 quadratic."""
+TIMES = 3
+"""How often both texts are tried, one after the other, before a pattern is called steep: the fastest of each counts."""
+ENDLESS = 60
+"""CPU seconds after which a pattern is taken never to end: thousands of times what the slowest takes on a small text."""
 
 
 PIECES = {"citegraph/corpus/extraction/contract_parties.py": 1_500, "citegraph/answer/model_text.py": 4_000}
@@ -305,15 +310,9 @@ GENERAL = 16
 """Units of the list that a pattern meets beside its own where not all are tried."""
 
 
-def hostile(length: int, units: Sequence[str] = UNITS) -> Iterator[str]:
-    """Yield texts of a length, two a unit: it again and again, without and with an end that fits nothing."""
-    for unit in units:
-        for end in ENDS:
-            yield _hostile(length, unit, end)
-
-
 @lru_cache(maxsize=2 * len(UNITS) * 2)
-def _hostile(length: int, unit: str, end: str) -> str:
+def hostile_text(length: int, unit: str, end: str) -> str:
+    """Return a text of a length: a unit again and again, with an end that fits nothing on each line."""
     # As much as is left of it, again and again: a hostile file says it on every line and page.
     once = bounded(unit * (LINE // len(unit) + 1) + end) + "\nx\n"
     return bounded(once * (length // len(once) + 1))[:length]
@@ -329,14 +328,14 @@ class _Late(Exception):
     pass
 
 
-def _seconds(item: Found, method: str, text: str) -> float:
-    """Return the CPU seconds of one use; infinite when it takes longer than 5."""
+def _seconds(item: Found, method: str, text: str, most: float) -> float:
+    """Return the CPU seconds of one use; infinite when it takes longer than `most`."""
 
     def late(*_: Any) -> None:
         raise _Late
 
     before = signal.signal(signal.SIGVTALRM, late)
-    signal.setitimer(signal.ITIMER_VIRTUAL, 5)
+    signal.setitimer(signal.ITIMER_VIRTUAL, most)
     began = time.process_time()
     try:
         if method in {"match", "fullmatch"}:
@@ -352,30 +351,55 @@ def _seconds(item: Found, method: str, text: str) -> float:
         signal.signal(signal.SIGVTALRM, before)
 
 
-def costly(item: Found, general: int | None = GENERAL) -> tuple[float, float, str] | None:
+def _tried(item: Found, general: int | None) -> Iterator[tuple[str, Callable[[int], str]]]:
+    """Yield (method, what makes a text of a length) for each way in which a pattern is used, and each of its texts."""
+    most = next((most for file, most in PIECES.items() if item.where.startswith(file)), LARGE)
+
+    def text(unit: str, end: str, length: int) -> str:
+        return hostile_text(min(length, most), unit, end)
+
+    for method in {method if method in {"match", "fullmatch"} else "search" for method in item.methods}:
+        for unit, end in product(units_for(item.pattern, general), ENDS):
+            yield method, partial(text, unit, end)
+
+
+def endless(item: Found, general: int | None = GENERAL) -> str | None:
+    """Return the beginning of the first small text on which a pattern does not come to an end, if there is one."""
+    return next(
+        (
+            f"{item.where} {method} {text(SMALL)[:12]!r} {item.pattern.pattern[:90]!r}"
+            for method, text in _tried(item, general)
+            if _seconds(item, method, text(SMALL), ENDLESS) == float("inf")
+        ),
+        None,
+    )
+
+
+def steep(item: Found, general: int | None = GENERAL) -> tuple[float, float, str] | None:
     """Return (seconds on a small text, on a large one, the text) of the first text that costs more than its size.
 
     Args:
         general: how many units of the list are tried beside the pattern's own; None for all of them.
     """
-    most = next((most for file, most in PIECES.items() if item.where.startswith(file)), LARGE)
-    methods = {method if method in {"match", "fullmatch"} else "search" for method in item.methods}
-    for method in methods:
-        for unit, end in product(units_for(item.pattern, general), ENDS):
-            small = _hostile(min(SMALL, most), unit, end)
-            first = _seconds(item, method, small)
-            if first < NEAR_NOTHING:
-                continue
-            first = min(first, _seconds(item, method, small))
-            large = _hostile(min(LARGE, most), unit, end)
-            second = _seconds(item, method, large) if first < 1 else float("inf")
-            if second > MOST or (second > 0.2 and second > STEEPEST * first):
-                return first, second, large[:12] + "..." + large[-4:]
+    for method, text in _tried(item, general):
+        small = text(SMALL)
+        first = _seconds(item, method, small, 5)
+        if first < NEAR_NOTHING:
+            continue
+        large = text(LARGE)
+        second = _seconds(item, method, large, 30 * first)
+        for _ in range(TIMES - 1):
+            if second <= NOTICED or second <= STEEPEST * first:
+                break
+            first = min(first, _seconds(item, method, small, 5))
+            second = min(second, _seconds(item, method, large, 30 * first))
+        else:
+            return first, second, large[:12] + "..." + large[-4:]
     return None
 
 
 SHORT_LIST = "short"
-"""Argument of the program: each pattern only on the general texts that `costly` takes by default."""
+"""Argument of the program: each pattern only on the general texts that `steep` takes by default."""
 
 
 def main() -> None:
@@ -383,15 +407,18 @@ def main() -> None:
     patterns = all_patterns()
     bad = 0
     for item in patterns:
-        cost = costly(item) if SHORT_LIST in sys.argv else costly(item, None)
+        cost = steep(item, GENERAL if SHORT_LIST in sys.argv else None)
         if cost:
             bad += 1
-            print(
-                f"{item.where} {sorted(item.methods)} {cost[0]:.3f} {cost[1]:.2f} {cost[2]!r} {item.pattern.pattern[:90]!r}",
-                flush=True,
-            )
+            what = f"{cost[2]!r} {item.pattern.pattern[:90]!r}"
+            print(f"{item.where} {sorted(item.methods)} {cost[0]:.3f} {cost[1]:.2f} {what}", flush=True)
+    print(f"{counted(patterns)}; {bad} over the bound")
+
+
+def counted(patterns: Sequence[Found]) -> str:
+    """Return how many patterns there are, and of which packages."""
     packages = ", ".join(sorted({item.where.split("/")[0] for item in patterns}))
-    print(f"{len(patterns)} patterns in {packages}; {bad} over the bound")
+    return f"{len(patterns)} patterns in {packages}"
 
 
 if __name__ == "__main__":

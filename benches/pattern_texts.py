@@ -72,12 +72,12 @@ def _of(kind: Any, argument: Any) -> str:
 
 def _holds(items: Sequence[Any], char: str) -> bool:
     negated = str(items[0][0]) == "NEGATE"
-    return negated != any(_fits(str(kind), argument, char) for kind, argument in items)
+    return bool(negated) != any(_fits(str(kind), argument, char) for kind, argument in items)
 
 
 def _fits(name: str, argument: Any, char: str) -> bool:
     if name == "LITERAL":
-        return ord(char) == argument
+        return bool(ord(char) == argument)
     if name == "RANGE":
         return bool(argument[0] <= ord(char) <= argument[1])
     if name != "CATEGORY":
