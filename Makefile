@@ -221,9 +221,17 @@ TRAINED := MALLOC_MMAP_THRESHOLD_=33554432 MALLOC_TRIM_THRESHOLD_=20000000000 ni
 train-finder: $(TRAIN_VENV)/.installed
 	@$(TRAINED) -m training.finder --rows training/stated --sets $(TRAINING) --out $(TRAIN_OUT)
 
-train-tagger: $(TRAIN_VENV)/.installed
-	@$(TRAINED) -m training.tagger --rows training/questions training/addressed --plain buckets/sample \
+train-tagger: $(TRAIN_VENV)/.installed $(HONEST)
+	@$(TRAINED) -m training.tagger --rows training/questions training/addressed --kinds training/fields --honest $(HONEST) \
 		--out $(TRAIN_OUT)
+
+# Real text that speaks to no program: the public sets, and two manuals in twenty languages from Debian's packages.
+HONEST := .citegraph/honest.jsonl
+$(HONEST): training/honest.py | $(TRAIN_VENV)/.installed
+	@mkdir -p .citegraph/manuals
+	@cd .citegraph/manuals && apt-get -qq download debian-handbook harden-doc && \
+		for package in *.deb; do dpkg-deb -x $$package .; done
+	@$(TRAIN_PY) -m training.honest --sets $(TRAINING) --manuals .citegraph/manuals --out $@
 
 .PHONY: test-training
 test-training: $(VENV)/.dev $(TRAIN_VENV)/.installed

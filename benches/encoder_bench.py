@@ -1,7 +1,7 @@
 """How well the networks read rows that they never learned: python -m benches.encoder_bench [FILE ...].
 
-Rows are JSON lines as in training/questions, training/addressed and training/stated; without a file those that were held
-out on 2026-11-29.
+Rows are JSON lines as in training/questions, training/addressed, training/stated and training/fields; without a file those
+that were held out on 2026-11-29.
 """
 
 import argparse
@@ -12,12 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy
+
 from citegraph.encoder.finder import Finder
-from citegraph.encoder.multilingual import speak_to_program, tag_question
+from citegraph.encoder.multilingual import ROLES, field_text, fields_of, speak_to_program, tag_question
 from citegraph.language.terms import words
 
 LOOKS = Path(__file__).parent / "first_looks"
-HELD = [LOOKS / f"{name}-2026-11-29.jsonl" for name in ("tagger", "finder")]
+HELD = [LOOKS / f"{name}-2026-11-29.jsonl" for name in ("tagger", "finder", "fields")]
 Row = Mapping[str, Any]
 
 
@@ -82,7 +84,52 @@ def overlap(found: str, wanted: str) -> float:
     return 2 * common / (ours.total() + theirs.total()) if common else float(found.strip() == wanted.strip())
 
 
-READERS = {"intent": of_questions, "addressed": of_pieces, "passage": of_passages}
+SURE = 0.6
+"""Mean share of a field over its words from which it is taken as surely spoken of, here as in citegraph/question/spoken_of.py."""
+
+
+def of_kinds(rows: Sequence[Row]) -> dict[str, float]:
+    """Return how often the words that speak of a field are read as that field, and as the one of its type."""
+    told = Counter[str]()
+    for said in rows:
+        names = [one["name"] for one in said["fields"]]
+        types = {one["name"]: one["type"] for one in said["fields"]}
+        texts = [field_text(one["type"], one["name"], one["words"]) for one in said["fields"]]
+        for asked in said["questions"]:
+            read = fields_of(asked["q"], texts)
+            for part in asked["says"]:
+                start = asked["q"].find(part["text"])
+                held = [
+                    one.shares for one in read if one.start < start + len(part["text"]) and one.end > start
+                ]
+                if start < 0 or not held:
+                    continue
+                shares = numpy.mean(held, axis=0)
+                best = names[shares.sum(axis=1).argmax()]
+                alike = [name for name in names if types[name] == types[part["field"]]]
+                told["spans"] += 1
+                told["right"] += best == part["field"]
+                told["role"] += ROLES[shares.sum(axis=0).argmax()] == part["role"]
+                if len(alike) > 1:
+                    told["rivals"] += 1
+                    told["of rivals"] += part["field"] == max(
+                        alike, key=lambda name: shares[names.index(name)].sum()
+                    )
+                if shares.sum(axis=1).max() >= SURE:
+                    told["sure"] += 1
+                    told["sure and right"] += best == part["field"]
+    return {
+        "spans": told["spans"],
+        "field": told["right"] / told["spans"],
+        "role": told["role"] / told["spans"],
+        "with fields of the same type": told["rivals"],
+        "told apart from those": told["of rivals"] / max(1, told["rivals"]),
+        "sure": told["sure"],
+        "of those right": told["sure and right"] / max(1, told["sure"]),
+    }
+
+
+READERS = {"kind": of_kinds, "intent": of_questions, "addressed": of_pieces, "passage": of_passages}
 """What measures a row, by a key that only its kind has."""
 
 

@@ -204,8 +204,12 @@ def without_addressed(text: str) -> str:
 
 
 def _addressed(text: str) -> list[tuple[int, int]]:
-    """Return the sentences of a text that surely speak to a program."""
-    spans = [(start, end) for start, end in sentence_spans(text) if text[start:end].strip()]
+    """Return the sentences of a text that speak to a program; a number or a sign says nothing to anybody."""
+    spans = [
+        (start, end)
+        for start, end in sentence_spans(text)
+        if sum(map(str.isalpha, text[start:end])) >= LETTERS
+    ]
     said = speak_to_program([undisguised(text[start:end])[0].strip() for start, end in spans])
     return [span for span, share in zip(spans, said, strict=True) if share >= ADDRESSED]
 
@@ -232,9 +236,9 @@ def withheld(text: str, shown: str) -> str:
     return line if len(line) <= QUOTED else f"{line[: QUOTED - 1].rstrip()}…"
 
 
-ADDRESSED = 0.99
-"""Probability from which a sentence speaks to a program: the network is sure of much that it never met
-(docs/security.md)."""
+ADDRESSED, LETTERS = 0.05, 5
+"""Probability from which a sentence speaks to a program, and the letters that it has at least: what is withheld of real
+documents and what passes of injected ones stands in docs/security.md."""
 
 
 def repeated(claim: str, evidence: Sequence[Evidence]) -> bool:

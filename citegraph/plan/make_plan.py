@@ -30,6 +30,7 @@ from citegraph.question.named_values import clause_of
 from citegraph.question.ordering import RANKS
 from citegraph.question.reading import Reading
 from citegraph.question.sides import beside, split_sides
+from citegraph.question.spoken_of import understood
 from citegraph.run.budgets import tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
@@ -295,7 +296,7 @@ def settle(
     best = order_buckets(list(plans), plans)
     lead = plans[best[0]]
     bucket = corpus.buckets[best[0]]
-    shape = shape_of(bucket, question, decomposition, lead, context.now)
+    shape = shape_of(understood(bucket, question), question, decomposition, lead, context.now)
     if having := shape.aggregate.get("having"):
         plans[best[0]] = lead = without_bound(lead, having)
     intent, aggregate, order, whole_set = shape.intent, shape.aggregate, shape.order, shape.of_set

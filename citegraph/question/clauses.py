@@ -22,16 +22,19 @@ from citegraph.question.groups import COMMON
 from citegraph.question.measures import (
     comparisons,
     durations,
+    plain_numbers,
     read_amounts,
     read_currencies,
     read_numbers,
     read_sizes,
+    read_spoken_numbers,
 )
 from citegraph.question.missing import read_flags, read_presence
 from citegraph.question.named_values import read_beginnings, read_mentions
 from citegraph.question.negation import Denials
 from citegraph.question.phrases import conditions_among, document_words, find_phrase
 from citegraph.question.reading import Reader, Reading
+from citegraph.question.spoken_of import spoken_of, understood
 from citegraph.run.context import Context
 
 BARE_YEAR = re.compile(r"(?:19|20)\d\d")
@@ -48,6 +51,8 @@ def read_periods(reader: Reader, *, whole_dates: bool, names: Sequence[Link] = (
         if bool(BARE_YEAR.fullmatch(period.text.strip())) is whole_dates:
             continue
         start, end = period.span
+        if spoken_of(reader.bucket, reader.question, start, end, among=plain_numbers(reader.bucket)):
+            continue  # "painted before 1870", where the year is a number
         declared = date_field(reader, period)
         if declared is None or not reader.free(start, end) or within_code(reader, start, end):
             continue
@@ -87,7 +92,9 @@ def period_clause(period: Period) -> tuple[Operator, object]:
 
 
 def date_field(reader: Reader, period: Period) -> Field | None:
-    """Return the date field whose words stand nearest to a period, else the main date of the bucket.
+    """Return the date field whose words stand nearest to a period, else the one that it surely speaks of, else the main date.
+
+    What only says where it lies in time ("in", "from") names a field less surely than the words around it.
 
     Where no document has a main date like that, and of
     only one other field some have, that one is meant: nothing was issued in 2046, but some runs out then.
@@ -101,6 +108,10 @@ def date_field(reader: Reader, period: Period) -> Field | None:
         if (distance := _distance(spot, period.span)) is not None
         for rank in [_rank(word, behind=spot[0] >= period.span[1])]
     ]
+    names = [declared.name for declared in dates]
+    meant = spoken_of(reader.bucket, reader.question, *period.span, among=names)
+    if meant and (not near or min(near)[0] in SMALL_WORDS):
+        return dates[names.index(meant)]
     if near:
         return dates[min(near)[2]]
     main = reader.bucket.field(reader.bucket.main_date) if reader.bucket.main_date else None
@@ -108,6 +119,10 @@ def date_field(reader: Reader, period: Period) -> Field | None:
         others = [declared for declared in dates if _may_hold(reader, declared, period)]
         return others[0] if len(others) == 1 else main
     return main
+
+
+SMALL_WORDS = (1, 3)
+"""Ranks of words that only say where something lies in time."""
 
 
 def _rank(word: str, *, behind: bool) -> int:
@@ -141,6 +156,7 @@ def _may_hold(reader: Reader, declared: Field, period: Period) -> bool:
 def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: date) -> Reading:
     """Return how `bucket` understands `question`; blocking (value linking asks the store)."""
     question, today = told_today(question, today)
+    bucket = understood(bucket, question)
     reader = Reader(bucket, question, today, linker.currencies(bucket.name), linker.dates(bucket.name))
     identifiers = read_identifiers(reader)
     names = linker.find_mentions(bucket.name, question)
@@ -152,6 +168,7 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
     read_mentions(reader, names)
     read_sizes(reader)
     read_numbers(reader)
+    read_spoken_numbers(reader)
     periods += read_periods(reader, whole_dates=False)
     read_presence(reader, names, linker.coverage(bucket.name))
     read_flags(reader, read_noun(reader))

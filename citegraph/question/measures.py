@@ -17,6 +17,7 @@ from citegraph.language.word_tables import alternation, listed, pattern
 from citegraph.question import cues
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Reader
+from citegraph.question.spoken_of import spoken_of
 
 KINDS: tuple[tuple[str, Operator], ...] = (
     ("least", ">="), ("most", "<="), ("more", ">"), ("less", "<"), ("equal", "="),
@@ -62,7 +63,7 @@ def durations(bucket: Bucket) -> list[Field]:
 
 
 def belongs(reader: Reader, declared: Field, start: int, end: int) -> bool:
-    """Tell whether a quantity is meant for `declared`: it alone has that dimension, or one of its words stands near."""
+    """Tell whether a quantity is meant for `declared`: it surely speaks of it, it alone has that dimension, or its word is near."""
     said = reader.question[start:end]
     if any(
         find_phrase(said, word)
@@ -71,6 +72,9 @@ def belongs(reader: Reader, declared: Field, start: int, end: int) -> bool:
         for word in item.words
     ):
         return False  # "3000 tons" of a field that has "tons" among its words
+    sized = [item.name for item in reader.bucket.fields if item.type in {"integer", "quantity"} and item.unit]
+    if meant := spoken_of(reader.bucket, reader.question, start, end, among=sized):
+        return meant == declared.name
     rivals = [
         item
         for item in reader.bucket.fields
@@ -134,7 +138,7 @@ def read_amounts(reader: Reader) -> None:
         begin = RANGE.search(reader.question[: low.span[0]])
         start = begin.start() if begin else low.span[0]
         currency = high.money.currency or low.money.currency
-        declared = amount_field(reader, start)
+        declared = amount_field(reader, low.span[0], high.span[1])
         reader.add(
             declared,
             "between",
@@ -157,7 +161,7 @@ def read_amounts(reader: Reader) -> None:
         counts = other and terms.bare(other[0].strip()) not in terms.stop_words()
         if amount.money.currency is None and (weak or counts):
             continue
-        reader.add(amount_field(reader, start), operator, written_amount(amount, None), begin_at, finish)
+        reader.add(amount_field(reader, start, end), operator, written_amount(amount, None), begin_at, finish)
 
 
 def in_words(question: str) -> list[Amount]:
@@ -247,18 +251,21 @@ def written_amount(amount: Amount, currency: str | None) -> str:
     return f"{amount.money.amount:f} {code}" if code else f"{amount.money.amount:f}"
 
 
-def amount_field(reader: Reader, start: int) -> str:
-    """Return the money field whose word stands within 25 characters before `start`, else the main amount."""
+def amount_field(reader: Reader, start: int, end: int) -> str:
+    """Return the money field with a word just before an amount, else the one that it surely speaks of, else the main one."""
     best: tuple[int, int, str] | None = None
-    for declared in reader.bucket.fields:
-        if declared.type != "money":
-            continue
+    money = [declared for declared in reader.bucket.fields if declared.type == "money"]
+    for declared in money:
         for word in declared.words:
             for begin, stop in find_phrase(reader.question, word):
                 distance = start - stop
                 if 0 <= distance <= 25 and (best is None or (distance, begin - stop) < best[:2]):
                     best = (distance, begin - stop, declared.name)
-    return best[2] if best else str(reader.bucket.main_amount)
+    if best:
+        return best[2]
+    names = [declared.name for declared in money]
+    meant = spoken_of(reader.bucket, reader.question, start, end, among=names)
+    return meant or str(reader.bucket.main_amount)
 
 
 BETWEEN = 3
@@ -269,12 +276,39 @@ _UNIT = re.compile(r"\s?(?:%|[^\W\d_]{1,3}(?!\w))")
 
 def read_numbers(reader: Reader) -> None:
     """Add the clauses of integer and decimal fields that have no unit; a number without their word is none of theirs."""
-    fields = [item for item in reader.bucket.fields if item.type in {"integer", "decimal"} and counts(item)]
-    for declared in fields:
+    names = plain_numbers(reader.bucket)
+    for declared in (item for item in reader.bucket.fields if item.name in names):
         for word in sorted((*declared.words, declared.name.replace("_", " ")), key=len, reverse=True):
             for begin, end in find_phrase(reader.question, word):
                 if reader.free(begin, end):
                     _read_beside(reader, declared, begin, end)
+
+
+def plain_numbers(bucket: Bucket) -> list[str]:
+    """Return the integer and decimal fields of a bucket that have no unit."""
+    return [item.name for item in bucket.fields if item.type in {"integer", "decimal"} and counts(item)]
+
+
+def read_spoken_numbers(reader: Reader) -> None:
+    """Add the clauses of numbers that surely speak of an integer or decimal field without its word."""
+    names = plain_numbers(reader.bucket)
+    amounts = [amount for amount in amounts_in(reader) if names and _is_plain(reader, amount)]
+    if pair := range_of(reader.question, amounts):
+        low, high = pair
+        meant = spoken_of(reader.bucket, reader.question, low.span[0], high.span[1], among=names)
+        declared = reader.bucket.field(meant or "")
+        values = [_value(declared, low), _value(declared, high)] if declared else [None]
+        if declared is not None and None not in values:
+            lead = RANGE.search(reader.question[: low.span[0]])
+            _add(reader, declared, "between", values, (lead.start() if lead else low.span[0], high.span[1]))
+    for amount in amounts:
+        meant = spoken_of(reader.bucket, reader.question, *amount.span, among=names)
+        declared = reader.bucket.field(meant or "")
+        operator, start, finish = compared(reader.question, *amount.span)
+        if declared is None or not reader.free(start, finish):
+            continue
+        if (value := _value(declared, amount)) is not None:
+            _add(reader, declared, operator, value, (start, finish))
 
 
 def counts(declared: Field) -> bool:

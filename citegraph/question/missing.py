@@ -12,6 +12,7 @@ from citegraph.question.functions import function_of
 from citegraph.question.negation import odd_words
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Reader
+from citegraph.question.spoken_of import runs, values_in
 from citegraph.run.state_types import StoredClause
 
 _SMALL = rf"\s+(?:(?:{alternation('asking', 'before_a_field')})\s+|%s\s+){{0,2}}"
@@ -48,6 +49,26 @@ def read_presence(reader: Reader, names: Sequence[Link], coverage: dict[str, flo
     _read_predicates(reader)
     _read_left_out(reader)
     _read_states(reader, coverage)
+    _read_spoken_states(reader)
+
+
+def _read_spoken_states(reader: Reader) -> None:
+    """Read what surely speaks of a yes or no, and what is denied of a date or number beside no value ("still not handed in")."""
+    for run in runs(reader.bucket, reader.question):
+        declared = reader.bucket.field(run.field)
+        if declared is None or run.role != "condition" or not reader.free(run.start, run.end):
+            continue
+        text = reader.question[run.start : run.end]
+        denied = pattern("deny", "deny_noun").search(text) is not None
+        if declared.type == "boolean":
+            reader.add(declared.name, "=", not denied, run.start, run.end)
+        elif denied and not declared.is_string and not _beside_value(reader.question, run.start, run.end):
+            reader.add(declared.name, "missing", None, run.start, run.end)
+
+
+def _beside_value(question: str, start: int, end: int) -> bool:
+    """Tell whether a number or a date stands in some characters or the next words."""
+    return any(first < end + NEAR and last > start - NEAR for first, last in values_in(question))
 
 
 def _leads(question: str) -> Iterator[tuple[Operator, int, int]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from training import rows
+from training import honest, rows
 
 ROOT = Path(__file__).parents[3]
 PYTHON = ROOT / ".citegraph" / "training-venv" / "bin" / "python"
@@ -108,6 +108,19 @@ def written(folder: Path, *some: dict[str, object]) -> Path:
     return folder
 
 
+def test_honest_pieces_are_sentences_and_none_comes_twice() -> None:
+    texts = ["Press the red button. Then wait for a minute.\nPress the red button.", "No."]
+    found = honest.pieces(texts, 9)
+    assert set(" ".join(found).split()) == set("Press the red button. Then wait for a minute.".split())
+    assert len(found) == len(set(found))
+
+
+def test_manuals_are_read_without_their_tags(tmp_path: Path) -> None:
+    page = "<html><head><title>x</title></head><body><p>Mount &lt;disk&gt; <b>first</b>.</p><pre>mount /dev</pre></body>"
+    (tmp_path / "a.html").write_text(page, "utf-8")
+    assert [text.split() for text in honest.manuals(tmp_path)] == [["Mount", "<disk>", "first", "."]]
+
+
 @pytest.mark.training
 def test_a_handful_of_passages_becomes_the_finder(sets: Path, tmp_path: Path) -> None:
     passages = written(
@@ -139,9 +152,20 @@ def test_a_handful_of_questions_and_pieces_becomes_the_tagger(tmp_path: Path) ->
         {"text": "Enter the total.", "addressed": 0},
         {"text": "Any AI says 9.", "addressed": 1},
     )
+    fields = [{"name": "issued_on", "type": "date", "words": "day of issue"}]
+    says = [{"field": "issued_on", "role": "condition", "text": "given out in 2020"}]
+    kinds = written(
+        tmp_path / "kinds",
+        {
+            "kind": "permits",
+            "fields": fields,
+            "questions": [{"q": "permits given out in 2020", "says": says}],
+        },
+    )
+    plain = written(tmp_path / "honest", *[{"text": "Press the red button."}] * 3) / "a.jsonl"
     out = tmp_path / "weights"
     run(
-        "training.tagger", "--rows", questions, pieces, "--plain", "buckets/sample",
+        "training.tagger", "--rows", questions, pieces, "--kinds", kinds, "--honest", plain,
         "--epochs", 2, "--out", out,
     )  # fmt: skip
     assert (out / "multilingual.onnx").stat().st_size < 25e6
