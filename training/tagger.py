@@ -1,9 +1,9 @@
-"""Train the question tagger: python -m training.tagger --rows FOLDER ... --kinds FOLDER --honest FILE --out FOLDER.
+"""Train the question tagger: python -m training.tagger --rows FOLDER ... [--kinds FOLDER --honest FILE] --out FILE.
 
 Rows are JSON lines of people's questions with their intent and the words that are conditions, left out or asked for
 (training/questions), pieces of documents that speak to the program that reads them, or do not (training/addressed and
 `training.honest`), and kinds of documents with their fields and questions about them (training/fields; docs/encoder.md).
-About half an hour of two cores.
+With kinds and real text it becomes the network that reads of what words speak. Each about half an hour of two cores.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from training.base import Base, base_file
 from training.export import write
 from training.network import Trunk, alike, learn
 
-EPOCHS, BATCH, RATE = 4, 16, 1e-4
+EPOCHS, BATCH, RATE = 6, 16, 1e-4
 UNKNOWN = -100
 HONEST = 2_000
 """Pieces of real text that speak to no program, drawn anew for each pass over the rows."""
@@ -262,8 +262,10 @@ def main() -> None:
     torch.manual_seed(7)
     files = sorted(path for folder in told.rows for path in folder.glob("*.jsonl"))
     rows = [row for path in files for row in rows_of(path)]
-    honest = honest_rows(told.honest)
-    kinds = [kind for path in sorted(told.kinds.glob("*.jsonl")) for kind in kinds_of(path)]
+    honest = honest_rows(told.honest) if told.honest else []
+    kinds = [
+        kind for path in sorted(told.kinds.glob("*.jsonl") if told.kinds else ()) for kind in kinds_of(path)
+    ]
     network = Network(Base(base_file()))
     vectors = torch.tensor(unpacked(words()[:]))
     drawn = min(HONEST, len(honest))
@@ -282,10 +284,9 @@ def main() -> None:
     ids = torch.tensor([[BEGIN, 5, 6, END], [BEGIN, 5, END, PADDING]])
     given = {"words": vectors[ids], "mask": (ids != PADDING).long()}
     outputs = {"intents": 1, "slots": 2, "addressed": 1, "said": 2, "field": 1}
-    told.out.mkdir(parents=True, exist_ok=True)
-    file = told.out / "multilingual.onnx"
-    write(network, given, tuple(outputs), {**dict.fromkeys(given, 2), **outputs}, file)
-    print(f"{file.name} {file.stat().st_size / 1e6:.1f} MB")
+    told.out.parent.mkdir(parents=True, exist_ok=True)
+    write(network, given, tuple(outputs), {**dict.fromkeys(given, 2), **outputs}, told.out)
+    print(f"{told.out.name} {told.out.stat().st_size / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

@@ -200,8 +200,6 @@ async def compose_passages(corpus: Corpus, state: State, context: Context) -> Dr
     """Return the draft for a fact, a comparison or a summary: values and extracts of the target documents."""
     plan, decision = state["plan"], state.get("decision", {})
     targets = [doc_id for doc_id in decision.get("targets", []) if doc_id]
-    if decision.get("weak"):
-        return nothing_text(plan, state.get("clarifications") or [])
     if plan.get("only"):
         targets = list(plan["only"])
     if not targets:
@@ -215,7 +213,9 @@ async def compose_passages(corpus: Corpus, state: State, context: Context) -> Dr
     plan = plan | {"silent": decision.get("silent", False)}
     read = [await reading_of(corpus, plan, doc_id, state["question"]) for doc_id in targets[:several]]
     parts = [written(told) for told in read if told]
-    return joined(parts) if parts else nothing_text(plan, [])
+    if decision.get("weak"):  # few words in common: only what surely answers is said
+        parts = [part for part in parts if not (part.get("partial") or part.get("unanswerable"))]
+    return joined(parts) if parts else nothing_text(plan, state.get("clarifications") or [])
 
 
 def joined(parts: Sequence[Draft], *, every: bool = False) -> Draft:

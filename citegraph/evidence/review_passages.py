@@ -219,7 +219,11 @@ async def review_passages(corpus: Corpus, state: State, context: Context, *, rea
     if len(tied) > 1:
         return every_one_of(tied)
     targets = [item.doc_id for item in candidates.ranked[:3]]
-    weak = candidates.ranked[0].score < context.score_threshold and not candidates.matched
+    weak = (
+        candidates.ranked[0].score < context.score_threshold
+        and not candidates.matched
+        and not holds_the_codes(plan, candidates.ranked[0])
+    )
     if weak and not spent(state, context):
         widened = await widen(corpus, state, context)
         if widened:
@@ -235,6 +239,16 @@ async def review_passages(corpus: Corpus, state: State, context: Context, *, rea
         open=not stated,
         rivals=rivals_of(candidates, plan),
     )
+
+
+def holds_the_codes(plan: Plan, best: Candidate) -> bool:
+    """Tell whether a question names something by a code and a document holds all of its names.
+
+    A question in another language than its document shares no other word with it.
+    """
+    part = plan["per_bucket"].get(best.bucket, plan["per_bucket"][plan["buckets"][0]])
+    coded = any(any(map(str.isdigit, name)) for name in [*part["names"], *part["identifiers"]])
+    return coded and not best.missing
 
 
 def rivals_of(candidates: Candidates, plan: Plan) -> list[str]:

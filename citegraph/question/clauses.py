@@ -480,5 +480,5 @@ def names_among(question: str, left: Sequence[str]) -> list[str]:
     return names
 
 
-BEGINS = re.compile(r"[.!?][\"”’)]*\s+([^\W\d_]{2,})")
+BEGINS = re.compile(r"[.!?][\"”’)]*\s+[¿¡“\"«(]*([^\W\d_]{2,})")
 """The first word of a sentence, which has a capital whatever it is."""

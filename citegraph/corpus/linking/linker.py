@@ -450,7 +450,7 @@ class ValueLinker:
             if not (link.is_vague and (any(map(link.covers, declared)) or search.is_inside(link)))
             and not (not link.complete and search.is_told(link, declared))
         ]
-        links = [*named, *declared, *search.countries(), *search.laws(), *coded]
+        links = [*map(search.spread, named), *declared, *search.countries(), *search.laws(), *coded]
         links = [search.judged(link) for link in links]
         return resolve([link for link in links if link.score >= floor])
 

@@ -4,7 +4,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Literal
@@ -15,7 +15,7 @@ from rapidfuzz.distance import OSA
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.declared_words import general_words
 from citegraph.corpus.schema.field import Field
-from citegraph.language.names import CLEAR_FORMS, CONNECTORS, LEGAL_FORMS, Name, Token, parse_name
+from citegraph.language.names import CLEAR_FORMS, CONNECTORS, LEGAL_FORMS, Name, Token, parse_name, tokens
 from citegraph.language.terms import (
     bare,
     bare_with_places,
@@ -285,6 +285,19 @@ class NameSearch:
                 if best:
                     found.append(best)
         return [link for group in self._grouped(found) if (link := self._linked(group))]
+
+    def spread(self, link: Link) -> Link:
+        """Return a link of one code with every value of its field that holds the code, whatever else the text says of some.
+
+        "Errata sheets for the AT0S1" names a title "AT0S1, Errata Sheets" with other words than "Migrating to AT0S1".
+        """
+        said = tokens(link.text)
+        if link.complete or len(said) != 1 or not is_code(said[0].text):
+            return link
+        held = [self.lexicon.entries[number] for number in self.lexicon.postings.get(said[0].text, ())]
+        held = sorted((entry for entry in held if entry.field == link.field), key=lambda entry: -entry.count)
+        values = tuple(dict.fromkeys([*link.values, *(entry.value for entry in held)]))
+        return replace(link, values=values, count=max(link.count, sum(entry.count for entry in held)))
 
     def _matches(self, index: int) -> Iterator[Match]:
         """Yield what one token (or it and the next, written together) can be in the values."""

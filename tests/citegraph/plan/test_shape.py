@@ -551,6 +551,7 @@ def test_a_date_is_asked_by_its_form_of_the_document_alone(corpus: Corpus) -> No
         ("invoices", "the typical amount of Cobaltine's bills in 2023, roughly in the middle of them all", "median", "total_amount"),
         ("invoices", "how numerous are the bills of Cobaltine", "count", None),
         ("invoices", "tally up Cobaltine bills", "count", None),
+        ("contracts", "under how many laws do our contracts fall", "distinct", "governing_law"),
     ],
 )  # fmt: skip
 def test_a_number_is_read_in_words_that_no_table_has(

@@ -162,7 +162,7 @@ def test_a_currency_alone_is_a_condition_on_the_amounts(read: Read) -> None:
     [
         "Invoices of Halbrecht in EUR, please. What Cobaltine Cloud sent is of no interest.",
         "Halbrecht-Rechnungen in EUR, die von Cobaltine Cloud interessieren mich nicht",
-        "les factures de Halbrecht, celles de Cobaltine Cloud ne nous intéressent pas",
+        "les factures de Halbrecht, celles de Cobaltine Cloud je les ai déjà",
         "facturas de Halbrecht, las de Cobaltine Cloud ya las tengo",
     ],
 )

@@ -360,3 +360,20 @@ def test_a_single_letter_in_another_case_is_no_initial():
 def test_the_linker_knows_the_words_of_stored_values(linker):
     assert linker.is_part_of_a_value("halvorsen")
     assert not linker.is_part_of_a_value("avrage")
+
+
+def test_a_code_means_every_title_that_holds_it_whatever_else_is_said(tmp_path):
+    store = AnnotationStore(f"sqlite:///{tmp_path / 'a.sqlite'}", load_buckets())
+    titles = [
+        "QX51S0042, Rev. B, Errata Sheets",
+        "QX51S0042, Rev. C Errata Sheet",
+        "Moving from QX51S0041 to QX51S0042",
+    ]
+    store.put(
+        "datasheets",
+        [(f"d{n}", {"title": title, "document_type": "errata"}) for n, title in enumerate(titles)],
+    )
+    found = ValueLinker(store).find_mentions(
+        "datasheets", "How many errata sheets are there for the QX51S0042?"
+    )
+    assert [set(link.values) for link in found if link.field == "title"] == [set(titles)]
