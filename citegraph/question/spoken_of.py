@@ -19,8 +19,8 @@ from citegraph.language.word_tables import pattern
 from citegraph.question.groups import UNITS
 from citegraph.question.phrases import find_phrase
 
-SURE, AHEAD = 0.5, 0.2
-"""Mean share of a field over the words that speak of it, and how far it is ahead of the next one, to be taken as meant."""
+SURE, RIVAL = 0.5, 0.3
+"""Share of a field from which each word of a run speaks of it; share of another one in a word beside it that casts doubt."""
 
 ANY_DAY = date(2000, 1, 1)
 """Only where dates stand is wanted, not which they are."""
@@ -129,6 +129,20 @@ def runs(bucket: Bucket, question: str) -> Iterator[Spoken]:
         yield Spoken(begun[0], begun[1], bucket.fields[begun[2]].name, begun[3])
 
 
+def is_doubted(bucket: Bucket, question: str, run: Spoken) -> bool:
+    """Tell whether a word beside a run speaks of another field: "the maximum supply voltage" asks for one thing."""
+    words = words_of(bucket, question)
+    beside = [
+        shares.sum(axis=1)
+        for start, end, shares in words
+        if (end <= run.start and question[end : run.start].isspace())
+        or (start >= run.end and question[run.end : start].isspace())
+    ]
+    return any(
+        share.max() >= RIVAL and bucket.fields[int(share.argmax())].name != run.field for share in beside
+    )
+
+
 def understood(bucket: Bucket, question: str) -> Bucket:
     """Return a bucket's declaration with the words of a question that surely speak of a field among that field's words.
 
@@ -146,6 +160,8 @@ def understood(bucket: Bucket, question: str) -> Bucket:
     for run in runs(bucket, question):
         declared = bucket.field(run.field)
         if declared is None or (run.role == "condition" and declared.is_string):
+            continue
+        if run.role == "wanted" and is_doubted(bucket, question, run):
             continue
         for text in _beside(question, run.start, run.end, values):
             if not any(find_phrase(text, word) for word in declared_words):
