@@ -40,6 +40,8 @@ def _opened(name: str, threads: int) -> Any:
     # Spinning threads would take the cores that search and the readers need between two questions.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.log_severity_level = 3
+    # A pattern is kept for each length of a batch, of which there are hundreds, and takes memory in one piece: twice as much.
+    options.enable_mem_pattern = False
     return onnxruntime.InferenceSession(
         str(WEIGHTS / f"{name}.onnx"), options, providers=["CPUExecutionProvider"]
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import math
 import os
 from collections.abc import Callable, Sequence
@@ -72,13 +73,15 @@ def normalised(vectors: Vectors) -> Vectors:
 
 
 @lru_cache(maxsize=1)
-def _static_table() -> Vectors:
-    """Return the token vectors, read once a process: 30 MB that all embedders share."""
-    from safetensors.numpy import load_file
-
-    folder = _package_folder("wordllama", "wordllama")
-    weights = load_file(folder / "weights" / "l2_supercat_256.safetensors")["embedding.weight"]
-    return cast("Vectors", np.ascontiguousarray(weights, dtype=np.float32))
+def _static_table() -> NDArray[np.float16]:
+    """Return the token vectors, (tokens, 256), mapped from their file: all processes share the rows that are asked for."""
+    file = _package_folder("wordllama", "wordllama") / "weights" / "l2_supercat_256.safetensors"
+    # A safetensors file is the length of a JSON header (8 bytes, little-endian), the header, the numbers.
+    with file.open("rb") as opened:
+        length = int.from_bytes(opened.read(8), "little")
+        entry = json.loads(opened.read(length))["embedding.weight"]
+    offset = 8 + length + entry["data_offsets"][0]
+    return np.asarray(np.memmap(file, np.float16, mode="r", offset=offset, shape=tuple(entry["shape"])))
 
 
 class StaticEmbedder:
@@ -101,7 +104,7 @@ class StaticEmbedder:
         encoded = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
         for row, encoding in enumerate(encoded):
             if encoding.ids:
-                pooled[row] = self._table[encoding.ids].mean(axis=0)
+                pooled[row] = self._table[encoding.ids].astype(np.float32).mean(axis=0)
         return normalised(pooled)
 
     def embed_query(self, text: str) -> Vectors:
