@@ -103,10 +103,11 @@ requirements: $(LOCK_VENV)/.installed
 		--no-header --no-annotate --strip-extras --allow-unsafe --extra postgres --build-deps-for editable \
 		-c constraints.txt -o deploy/requirements.txt pyproject.toml
 
-# Nothing is sent anywhere: traces only when LANGSMITH_TRACING is set. Studio is a page of another site, and let in.
+# Nothing is sent anywhere: traces only when LANGSMITH_TRACING is set. Studio is a page of another site, and let in, as
+# are those of CITEGRAPH_ALLOWED_ORIGINS.
 STUDIO := https://smith.langchain.com
 dev: $(VENV)/.dev
-	@LANGGRAPH_CLI_NO_ANALYTICS=1 CITEGRAPH_ALLOWED_ORIGINS=$(STUDIO) $(BIN)/langgraph dev --no-browser --host 127.0.0.1
+	@LANGGRAPH_CLI_NO_ANALYTICS=1 CITEGRAPH_ALLOWED_ORIGINS=$(STUDIO),$(CITEGRAPH_ALLOWED_ORIGINS) $(BIN)/langgraph dev --no-browser --host 127.0.0.1
 
 # 10,000 hostile requests: Schemathesis over every operation, and the list of tests/server/test_hostile.py.
 .PHONY: soak-api

@@ -77,7 +77,11 @@ def build(services: Services) -> Graph:
         "decompose", at_once(after_decompose), {"retrieve": "route", "skip": "compose"}
     )
     graph.add_edge("route", "schema_plan")
-    graph.add_conditional_edges("schema_plan", at_once(plan_edge), {"search": "search", "none": "prune"})
+    graph.add_conditional_edges(
+        "schema_plan",
+        at_once(plan_edge),
+        {"search": "search", "none": "prune", "clarify": "clarify", "open": "compose"},
+    )
     graph.add_edge("search", "prune")
     graph.add_edge("prune", "review")
     graph.add_conditional_edges(
@@ -104,7 +108,11 @@ def add_step(
 def plan_target(state: State) -> Any:
     """Return where a failed schema_plan goes on after its twin."""
     target = plan_edge(state)
-    return "prune" if target == "none" else target
+    return (
+        {"none": "prune", "clarify": "clarify", "open": "compose"}[target]
+        if isinstance(target, str)
+        else target
+    )
 
 
 def review_target(state: State) -> Any:

@@ -66,9 +66,15 @@ def search_tasks(state: State) -> list[Send]:
     return [Send("search", task) for task in tasks]
 
 
-def plan_edge(state: State) -> Sequence[Send] | Literal["none"]:
-    """Start the plan's first searches; a plan without a call goes on to be pruned and reviewed."""
-    return search_tasks(state) or "none"
+def plan_edge(state: State) -> Sequence[Send] | Literal["none", "clarify", "open"]:
+    """Start the plan's first searches; a plan without a call goes on to be pruned and reviewed.
+
+    Of a reply that said nothing there is nothing to plan: it is asked for once more, or the question is left open.
+    """
+    decision = state.get("decision", {})
+    if decision.get("status") == "clarify":
+        return "clarify"
+    return "open" if decision.get("left_open") else search_tasks(state) or "none"
 
 
 def review_edge(state: State) -> Sequence[Send] | Literal["enough", "clarify"]:

@@ -8,8 +8,7 @@ from langchain_core.messages import HumanMessage
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 
-from citegraph.evidence.questions_back import offered
-from citegraph.language.word_tables import pattern
+from citegraph.evidence.questions_back import DECLINED, offered, replied
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
 from citegraph.run.state import State, Update
@@ -25,15 +24,8 @@ class Clarify:
         reply = interrupt(offered(state["decision"]["clarification"]))
         asked = state["decision"]["clarification"]
         text = reply_text(reply)
-        said = text.strip(" .!")
-        declined = not said or pattern("declines").fullmatch(said) is not None
-        entry: AskedBack = {"type": asked["type"], "question": asked["question"], "options": asked["options"]}
-        entry = entry | {"declined": True} if declined else entry | {"reply": text}
-        notes = (
-            [note("clarify", "declined", "No reply was given, so the answer rests on what was found.")]
-            if declined
-            else []
-        )
+        entry = replied(asked, text)
+        notes = [note("clarify", "declined", DECLINED)] if entry.get("declined") else []
         return {
             "clarifications": [*(state.get("clarifications") or []), entry],
             "evidence": [],

@@ -89,7 +89,8 @@ class Compose:
         """Let the model, or the user's own composer, write over passages; code writes sets, sums and empty results."""
         context = runtime.context or Context()
         by_code = not state.get("gate", {}).get("retrieve", True) or state["plan"]["kind"] == "documents"
-        empty = state.get("decision", {}).get("empty") or not state.get("evidence")
+        decision = state.get("decision", {})
+        empty = decision.get("empty") or decision.get("left_open") or not state.get("evidence")
         given_up = state.get("draft", {}).get("unverifiable")
         given = by_code or empty or given_up
         part = None if given else own_part(self.services, "composer", state)
@@ -177,7 +178,10 @@ class Compose:
             }
         decision, plan = state.get("decision", {}), state["plan"]
         corpus = corpus_of(await self.services.corpus(), plan)
-        if decision.get("empty"):
+        draft: Draft
+        if said := decision.get("left_open"):
+            draft = {"text": said, "unanswerable": True}
+        elif decision.get("empty"):
             draft = nothing_text(plan, state.get("clarifications") or [])
         elif plan["kind"] == "documents":
             vouched = bool(state["decomposition"].get("by"))

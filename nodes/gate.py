@@ -15,6 +15,8 @@ from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
+from citegraph.evidence.questions_back import DECLINED
+from citegraph.evidence.questions_back import replied as with_reply
 from citegraph.language import terms
 from citegraph.language.bounded import bounded
 from citegraph.language.numbers import parse_number
@@ -23,6 +25,7 @@ from citegraph.plan.reply_edits import is_new_question
 from citegraph.question import cues
 from citegraph.question.cues import GREETED
 from citegraph.run.context import Context
+from citegraph.run.model_calls import note
 from citegraph.run.node_cache import run_key
 from citegraph.run.services import Services
 from citegraph.run.state import STATE_VERSION, State, Update
@@ -99,15 +102,11 @@ def replied(state: State, asked: AskedBack, reply: str, message_id: str, context
 
     A chat client sends a message where it should resume; LangGraph then starts the graph anew on the same state.
     """
-    entry: AskedBack = {
-        "type": asked["type"],
-        "question": asked["question"],
-        "options": asked["options"],
-        "reply": reply,
-    }
+    entry = with_reply(asked, reply)
     return {
         "asked_id": message_id,
         "clarifications": [*(state.get("clarifications") or []), entry],
+        "notes": [note("clarify", "declined", DECLINED)] if entry.get("declined") else [],
         "evidence": [],
         "decision": {},
         "found": None,

@@ -1,20 +1,17 @@
 """review: enough, more or clarify? Code decides what code can; a model is asked only for the rest."""
 
 import asyncio
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from langchain_core.messages import AIMessage
 from langgraph.runtime import Runtime
 
-from citegraph.answer.chat_text import clarification_text
+from citegraph.answer.chat_text import with_question
 from citegraph.answer.told_apart import document_that_says
 from citegraph.evidence.candidates import find_candidates
 from citegraph.evidence.next_calls import enough, lost_searches, vacant
 from citegraph.evidence.passages import memory
-from citegraph.evidence.questions_back import offered
 from citegraph.evidence.review_by_model import (
     PROMPT,
     REVIEWED,
@@ -33,7 +30,6 @@ from citegraph.evidence.review_sets import review_set
 from citegraph.evidence.shown import Piece, numbered
 from citegraph.plan.narrowing import leads_on
 from citegraph.question.sides import beside
-from citegraph.run.answer_types import Clarification
 from citegraph.run.budgets import spent
 from citegraph.run.context import Context
 from citegraph.run.model_calls import Stopwatch, ask_model, ask_part, has_model, note, own_part, wants_model
@@ -176,15 +172,6 @@ class Review:
             "notes": notes,
             "usage": watch.update(),
         }
-
-
-def with_question(update: Update) -> Update:
-    """Return an update with the chat message of the question that it asks back, if it asks one."""
-    decision = update["decision"]
-    if decision.get("status") != "clarify":
-        return update
-    asked = Clarification.model_validate(offered(decision["clarification"]))
-    return update | {"messages": [AIMessage(clarification_text(asked), id=f"asks-{uuid.uuid4().hex}")]}
 
 
 async def decide(corpus: Corpus, state: State, context: Context, *, read: bool = False) -> Decision:

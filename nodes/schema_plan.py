@@ -1,11 +1,15 @@
 """schema_plan: load the chosen buckets' schemas and plan typed filters, strategy, first searches and budget."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from langgraph.runtime import Runtime
 
+from citegraph.answer.chat_text import with_question
+from citegraph.corpus.index.searcher import holds
 from citegraph.errors import CitegraphError, Unavailable
+from citegraph.evidence.questions_back import asked_once_more, left_open, may_ask_again
 from citegraph.llm.prompt_assembly import Material
 from citegraph.plan.make_plan import first_calls, make_plan, plan_without_metadata
 from citegraph.plan.plan_by_model import (
@@ -19,11 +23,12 @@ from citegraph.plan.plan_by_model import (
     values_shown,
     vouched,
 )
+from citegraph.plan.reply_edits import apply_reply
 from citegraph.run.context import Context
-from citegraph.run.model_calls import ask_model, note, spent_on, wants_model
-from citegraph.run.services import Services
+from citegraph.run.model_calls import ask_model, has_model, note, spent_on, wants_model
+from citegraph.run.services import Corpus, Services
 from citegraph.run.state import State, Update, add_usage
-from citegraph.run.state_types import Spent
+from citegraph.run.state_types import Plan, Spent
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,8 @@ class SchemaPlan:
         that cannot be used it is told once. With nothing to bind it is not asked.
         """
         context = runtime.context or Context()
+        if (missed := await self.missed(state, context)) is not None:
+            return missed
         update = await self.plan(state, context)
         plan, decomposition = update["plan"], state["decomposition"]
         edited = state.get("clarifications") or state.get("edit")
@@ -77,6 +84,36 @@ class SchemaPlan:
         notes = [item for item in update["notes"] if item["kind"] != "relaxed"] + said
         return {"plan": planned, "calls": first_calls(planned, context, state), "notes": notes, **update_of}
 
+    async def missed(self, state: State, context: Context) -> Update | None:
+        """Return the update that asks once more for a reply that said nothing, or leaves the question open; None for others.
+
+        The second time a model that answers reads the replies itself.
+        """
+        asked = state.get("clarifications") or []
+        if not asked or "reply" not in asked[-1]:
+            return None
+        corpus, last = await self.services.corpus(), asked[-1]
+        replied = await asyncio.to_thread(apply_reply, corpus, state["plan"], last, context)
+        if replied.understood or (replied.words and await held(corpus, state["plan"], replied.words)):
+            return None
+        again = may_ask_again(asked, context)
+        if not again and has_model(self.services, "compose", context):
+            return None
+        said = note("schema_plan", "reply", f"“{last['reply'][:80]}” says nothing about what was asked back.")
+        update: Update = {
+            "clarifications": [*asked[:-1], {**last, "missed": True}],
+            "calls": [],
+            "notes": [said],
+        }
+        plan = state["plan"]
+        if again:
+            more = asked_once_more(plan, last)
+            return with_question(
+                update
+                | {"decision": {"status": "clarify", "reason": "not understood", "clarification": more}}
+            )
+        return update | {"decision": {"status": "enough", "left_open": left_open(plan, last)}}
+
     async def twin(self, state: State, context: Context) -> Update:
         """Plan by rules; while the metadata store does not answer, plan an unfiltered search of passages."""
         try:
@@ -91,3 +128,8 @@ class SchemaPlan:
         corpus = await self.services.corpus()
         plan, notes = await asyncio.to_thread(make_plan, corpus, state, context)
         return {"plan": plan, "calls": first_calls(plan, context, state), "notes": notes}
+
+
+async def held(corpus: Corpus, plan: Plan, words: Sequence[str]) -> bool:
+    """Tell whether a passage of the first bucket holds one of some words."""
+    return any(await corpus.index.counts(plan["buckets"][0], [holds(word) for word in words]))

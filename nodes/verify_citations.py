@@ -80,6 +80,10 @@ class VerifyCitations:
             return finish(
                 state, draft["text"], status="failed" if draft.get("failed") else "answered", watch=watch
             )
+        if said := state.get("decision", {}).get(
+            "left_open"
+        ):  # nothing was looked up, and nothing is claimed
+            return finish(state, said, status="unanswerable", watch=watch)
         lost = lost_searches(state)
         if lost and (context.strict_search or state.get("decision", {}).get("empty")):
             return finish(

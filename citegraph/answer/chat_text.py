@@ -1,9 +1,14 @@
 """An answer, and a question back, as a chat shows them: Markdown with numbered links to the cited places."""
 
 import re
+import uuid
 from urllib.parse import quote
 
+from langchain_core.messages import AIMessage
+
+from citegraph.evidence.questions_back import offered
 from citegraph.run.answer_types import WITHHELD, Answer, Citation, Clarification, Table
+from citegraph.run.state import Update
 
 MARKER = re.compile(r"\[([^\[\]\n]{1,300})\]")
 QUOTED = 160
@@ -150,6 +155,15 @@ def clarification_text(clarification: Clarification) -> str:
     if clarification.tried:
         lines.append(f"\ntried: {'; '.join(clarification.tried)}")
     return "\n".join([lines[0], *(["", *lines[1:]] if lines[1:] else [])])
+
+
+def with_question(update: Update) -> Update:
+    """Return an update with the chat message of the question that it asks back, if it asks one."""
+    decision = update["decision"]
+    if decision.get("status") != "clarify":
+        return update
+    asked = Clarification.model_validate(offered(decision["clarification"]))
+    return update | {"messages": [AIMessage(clarification_text(asked), id=f"asks-{uuid.uuid4().hex}")]}
 
 
 def chosen_reply(clarification: Clarification, typed: str) -> str:

@@ -36,7 +36,7 @@ from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.language import terms
 from citegraph.plan.numbers_asked import mixes_counts
 from citegraph.plan.stored_filters import bucket_filters, flat
-from citegraph.plan.unbound import may_narrow, unbound_words
+from citegraph.plan.unbound import may_narrow, said_by_grammar, unbound_words
 from citegraph.question.ordering import in_digits
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
@@ -372,7 +372,12 @@ def lost_conditions(plan: Plan, decision: Decision) -> list[str]:
     lost = list(dict.fromkeys([*part.get("unused", []), *names]))
     made = plan.get("aggregate") or {}
     kept = made.get("having")
-    return [words for words in lost if not (kept and kept["value"] in in_digits(words, bounded=True))]
+    return [
+        words
+        for words in lost
+        if not (kept and kept["value"] in in_digits(words, bounded=True))
+        and not (set(terms.words(words)) <= said_by_grammar())
+    ]
 
 
 def computed(corpus: Corpus, plan: Plan, decision: Decision, context: Context) -> Draft:

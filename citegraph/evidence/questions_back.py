@@ -6,7 +6,7 @@ from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.evidence.candidates import Candidate
 from citegraph.language.terms import language_of
-from citegraph.language.word_tables import table
+from citegraph.language.word_tables import pattern, table
 from citegraph.plan.stored_filters import bucket_filters, printed, stored
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus, corpus_of
@@ -20,6 +20,44 @@ def may_ask(state: State, context: Context, kind: str) -> bool:
     """Tell whether a clarification of this kind may still be asked: within the cap, and never the same thing twice."""
     asked = state.get("clarifications") or []
     return len(asked) < context.max_clarifications and all(item["type"] != kind for item in asked)
+
+
+def may_ask_again(asked: Sequence[AskedBack], context: Context) -> bool:
+    """Tell whether the last of some questions back may be asked once more: within the cap, and for the first time."""
+    return len(asked) < context.max_clarifications and not any(item.get("missed") for item in asked)
+
+
+def replied(asked: AskedBack, reply: str) -> AskedBack:
+    """Return a question back with its reply, or as declined where nothing or "no" was said."""
+    said = reply.strip(" .!")
+    declined = not said or pattern("declines").fullmatch(said) is not None
+    return {**asked, "declined": True} if declined else {**asked, "reply": reply}
+
+
+DECLINED = "No reply was given, so the answer rests on what was found."
+
+
+SHOWN = 120
+"""Characters of a reply that are said back."""
+
+
+def asked_once_more(plan: Plan, missed: AskedBack) -> AskedBack:
+    """Return the question that a reply said nothing to once more, with the same options; it names the reply."""
+    said = phrases(plan)["missed"].format(reply=missed["reply"][:SHOWN])
+    return {
+        "type": missed["type"],
+        "question": f"{said} {missed['question']}",
+        "options": missed["options"],
+        "tried": missed.get("tried", []),
+    }
+
+
+def left_open(plan: Plan, missed: AskedBack) -> str:
+    """Return what ends a run whose question back got no reply that says anything, with the options as they were given."""
+    said = phrases(plan)
+    labels = [f"- {option['label'].rpartition(' [')[0] or option['label']}" for option in missed["options"]]
+    end = "\n".join([said["open"], *labels]) if labels else said["open_alone"]
+    return f"{said['missed'].format(reply=missed['reply'][:SHOWN])} {end}"
 
 
 def no_results_question(corpus: Corpus, plan: Plan, unknown: Sequence[str]) -> AskedBack:

@@ -1,5 +1,6 @@
 """The whole plan of a question: typed filters per bucket, kind of answer, strategy and first searches."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from citegraph.corpus.filters.checks import check_filters
@@ -17,12 +18,14 @@ from citegraph.errors import BadInput, Unavailable
 from citegraph.language.word_tables import pattern
 from citegraph.plan.follow_ups import as_left, follow_up, last_turns
 from citegraph.plan.narrowing import leads_on, named_documents, narrow, part_of, parts_apart, with_stated_date
+from citegraph.plan.numbers_asked import only_how_much
 from citegraph.plan.plan_by_model import SETS
 from citegraph.plan.reply_edits import apply_reply
 from citegraph.plan.rows_asked import with_rows
-from citegraph.plan.shape import nothing, shape_of
+from citegraph.plan.shape import Shape, nothing, shape_of
 from citegraph.plan.stored_filters import inferred, stored
 from citegraph.plan.tables_asked import with_table
+from citegraph.plan.unbound import fields_bound
 from citegraph.question import cues
 from citegraph.question.clauses import read_question, wanted
 from citegraph.question.functions import asks
@@ -253,8 +256,8 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Plan, lis
             plan, said = narrow(corpus, plan, state["edit"])
             problems += [note("schema_plan", "relaxed", line) for line in said]
     for clarification in state.get("clarifications") or []:
-        if "reply" in clarification:
-            plan, lines = apply_reply(corpus, plan, clarification, context)
+        if "reply" in clarification and not clarification.get("missed"):
+            plan, lines, *_ = apply_reply(corpus, plan, clarification, context)
             problems += [note("schema_plan", "reply", line) for line in lines]
     plan, said = with_stated_date(corpus, plan)
     problems += [note("schema_plan", "linked value", line) for line in said]
@@ -294,9 +297,19 @@ def settle(
     """Return the whole plan: intent made certain with the schema, kind of answer, strategy and queries."""
     decomposition = state["decomposition"]
     best = order_buckets(list(plans), plans)
-    lead = plans[best[0]]
-    bucket = corpus.buckets[best[0]]
-    shape = shape_of(understood(bucket, question), question, decomposition, lead, context.now)
+    shapes = {
+        name: shape_of(
+            understood(corpus.buckets[name], question), question, decomposition, plans[name], context.now
+        )
+        for name in best
+    }
+    if not decomposition.get("by"):
+        best = able_first([corpus.buckets[name] for name in best], plans, shapes)
+    lead, shape = plans[best[0]], shapes[best[0]]
+    if decomposition["intent"] != "compute" and shape.aggregate["function"] == "sum":
+        # The verb says whether it is a sum at all ("how much did A grow?"): an unknown one is named in the answer.
+        verb = only_how_much(corpus.buckets[best[0]], question, lead) or []
+        plans[best[0]] = lead = {**lead, "unused": list(dict.fromkeys([*lead["unused"], *verb]))}
     if having := shape.aggregate.get("having"):
         plans[best[0]] = lead = without_bound(lead, having)
     intent, aggregate, order, whole_set = shape.intent, shape.aggregate, shape.order, shape.of_set
@@ -344,6 +357,27 @@ def without_bound(part: BucketPlan, having: GroupCondition) -> BucketPlan:
 def order_buckets(names: list[str], plans: dict[str, BucketPlan]) -> list[str]:
     """Keep the router's order; a bucket that holds a name of the question comes before one that holds none."""
     return sorted(names, key=lambda name: not plans[name]["named"])
+
+
+def able_first(
+    buckets: Sequence[Bucket], plans: Mapping[str, BucketPlan], shapes: Mapping[str, Shape]
+) -> list[str]:
+    """Return names of buckets in their order; one that can compute what is asked comes before a first one that cannot.
+
+    Two buckets may hold a name alike: "how much" of it is answered by the one that has amounts. A bucket whose documents
+    or fields are named stays first, and so does one that leaves fewer words of the question unread.
+    """
+    names = [bucket.name for bucket in buckets]
+    first = plans[names[0]]
+    if shapes[names[0]].of_set or first["noun"] or first["asked"]:
+        return names
+    for bucket in buckets[1:]:
+        part = plans[bucket.name]
+        computes = shapes[bucket.name].intent == "compute" and shapes[bucket.name].aggregate["field"]
+        of_somebody = not set(fields_bound(part)).isdisjoint(bucket.entity_fields)
+        if computes and of_somebody and len(part["terms"]) <= len(first["terms"]):
+            return [bucket.name, *(name for name in names if name != bucket.name)]
+    return names
 
 
 def first_calls(plan: Plan, context: Context, state: State) -> list[ToolCall]:

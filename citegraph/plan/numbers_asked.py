@@ -14,6 +14,7 @@ from citegraph.language.dates import Period
 from citegraph.language.periods import find_periods
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.plan.stored_filters import flat
+from citegraph.plan.unbound import fields_bound, said_by_grammar
 from citegraph.question import cues
 from citegraph.question.functions import asks, counted_at, counting, spans
 from citegraph.question.groups import BETWEEN, group_at
@@ -309,16 +310,38 @@ def groups_kept(bucket: Bucket, question: str, group: str | None) -> GroupCondit
 def sum_asked(bucket: Bucket, question: str, lead: BucketPlan) -> str | None:
     """Return the amount that is summed though no word for a sum is said: "how much freight did A earn in 2023?".
 
-    Only over a period, and of no document that is named.
+    Only over a period, and of no document that is named. Where neither a field nor a thing is named either ("how much did A
+    ... in 2023?", with whatever verb), what is asked of somebody is the main amount.
     """
-    if not pattern("amount_asked").search(question) or lead["noun"] == "singular" or lead["identifiers"]:
+    asked = pattern("amount_asked").search(question)
+    if not asked or lead["noun"] == "singular" or lead["identifiers"]:
         return None
     period = any(
         clause.get("field") == bucket.main_date and clause.get("operator") == "between"
         for clause in flat(lead["filters"])
     )
     field = field_asked(bucket, "sum", lead) if period else None
+    if period and field is None and not lead["asked"] and only_how_much(bucket, question, lead) is not None:
+        return bucket.main_amount
     return field.name if field is not None and field.type == "money" else None
+
+
+def only_how_much(bucket: Bucket, question: str, lead: BucketPlan) -> list[str] | None:
+    """Return the verb of "how much did A ...?" as far as no table knows it, where nothing else is left unread; None for others.
+
+    A word right behind "how much" says of what ("how much storage"), and "what did A ..." asks for no amount.
+    """
+    asked = pattern("amount_asked").search(question)
+    if (
+        not asked
+        or cues.WHICH.search(question)
+        or lead["names"]
+        or set(fields_bound(lead)).isdisjoint(bucket.entity_fields)
+    ):
+        return None
+    left = [word for word in lead["terms"] if word not in said_by_grammar()]
+    behind = terms.words(question[asked.end() :])[:1]
+    return left if len(left) < 2 and set(behind).isdisjoint(left) else None
 
 
 _BEFORE_A_GROUP = re.compile(rf"^\W*(?:{alternation('asking', 'before_a_group')})\s+", re.IGNORECASE)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import date
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.language import terms
@@ -15,7 +15,7 @@ from citegraph.language.numbers import find_spelled
 from citegraph.language.periods import find_periods
 from citegraph.language.word_tables import alternation, pattern, source
 from citegraph.plan.edits import edit_plan
-from citegraph.plan.follow_ups import asks_itself, with_year
+from citegraph.plan.follow_ups import asks_itself, left_words, with_year
 from citegraph.plan.stored_filters import bucket_filters
 from citegraph.question.clauses import read_question
 from citegraph.question.groups import read_groups
@@ -30,10 +30,21 @@ MOST_OF_A_REPLY = 1_000
 HOLDS = {"=": operator.eq, ">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le}
 
 
-def apply_reply(
-    corpus: Corpus, plan: Plan, clarification: AskedBack, context: Context
-) -> tuple[Plan, list[str]]:
-    """Return the plan after a reply and a line about what changed; blocking.
+class Replied(NamedTuple):
+    """What a reply makes of a plan, and a line about each change.
+
+    `understood` tells whether it says anything about what was asked back; where not, `words` may still be those that a
+    search finds.
+    """
+
+    plan: Plan
+    lines: list[str]
+    understood: bool = True
+    words: tuple[str, ...] = ()
+
+
+def apply_reply(corpus: Corpus, plan: Plan, clarification: AskedBack, context: Context) -> Replied:
+    """Return the plan after a reply; blocking.
 
     `clarification` holds `type`, `options` (each `{"id", "label", "effect"}`) and `reply` (text or an option's id).
     """
@@ -44,26 +55,52 @@ def apply_reply(
     if len(chosen) == 1 or (chosen and len(documents) == len(chosen)):
         effect: Effect = chosen[0]["effect"] if len(chosen) == 1 else {"only": documents}
         labels = " and ".join(f"“{option['label']}”" for option in chosen)
-        return apply_effect(plan, effect), [f"You chose {labels}."]
+        return Replied(apply_effect(plan, effect), [f"You chose {labels}."])
     if clarification["type"] == "ambiguous" and wants_all(reply):
-        return plan | {"only": all_offered(corpus, plan, options)}, ["You asked for all of them."]
+        return Replied(plan | {"only": all_offered(corpus, plan, options)}, ["You asked for all of them."])
     picked: list[str] = []
     taken: list[str] = []
-    if clarification["type"] == "ambiguous" and (picked := pick_documents(corpus, options, reply)):
+    if clarification["type"] == "ambiguous" and (
+        picked := pick_documents(corpus, options, reply, context.now)
+    ):
         taken = [f"“{reply}” was taken to mean {', '.join(picked)}."]
         if len(all_offered(corpus, plan, options)) == len(options):
-            return plan | {"only": picked}, taken
+            return Replied(plan | {"only": picked}, taken)
     name = plan["buckets"][0]
     said = with_year(plan["per_bucket"][name]["filters"], corpus.buckets[name], reply)
     changed, lines = edit_plan(corpus, plan, said, context)
     before = [part["filters"] for part in plan["per_bucket"].values()]
     same = [part["filters"] for part in changed["per_bucket"].values()] == before
     # "Only those of 2017" says which: of all that match, not of those alone that could be offered.
-    if picked and (same or corpus.annotations.count(name, bucket_filters(changed, name)) <= len(picked)):
-        return plan | {"only": picked}, taken
+    matched = 0 if same else corpus.annotations.count(name, bucket_filters(changed, name))
+    if picked and (same or matched <= len(picked)):
+        return Replied(plan | {"only": picked}, taken)
     if same:
         lines = [*lines, f"“{reply[:80]}” changed no condition."]
-    return changed, lines
+    if matched or clarification["type"] == "missing":  # a model asked that, and reads the reply itself
+        return Replied(changed, lines)
+    return Replied(
+        changed, lines, *_says(corpus.buckets[name], corpus, clarification, said, context, same=same)
+    )
+
+
+def _says(
+    bucket: Bucket, corpus: Corpus, clarification: AskedBack, reply: str, context: Context, *, same: bool
+) -> tuple[bool, tuple[str, ...]]:
+    """Return `understood` and `words` of a reply whose conditions match nothing; blocking.
+
+    A sentence about something else may hold a date or a name: it says conditions only where no word of it is left. But for
+    a choice among documents a name or a number is another thing to look for, and where nothing was found so are words
+    that documents hold.
+    """
+    reading = read_question(bucket, corpus.linker, reply, context.now)
+    left = left_words(bucket, reading, reply)
+    if not same and not left:
+        return True, ()
+    if clarification["type"] == "ambiguous":
+        return False, ()
+    named = bool(reading.names or reading.identifiers or reading.mentions)
+    return named, tuple(left) if clarification["type"] == "no_results" else ()
 
 
 def is_new_question(corpus: Corpus, clarification: AskedBack, text: str, today: date) -> bool:
@@ -78,7 +115,7 @@ def is_new_question(corpus: Corpus, clarification: AskedBack, text: str, today: 
     options = clarification.get("options", [])
     if chosen_options(options, text) or wants_all(text):
         return False
-    picked = pick_documents(corpus, options, text)
+    picked = pick_documents(corpus, options, text, today)
     offered = [doc_id for option in options for doc_id in option["effect"].get("only", [])]
     told_apart = len(picked) < len(offered)
     for bucket in corpus.buckets.values():
@@ -193,24 +230,30 @@ def apply_effect(plan: Plan, effect: Effect) -> Plan:
     return changed
 
 
-def pick_documents(corpus: Corpus, options: Sequence[OfferedOption], reply: str) -> list[str]:
-    """Return the documents that a free-text reply points at among the options.
+def pick_documents(corpus: Corpus, options: Sequence[OfferedOption], reply: str, today: date) -> list[str]:
+    """Return the documents that a free-text reply points at among the options; blocking.
 
-    By its date ("the one from the 3rd"), its amount, an extreme ("the larger one"), else by words that few of them hold.
+    By its date ("the one from the 3rd"), its amount, an extreme ("the larger one"), else by words that few of them hold:
+    words of a name or number of it, or at least half of what the reply says, for a sentence about something else shares a word
+    with some text, too. A date that none of them has is no word of theirs.
     """
     documents = [option["effect"]["only"][0] for option in options if option.get("effect", {}).get("only")]
     if not documents:
         return []
     values = {doc_id: _values(corpus, doc_id) for doc_id in documents}
     known = {doc_id: held for doc_id, held in values.items() if held is not None}
-    for read in (by_date, by_amount):
-        found = [doc_id for doc_id, (bucket, held) in known.items() if read(bucket, held, reply)]
+    for found in (
+        [doc_id for doc_id, (bucket, held) in known.items() if by_date(bucket, held, reply, today)],
+        [doc_id for doc_id, (bucket, held) in known.items() if by_amount(bucket, held, reply)],
+    ):
         if found:
             return found
     extreme = pick_extreme(known, reply)
     if extreme:
         return [extreme]
-    asked = terms.content_words(reply)
+    dated = any(isinstance(value, date) for _, held in known.values() for value in held.values())
+    periods = find_periods(reply, today=today) if dated else []
+    asked = terms.content_words(_without(reply, [period.text for period in periods]))
     if not asked:
         return []
     described = {doc_id: describe(corpus, doc_id) for doc_id in documents}
@@ -221,7 +264,23 @@ def pick_documents(corpus: Corpus, options: Sequence[OfferedOption], reply: str)
         for doc_id, held in heads.items()
     }
     best = max(scores.values())
-    return [doc_id for doc_id, score in scores.items() if score == best] if best else []
+    telling = {word for word in asked if rarity[word] > 1}
+    return [
+        doc_id
+        for doc_id, score in scores.items()
+        if best
+        and score == best
+        and (
+            telling & set(terms.words(named_by(corpus, doc_id)))
+            or 2 * sum(word in heads[doc_id] for word in asked) >= len(asked)
+        )
+    ]
+
+
+def _without(text: str, parts: Sequence[str]) -> str:
+    for part in parts:
+        text = text.replace(part, " ")
+    return text
 
 
 def _values(corpus: Corpus, doc_id: str) -> tuple[Bucket, Values] | None:
@@ -232,16 +291,16 @@ def _values(corpus: Corpus, doc_id: str) -> tuple[Bucket, Values] | None:
     return bucket, corpus.annotations.get(doc_id, document.bucket) or {}
 
 
-def by_date(bucket: Bucket, values: Values, reply: str) -> bool:
+def by_date(bucket: Bucket, values: Values, reply: str, today: date) -> bool:
     """Tell whether a document's main date, or another one where it has none, is the one that a reply says.
 
-    A month without a year is that of any year, a day alone that of any month.
+    A month or quarter without a year is that of any year, a day alone that of any month.
     """
     held = [values[name] for name in (bucket.main_date or "",) if isinstance(values.get(name), date)]
     held = held or [value for value in values.values() if isinstance(value, date)]
     for day in held:
         dated = reply if re.search(r"\d{4}", reply) else _months().sub(rf"\g<0> {day.year}", reply)
-        periods = find_periods(dated, today=day, order=bucket.date_order)
+        periods = find_periods(dated, today=today, order=bucket.date_order)
         if any((p.start is None or p.start <= day) and (p.end is None or day <= p.end) for p in periods):
             return True
         alone = None if periods else _day().search(reply)
@@ -252,7 +311,7 @@ def by_date(bucket: Bucket, values: Values, reply: str) -> bool:
 
 @cache
 def _months() -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{month_pattern(False)})(?!\w)", re.IGNORECASE)
+    return re.compile(rf"(?<!\w)(?:{month_pattern(False)}|[HQ][1-4])(?!\w)", re.IGNORECASE)
 
 
 @cache
@@ -279,16 +338,26 @@ def by_amount(bucket: Bucket, values: Values, reply: str) -> bool:
     return False
 
 
-def describe(corpus: Corpus, doc_id: str) -> str:
-    """Return file, title, printed values and text of a document, for matching a reply against it."""
+def named_by(corpus: Corpus, doc_id: str) -> str:
+    """Return id, file, title, names and numbers of a document: what it is known by."""
     document = corpus.documents.get(doc_id)
     if document is None:
         return doc_id
     bucket = corpus.buckets[document.bucket]
     values = corpus.annotations.get(doc_id, document.bucket) or {}
-    return "\n".join(
-        [doc_id, document.source_file, document.title, bucket.document_fields_text(values), document.text]
-    )
+    naming = bucket.naming_fields.union(bucket.entity_fields)
+    names = [show(values[name]) for name in sorted(naming) if name in values]
+    return "\n".join([doc_id, document.source_file, document.title, *names])
+
+
+def describe(corpus: Corpus, doc_id: str) -> str:
+    """Return what a document is known by, its printed values and text, for matching a reply against it."""
+    document = corpus.documents.get(doc_id)
+    if document is None:
+        return doc_id
+    values = corpus.annotations.get(doc_id, document.bucket) or {}
+    printed = corpus.buckets[document.bucket].document_fields_text(values)
+    return "\n".join([named_by(corpus, doc_id), printed, document.text])
 
 
 EXTREMES = (

@@ -357,7 +357,7 @@ class Effect(TypedDict, total=False):
 
 
 class AskedBack(TypedDict, total=False):
-    """A question back to the user with its options, and the reply once there is one."""
+    """A question back to the user with its options, and the reply once there is one; `missed`: it said nothing."""
 
     type: Literal["no_results", "overload", "ambiguous", "missing"]
     question: str
@@ -365,6 +365,7 @@ class AskedBack(TypedDict, total=False):
     tried: list[str]
     reply: str
     declined: bool
+    missed: bool
 
 
 class StoredNote(TypedDict):
@@ -395,7 +396,7 @@ class Decision(TypedDict, total=False):
     `targets` are the documents to answer from, `spans` the passage of each; `rivals` others that fit as well; `empty`
     that nothing was found; `silent` that the document does not state it; `open` that a model may decide; `weak` low
     coverage; `partial` why a set is not whole; `unfinished` that something is still missing; `assumed` the question that
-    could not be asked; `several` how many documents are answered from; `absent` names that nothing holds; `differing`
+    could not be asked; `left_open` what is said where the reply to it said nothing; `several` how many documents are answered from; `absent` names that nothing holds; `differing`
     values that disagree; `described` words of a condition that no field holds, with its `coverage`; `fresh` passages
     that the last round found anew; `kept` the chunks that a review says to answer from; `matched` documents that match by
     bucket. `calls`, `notes`, `plan` travel with it to the node, which puts them into their own channels.
@@ -417,6 +418,7 @@ class Decision(TypedDict, total=False):
     unfinished: bool
     assumed: str
     several: int
+    left_open: str
     coverage: str
     matched: dict[str, int]
     fresh: int

@@ -101,13 +101,97 @@ async def test_a_declined_clarification_still_ends_in_an_answer(reply: Any, sess
     assert [note.kind for note in done.notes if note.step == "clarify"] == ["declined"]
 
 
-async def test_the_same_thing_is_never_asked_twice(session: Session) -> None:
+SAYS_NOTHING = ("hm?", "qwrt plogh", "the weather is nice today", "ich weiß nicht", "17")
+"""Replies that name no candidate and no condition."""
+
+
+@pytest.mark.parametrize("reply", SAYS_NOTHING)
+async def test_a_reply_that_says_nothing_is_asked_for_once_more_and_then_left_open(
+    reply: str, session: Session
+) -> None:
+    first, thread = await paused(session)
+    again = await session.reply(thread, reply)
+    assert first.clarification
+    assert again.clarification
+    assert again.status == "needs_clarification"
+    assert again.clarification.options == first.clarification.options
+    assert again.clarification.tried == first.clarification.tried
+    assert again.clarification.interrupt_id != first.clarification.interrupt_id
+    assert again.clarification.question == f"I did not understand “{reply}”. {first.clarification.question}"
+    done = await session.reply(thread, reply)
+    assert (done.status, done.citations, done.documents) == ("unanswerable", [], [])
+    assert done.text.startswith(f"I did not understand “{reply}”. The question stays open.")
+    assert done.text.count("\n- ") == len(first.clarification.options)
+    assert await session.pending(thread) is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "found"),
+    [
+        ("2", 1),
+        ("the one dated July 2024", 1),
+        ("CBC-10904", 1),
+        ("all of them", 5),
+        ("1 and 3", 2),
+    ],
+)
+async def test_a_reply_after_one_that_said_nothing_counts_across_restarts(
+    reply: str, found: int, open_session: OpenSession
+) -> None:
+    async with open_session() as before:
+        first, thread = await paused(before)
+    async with open_session() as after:
+        again = await after.reply(thread, "hm?")
+    async with open_session() as last:
+        assert await last.pending(thread) == again.clarification
+        done = await last.reply(thread, reply)
+        assert (done.status, done.question) == ("answered", first.question)
+        assert len({citation.doc_id for citation in done.citations}) == found
+
+
+async def test_a_question_of_its_own_is_none_to_misunderstand(session: Session) -> None:
     _, thread = await paused(session)
-    done = await session.reply(thread, "whatever you think")
-    while done.clarification:
-        assert done.clarification.type != "ambiguous"
-        done = await session.reply(thread, "whatever you think")
-    assert done.status in {"answered", "partial", "unanswerable"}
+    await session.ask("hm?", thread_id=thread)
+    question = "Which law governs the lease agreement?"
+    answer = await session.ask(question, thread_id=thread)
+    assert answer.question == question
+
+
+async def test_within_a_cap_of_one_question_a_reply_that_says_nothing_ends_the_run(session: Session) -> None:
+    once = Context(max_clarifications=1)
+    answer = await session.ask(QUESTION, context=once)
+    assert answer.thread_id
+    done = await session.reply(answer.thread_id, "hm?", context=once)
+    assert (done.status, done.documents) == ("unanswerable", [])
+
+
+async def test_nothing_found_is_asked_about_once_more_too(session: Session) -> None:
+    answer = await session.ask("List the invoices from Cobaltine Cloud dated 2019")
+    assert answer.clarification
+    assert answer.thread_id
+    again = await session.reply(answer.thread_id, "the weather is nice today")
+    assert again.clarification
+    assert again.clarification.options == answer.clarification.options
+    done = await session.reply(answer.thread_id, "any year")
+    assert (done.status, len(done.documents)) == ("answered", 5)
+
+
+@pytest.mark.parametrize(("reply", "kinds"), [("hm?", ["ambiguous"]), ("no", [])])
+async def test_a_chat_message_that_says_nothing_is_asked_about_in_the_served_graph(
+    reply: str, kinds: list[str], session: Session
+) -> None:
+    """What a chat client sends is a message, not a resume."""
+    asked = await session.ask(QUESTION)
+    assert asked.thread_id
+    config: Any = {"configurable": {"thread_id": asked.thread_id}}
+    done = await session.graph.ainvoke(
+        {"messages": [HumanMessage(reply, id="r1")]}, config, context=Context()
+    )
+    waiting = [await session.pending(asked.thread_id)] if done.get("__interrupt__") else []
+    assert [item.type for item in waiting if item] == kinds
+    said = [(message.type, message.text) for message in done["messages"]]
+    assert [kind for kind, _ in said] == ["human", "ai", "human", "ai"]
+    assert (reply in said[-1][1]) is bool(kinds)
 
 
 async def test_no_clarification_is_asked_when_none_is_allowed(session: Session) -> None:

@@ -30,6 +30,8 @@ CALL = {"tool": "search", "args": {"buckets": ["invoices"], "query": "q"}}
         (after_verify, {"draft": {"feedback": ""}}, "done"),
         (after_verify, {"draft": {"feedback": "- claim"}}, "correct"),
         (plan_edge, {"calls": []}, "none"),
+        (plan_edge, {"decision": {"status": "clarify"}, "calls": []}, "clarify"),
+        (plan_edge, {"decision": {"status": "enough", "left_open": "…"}, "calls": []}, "open"),
         (review_edge, {"decision": {"status": "enough"}}, "enough"),
         (review_edge, {"decision": {"status": "clarify"}}, "clarify"),
     ],

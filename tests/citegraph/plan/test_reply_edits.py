@@ -102,15 +102,22 @@ def test_all_of_them(reply: str, expected: bool) -> None:
         ("CBC-10904", [1]),
         ("with the regional replica", [1, 2]),
         ("the blue one", []),
+        ("the one of today", []),
+        ("the one of 2019", []),
+        ("my neighbour said that his regional train is late again", []),
         ("", []),
     ],
 )
 def test_documents_picked_by_free_text(corpus: Corpus, reply: str, expected: list[int]) -> None:
-    assert pick_documents(corpus, options(*COBALTINE), reply) == [COBALTINE[place] for place in expected]
+    assert pick_documents(corpus, options(*COBALTINE), reply, TODAY) == [
+        COBALTINE[place] for place in expected
+    ]
 
 
 def test_options_without_documents_pick_none(corpus: Corpus) -> None:
-    assert pick_documents(corpus, [{"id": "1", "label": "x", "effect": {"export": True}}], "latest") == []
+    assert (
+        pick_documents(corpus, [{"id": "1", "label": "x", "effect": {"export": True}}], "latest", TODAY) == []
+    )
 
 
 def plan_of(corpus: Corpus, question: str, bucket: str) -> Json:
@@ -122,9 +129,10 @@ def plan_of(corpus: Corpus, question: str, bucket: str) -> Json:
 def after(corpus: Corpus, question: str, bucket: str, reply: str, **parts: Any) -> tuple[Json, list[str]]:
     """Return the plan after a reply, and what is said about it."""
     clarification = {"type": "no_results", "options": [], "reply": reply} | parts
-    return apply_reply(
+    plan, lines, *_ = apply_reply(
         corpus, plan_of(corpus, question, bucket), clarification, Context(today=TODAY.isoformat())
     )
+    return plan, lines
 
 
 def filters(plan: Json, bucket: str) -> list[tuple[Any, ...]]:
@@ -215,7 +223,7 @@ def test_the_callers_filter_survives_a_reply(corpus: Corpus) -> None:
     }
     plan["per_bucket"]["invoices"]["filters"] = [hard]
     clarification = {"type": "no_results", "options": [], "reply": "from Halbrecht"}
-    changed, _ = apply_reply(corpus, plan, clarification, Context(today=TODAY.isoformat()))
+    changed = apply_reply(corpus, plan, clarification, Context(today=TODAY.isoformat())).plan
     assert hard in changed["per_bucket"]["invoices"]["filters"]
     assert len(changed["per_bucket"]["invoices"]["filters"]) == 2
 

@@ -28,6 +28,58 @@ def planned(corpus: Corpus, bucket: str, question: str) -> Any:
 
 
 @pytest.mark.parametrize(
+    "question",
+    [
+        "Wie viel hat Oudenveld Facility 2024 abgerechnet?",
+        "Wie viel hat Oudenveld Facility 2024 berechnet?",
+        "How much did Oudenveld Facility take in 2024?",
+        "Combien Oudenveld Facility a-t-elle perçu en 2024 ?",
+        "¿Cuánto ha recibido Oudenveld Facility en 2024?",
+        "Quanto ha riscosso Oudenveld Facility nel 2024?",
+        "Quanto ha fatturato Oudenveld Facility nel 2024?",
+        "Hoeveel heeft Oudenveld Facility in 2024 ontvangen?",
+    ],
+)
+def test_how_much_of_somebody_in_a_year_is_a_sum_though_another_bucket_holds_the_name_too(
+    corpus: Corpus, question: str
+) -> None:
+    state: Any = {
+        "question": question,
+        "routes": [{"bucket": name, "score": 1.0, "reason": ""} for name in ("contracts", "invoices")],
+        "decomposition": decompose(question),
+    }
+    plan = make_plan(corpus, state, Context(today="2025-03-01"))[0]
+    assert (plan["kind"], plan["buckets"]) == ("documents", ["invoices"])
+    assert (plan["aggregate"]["function"], plan["aggregate"]["field"]) == ("sum", "total_amount")
+
+
+def test_an_unknown_verb_of_how_much_is_named_in_the_answer(corpus: Corpus) -> None:
+    question = "How much did Cobaltine Cloud shrink in 2024?"
+    plan = planned(corpus, "invoices", question)
+    draft = compose_set(corpus, plan, {}, Context(today="2025-03-01"))
+    assert draft["text"].startswith("Note: not used as a condition: shrink.\nSum of total amount: ")
+    assert "shrink" in draft["partial"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How much notice must Oudenveld Facility give in 2024?",
+        "How much storage did Oudenveld Facility deliver in 2024?",
+        "What did Oudenveld Facility deliver in 2024?",
+        "Wie viel Rabatt gewährt der Vertrag mit Oudenveld Facility 2024?",
+    ],
+)
+def test_how_much_of_a_thing_is_no_sum_of_amounts(corpus: Corpus, question: str) -> None:
+    state: Any = {
+        "question": question,
+        "routes": [{"bucket": name, "score": 1.0, "reason": ""} for name in ("contracts", "invoices")],
+        "decomposition": decompose(question),
+    }
+    assert make_plan(corpus, state, Context(today="2025-03-01"))[0]["kind"] == "passages"
+
+
+@pytest.mark.parametrize(
     ("bucket", "question", "function", "field"),
     [
         ("invoices", "What is the median amount of the invoices in EUR?", "median", "total_amount"),
