@@ -157,7 +157,9 @@ def _named_before(text: str, begin: int, term: re.Match[str]) -> Sequence[tuple[
     if _INTRODUCED.search(term[0]) and (
         named is None or (_AND_BETWEEN.search(text, *named) and not _has_form(text[slice(*named)]))
     ):
-        return list(_first_names(text, begin, term.start()))
+        described = _tail().match(text[begin : term.start()].lstrip(" \n\t,;.\"“”'’»)"))
+        # What describes the party of the term before gives that one another term.
+        return [] if described else list(_first_names(text, begin, term.start()))
     return [named] if named else []
 
 

@@ -64,6 +64,10 @@ PHRASES = ["by and between", "between", "entre", "zwischen"]
             [("FAROS DEL SUR, S.A.", "ARRENDADOR"), ("Ida Kroll Vega", "ARRENDATARIA")],
         ),
         (
+            'between Elm Ltd HK ("ELM"), an Ohio Corporation, (hereinafter "Elm"), and OAKS, Inc. (hereinafter "OAKS").',
+            [("Elm Ltd", "ELM"), ("OAKS, Inc.", "OAKS")],
+        ),
+        (
             "Ondergetekenden:\n\n1. Stichting Kade, te Breskens, hierna te noemen: 'Huurder';\n\n2. Otto van der Beek, hierna "
             "'Verhuurder';\n\nhierna samen: 'Partijen';",
             [("Stichting Kade", "Huurder"), ("Otto van der Beek", "Verhuurder")],
