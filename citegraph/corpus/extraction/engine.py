@@ -13,7 +13,7 @@ from citegraph.corpus.extraction.calibration import calibrated
 from citegraph.corpus.extraction.contract_parties import find_parties
 from citegraph.corpus.extraction.document_head import find_organization, find_title
 from citegraph.corpus.extraction.einvoice import read_einvoice
-from citegraph.corpus.extraction.first_lines import find_day, find_holder, find_writer
+from citegraph.corpus.extraction.first_lines import find_certifier, find_day, find_holder, find_writer
 from citegraph.corpus.extraction.headings import find_heading, find_part
 from citegraph.corpus.extraction.in_text import Typed, find_in_compounds, find_typed
 from citegraph.corpus.extraction.invoice_parties.seller_and_buyer import Named, find_trade_parties
@@ -388,8 +388,8 @@ class _FieldRun:
                 found = (*place, TRUST) if place else None
             case "publisher":
                 found = find_publisher(self.source.text, self.source.pages, self.bucket.nouns)
-            case "holder":
-                found = find_holder(look.text)
+            case "holder" | "certifier":
+                found = (find_holder if rule.head == "holder" else find_certifier)(look.text)
             case "language":
                 if said := language_of(self.source.text):
                     yield from self._read(rule, said, said, 0)
