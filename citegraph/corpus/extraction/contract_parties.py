@@ -157,8 +157,9 @@ def _named_before(text: str, begin: int, term: re.Match[str]) -> Sequence[tuple[
     if _INTRODUCED.search(term[0]) and (
         named is None or (_AND_BETWEEN.search(text, *named) and not _has_form(text[slice(*named)]))
     ):
-        described = _tail().match(text[begin : term.start()].lstrip(" \n\t,;.\"“”'’»)"))
-        # What describes the party of the term before gives that one another term.
+        between = text[begin : term.start()].lstrip(" \n\t,;.\"“”'’»)")
+        # What describes the party of the term before gives that one another term; "THE HERON COMPANY" is one of its own.
+        described = between[:1].islower() and _tail().match(between)
         return [] if described else list(_first_names(text, begin, term.start()))
     return [named] if named else []
 

@@ -68,6 +68,10 @@ PHRASES = ["by and between", "between", "entre", "zwischen"]
             [("Elm Ltd", "ELM"), ("OAKS, Inc.", "OAKS")],
         ),
         (
+            'among THE HERON COMPANY and its kin (hereinafter "Heron") and THE EGRET COMPANY and its kin (hereinafter "Egret").',
+            [("HERON COMPANY", "Heron"), ("EGRET COMPANY", "Egret")],
+        ),
+        (
             "Ondergetekenden:\n\n1. Stichting Kade, te Breskens, hierna te noemen: 'Huurder';\n\n2. Otto van der Beek, hierna "
             "'Verhuurder';\n\nhierna samen: 'Partijen';",
             [("Stichting Kade", "Huurder"), ("Otto van der Beek", "Verhuurder")],
