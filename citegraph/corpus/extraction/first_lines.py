@@ -126,7 +126,7 @@ _THAT = rf"(?:{alternation('labels', 'certifies_that')})"
 _CERTIFIES_THAT = re.compile(rf"\b{_THAT}", re.IGNORECASE)
 _DECLARES = re.compile(rf"\b(?:{alternation('labels', 'declares')})\b", re.IGNORECASE)
 _SUBJECT = re.compile(
-    rf"(?P<name>(?-i:[^\W\d_a-zß-öø-ÿ])[\w&.'’-]*(?:[ ](?:(?-i:[^\W\d_a-zß-öø-ÿ])[\w&.'’-]*|de|del|di|of|and|und|et|&)){{1,7}})"
+    rf"(?P<name>(?-i:[^\W\d_a-zß-öø-ÿ])[\w&.'’-]*(?:[ ](?:(?-i:[^\W\d_a-zß-öø-ÿ])[\w&.'’-]*|{alternation('contracts', 'within_names')})){{1,7}})"
     rf"[ ](?:hereby[ ]|hiermit[ ])?{_THAT}",
     re.IGNORECASE,
 )
