@@ -127,7 +127,7 @@ _CERTIFIES_THAT = re.compile(rf"\b{_THAT}", re.IGNORECASE)
 _DECLARES = re.compile(rf"\b(?:{alternation('labels', 'declares')})\b", re.IGNORECASE)
 _SUBJECT = re.compile(
     rf"(?P<name>(?-i:[^\W\d_a-zß-öø-ÿ])[\w&.'’-]*(?:[ ](?:(?-i:[^\W\d_a-zß-öø-ÿ])[\w&.'’-]*|{alternation('contracts', 'within_names')})){{1,7}})"
-    rf"[ ](?:hereby[ ]|hiermit[ ])?{_THAT}",
+    rf"[ ]{_THAT}",
     re.IGNORECASE,
 )
 """A name of several words that the verb follows: "Elm Laboratories certifies that"."""
