@@ -1,13 +1,21 @@
 """Amounts of money and physical quantities as people write them ("RM 1.5k", "12,50 EUR", "3 Mrd. €", "600 mA")."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cache, lru_cache
 
 from citegraph.errors import BadInput
 from citegraph.language import units
-from citegraph.language.numbers import DIGITS_PATTERN, find_spelled, number_of, parse_number
+from citegraph.language.numbers import (
+    DIGITS_PATTERN,
+    LANGUAGES,
+    SPELLED,
+    find_spelled,
+    number_of,
+    parse_number,
+)
 from citegraph.language.word_tables import alternation, any_of, listed, table, words_to_keys
 
 DIGITS = 15
@@ -284,12 +292,55 @@ def _measures(text: str) -> list[tuple[float, str, tuple[int, int]]]:
         behind = _UNIT.match(text, spelled.end)
         if behind and behind["u"].lower() not in ("a", "in", "m") and number_of(behind["u"]) is None:
             found.append((float(spelled.value), behind["u"], (spelled.start, behind.end())))
+    found += _counted_times(text, [span for _, _, span in found])
     taken = [span for _, _, span in found]  # "two (2) years" is told once
     for match in _MEASURE.finditer(text):
         number = parse_number(match["n"])
         if number is not None and not any(start <= match.start() < end for start, end in taken):
             found.append((float(number), match["u"], match.span()))
     return sorted(found, key=lambda measure: measure[2])
+
+
+def _counted_times(text: str, taken: list[tuple[int, int]]) -> list[tuple[float, str, tuple[int, int]]]:
+    """Return the spans of time whose number and unit are words of one language, of those that are not read everywhere.
+
+    "due" is a number before "anni" alone: a few words of a contract do not tell their language. Italian counts the other
+    way round too: "mesi 12", "anni tre".
+    """
+    found: list[tuple[float, str, tuple[int, int]]] = []
+    said = set(re.findall(r"[^\W\d_]+", text.lower()))
+
+    def add(number: float, word: str, span: tuple[int, int]) -> None:
+        if not any(start < span[1] and span[0] < end for start, end in taken):
+            found.append((number, word, span))
+            taken.append(span)
+
+    for language, words in units.durations().items():
+        if language in LANGUAGES or language not in SPELLED or said.isdisjoint(words):
+            continue
+        for spelled in find_spelled(text, language):
+            behind = _UNIT.match(text, spelled.end)
+            if behind and behind["u"].lower() in words:
+                add(float(spelled.value), behind["u"], (spelled.start, behind.end()))
+            elif (before := _unit_before(text, spelled.start, words)) and language in _UNIT_FIRST:
+                add(float(spelled.value), before[1], (before.start(1), spelled.end))
+        for digits in re.finditer(r"\d{1,3}(?!\w|[.,/]\d)", text) if language in _UNIT_FIRST else ():
+            behind = _UNIT.match(text, digits.end())
+            if (before := _unit_before(text, digits.start(), words)) and not (
+                behind and behind["u"].lower() in words
+            ):
+                add(float(digits[0]), before[1], (before.start(1), digits.end()))
+    return found
+
+
+_UNIT_FIRST = ("it",)
+_WORD_BEFORE = re.compile(r"(?<![^\W_])([^\W\d_]+)\s+\Z")
+
+
+def _unit_before(text: str, start: int, words: Mapping[str, str]) -> re.Match[str] | None:
+    """Return the unit of time that stands right before a place, in group 1."""
+    found = _WORD_BEFORE.search(text, max(0, start - 20), start)
+    return found if found and found[1].lower() in words else None
 
 
 def parse_quantity(text: str, unit: str) -> float:

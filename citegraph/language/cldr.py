@@ -36,6 +36,26 @@ def months() -> dict[str, str]:
     }
 
 
+DURATIONS = ("year", "month", "week", "day", "hour")
+
+
+def durations() -> dict[str, str]:
+    """Return the units of time as each language counts them ("3 mesi"), by language, written as "<unit>:<name>"."""
+    from babel import Locale
+
+    found: dict[str, str] = {}
+    for language in DOCUMENT_LANGUAGES:
+        patterns = Locale(language)._data["unit_patterns"]
+        names = {
+            f"{unit}:{name}"
+            for unit in DURATIONS
+            for form in patterns[f"duration-{unit}"]["long"].values()
+            if (name := form.replace("{0}", "").strip().lower()).isalpha()
+        }
+        found[language] = " ".join(sorted(names))
+    return found
+
+
 def currencies() -> dict[str, str]:
     """Return the names of each current ISO 4217 code in English, German and French, lower case, "|" between them.
 
@@ -97,6 +117,7 @@ def states() -> dict[str, str]:
 
 TABLES = {
     "cldr_months": months,
+    "cldr_durations": durations,
     "cldr_currencies": currencies,
     "cldr_countries": countries,
     "cldr_states": states,

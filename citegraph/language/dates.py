@@ -220,7 +220,7 @@ def month_pattern(beside_a_day: bool = True) -> str:
 
 _YEAR = r"(?:1[5-9]|20|21)\d\d"
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])"
-_ORDINAL = rf"(?:\s?(?:{alternation('dates', 'ordinal_ends')}|t\s?h|s\s?t|n\s?d|r\s?d)\b)"
+_ORDINAL = rf"(?:[°º]|\s?(?:{alternation('dates', 'ordinal_ends')}|t\s?h|s\s?t|n\s?d|r\s?d)\b)"
 _GAP = r"(?:[^\S\n]|[.,/-]|\n(?!\s*\n))*"
 """Between a day and its month: no empty line, for a page's number stands over "May 3, 2016"."""
 _TIME = r"(?:\s+\d{1,2}:\d\d(?::\d\d)?)?"

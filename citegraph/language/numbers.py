@@ -11,6 +11,8 @@ from citegraph.language.word_tables import alternation, listed, words_to_keys
 
 LANGUAGES = ("en", "de", "fr")
 """Read in every text; words of Spanish, Italian and Dutch only in a text of that language ("due" is no 2 in English)."""
+SPELLED = (*LANGUAGES, "es", "it", "nl", "pt")
+"""Languages whose numbers in words are known."""
 LONGEST = 10
 """Words of one number."""
 
@@ -125,12 +127,16 @@ def _languages(text: str) -> Sequence[str]:
     return (language,) if language and language not in LANGUAGES else LANGUAGES
 
 
-def find_spelled(text: str) -> list[Spelled]:
-    """Return the numbers in words of a text, in order, each as long as it goes."""
+def find_spelled(text: str, language: str = "") -> list[Spelled]:
+    """Return the numbers in words of a text, in order, each as long as it goes.
+
+    Args:
+        language: the only one that is read; empty: those of the text.
+    """
     words = list(_WORD.finditer(text))
     if not any(_may_begin(word[0].lower()) for word in words):
         return []
-    languages = _languages(text)
+    languages = (language,) if language else _languages(text)
     found: list[Spelled] = []
     at = 0
     while at < len(words):
@@ -147,9 +153,7 @@ def find_spelled(text: str) -> list[Spelled]:
 
 @lru_cache(maxsize=100_000)
 def _may_begin(word: str) -> bool:
-    return word in _more() or any(
-        _value(word, tongue) is not None for tongue in (*LANGUAGES, "es", "it", "nl")
-    )
+    return word in _more() or any(_value(word, tongue) is not None for tongue in SPELLED)
 
 
 def _longest(

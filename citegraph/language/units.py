@@ -18,7 +18,19 @@ def units() -> dict[str, tuple[str, Decimal]]:
         del name
         for spelling in spellings:
             found.setdefault(spelling.replace("-", " ").casefold(), (dimension, factor))
+    for counted in durations().values():
+        for word, name in counted.items():
+            found.setdefault(word, found[name])
     return found
+
+
+@cache
+def durations() -> dict[str, dict[str, str]]:
+    """Return the words for units of time by language, each to the unit as English names it ("mesi" to "month")."""
+    return {
+        language: {word: name for name, _, word in (item.partition(":") for item in words.split())}
+        for language, words in table("cldr_durations").items()
+    }
 
 
 def unit_rows() -> list[tuple[str, str, Decimal, list[str]]]:
@@ -71,7 +83,8 @@ def _pint_names() -> dict[str, str]:
         for spelling in spellings
         if name != "none" and len(spelling) > 2
     }
-    return {**names, **words_to_keys("units", "more")}
+    counted = {word: name for words in durations().values() for word, name in words.items()}
+    return {**counted, **names, **words_to_keys("units", "more")}
 
 
 _SHIFTED = ("celsius", "fahrenheit", "kelvin")

@@ -29,7 +29,16 @@ class Party:
     role: str = ""
 
 
-_DEFINED = re.compile(r"\(\s*(?:[^()]{0,80}?)[\"“”'‘’„«]\s?(?P<term>[^()]{1,60}?)\s?[\"“”'‘’»][^()]{0,60}\)")
+_IN_BRACKETS = r"\(\s*(?:[^()]{0,80}?)[\"“”'‘’„«]\s?(?P<term>[^()]{1,60}?)\s?[\"“”'‘’»][^()]{0,60}\)"
+_HEREINAFTER = rf"(?<!\w)(?:{alternation('contracts', 'defines')})(?!\w)"
+_CALLED = (
+    rf"{_HEREINAFTER}[^\"“”„«»()\n]{{0,40}}?\n?[^\"“”„«»()\n]{{0,40}}?"
+    r"(?:(?:[\"“„«]|(?<!\w)['‘])\s?(?P<quoted>[^\"“”„«»()\n]{1,60}?)\s?(?:[\"“”»]|['’](?!\w))"
+    r"|(?<=\s)(?P<capitals>(?-i:[A-ZÀ-ÖØ-Þ]{3,}(?:[ ][A-ZÀ-ÖØ-Þ]{2,}){0,3}))(?!\w))"
+)
+"""A term that "hereinafter" or its like introduces, without brackets: `hierna te noemen: 'Huurder'`."""
+_DEFINED = re.compile(rf"{_IN_BRACKETS}|{_CALLED}", re.IGNORECASE)
+_INTRODUCED = re.compile(_HEREINAFTER, re.IGNORECASE)
 _STOP = re.compile(alternation("contracts", "ends_parties"), re.IGNORECASE)
 _ROLE = re.compile(alternation("contracts", "no_role"), re.IGNORECASE)
 
@@ -65,11 +74,15 @@ def _folded(part: str) -> frozenset[str]:
     return frozenset(fold(" ".join(words.split())) for words in table("contracts")[part].split("|"))
 
 
+def _term(defined: re.Match[str]) -> str:
+    return defined["term"] or defined["quoted"] or defined["capitals"]
+
+
 def find_parties(text: str, phrases: Sequence[str]) -> list[Party]:
     """Return the parties that a contract names.
 
-    After the first phrase ("by and between") that names two; else in blocks beneath their roles; else what a defined
-    term that is a role closes, wherever it stands in the opening.
+    After the first phrase ("by and between") that names two; else in blocks beneath their roles; else before terms that
+    "hereinafter" introduces; else what a defined term that is a role closes, wherever it stands in the opening.
     """
     words = "|".join(re.escape(phrase).replace(r"\ ", r"\s+") for phrase in phrases)
     one: list[Party] = []
@@ -83,7 +96,8 @@ def find_parties(text: str, phrases: Sequence[str]) -> list[Party]:
         if len(parties) > 1:
             return parties
         one = one or parties
-    return blocks or one or list(_closed_by_roles(text))
+    introduced = [] if blocks else list(_introduced(text))
+    return introduced if len(introduced) > 1 else blocks or one or list(_closed_by_roles(text))
 
 
 def _opening(text: str, start: int, words: str) -> list[Party]:
@@ -119,7 +133,7 @@ def _defined(text: str, start: int, words: str) -> Iterator[Party]:
             return
         if found > 1 and _SENTENCE.search(between):
             return
-        role = " ".join(re.sub(_ARTICLE, "", term["term"], flags=re.IGNORECASE).split())
+        role = " ".join(re.sub(_ARTICLE, "", _term(term), flags=re.IGNORECASE).split())
         if fold(role) in _folded("no_party"):
             continue
         if _collective().match(term[0]) and not (
@@ -129,14 +143,93 @@ def _defined(text: str, start: int, words: str) -> Iterator[Party]:
                 if fold(text[slice(*span)]) not in terms:
                     found += 1
                     yield Party(*span, role)
-        elif (named := _name(text, _after_description(text, begin, term.start()), term.start())) is not None:
-            found += 1
-            terms.add(fold(role))
-            yield Party(*named, role)
+        else:
+            for named in _named_before(text, begin, term):
+                found += 1
+                terms.add(fold(role))
+                yield Party(*named, role)
         begin = term.end()
 
 
+def _named_before(text: str, begin: int, term: re.Match[str]) -> Sequence[tuple[int, int]]:
+    """Return the name between a place and a defined term; of a term that "hereinafter" introduces, several joined ones."""
+    named = _name(text, _after_description(text, begin, term.start()), term.start())
+    if _INTRODUCED.search(term[0]) and (
+        named is None or (_AND_BETWEEN.search(text, *named) and not _has_form(text[slice(*named)]))
+    ):
+        between = text[begin : term.start()].lstrip(" \n\t,;.\"“”'’»)")
+        # What describes the party of the term before gives that one another term; "THE HERON COMPANY" is one of its own.
+        described = between[:1].islower() and _tail().match(between)
+        return [] if described else list(_first_names(text, begin, term.start()))
+    return [named] if named else []
+
+
+def _introduced(text: str) -> Iterator[Party]:
+    """Yield the names before terms that "hereinafter" introduces, from the paragraph or the term before on.
+
+    That two sentences follow each other says that the second no longer names the parties.
+    """
+    begin = 0
+    known: set[str] = set()
+    for term in _DEFINED.finditer(text[:OPENING]):
+        if not _INTRODUCED.search(term[0]):
+            continue
+        role = re.sub(_ARTICLE, "", " ".join(_term(term).split()), flags=re.IGNORECASE)
+        start = max(begin, term.start() - DEFINED_WITHIN // 4)
+        paragraphs = list(re.finditer(r"\n\s*\n", text[start : term.start()]))
+        if fold(role) not in _folded("no_party") | known:
+            last = start + paragraphs[-1].end() if paragraphs else start
+            if named := list(_first_names(text, last, term.start())) or list(
+                _first_names(text, start, term.start())
+            ):
+                known.add(fold(role))
+                yield from (Party(*span, role) for span in named)
+        begin = term.end()
+
+
+_CAPITAL = r"[A-ZÀ-ÖØ-Þ]"
+_RUN = re.compile(
+    rf"(?<!\w){_CAPITAL}[\w&.'’-]*(?:[^\S\n]+(?:(?:{alternation('contracts', 'within_names')})\s+){{0,3}}\n?[^\S\n]*{_CAPITAL}[\w&.'’-]*){{0,7}}"
+)
+"""Words that begin large, as a name's do."""
+_NO_PART = re.compile(
+    rf"(?:(?:{alternation('contracts', 'articles')}|{alternation('letters', 'titles')})(?![\w.])|[^\W\d_]{{1,5}}\.\w{{0,3}})\.?\s*",
+    re.IGNORECASE,
+)
+"""An article, a title or an abbreviation before a name."""
+_FORM_BEHIND = re.compile(r",?\s+((?:[A-Z]\w{0,3}\.?\s?){1,4}\.?)(?=[\s,;)]|\Z)")
+
+
+def _first_names(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the first name of a passage that has a legal form; else its first of several words, and those joined to it.
+
+    A person who is named before a company represents it.
+    """
+    people: list[tuple[int, int]] = []
+    for run in _RUN.finditer(text, start, end):
+        begin, stop = run.span()
+        while lead := _NO_PART.match(text, begin, stop):
+            begin = lead.end()
+        words = text[begin:stop].split()
+        if (behind := _FORM_BEHIND.match(text, stop, end)) and all(
+            token.text in LEGAL_FORMS for token in tokens(behind[1])
+        ):
+            yield begin, behind.end(1)
+            return
+        form = next((token for token in tokens(text[begin:stop])[1:] if token.text in CLEAR_FORMS), None)
+        if form is not None:
+            yield begin, begin + len(_after_form(text[begin:stop]))
+            return
+        if len(words) > 1 and not _ROLE.search(text[begin:stop]):
+            people.append((begin, begin + len(text[begin:stop].rstrip(" .,"))))
+    for place, span in enumerate(people):
+        if place and not _AND_BETWEEN.fullmatch(text[people[place - 1][1] : span[0]]):
+            return
+        yield span
+
+
 _ARTICLES, _AND = alternation("contracts", "articles"), alternation("contracts", "and")
+_AND_BETWEEN = re.compile(rf"\s+(?:{_AND})\s+(?:[^\W\d_]+\.?\s+){{0,2}}", re.IGNORECASE)
 _ARTICLE = rf"^(?:{_ARTICLES})\s+"
 _RECITES = re.compile(alternation("contracts", "recites"), re.IGNORECASE)
 
@@ -204,7 +297,7 @@ def _closed_by_roles(text: str) -> Iterator[Party]:
     """Yield the names that a bracket with a role follows: `disclosed by Elm Corp. ("Disclosing Party")`."""
     known: set[str] = set()
     for term in _DEFINED.finditer(text[:OPENING]):
-        role = re.sub(_ARTICLE, "", " ".join(term["term"].split()), flags=re.IGNORECASE)
+        role = re.sub(_ARTICLE, "", " ".join(_term(term).split()), flags=re.IGNORECASE)
         begin = max(0, term.start() - 120)
         before = text[begin : term.start()].rstrip() + " "
         found = _BEFORE.search(before)
@@ -261,7 +354,7 @@ def _names(text: str, start: int) -> Iterator[Party]:
         span = _name(text, first, last)
         if span:
             term = _DEFINED.search(text, span[1], last)
-            role = term["term"] if term and fold(term["term"]) not in _folded("no_party") else ""
+            role = _term(term) if term and fold(_term(term)) not in _folded("no_party") else ""
             yield Party(*span, " ".join(role.split()))
 
 

@@ -74,7 +74,7 @@ def find_organization(text: str) -> tuple[int, int, float] | None:
     if not names:
         above, names = lines, [place for place, (start, end) in enumerate(lines) if is_name(text[start:end])]
     for place in names:
-        if end := _form_end(text, *above[place]):
+        if end := form_end(text, *above[place]):
             return _begin(text, above[: place + 1]), end, 0.85
     for place in names:
         start, end = above[place]
@@ -112,7 +112,7 @@ def is_name(line: str) -> bool:
     )
 
 
-def _form_end(text: str, start: int, end: int) -> int | None:
+def form_end(text: str, start: int, end: int) -> int | None:
     """Return where a line's name ends with its legal form, None when it has none."""
     found = list(tokens(text[start:end]))
     if len(found) > 1 and found[0].text in LEADING_FORMS and found[1].text not in LEGAL_FORMS:

@@ -13,9 +13,9 @@ from citegraph.corpus.extraction.calibration import calibrated
 from citegraph.corpus.extraction.contract_parties import find_parties
 from citegraph.corpus.extraction.document_head import find_organization, find_title
 from citegraph.corpus.extraction.einvoice import read_einvoice
-from citegraph.corpus.extraction.first_lines import find_day, find_holder, find_writer
+from citegraph.corpus.extraction.first_lines import find_certifier, find_day, find_holder, find_writer
 from citegraph.corpus.extraction.headings import find_heading, find_part
-from citegraph.corpus.extraction.in_text import Typed, find_typed
+from citegraph.corpus.extraction.in_text import Typed, find_in_compounds, find_typed
 from citegraph.corpus.extraction.invoice_parties.seller_and_buyer import Named, find_trade_parties
 from citegraph.corpus.extraction.labelled.labels import beside, listed_beneath
 from citegraph.corpus.extraction.labelled.laid_out import LaidOut, laid_out
@@ -23,6 +23,7 @@ from citegraph.corpus.extraction.letters import TRUST, Letter, find_letter
 from citegraph.corpus.extraction.properties import FrontMatter, front_matter, look_up
 from citegraph.corpus.extraction.rows.find_rows import find_rows
 from citegraph.corpus.extraction.running_heads import find_publisher
+from citegraph.corpus.extraction.signing import SPANNED, find_signing_day, find_span
 from citegraph.corpus.extraction.sums import add_up
 from citegraph.corpus.readers.plain_text import without_marks
 from citegraph.corpus.records.extracted.found import Candidate, Extracted, Extraction, FoundRow, Refused
@@ -344,7 +345,11 @@ class _FieldRun:
             yield from self._read(rule, raw, match.group(group), 0, look.span(*match.span(group)))
 
     def _head(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
-        look = self.source.look if rule.head in {"seller", "buyer", "organization"} else self.source.plain
+        look = (
+            self.source.look
+            if rule.head in {"seller", "buyer", "organization", "signing"}
+            else self.source.plain
+        )
         found: Named | tuple[int, int, float] | None
         match rule.head:
             case "seller":
@@ -365,6 +370,12 @@ class _FieldRun:
                 found = find_part(self.source.text, at[:2] if at else None, self.source.name)
             case "day":
                 found = find_day(look.text, order=self._order, today=self.source.today, end=self._head_end())
+            case "signing":
+                found = find_signing_day(look.text, order=self._order, today=self.source.today)
+            case "begin" | "end":
+                span = find_span(self.source.text, order=self._order, today=self.source.today)
+                day = span and span[rule.head == "end"]
+                found = (day.start, day.end, SPANNED) if day else None
             case "writer":
                 titles = {
                     self.source.title,
@@ -377,8 +388,8 @@ class _FieldRun:
                 found = (*place, TRUST) if place else None
             case "publisher":
                 found = find_publisher(self.source.text, self.source.pages, self.bucket.nouns)
-            case "holder":
-                found = find_holder(look.text)
+            case "holder" | "certifier":
+                found = (find_holder if rule.head == "holder" else find_certifier)(look.text)
             case "language":
                 if said := language_of(self.source.text):
                     yield from self._read(rule, said, said, 0)
@@ -410,7 +421,9 @@ class _FieldRun:
         """Return the longest declared value that the title names: a document is of one kind, and mentions others."""
         titles = (self.source.heading, find_title(self.source.text))
         for start, end, trust in filter(None, titles):
-            found = [value for value in self._find(self.source.text[start:end]) if self.declared.values]
+            title = self.source.text[start:end]
+            found = list(self._find(title) if self.declared.values else ())
+            found = found or list(find_in_compounds(self.declared, title))
             if found:
                 longest = max(found, key=lambda value: value.end - value.start)
                 return start + longest.start, start + longest.end, min(0.9, trust + 0.1)

@@ -4,9 +4,8 @@ import re
 from collections.abc import Container
 from datetime import date
 
-from citegraph.corpus.extraction.document_head import end_of_form, head_lines, is_name
+from citegraph.corpus.extraction.document_head import form_end, head_lines, is_name
 from citegraph.corpus.extraction.in_text import Typed, find_dates
-from citegraph.language.names import CLEAR_FORMS, tokens
 from citegraph.language.word_tables import alternation
 
 LINES = 14
@@ -90,20 +89,53 @@ def find_holder(text: str) -> tuple[int, int, float] | None:
     lines = list(head_lines(text, 3 * LINES))
     opened = next((place for place, span in enumerate(lines) if _CERTIFIES.search(text[slice(*span)])), None)
     for start, end in lines[opened + 1 : opened + 12] if opened is not None else ():
-        if (name := _named(text, start, end)) is not None:
+        # What stands behind a label is that label's to say.
+        if ":" not in text[start:end] and (name := _named(text, start, end)) is not None:
             return *name, HOLDER
     return None
 
 
+def find_certifier(text: str) -> tuple[int, int, float] | None:
+    """Return (start, end, confidence) of who certifies or declares: the subject of that sentence, else who is named above it.
+
+    Above it a line with a legal form is who issued the certificate, unless a label makes it something else; of a
+    declaration it is the manufacturer, who issues it, whatever stands before the name.
+    """
+    lines = list(head_lines(text, 3 * LINES))
+    for place, (start, end) in enumerate(lines):
+        line = text[start:end]
+        if (found := _SUBJECT.match(line)) and is_name(found["name"]) and len(found["name"]) > 2:
+            return start + found.start("name"), start + found.end("name"), ISSUER
+        declares = _DECLARES.search(line) is not None
+        if not declares and not _CERTIFIES_THAT.search(line):
+            continue
+        for above in range(place):
+            named = _named(text, *lines[above])
+            labelled = ":" in text[slice(*lines[above])] or (
+                above > 0 and text[slice(*lines[above - 1])].endswith(":")
+            )
+            if named is not None and (declares or not labelled):
+                return *named, ISSUER
+        return None
+    return None
+
+
+ISSUER = 0.7
 _CERTIFIES = re.compile(rf"\b(?:{alternation('labels', 'certifies')})\b.*[^\W\d_]", re.IGNORECASE)
+_THAT = rf"(?:{alternation('labels', 'certifies_that')})"
+_CERTIFIES_THAT = re.compile(rf"\b{_THAT}", re.IGNORECASE)
+_DECLARES = re.compile(rf"\b(?:{alternation('labels', 'declares')})\b", re.IGNORECASE)
+_SUBJECT = re.compile(
+    rf"(?P<name>(?-i:[^\W\d_a-zß-öø-ÿ])[\w&.'’-]*(?:[ ](?:(?-i:[^\W\d_a-zß-öø-ÿ])[\w&.'’-]*|{alternation('contracts', 'within_names')})){{1,7}})"
+    rf"[ ]{_THAT}",
+    re.IGNORECASE,
+)
+"""A name of several words that the verb follows: "Elm Laboratories certifies that"."""
 
 
 def _named(text: str, start: int, end: int) -> tuple[int, int] | None:
-    line = text[start:end]
-    if not is_name(line):
+    """Return the name that a line is, up to its legal form, None of one without."""
+    if "|" in text[start:end] or not is_name(text[start:end]):
         return None
-    found = list(tokens(line))
-    for place, token in enumerate(found):
-        if place and not token.bracketed and token.text in CLEAR_FORMS:
-            return start, end_of_form(text, start, found[place:])
-    return None
+    stop = form_end(text, start, end)
+    return (start, stop) if stop is not None else None

@@ -150,6 +150,21 @@ def _declared(field: Field, text: str) -> Iterator[Typed]:
             yield Typed(found.start(), found.end(), found[0], value)
 
 
+def find_in_compounds(field: Field, text: str) -> Iterator[Typed]:
+    """Yield the declared values that longer words end with, as German and Dutch put them together ("Zeitmietvertrag")."""
+    forms = [form for form in field.canonical if form.isalpha() and len(form) >= _SHORTEST_HEAD]
+    for word in re.finditer(r"[^\W\d_]+", text):
+        said = fold(word[0])
+        form = max((form for form in forms if said.endswith(form)), key=len, default=None)
+        if form and len(said) == len(word[0]):
+            start = word.end() - len(form)
+            yield Typed(start, word.end(), text[start : word.end()], field.canonical[form])
+
+
+_SHORTEST_HEAD = 8
+"""Letters of a word that others are put before."""
+
+
 @cache
 def _forms_pattern(forms: tuple[str, ...]) -> re.Pattern[str]:
     ordered = sorted(forms, key=len, reverse=True)

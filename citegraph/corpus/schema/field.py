@@ -25,8 +25,12 @@ Head = Literal[
     "seller",
     "buyer",
     "day",
+    "signing",
+    "begin",
+    "end",
     "writer",
     "holder",
+    "certifier",
     "language",
     "kind",
     "addressee",
@@ -73,8 +77,8 @@ class ExtractRule(BaseModel, frozen=True, extra="forbid"):
         pattern: regular expression; group 1 is the value when there is one.
         head: what the first lines name: the issuing `organization`, or the `title`; the `heading` that is printed largest
             there, or the `part` number that it is about; the `seller` or the `buyer` of
-            an invoice, wherever it names them; the `day` that the head bears and the `writer` beside it; the `addressee` and the `signer` of a letter; the `publisher` that a running head names; the `holder`
-            of a certificate; the `language` that the text is written in; the `kind` of document, a declared value, that
+            an invoice, wherever it names them; the `day` that the head bears and the `writer` beside it; the day of `signing` that stands beside a place; the `begin` and the `end` of the only range of days; the `addressee` and the `signer` of a letter; the `publisher` that a running head names; the `holder`
+            of a certificate and its `certifier`, who issued it; the `language` that the text is written in; the `kind` of document, a declared value, that
             the title says.
         parties: the names in an opening like "between A and B", after one of these phrases.
         roles: give each of the parties with the role, or short name, that the contract gives it, and no party without one.

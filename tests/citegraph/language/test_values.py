@@ -151,6 +151,24 @@ QUANTITIES = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("text", "months"),
+    [
+        ("due anni", [24.0]),
+        ("tres (3) meses", [3.0]),
+        ("vier maanden", [4.0]),
+        ("três anos", [36.0]),
+        ("mesi 12, dal 1 maggio", [12.0]),
+        ("anni tre", [36.0]),
+        ("nel mese 2 anni", [24.0]),
+        ("the due day", []),
+        ("im Jahre 2019", []),
+    ],
+)
+def test_a_span_of_time_is_counted_in_the_language_of_its_unit(text: str, months: list[float]) -> None:
+    assert [found for found, _ in find_quantities(text, "month")] == months
+
+
 @pytest.mark.parametrize(("text", "unit", "value", "base", "dimension"), QUANTITIES)
 def test_a_quantity_is_the_same_to_planner_extractor_and_verifier(
     text: str, unit: str, value: float, base: str, dimension: str

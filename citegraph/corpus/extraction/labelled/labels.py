@@ -30,6 +30,13 @@ _INNER = re.compile(
 """A label of its own under the label of a block: "Seller / Number: 12 / Name: Acme"."""
 _OTHER = re.compile(r"[ \t]{2,}[^\W\d][^:\n]{0,30}(?::|\b-?n[or]\.)[ \t]*$", re.IGNORECASE)
 """Another label between a label and a value, in a cell of its own: the value is that one's."""
+_PAIR = re.compile(r"[ \t*]*\|[ \t]*(?P<cell>[^|\n]*[^|\s])[ \t]*\|?[ \t]*\Z")
+"""The other cell of a row of two, as Markdown prints it."""
+_RULED = re.compile(r"[ \t]*\|?[ \t]*:?-{3}")
+"""The line beneath the heads of a table in Markdown."""
+_TRANSLATED = re.compile(r" ?/ ?[^\W\d_][^\d:|\n/]{1,50}?[ \t]?:[ \t]*")
+"""A label once more in another language: "Kunde / Customer:"."""
+_LONGER = re.compile(r"(?: [^\W\d_][^\s\d:|]*){1,4} ?:(?=\s)")
 _COLON = re.compile(r"[ \t*]{0,8}:")
 _OTHER_BEFORE = re.compile(r":[^\w:\n]*\w[^:\n]*(?:[ \t]{2}|[|\t] ?)\*{0,2}$")
 """Another label and its value in a cell before a label."""
@@ -123,9 +130,20 @@ def _right(text: str, start: int, line_end: int, rule: ExtractRule, find: Finder
     end = min(len(text), start + rule.reach + 120) if rule.prose else line_end
     lead = _LEAD.match(text, start, end)
     begin = lead.end() if lead else start
+    if (
+        not rule.prose
+        and (pair := _PAIR.match(text, start, line_end))
+        and not _RULED.match(text, line_end + 1)
+    ):
+        begin = pair.start("cell")
+    elif not rule.prose and (translated := _TRANSLATED.match(text, start, line_end)):
+        begin = translated.end()
     after = text[begin:end]
     found = [value for value in find(after) if _written(after[: value.start]) <= rule.reach]
     if not rule.prose:
+        # "Product code: 12" is another label than "Product", and its own value no name.
+        longer = _LONGER.match(text, start, line_end) if ":" not in text[start:begin] else None
+        found = [value for value in found if not longer or begin + value.start >= longer.end()]
         found = [value for value in found if not _OTHER.search(text[start : begin + value.start])]
     if rule.then:
         follows = re.compile(rule.then, re.IGNORECASE)

@@ -87,7 +87,10 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A line that may be a row: its amount, and its product if it has one."""
+    """A line that may be a row: its amount, and its product if it has one.
+
+    `above` is the number of the line that the row begins with, where its quantity stands, None when that is its own.
+    """
 
     line: int
     amount: Printed
@@ -95,6 +98,7 @@ class _Candidate:
     quantity: Printed | None = None
     price: Printed | None = None
     values: tuple[Decimal, Decimal] | None = None
+    above: int | None = None
 
     @property
     def tells(self) -> bool:
@@ -175,7 +179,36 @@ def _product(
     if not _WORD.search(line.text) or line.is_blank:
         return None
     found = [number for number in numbers[place] if not number.percent][-MOST_NUMBERS:]
-    return _best_product(place, found, found) or _best_product(place, found, _moved(place, lines, numbers))
+    return (
+        _best_product(place, found, found)
+        or _best_product(place, found, _moved(place, lines, numbers))
+        or _begun_above(place, found, lines, numbers)
+    )
+
+
+_LINE_APART = 10_000
+"""By how much the places of numbers on a line above come before those of a line."""
+
+
+def _begun_above(
+    place: int, found: Sequence[Printed], lines: Sequence[GridLine], numbers: Sequence[Sequence[Printed]]
+) -> _Candidate | None:
+    """Return the product of a price and an amount with the quantity that begins a line above: the description between wraps."""
+    if sum(number.money for number in found) < 2:
+        return None
+    for above in range(place - 1, max(-1, place - 1 - _MOST_ABOVE), -1):
+        if lines[above].is_blank or any(number.money for number in numbers[above]):
+            return None
+        first = next(iter(numbers[above]), None)
+        if first is None or lines[above].text[: first.start].strip(" |"):
+            continue
+        counted = replace(first, start=first.start - _LINE_APART, end=first.end - _LINE_APART)
+        product = _best_product(place, [counted, *found], found)
+        return replace(product, above=above) if product and product.quantity == counted else None
+    return None
+
+
+_MOST_ABOVE = 3
 
 
 def _moved(place: int, lines: Sequence[GridLine], numbers: Sequence[Sequence[Printed]]) -> Sequence[Printed]:
@@ -326,6 +359,11 @@ def _rows(
     bounds = [*(candidate.line for candidate in found[1:]), found[-1].line + 4]
     for candidate, bound in zip(found, bounds, strict=True):
         description, left, start, end = _described(lines[candidate.line], numbers[candidate.line], candidate)
+        if candidate.above is not None:
+            begun = [
+                _words_of(lines[place], numbers[place]) for place in range(candidate.above, candidate.line)
+            ]
+            description = " ".join(filter(None, [*begun, description]))
         quantity, price = candidate.values or (None, None)
         row = ProvedRow(candidate.line, description, left, candidate.value, quantity, price, start, end)
         if candidate is not found[-1] or bound:
@@ -334,11 +372,20 @@ def _rows(
     return Proof(tuple(_without_index(rows)), summed)
 
 
+def _words_of(line: GridLine, numbers: Sequence[Printed]) -> str:
+    """Return the words of a line that a row begins with, without the quantity before them."""
+    first = next(iter(numbers), None)
+    begins = first is not None and not line.text[: first.start].strip(" |")
+    text = line.text[first.end :] if first is not None and begins else line.text
+    return " ".join(text.replace("|", " ").split())
+
+
 def _described(
     line: GridLine, numbers: Sequence[Printed], candidate: _Candidate
 ) -> tuple[str, int, int, int]:
     """Return the words of a row, the column where they begin, and their place in the text: the cell with most letters."""
-    taken = [number for number in (candidate.quantity, candidate.price, candidate.amount) if number]
+    numbers_of = (candidate.quantity, candidate.price, candidate.amount)
+    taken = [number for number in numbers_of if number and number.start >= 0]
     text = line.text
     for number in [*taken, *(one for one in numbers if one.percent or one.start > candidate.amount.start)]:
         text = f"{text[: number.start]}{chr(0) * (number.end - number.start)}{text[number.end :]}"

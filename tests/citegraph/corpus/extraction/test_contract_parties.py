@@ -58,6 +58,29 @@ PHRASES = ["by and between", "between", "entre", "zwischen"]
         ),
         ("made by and between Landlord and Resident, upon the terms below.", []),
         ("SELLER: ______________\nBUYER: [name]\n", []),
+        (
+            "De una parte, D. Otto Beck, con DNI 1, en nombre y representación de FAROS DEL SUR, S.A., con sede en Vigo, en "
+            "adelante, el ARRENDADOR.\n\nDe otra parte, Dña. Ida Kroll Vega, mayor de edad (en adelante, la «ARRENDATARIA»).",
+            [("FAROS DEL SUR, S.A.", "ARRENDADOR"), ("Ida Kroll Vega", "ARRENDATARIA")],
+        ),
+        (
+            'between Elm Ltd HK ("ELM"), an Ohio Corporation, (hereinafter "Elm"), and OAKS, Inc. (hereinafter "OAKS").',
+            [("Elm Ltd", "ELM"), ("OAKS, Inc.", "OAKS")],
+        ),
+        (
+            'among THE HERON COMPANY and its kin (hereinafter "Heron") and THE EGRET COMPANY and its kin (hereinafter "Egret").',
+            [("HERON COMPANY", "Heron"), ("EGRET COMPANY", "Egret")],
+        ),
+        (
+            "Ondergetekenden:\n\n1. Stichting Kade, te Breskens, hierna te noemen: 'Huurder';\n\n2. Otto van der Beek, hierna "
+            "'Verhuurder';\n\nhierna samen: 'Partijen';",
+            [("Stichting Kade", "Huurder"), ("Otto van der Beek", "Verhuurder")],
+        ),
+        (
+            "ENTRE LES SOUSSIGNÉS :\nLa société ORLA, SARL au capital de 1 euro, ci-après « le Bailleur »,\net\nMadame Ida Kroll "
+            "et Monsieur Otto Beck, ci-après désignés « les Preneurs ».",
+            [("ORLA, SARL", "Bailleur"), ("Ida Kroll", "Preneurs"), ("Otto Beck", "Preneurs")],
+        ),
     ],
 )
 def test_who_the_parties_are(text: str, parties: list[tuple[str, str]]) -> None:

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from citegraph.corpus.extraction.engine import Source, extract
-from citegraph.corpus.extraction.first_lines import find_day, find_holder, find_writer
+from citegraph.corpus.extraction.first_lines import find_certifier, find_day, find_holder, find_writer
 from citegraph.corpus.schema.bucket import load_buckets, show
 
 BUCKETS = load_buckets()
@@ -89,3 +89,34 @@ def test_minutes_name_who_was_there_and_what_was_decided() -> None:
     assert values["reference_number"] == "QC-2020/5"
     assert values["decisions"] == ("The committee decided to buy six lamps.; The gate stays shut at night.")
     assert values["document_language"] == "en"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("OAK TESTING LTD\nCertificate\nThis certifies that\nElm Lamps Inc.\n", "OAK TESTING LTD"),
+        ("Certificado\n12\nFaros Ibérica certifica que la organización\nELM, S.A.\n", "Faros Ibérica"),
+        ("Der Hersteller:\nElm Leuchten GmbH\nerklärt, dass das Gerät\n", "Elm Leuchten GmbH"),
+        ("Applicant: Elm Lamps Inc.\nWe certify that the lamp was tested\n", None),
+        ("CERTIFICATE OF MERIT\nOtto Beck\n", None),
+        ("| Customer | Elm Lamps Inc. |\nWe certify that the lamp was tested\n", None),
+    ],
+)
+def test_who_certifies(text: str, name: str | None) -> None:
+    at = find_certifier(text)
+    assert (text[at[0] : at[1]] if at else None) == name
+
+
+def test_a_certificate_says_its_number_beside_its_title_and_its_days_in_other_languages() -> None:
+    text = (
+        "ATTESTATION DE CONFORMITÉ N° 12-0388\nProduit certifié :  Lampe PHARO 3\nDemandeur / Applicant:  Elm SARL\n"
+        "Référentiel : NF P 92-507\nDate de délivrance : 2 février 2024\nDate d'expiration : 1er février 2029\n"
+    )
+    said = found("certificates", text)
+    assert {name: said[name] for name in ("subject", "organization", "certificate_id", "standards")} == {
+        "subject": "Lampe PHARO 3",
+        "organization": "Elm SARL",
+        "certificate_id": "12-0388",
+        "standards": "NF P 92-507",
+    }
+    assert (said["valid_from"], said["valid_until"]) == ("2024-02-02", "2029-02-01")

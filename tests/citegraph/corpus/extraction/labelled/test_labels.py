@@ -1,5 +1,6 @@
 """Labels are found beside other labels in their line, and in capitals without their accents too, as French and Spanish forms print them."""
 
+import re
 from collections.abc import Iterator
 from datetime import date
 
@@ -61,3 +62,23 @@ def test_another_label_in_the_line_says_nothing_of_a_value(text: str) -> None:
 )
 def test_what_a_line_says_of_the_value_itself_refuses_it(text: str) -> None:
     assert not list(beside(text, ExtractRule(labels=("date",), unless="payment|due"), find))
+
+
+def cells(text: str) -> Iterator[Typed]:
+    said = re.split(r" {2}|\|", text, maxsplit=1)[0].rstrip()
+    if said:
+        yield Typed(0, len(said), said, said)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Kunde / Customer:  Elm Lamps", ["Elm Lamps"]),
+        ("| Kunde | Elm Lamps |\n| Ort | Ayr |", ["Elm Lamps"]),
+        ("| Kunde | Ort |\n|---|---|\n| Elm | Ayr |", []),
+        ("Kunde seit Jahren: Ayr", []),
+    ],
+)
+def test_a_longer_label_is_another_one_and_a_translated_one_the_same(text: str, said: list[str]) -> None:
+    rule = ExtractRule(labels=("Kunde",))
+    assert [value.value for _, value in beside(text, rule, cells)] == said

@@ -107,6 +107,20 @@ def test_rows_multiply(text: str, rows: list[tuple[str, str | None, str | None, 
     assert found.summed == summed
 
 
+def test_a_row_may_begin_above_the_line_of_its_amount() -> None:
+    text = """
+  86 m   Segel waschen und trocknen,
+         zweimal gespült                  à  9,80 €     842,80 €
+  14 h   Auf- und abtakeln                à 46,00 €     644,00 €
+         Zwischensumme                                1.486,80 €
+"""
+    assert said(proof(text, "1486.80")) == [
+        ("m Segel waschen und trocknen, zweimal gespült", "86", "9.80", "842.80"),
+        ("Auf- und abtakeln", "14", "46.00", "644.00"),
+    ]
+    assert proof("Kai 86\n  Miete    9,80 €   842,80 €\n") is None
+
+
 def test_amounts_alone_are_rows_when_their_known_sum_stands_below() -> None:
     text = " Marathon entry     45.00\n Shirt              20.00\n Pagado             65.00\n"
     assert said(proof(text, "65")) == [
