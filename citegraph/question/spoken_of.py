@@ -147,7 +147,8 @@ def understood(bucket: Bucket, question: str) -> Bucket:
     """Return a bucket's declaration with the words of a question that surely speak of a field among that field's words.
 
     Values (dates, numbers) are no words of a field, nor is what is said of a name that may be stored, or what a field's
-    own words say already: only what asks for a field, or sets a condition on one that holds no names.
+    own words say already: only what asks for a date, or sets a condition on a field that holds no names. "How much" and
+    "the maximum" ask for a number without saying which.
     """
     values = values_in(question)
     declared_words = [
@@ -161,7 +162,7 @@ def understood(bucket: Bucket, question: str) -> Bucket:
         declared = bucket.field(run.field)
         if declared is None or (run.role == "condition" and declared.is_string):
             continue
-        if run.role == "wanted" and is_doubted(bucket, question, run):
+        if run.role == "wanted" and (declared.type != "date" or is_doubted(bucket, question, run)):
             continue
         for text in _beside(question, run.start, run.end, values):
             if not any(find_phrase(text, word) for word in declared_words):

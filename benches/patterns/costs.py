@@ -2,7 +2,7 @@
 
 Each is held against hostile texts as readers and the gate hand them on, bounded (`citegraph.language.bounded`).
 
-`python -m benches.pattern_costs` prints how many there are, and those that cost more than their text's length (`short`:
+`python -m benches.patterns.costs` prints how many there are, and those that cost more than their text's length (`short`:
 on the texts made of each pattern and a few others; the tests try only that each comes to an end on them).
 """
 
@@ -22,10 +22,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from benches.pattern_texts import own_units
+from benches.patterns.texts import own_units
 from citegraph.language.bounded import LINE, bounded
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PACKAGES = ("citegraph", "graph", "nodes", "tools", "server", "cli", "buckets", "evals")
 CALLS = {"compile", "search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
 SMALL, LARGE = 10_000, 50_000

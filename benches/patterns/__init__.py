@@ -1,0 +1,1 @@
+"""What every regular expression of the code base costs on hostile texts."""
