@@ -28,12 +28,13 @@ from citegraph.answer.chat_text import chat_text
 from citegraph.answer.cited_spans import digits_of, with_own_value
 from citegraph.answer.judge_by_model import judge_cases, rulings_of
 from citegraph.answer.statements import derivations_of
-from citegraph.citations.cases_for_judge import Rulings, objected, stated_cases, verify_undecided
+from citegraph.citations.cases_for_judge import Rulings, key_of, objected, stated_cases, verify_undecided
 from citegraph.citations.claims import find_markers
 from citegraph.citations.facts import hard_facts
 from citegraph.citations.prompt_injection import AFTER, unbacked, without_orders
 from citegraph.citations.repair import Treatment, cite, page_pieces
-from citegraph.citations.report_types import Claim, Evidence, Report
+from citegraph.citations.report_types import Claim, Evidence, Report, Verdict
+from citegraph.citations.verify_answer import Judgement
 from citegraph.corpus.schema.bucket import show
 from citegraph.corpus.schema.document import Chunk, Document
 from citegraph.corpus.schema.field import Value
@@ -100,7 +101,7 @@ class VerifyCitations:
         if feedback and may_correct(charged(state, checked.update), context, draft):
             usage = checked.update.get("usage", {}) | watch.update()
             notes = [*checked.update.get("notes", []), CORRECTED]
-            return {**send_back(state, feedback, checked.report), "notes": notes, "usage": usage}
+            return {**send_back(state, feedback, checked), "notes": notes, "usage": usage}
         if nothing_holds(draft, checked.report):
             usage = add_usage(checked.update.get("usage", {}), {"fallbacks": 1, **watch.update()})
             notes = [*checked.update.get("notes", []), HANDED_OVER]
@@ -112,8 +113,8 @@ class VerifyCitations:
 
     async def check(self, state: State, context: Context, evidence: Sequence[Evidence]) -> "Checked":
         """Return the report on the draft; a model of step `verify` rules on claims that a model wrote and
-        whose values stand, unless it has failed before in this run. A verifier of the user's own stands in its place, and
-        may object to any claim that rests on a passage.
+        whose values stand, unless it has failed before in this run, once on each claim with what it cites. A verifier of
+        the user's own stands in its place, and may object to any claim that rests on a passage.
         """
         draft = state["draft"]
         derivations = derivations_of(draft)
@@ -134,9 +135,14 @@ class VerifyCitations:
             return Checked(report, evidence, judge, update)
         gave_up = any(item["step"] == "verify" for item in state.get("notes", []))
         asks = draft.get("by") == "model" and not gave_up
-        if not cases or not asks or not wants_model(self.services, "verify", state, context):
-            return Checked(unbacked(report, evidence), evidence)
-        rulings, update = await judge_cases(self.services, cases, state, context, evidence)
+        ruled = ruled_before(state)
+        rulings = {case: ruled[key] for case in cases if (key := key_of(case)) in ruled}
+        cases, update = [case for case in cases if case not in rulings], Update()
+        if cases and asks and wants_model(self.services, "verify", state, context):
+            fresh, update = await judge_cases(self.services, cases, state, context, evidence)
+            rulings |= fresh
+        if not rulings:
+            return Checked(unbacked(report, evidence), evidence, update=update)
         judge = Rulings(rulings)
         report = await asyncio.to_thread(checked_again, draft["text"], draft, evidence, judge, question)
         return Checked(report, evidence, judge, update)
@@ -179,15 +185,30 @@ def charged(state: State, update: Update) -> State:
     return cast(State, charged_to)
 
 
-def send_back(state: State, feedback: str, report: Report) -> Update:
-    """Return the update that lets compose write again; what was rejected, and why, is kept in `corrections`."""
-    draft = state["draft"]
+def send_back(state: State, feedback: str, checked: Checked) -> Update:
+    """Return the update that lets compose write again; what was rejected, and why, and what a model ruled is kept in
+    `corrections`.
+    """
+    draft, report = state["draft"], checked.report
     rejected: Correction = {"text": draft["text"], "feedback": feedback, "claims": len(report.claims)}
+    if checked.judge is not None:
+        rejected["ruled"] = {
+            key_of(case): [said.verdict, said.reason] for case, said in checked.judge.given.items()
+        }
     places = [[claim.start, claim.end] for claim in refused(report)]
     return {
         "draft": draft | {"feedback": feedback, "refused": places},
         "corrections": [*state.get("corrections", []), rejected],
     }
+
+
+def ruled_before(state: State) -> dict[str, Judgement]:
+    """Return what a model ruled on the claims of drafts that were sent back, by the key of each case.
+
+    A claim that stayed as it was is no new question: the same one asked again costs a call and may be answered otherwise.
+    """
+    kept = [item.get("ruled", {}) for item in state.get("corrections", [])]
+    return {key: Judgement(cast(Verdict, said[0]), said[1]) for ruled in kept for key, said in ruled.items()}
 
 
 def out_of_time(state: State) -> bool:

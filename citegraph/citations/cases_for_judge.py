@@ -1,5 +1,6 @@
 """A judge model asked ahead: what it would be asked is collected first, then its answers are looked up."""
 
+import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -10,6 +11,11 @@ OPEN_TO_OBJECTION = frozenset({"supported", "misattributed"})
 """Verdicts that rest on a passage; what was derived from several values rests on a computation."""
 Case = tuple[str, str]
 """A claim and the evidence text that it is held against: all that a judge sees."""
+
+
+def key_of(case: Case) -> str:
+    """Return what tells a case from others, 16 hexadecimal digits: a ruling is kept by it where no text may be."""
+    return hashlib.sha256("\n".join(case).encode()).hexdigest()[:16]
 
 
 @dataclass(slots=True)

@@ -492,11 +492,12 @@ class Draft(TypedDict, total=False):
 
 
 class Correction(TypedDict):
-    """A draft that was sent back, with why."""
+    """A draft that was sent back, with why; `ruled` is what a model said of its claims (verdict and reason), by the case's key."""
 
     text: str
     feedback: str
     claims: int
+    ruled: NotRequired[dict[str, list[str]]]
 
 
 class Left(TypedDict, total=False):
