@@ -323,7 +323,15 @@ def as_evidence(document: Document, start: int, end: int, values: Mapping[str, V
         page_breaks=tuple((page.start, page.number) for page in pages[1:]),
         facts=tuple((name, without_orders(said)) for name, said in facts),
         blanked="" if text == document.text[start:end] else document.text[start:end],
+        called=tuple(without_orders(name) for name in called_by(document)),
     )
+
+
+def called_by(document: Document) -> list[str]:
+    """Return the names by which a document goes: its file as prompts show it, the same without folders and ending, its title."""
+    path = PurePath(document.source_file)
+    names = [document.source_file, path.name, path.stem, document.title]
+    return [name for name in dict.fromkeys(names) if name.strip()]
 
 
 def conclude(

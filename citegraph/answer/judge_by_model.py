@@ -174,8 +174,19 @@ def fields_of(text: str, evidence: Sequence[Evidence]) -> list[str]:
         and text.endswith(tuple(item.text for item in spans))
     ]
     own = headed or (whole if len(whole) == 1 else [])
-    said = ("; ".join(f"{name}: {value}" for name, value in known[doc_id][0].facts) for doc_id in own)
+    said = ("; ".join(f"{name}: {value}" for name, value in _known_of(known[doc_id][0])) for doc_id in own)
     return [line for line in said if line]
+
+
+def _known_of(span: Evidence) -> list[tuple[str, str]]:
+    """Return the fields of a span's document, and the names by which prompts call it, none that is a part of another."""
+    held = [*(value for _, value in span.facts), *span.called]
+    names = [name for name in span.called if sum(name in other for other in held) < 2]
+    return [*span.facts, *((CALLED, name) for name in names)]
+
+
+CALLED = "called"
+"""What stands before a document's name among its fields."""
 
 
 VERDICT: TypeAdapter[Verdict | None] = TypeAdapter(Verdict | None)

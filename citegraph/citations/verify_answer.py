@@ -619,7 +619,9 @@ class _Run:
             return self._other_short(query.view.text, text)
         known = self.asked_stems.union(
             *(
-                self.pool.document(name).known | self.pool.document(name).vocabulary
+                self.pool.document(name).known
+                | self.pool.document(name).vocabulary
+                | self.pool.document(name).called_stems
                 for name in self.pool.members
             )
         )

@@ -331,3 +331,26 @@ def test_a_code_of_one_letter_must_stand_in_the_source(codes: str, verdict: str)
     ]
     report = verify(f"The hazard statements are {codes} [a].", sheet)
     assert [claim.verdict for claim in report.claims] == [verdict]
+
+
+def test_a_documents_name_may_stand_in_a_claim_and_states_nothing() -> None:
+    text = "The carrier insures each crate against loss at sea."
+    called = ("frames/Zandvoort_Frame-7714.pdf", "Zandvoort_Frame-7714.pdf", "Zandvoort Frame Covenant 7714")
+    spans = [Evidence("a", "d41", text, called=called)]
+    for name in called:
+        said = f"According to {name} the carrier insures each crate against loss at sea [d41]."
+        assert verify(said, spans).claims[0].verdict == "supported"
+        assert verify(said, [Evidence("a", "d41", text)]).claims[0].verdict != "supported"
+    other = "According to Zandvoort_Frame-7715.pdf the carrier insures each crate against loss at sea [d41]."
+    assert verify(other, spans).claims[0].verdict != "supported"
+
+
+@pytest.mark.parametrize(
+    "said", ["The offer 900 EUR is open [o].", "The price is 900 EUR [o].", "It costs 900 [o]."]
+)
+def test_an_amount_in_a_title_backs_no_amount(said: str) -> None:
+    called = ("offer 900 EUR.pdf", "offer 900 EUR", "900")
+    spans = [
+        Evidence("a", "o", "The offer is open for two weeks; its price stands in the annex.", called=called)
+    ]
+    assert verify(said, spans).claims[0].verdict != "supported"
