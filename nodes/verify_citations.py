@@ -1,6 +1,7 @@
 """verify_citations: hold each claim against its cited span, repair or send back, and build the one `Answer`."""
 
 import asyncio
+import textwrap
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -56,6 +57,8 @@ from citegraph.run.state_types import Applied, CitedSpan, Correction, Draft, Sto
 AROUND = 120
 """Characters of context around a cited span that verification may look at."""
 KEPT_TURNS = 6
+RESTATED, QUOTED = 300, 240
+"""Characters of a refused claim, and of the line that it was held against, that its writer is told."""
 
 
 @dataclass(frozen=True)
@@ -228,7 +231,7 @@ def correction(report: Report) -> str:
     backed.
     """
     return "\n".join(
-        f"{number}. “{claim.text[:300]}”: {claim.reason}{held_against(claim)}{apart(claim)}"
+        f"{number}. “{textwrap.shorten(claim.text, RESTATED, placeholder=' …')}”: {claim.reason}{held_against(claim)}{apart(claim)}"
         for number, claim in enumerate(refused(report), 1)
     )
 
@@ -240,7 +243,7 @@ def refused(report: Report) -> list[Claim]:
 
 def held_against(claim: Claim) -> str:
     """Return the line of a document that decided a verdict, with its id, "" when there is none."""
-    line = " ".join(claim.quote.split())[:240]
+    line = textwrap.shorten(claim.quote, QUOTED, placeholder=" …")
     return f"; [{claim.doc_id}] says “{line}”" if line else ""
 
 

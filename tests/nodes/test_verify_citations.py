@@ -248,3 +248,12 @@ def test_evidence_knows_what_its_document_is_called() -> None:
     document = Document("adv", "generic", text, "notes/QSEC-2031.md", "", title="Buffer notice")
     part = as_evidence(document, 0, 33, {})
     assert part.called == ("notes/QSEC-2031.md", "QSEC-2031.md", "QSEC-2031", "Buffer notice")
+
+
+def test_what_a_writer_is_told_says_where_it_was_cut() -> None:
+    long = claim("unsupported", quote="so it is " * 60, doc_id="d")
+    said = correction(Report(claims=(long,), precision=0, recall=0))
+    assert said.endswith("so it is so …”")
+    assert correction(
+        Report(claims=(claim("unsupported", quote="so\nit is", doc_id="d"),), precision=0, recall=0)
+    ).endswith("“so it is”")
