@@ -19,6 +19,7 @@ from citegraph.answer.after_check import (
     notes_of,
     nothing_holds,
     orders_found,
+    parts_pointed_at,
     remarks_on,
     rows_of_the_database,
     with_remarks,
@@ -124,7 +125,7 @@ class VerifyCitations:
         question = state.get("question", "")
         absent = draft.get("absent", ())
         report, cases = await asyncio.to_thread(
-            verify_undecided, draft["text"], evidence, derivations, question, absent
+            verify_undecided, draft["text"], evidence, derivations, question, absent, parts_pointed_at(draft)
         )
         part = None if rows_of_the_database(draft) else own_part(self.services, "verifier", state)
         if part is not None:
@@ -327,6 +328,7 @@ def as_evidence(document: Document, start: int, end: int, values: Mapping[str, V
         facts=tuple((name, without_orders(said)) for name, said in facts),
         blanked="" if text == document.text[start:end] else document.text[start:end],
         called=tuple(without_orders(name) for name in called_by(document)),
+        cut=(bool(document.text[:start].strip()), bool(document.text[end:].strip())),
     )
 
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, TypeAdapter
 from citegraph.citations.cases_for_judge import Case
 from citegraph.citations.claims import split_statements
 from citegraph.citations.report_types import Evidence
-from citegraph.citations.verify_answer import Judgement
+from citegraph.citations.verify_answer import LEFT_OUT, Judgement
 from citegraph.errors import CitegraphError
 from citegraph.llm.prompt_assembly import Material, Prompt
 from citegraph.run.budgets import llm_calls_left
@@ -34,6 +34,8 @@ PROMPT = Prompt(
 the answer, each with the number of its evidence. Evidence of several documents has the id of each in brackets above its text.
 `fields` are known of its document and are evidence too. Every value of a claim stands in its evidence or follows from values
 that do: what you find out is whether the claim says the same of it.
+
+"…" stands for text of the document that is not shown.
 
 Reply with one JSON object whose `rulings` holds one entry for each claim:
 - number: the claim's number.
@@ -167,11 +169,12 @@ def fields_of(text: str, evidence: Sequence[Evidence]) -> list[str]:
     for item in evidence:
         known.setdefault(item.doc_id, []).append(item)
     headed = [doc_id for doc_id in known if f"\n\n[{doc_id}]\n" in f"\n\n{text}"]
+    plain = text.removeprefix(f"{LEFT_OUT}\n").removesuffix(f"\n{LEFT_OUT}")
     whole = [
         doc_id
         for doc_id, spans in known.items()
-        if text.startswith(tuple(item.text for item in spans))
-        and text.endswith(tuple(item.text for item in spans))
+        if plain.startswith(tuple(item.text for item in spans))
+        and plain.endswith(tuple(item.text for item in spans))
     ]
     own = headed or (whole if len(whole) == 1 else [])
     said = ("; ".join(f"{name}: {value}" for name, value in _known_of(known[doc_id][0])) for doc_id in own)

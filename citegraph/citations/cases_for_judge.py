@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from citegraph.citations.report_types import Claim, Derivation, Evidence, Report
+from citegraph.citations.report_types import Claim, Derivation, Evidence, Place, Report
 from citegraph.citations.verify_answer import Judgement, verify
 
 OPEN_TO_OBJECTION = frozenset({"supported", "misattributed"})
@@ -47,6 +47,7 @@ def verify_undecided(
     derivations: Sequence[Derivation] = (),
     question: str = "",
     absent: Collection[str] = (),
+    pointed: Mapping[str, Sequence[Place]] | None = None,
 ) -> tuple[Report, list[Case]]:
     """Verify without a judge; return the report and the cases for a judge, in order: the claims whose values stand.
 
@@ -54,7 +55,13 @@ def verify_undecided(
     """
     collector = Collector()
     report = verify(
-        answer_text, evidence, derivations=derivations, judge=collector, question=question, absent=absent
+        answer_text,
+        evidence,
+        derivations=derivations,
+        judge=collector,
+        question=question,
+        absent=absent,
+        pointed=pointed,
     )
     return report, list(collector.asked)
 

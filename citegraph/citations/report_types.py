@@ -19,6 +19,7 @@ class Evidence:
             (offset in document, page number) for each later page that the span touches.
         blanked: the text as the document has it when a part of it was blanked, else "".
         called: how prompts and people name the document: its file's name, its title. They name it and state nothing.
+        cut: whether the document goes on before the text, and behind it.
     """
 
     evidence_id: str
@@ -30,6 +31,11 @@ class Evidence:
     facts: tuple[tuple[str, str], ...] = ()
     blanked: str = ""
     called: tuple[str, ...] = ()
+    cut: tuple[bool, bool] = (False, False)
+
+
+Place = tuple[str, int, int]
+"""A part of a document: its id, and the offsets of its first character and of the one behind its last."""
 
 
 @dataclass(frozen=True, slots=True)

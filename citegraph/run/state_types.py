@@ -465,11 +465,18 @@ class TableRows(TypedDict):
     behind: NotRequired[list[list[str]]]
 
 
+class Pointed(TypedDict):
+    """The parts of documents that a model gave for a claim: those of the passages whose numbers stand behind it."""
+
+    claim: str
+    spans: list[CitedSpan]
+
+
 class Draft(TypedDict, total=False):
     """An answer before it is verified; `by` says who wrote it ("model", "own", "rules").
 
     `feedback` sends it back to compose; `unverifiable` gives it to the rules; `message_id` is that of the streamed text;
-    `absent` are sentences that say what nothing states; `refused` the places in the text of claims that go back; `operands` the lines that state what a model's calculations were made of; `computed` marks a table of groups; `notes` travel with it inside one node only.
+    `absent` are sentences that say what nothing states; `refused` the places in the text of claims that go back; `pointed` the passages behind each of a model's claims; `operands` the lines that state what a model's calculations were made of; `computed` marks a table of groups; `notes` travel with it inside one node only.
     """
 
     text: str
@@ -480,6 +487,7 @@ class Draft(TypedDict, total=False):
     table: TableRows
     derivations: list[NumberMade]
     absent: list[str]
+    pointed: list[Pointed]
     operands: list[CitedSpan]
     refused: list[list[int]]
     partial: str
