@@ -9,7 +9,6 @@ wrong versions. So a prompt holds what an answer would: right and wrong claims s
 """
 
 import argparse
-import hashlib
 import json
 import random
 import sys
@@ -31,7 +30,7 @@ from benches.claims_bench import (
 from citegraph.answer.judge_by_model import MAX_CASES, PROMPT, Rulings, material_of
 from citegraph.citations.cases_for_judge import Case as Asked
 from citegraph.citations.cases_for_judge import Rulings as Given
-from citegraph.citations.cases_for_judge import verify_undecided
+from citegraph.citations.cases_for_judge import key_of, verify_undecided
 from citegraph.citations.report_types import Evidence
 from citegraph.citations.verify_answer import Judgement, verify
 from citegraph.llm.prompt_assembly import Prompts
@@ -107,11 +106,6 @@ def _sheet(row: dict[str, Any], dice: random.Random) -> Sheet:
 
 
 # ---------------------------------------------------------------- replies
-
-
-def key_of(case: Asked) -> str:
-    """Return the id of a claim with its evidence."""
-    return hashlib.sha256("\n".join(case).encode()).hexdigest()[:16]
 
 
 def lines_of(number: int, sheet: Sheet, reply: str) -> Iterator[dict[str, str | int]]:

@@ -10,7 +10,7 @@ from pydantic import StringConstraints, TypeAdapter
 
 from citegraph.answer.cited_spans import line_around
 from citegraph.answer.conflicts import with_conflicts
-from citegraph.answer.model_text import Filled, Shown, as_it_comes, put_right
+from citegraph.answer.model_text import Filled, Shown, as_it_comes, put_right, without_numbers
 from citegraph.answer.set_statements import compose_set
 from citegraph.answer.statements import compose_passages, nothing_text
 from citegraph.citations.claims import split_statements
@@ -40,7 +40,7 @@ from citegraph.run.model_calls import (
 )
 from citegraph.run.services import Corpus, Services, corpus_of
 from citegraph.run.state import State, Update
-from citegraph.run.state_types import CitedSpan, Decision, Draft, Reference
+from citegraph.run.state_types import CitedSpan, Decision, Draft, Pointed, Reference
 
 if TYPE_CHECKING:
     from citegraph.run.replacements import Part
@@ -127,11 +127,13 @@ class Compose:
             return corrected(words, before, shown) if before else as_it_comes(words, shown)
 
         speaker = await patiently(lambda: speak(coming(), tell), call.budget)
-        filled = shown.filled("".join(said))
+        reply = "".join(said)
+        filled = shown.filled(without_numbers(reply) if before else reply)
         unmade = f"not computed: {'; '.join(filled.uncomputed)}" if filled.uncomputed else ""
         lines = await asyncio.to_thread(operand_lines, corpus, filled, seen) if filled.operands else []
         stands = {item.text for item in split_statements(speaker.said, set(shown.documents))}
         absent = [said for said in (*before.get("absent", []), *filled.absent) if said in stands]
+        pointed = [pointed_at(claim, [seen[place] for place in places]) for claim, places in filled.pointed]
         nothing = filled.nothing or (bool(before.get("unanswerable")) and bool(absent))
         written: Draft = {
             "text": bounded(speaker.said),
@@ -140,6 +142,7 @@ class Compose:
             "operands": [*before.get("operands", []), *lines],
             "derivations": [*before.get("derivations", []), *filled.made],
             "absent": absent,
+            "pointed": [item for item in [*before.get("pointed", []), *pointed] if item["claim"] in stands],
             "unanswerable": nothing,
             "partial": written_in_part(state, context, silent=bool(absent) and not nothing) or unmade,
         }
@@ -197,6 +200,18 @@ class Compose:
             "notes": notes,
             "usage": watch.update(),
         }
+
+
+def pointed_at(claim: str, passages: Sequence[Piece]) -> Pointed:
+    """Return a claim with the parts of documents that its passages show."""
+    return {
+        "claim": claim,
+        "spans": [
+            {"doc": piece.doc_id, "start": start, "end": end}
+            for piece in passages
+            for start, end in piece.spans
+        ],
+    }
 
 
 TEXT = TypeAdapter(Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=40_000)])

@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 
 from citegraph.answer.chat_text import with_question
 from citegraph.answer.told_apart import document_that_says
-from citegraph.evidence.candidates import find_candidates
+from citegraph.evidence.candidates import Candidate, find_candidates
 from citegraph.evidence.next_calls import enough, lost_searches, vacant
 from citegraph.evidence.passages import memory
 from citegraph.evidence.review_by_model import (
@@ -25,7 +25,7 @@ from citegraph.evidence.review_by_model import (
     settled,
     unjudged,
 )
-from citegraph.evidence.review_passages import review_passages
+from citegraph.evidence.review_passages import review_passages, states_all
 from citegraph.evidence.review_sets import review_set
 from citegraph.evidence.shown import Piece, numbered
 from citegraph.plan.narrowing import leads_on
@@ -182,10 +182,17 @@ async def decide(corpus: Corpus, state: State, context: Context, *, read: bool =
     if plan["kind"] == "documents":
         decision = await review_set(corpus, state, context)
     elif plan.get("sides"):
-        targets = await side_targets(corpus, state)
+        found = await side_documents(corpus, state)
+        targets = [best.doc_id if best else "" for best in found]
         apart = all(targets) and len(set(targets)) == len(targets)
+        left = read and not all(
+            best and states_all(corpus, {**plan, **side}, best, {**state["decomposition"], "subqueries": []})
+            for best, side in zip(found, plan["sides"], strict=True)
+        )
         decision = enough(
-            "each side was searched", targets=targets, open=not apart or bool(beside(state["decomposition"]))
+            "each side was searched",
+            targets=targets,
+            open=not apart or left or bool(beside(state["decomposition"])),
         )
     else:
         decision = await one_that_answers(
@@ -208,12 +215,12 @@ async def one_that_answers(corpus: Corpus, state: State, decision: Decision) -> 
     return enough(said, targets=[found], notes=[note("review", "ambiguous", said)], open=True)
 
 
-async def side_targets(corpus: Corpus, state: State) -> list[str]:
-    """Return the best document of each side of a comparison."""
+async def side_documents(corpus: Corpus, state: State) -> list[Candidate | None]:
+    """Return the best document of each side of a comparison, None where nothing was found."""
     plan = state["plan"]
-    targets = []
+    found = []
     for number, side in enumerate(plan["sides"]):
         evidence = [reference for reference in state.get("evidence", []) if reference.get("side") == number]
         candidates = await find_candidates(corpus, {**plan, **side}, evidence, side["question"])
-        targets.append(candidates.ranked[0].doc_id if candidates.ranked else "")
-    return targets
+        found.append(candidates.ranked[0] if candidates.ranked else None)
+    return found

@@ -1,6 +1,7 @@
 """verify_citations: hold each claim against its cited span, repair or send back, and build the one `Answer`."""
 
 import asyncio
+import textwrap
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,7 @@ from citegraph.answer.after_check import (
     notes_of,
     nothing_holds,
     orders_found,
+    parts_pointed_at,
     remarks_on,
     rows_of_the_database,
     with_remarks,
@@ -28,12 +30,13 @@ from citegraph.answer.chat_text import chat_text
 from citegraph.answer.cited_spans import digits_of, with_own_value
 from citegraph.answer.judge_by_model import judge_cases, rulings_of
 from citegraph.answer.statements import derivations_of
-from citegraph.citations.cases_for_judge import Rulings, objected, stated_cases, verify_undecided
+from citegraph.citations.cases_for_judge import Rulings, key_of, objected, stated_cases, verify_undecided
 from citegraph.citations.claims import find_markers
 from citegraph.citations.facts import hard_facts
 from citegraph.citations.prompt_injection import AFTER, unbacked, without_orders
 from citegraph.citations.repair import Treatment, cite, page_pieces
-from citegraph.citations.report_types import Claim, Evidence, Report
+from citegraph.citations.report_types import Claim, Evidence, Report, Verdict
+from citegraph.citations.verify_answer import Judgement
 from citegraph.corpus.schema.bucket import show
 from citegraph.corpus.schema.document import Chunk, Document
 from citegraph.corpus.schema.field import Value
@@ -55,6 +58,8 @@ from citegraph.run.state_types import Applied, CitedSpan, Correction, Draft, Sto
 AROUND = 120
 """Characters of context around a cited span that verification may look at."""
 KEPT_TURNS = 6
+RESTATED, QUOTED = 300, 240
+"""Characters of a refused claim, and of the line that it was held against, that its writer is told."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +109,7 @@ class VerifyCitations:
         if feedback and may_correct(charged(state, checked.update), context, draft):
             usage = checked.update.get("usage", {}) | watch.update()
             notes = [*checked.update.get("notes", []), CORRECTED]
-            return {**send_back(state, feedback, checked.report), "notes": notes, "usage": usage}
+            return {**send_back(state, feedback, checked), "notes": notes, "usage": usage}
         if nothing_holds(draft, checked.report):
             usage = add_usage(checked.update.get("usage", {}), {"fallbacks": 1, **watch.update()})
             notes = [*checked.update.get("notes", []), HANDED_OVER]
@@ -116,15 +121,15 @@ class VerifyCitations:
 
     async def check(self, state: State, context: Context, evidence: Sequence[Evidence]) -> "Checked":
         """Return the report on the draft; a model of step `verify` rules on claims that a model wrote and
-        whose values stand, unless it has failed before in this run. A verifier of the user's own stands in its place, and
-        may object to any claim that rests on a passage.
+        whose values stand, unless it has failed before in this run, once on each claim with what it cites. A verifier of
+        the user's own stands in its place, and may object to any claim that rests on a passage.
         """
         draft = state["draft"]
         derivations = derivations_of(draft)
         question = state.get("question", "")
         absent = draft.get("absent", ())
         report, cases = await asyncio.to_thread(
-            verify_undecided, draft["text"], evidence, derivations, question, absent
+            verify_undecided, draft["text"], evidence, derivations, question, absent, parts_pointed_at(draft)
         )
         part = None if rows_of_the_database(draft) else own_part(self.services, "verifier", state)
         if part is not None:
@@ -138,9 +143,14 @@ class VerifyCitations:
             return Checked(report, evidence, judge, update)
         gave_up = any(item["step"] == "verify" for item in state.get("notes", []))
         asks = draft.get("by") == "model" and not gave_up
-        if not cases or not asks or not wants_model(self.services, "verify", state, context):
-            return Checked(unbacked(report, evidence), evidence)
-        rulings, update = await judge_cases(self.services, cases, state, context, evidence)
+        ruled = ruled_before(state)
+        rulings = {case: ruled[key] for case in cases if (key := key_of(case)) in ruled}
+        cases, update = [case for case in cases if case not in rulings], Update()
+        if cases and asks and wants_model(self.services, "verify", state, context):
+            fresh, update = await judge_cases(self.services, cases, state, context, evidence)
+            rulings |= fresh
+        if not rulings:
+            return Checked(unbacked(report, evidence), evidence, update=update)
         judge = Rulings(rulings)
         report = await asyncio.to_thread(checked_again, draft["text"], draft, evidence, judge, question)
         return Checked(report, evidence, judge, update)
@@ -183,15 +193,30 @@ def charged(state: State, update: Update) -> State:
     return cast(State, charged_to)
 
 
-def send_back(state: State, feedback: str, report: Report) -> Update:
-    """Return the update that lets compose write again; what was rejected, and why, is kept in `corrections`."""
-    draft = state["draft"]
+def send_back(state: State, feedback: str, checked: Checked) -> Update:
+    """Return the update that lets compose write again; what was rejected, and why, and what a model ruled is kept in
+    `corrections`.
+    """
+    draft, report = state["draft"], checked.report
     rejected: Correction = {"text": draft["text"], "feedback": feedback, "claims": len(report.claims)}
+    if checked.judge is not None:
+        rejected["ruled"] = {
+            key_of(case): [said.verdict, said.reason] for case, said in checked.judge.given.items()
+        }
     places = [[claim.start, claim.end] for claim in refused(report)]
     return {
         "draft": draft | {"feedback": feedback, "refused": places},
         "corrections": [*state.get("corrections", []), rejected],
     }
+
+
+def ruled_before(state: State) -> dict[str, Judgement]:
+    """Return what a model ruled on the claims of drafts that were sent back, by the key of each case.
+
+    A claim that stayed as it was is no new question: the same one asked again costs a call and may be answered otherwise.
+    """
+    kept = [item.get("ruled", {}) for item in state.get("corrections", [])]
+    return {key: Judgement(cast(Verdict, said[0]), said[1]) for ruled in kept for key, said in ruled.items()}
 
 
 def out_of_time(state: State) -> bool:
@@ -211,7 +236,7 @@ def correction(report: Report) -> str:
     backed.
     """
     return "\n".join(
-        f"{number}. “{claim.text[:300]}”: {claim.reason}{held_against(claim)}{apart(claim)}"
+        f"{number}. “{textwrap.shorten(claim.text, RESTATED, placeholder=' …')}”: {claim.reason}{held_against(claim)}{apart(claim)}"
         for number, claim in enumerate(refused(report), 1)
     )
 
@@ -223,7 +248,7 @@ def refused(report: Report) -> list[Claim]:
 
 def held_against(claim: Claim) -> str:
     """Return the line of a document that decided a verdict, with its id, "" when there is none."""
-    line = " ".join(claim.quote.split())[:240]
+    line = textwrap.shorten(claim.quote, QUOTED, placeholder=" …")
     return f"; [{claim.doc_id}] says “{line}”" if line else ""
 
 
@@ -306,7 +331,16 @@ def as_evidence(document: Document, start: int, end: int, values: Mapping[str, V
         page_breaks=tuple((page.start, page.number) for page in pages[1:]),
         facts=tuple((name, without_orders(said)) for name, said in facts),
         blanked="" if text == document.text[start:end] else document.text[start:end],
+        called=tuple(without_orders(name) for name in called_by(document)),
+        cut=(bool(document.text[:start].strip()), bool(document.text[end:].strip())),
     )
+
+
+def called_by(document: Document) -> list[str]:
+    """Return the names by which a document goes: its file as prompts show it, the same without folders and ending, its title."""
+    path = PurePath(document.source_file)
+    names = [document.source_file, path.name, path.stem, document.title]
+    return [name for name in dict.fromkeys(names) if name.strip()]
 
 
 def conclude(

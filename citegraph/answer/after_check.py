@@ -13,7 +13,7 @@ from citegraph.citations.claims import says_not_found
 from citegraph.citations.facts import hard_facts
 from citegraph.citations.prompt_injection import unbacked, withheld, without_addressed
 from citegraph.citations.repair import MARK, Treatment, repair, tidy
-from citegraph.citations.report_types import Claim, Evidence, Report
+from citegraph.citations.report_types import Claim, Evidence, Place, Report
 from citegraph.citations.verify_answer import verify
 from citegraph.corpus.schema.document import Chunk
 from citegraph.language.claim_tokens import content_stems
@@ -188,8 +188,17 @@ def checked_again(
         judge=judge,
         question=question,
         absent=draft.get("absent", ()),
+        pointed=parts_pointed_at(draft),
     )
     return unbacked(report, evidence)
+
+
+def parts_pointed_at(draft: Draft) -> dict[str, list[Place]]:
+    """Return by the text of each claim of a model the parts of documents whose numbers it gave."""
+    return {
+        item["claim"]: [(span["doc"], span["start"], span["end"]) for span in item["spans"]]
+        for item in draft.get("pointed", [])
+    }
 
 
 def withheld_texts(evidence: Sequence[Evidence], shown: Iterable[Chunk]) -> dict[str, str]:

@@ -57,6 +57,7 @@ class Filled:
         nothing: whether one of them says that nothing of what is asked is stated.
         uncomputed: calculations whose operands are no values of one kind.
         operands: the values that calculations were made of, each with the place of its passage, from 0.
+        pointed: the statements, as claims are cut, each with the places of its passages.
     """
 
     text: str
@@ -65,6 +66,7 @@ class Filled:
     nothing: bool = False
     uncomputed: tuple[str, ...] = ()
     operands: tuple[tuple[int, str], ...] = ()
+    pointed: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,12 @@ class Shown:
                 text = f"{before}{printed} ({shown}){behind}"
         ids = {NOTHING, NONE, *map(str, range(1, len(self.documents) + 1))}
         text = _CHAIN.sub("", text)
-        silent = [item for item in split_statements(text, ids) if item.markers in {(NOTHING,), (NONE,)}]
+        statements = split_statements(text, ids)
+        silent = [item for item in statements if item.markers in {(NOTHING,), (NONE,)}]
+        places = [
+            (item.text, tuple(int(name) - 1 for name in item.markers if name in ids - {NOTHING, NONE}))
+            for item in statements
+        ]
         return Filled(
             self._named(text),
             tuple(made),
@@ -123,6 +130,7 @@ class Shown:
             any(item.markers == (NONE,) for item in silent),
             tuple(uncomputed),
             tuple(operands),
+            tuple((said, named) for said, named in places if named),
         )
 
     def _named(self, text: str) -> str:
@@ -299,6 +307,12 @@ def _digits(value: Decimal, decimals: int, comma: bool, grouped: bool) -> str:
 
 _STATEMENT = re.compile(r"\W*(\d{1,2})\s*(?:[:)]|\.(?!\d)|$)\s*(.*)")
 _EMPTY_ITEM = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])?[ \t]*(?:\n|$)", re.MULTILINE)
+
+
+def without_numbers(reply: str) -> str:
+    """Return the statements of a reply to a correction, a line each, without the numbers before them."""
+    lines = [_STATEMENT.fullmatch(line.strip()) or line for line in reply.splitlines()]
+    return "\n".join(line if isinstance(line, str) else line[2] for line in lines)
 
 
 def put_right(text: str, refused: Sequence[Sequence[int]], reply: str, shown: Shown) -> str:

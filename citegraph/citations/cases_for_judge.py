@@ -1,15 +1,21 @@
 """A judge model asked ahead: what it would be asked is collected first, then its answers are looked up."""
 
+import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from citegraph.citations.report_types import Claim, Derivation, Evidence, Report
+from citegraph.citations.report_types import Claim, Derivation, Evidence, Place, Report
 from citegraph.citations.verify_answer import Judgement, verify
 
 OPEN_TO_OBJECTION = frozenset({"supported", "misattributed"})
 """Verdicts that rest on a passage; what was derived from several values rests on a computation."""
 Case = tuple[str, str]
 """A claim and the evidence text that it is held against: all that a judge sees."""
+
+
+def key_of(case: Case) -> str:
+    """Return what tells a case from others, 16 hexadecimal digits: a ruling is kept by it where no text may be."""
+    return hashlib.sha256("\n".join(case).encode()).hexdigest()[:16]
 
 
 @dataclass(slots=True)
@@ -41,6 +47,7 @@ def verify_undecided(
     derivations: Sequence[Derivation] = (),
     question: str = "",
     absent: Collection[str] = (),
+    pointed: Mapping[str, Sequence[Place]] | None = None,
 ) -> tuple[Report, list[Case]]:
     """Verify without a judge; return the report and the cases for a judge, in order: the claims whose values stand.
 
@@ -48,7 +55,13 @@ def verify_undecided(
     """
     collector = Collector()
     report = verify(
-        answer_text, evidence, derivations=derivations, judge=collector, question=question, absent=absent
+        answer_text,
+        evidence,
+        derivations=derivations,
+        judge=collector,
+        question=question,
+        absent=absent,
+        pointed=pointed,
     )
     return report, list(collector.asked)
 

@@ -59,17 +59,24 @@ class Pool:
         return self._documents[doc_id]
 
 
+def _apart(name: str) -> str:
+    """Return a name with the words apart that a file's name joins."""
+    return re.sub(r"[_\W]+", " ", name)
+
+
 class Gathered:
     """The evidence of one document taken together; facts are read when first asked for."""
 
     def __init__(self, doc_id: str, spans: list[Evidence]) -> None:
-        self.name = re.sub(r"[_\W]+", " ", doc_id)
+        self.name = _apart(doc_id)
         self.text = "\n".join(e.text for e in spans)
         self.comma = uses_comma_decimals(self.text)
         annotations = "\n".join(f"{n}: {v}" for e in spans for n, v in e.facts)
         self.annotations = hard_facts(annotations, False) if annotations else ()
         self.known = frozenset(content_stems(self.name) + content_stems(annotations.replace("_", " ")))
         self.vocabulary = frozenset(stem(w) for w in set(words(self.text)) if is_content(w))
+        self.called = tuple(dict.fromkeys(name for e in spans for name in e.called))
+        self.called_stems = frozenset(root for name in self.called for root in content_stems(_apart(name)))
         self._spans = spans
         self._facts: tuple[Fact, ...] | None = None
 

@@ -31,6 +31,7 @@ class Stated:
         asked: facts of the question: operands, and names of what is spoken of.
         said: facts of the answer's claims that stood: operands.
         lines: the content words of each sentence and row that has operands, by its number.
+        called: how the documents are named; a code or number in such a name is no statement.
     """
 
     operands: Sequence[Operand]
@@ -40,6 +41,7 @@ class Stated:
     asked: Sequence[Fact] = ()
     said: Sequence[Fact] = ()
     lines: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    called: Sequence[str] = ()
 
 
 @dataclass(slots=True)
@@ -89,7 +91,7 @@ def look_up(
             fact.kind == "identifier" and any(facts_agree(fact, s, "") for s in stated.asked)
         ):
             looked.found.append((fact, []))
-        else:
+        elif not _in_a_name(claim.text, fact, stated.called):
             open_.append(fact)
     known = [o for _, hits in looked.found for o in hits]
     for fact in (*open_, *open_):  # once more: it may follow from what is computed behind it
@@ -113,6 +115,30 @@ def look_up(
         asked = [f for f in looked.missing if any(facts_agree(f, s, "") for s in stated.asked)]
         looked.missing = [f for f in looked.missing if f not in asked]
     return looked
+
+
+def _in_a_name(text: str, fact: Fact, names: Sequence[str]) -> bool:
+    """Tell whether a fact is a part of a document's name that a claim writes out: "Rahmenvertrag_2021-17.pdf".
+
+    An amount or a day is one in a file's whole name alone: "Offer 900 EUR" may name a document, or state its price.
+    """
+    day = fact.date is not None and fact.date.day is not None
+    plain = not (day or fact.dimension)
+    least = len(fact.text) + (0 if fact.kind == "identifier" else _WORD)
+    for name in names:
+        if len(name) < least or not (plain or _FILE.search(name)):
+            continue
+        at = text.find(name)
+        while at >= 0:
+            if at <= fact.start and fact.end <= at + len(name):
+                return True
+            at = text.find(name, at + 1)
+    return False
+
+
+_FILE = re.compile(r"\.[A-Za-z]\w{1,4}$")
+_WORD = 3
+"""Characters by which a name is longer than the number in it, at least: a name that is a number alone names nothing."""
 
 
 _ORDINAL = re.compile(r"\.(?=\s+[^\W\d_A-ZÄÖÜ])")
@@ -367,7 +393,9 @@ def stated_in(pool: Pool, evidence: Sequence[int], asked: Sequence[Fact] = ()) -
     besides = [f for d in documents for f in (*d.annotations, *hard_facts(d.name))]
     heads = [head for e in evidence for head in heads_of(pool.evidence[e].text)]
     besides += [f for head in heads for f in hard_facts(head) if f.kind == "date"]  # "March 31," above "2024"
-    return Stated(operands, text, "\n".join(d.text for d in documents), besides, asked, lines=lines)
+    around = "\n".join(d.text for d in documents)
+    called = [name for d in documents for name in d.called]
+    return Stated(operands, text, around, besides, asked, lines=lines, called=called)
 
 
 _JOINED = re.compile(r"\s(?:[^\W\d_]{1,4}|[–-])\s")

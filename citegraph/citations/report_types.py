@@ -18,6 +18,8 @@ class Evidence:
         page: number of the page on which `text` starts, None when unknown; `page_breaks` gives
             (offset in document, page number) for each later page that the span touches.
         blanked: the text as the document has it when a part of it was blanked, else "".
+        called: how prompts and people name the document: its file's name, its title. They name it and state nothing.
+        cut: whether the document goes on before the text, and behind it.
     """
 
     evidence_id: str
@@ -28,6 +30,12 @@ class Evidence:
     page_breaks: tuple[tuple[int, int], ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
     blanked: str = ""
+    called: tuple[str, ...] = ()
+    cut: tuple[bool, bool] = (False, False)
+
+
+Place = tuple[str, int, int]
+"""A part of a document: its id, and the offsets of its first character and of the one behind its last."""
 
 
 @dataclass(frozen=True, slots=True)

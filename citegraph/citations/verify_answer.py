@@ -1,7 +1,7 @@
 """The ladder that judges each claim of an answer against the spans it cites, cheap steps first."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -65,6 +65,7 @@ from citegraph.citations.figures.tables import in_table
 from citegraph.citations.quotations import folded_words, labelled, quoted_in, stands_exactly, stitched
 from citegraph.citations.repair import MARK
 from citegraph.citations.report_types import Claim, Derivation, Evidence, Report, Verdict
+from citegraph.citations.report_types import Place as Part
 from citegraph.citations.word_differences import compare
 from citegraph.language.claim_cues import cues, says_silent
 from citegraph.language.claim_tokens import content_stem, content_stems, words
@@ -75,7 +76,10 @@ FLOOR = 0.2
 OWN = 5
 """Content words beside those of the question, of which a source that speaks of the claim has one."""
 SHOWN = 6_000
-"""Characters of the cited spans that a judge sees, the ones that speak most of the claim; the best one in any case."""
+"""Characters of the cited spans that a judge sees, the ones that speak most of the claim; twice as many of those that were
+pointed at and of the one that speaks most of it, and the first of them in any case."""
+LEFT_OUT = "…"
+"""The line that stands for what of a document a judge does not see."""
 SAME = 0.8
 """How far a claim runs along a sentence that it adds nothing to."""
 REPEATED = 0.6
@@ -126,6 +130,7 @@ class _Run:
         language: of the whole answer, where a claim is too short to tell its own.
         stated: what sets of spans state, read once; `places` where each span has its values.
         values_stand: the claim at hand stood before a judge ruled on it.
+        pointed: the spans that hold the passages which the writer gave for a claim, by the claim's text.
     """
 
     pool: Pool
@@ -138,6 +143,7 @@ class _Run:
     stated: dict[tuple[int, ...], Stated] = field(default_factory=dict)
     values_stand: bool = False
     places: dict[int, list[Place]] = field(default_factory=dict)
+    pointed: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
     def spans_of(self, marker: str) -> list[int]:
         """Return the evidence spans that a marker names: all of a document, or the one with that evidence
@@ -280,22 +286,27 @@ class _Run:
         return Side(stated, document.text, document.vocabulary, document.known, named)
 
     def _shown(self, query: Query, cited: Sequence[int]) -> str:
-        """Return the cited spans as a judge sees them, in order, those of several documents below the id of each."""
+        """Return the cited spans as a judge sees them, in order, those of several documents below the id of each.
+
+        First those that the writer pointed at: the names in a claim stand in many passages, what it says in one.
+        """
         best = [w.evidence for w in windows(self.pool, query.roots, list(cited), len(cited))]
+        ranked = list(dict.fromkeys([*best, *cited]))
+        pointed = self.pointed.get(query.view.text, frozenset())
+        first = [*(e for e in ranked if e in pointed), *(best[:1] if pointed else ())]
         chosen: list[int] = []
-        for e in dict.fromkeys([*best, *cited]):
+        for e in dict.fromkeys([*first, *ranked]):
             if any(self.pool.evidence[e].text in self.pool.evidence[i].text for i in chosen):
                 continue
-            if not chosen or sum(len(self.pool.evidence[i].text) for i in (*chosen, e)) <= SHOWN:
+            room = SHOWN * (2 if e in first else 1)
+            if not chosen or sum(len(self.pool.evidence[i].text) for i in (*chosen, e)) <= room:
                 chosen.append(e)
         documents = self._documents(cited)
-        shown: dict[str, list[str]] = {}
+        shown: dict[str, list[Evidence]] = {}
         for e in sorted(chosen):
-            span = self.pool.evidence[e]
-            shown.setdefault(span.doc_id, [f"[{span.doc_id}]"] if len(documents) > 1 else []).append(
-                span.text
-            )
-        return "\n\n".join("\n".join(texts) for texts in shown.values())
+            shown.setdefault(self.pool.evidence[e].doc_id, []).append(self.pool.evidence[e])
+        heads = {name: f"[{name}]\n" if len(documents) > 1 else "" for name in shown}
+        return "\n\n".join(heads[name] + _as_one(spans) for name, spans in shown.items())
 
     def _try(
         self, statement: Statement, query: Query, evidence: Sequence[int], least: float = 0.0
@@ -321,7 +332,7 @@ class _Run:
         foreign = self._in_another_language(query, evidence)
         looked = look_up(query.view, stated, repeats is None, by_code, foreign)
         silent = not least and repeats is None and says_silent(query.view.text)
-        finding = max(findings, key=lambda f: (f.assessment.found, closeness(f)), default=None)
+        finding = self._best(query, findings, evidence)
         if looked.missing and not silent:  # what is not stated need not stand anywhere
             return self._lacking(looked.missing[0], finding)
         said = self._in_another_field(query, evidence) or self._renumbered(query, repeats)
@@ -350,6 +361,16 @@ class _Run:
                 by_code=True,
             )
         return self._by_words(query, evidence, looked, finding, formula, least)
+
+    def _best(self, query: Query, findings: Sequence[Finding], evidence: Sequence[int]) -> Finding | None:
+        """Return what a claim is cited by: where most of its values stand, and of such places one that was pointed at."""
+        pointed = self.pointed.get(query.view.text, frozenset()).intersection(evidence)
+        near = examine(self.pool, query, sorted(pointed)) if pointed else []
+        return max(
+            [*near, *findings],
+            key=lambda f: (f.assessment.found, f.window.evidence in pointed, closeness(f)),
+            default=None,
+        )
 
     def _by_words(
         self,
@@ -619,7 +640,9 @@ class _Run:
             return self._other_short(query.view.text, text)
         known = self.asked_stems.union(
             *(
-                self.pool.document(name).known | self.pool.document(name).vocabulary
+                self.pool.document(name).known
+                | self.pool.document(name).vocabulary
+                | self.pool.document(name).called_stems
                 for name in self.pool.members
             )
         )
@@ -741,6 +764,20 @@ class _Run:
         return best[1] if best else None
 
 
+def _as_one(spans: Sequence[Evidence]) -> str:
+    """Return spans of a document as one text in its order: those that overlap as one, "…" where the document goes on."""
+    text, end, goes_on = "", -1, False
+    for span in sorted(spans, key=lambda span: span.start):
+        over = end - span.start
+        if text and 0 < over <= len(span.text) and text.endswith(span.text[:over]):
+            text += span.text[over:]
+        else:
+            apart = f"\n{LEFT_OUT}\n" if goes_on or (text and span.cut[0]) else "\n" if text else ""
+            text += (f"{LEFT_OUT}\n" if span.cut[0] and not text else apart) + span.text
+        end, goes_on = span.start + len(span.text), span.cut[1]
+    return f"{text}\n{LEFT_OUT}" if goes_on else text
+
+
 def _told(statement: Statement) -> str:
     """Return a claim with what stands above it in the answer: a row with the heads of its columns, an item with its lead-in."""
     if statement.cells:
@@ -766,6 +803,7 @@ def verify(
     judge: Judge | None = None,
     question: str = "",
     absent: Collection[str] = (),
+    pointed: Mapping[str, Sequence[Part]] | None = None,
 ) -> Report:
     """Hold every claim of an answer against the spans that it cites.
 
@@ -778,6 +816,8 @@ def verify(
         absent: sentences that say what no document states. No passage can show that, so none is held against them,
             and they are no claims, unless they bring a value of their own or deny nothing that can be read: then they
             are held against the documents like any other.
+        pointed: by the text of a claim, the parts of documents that its writer gave for it. A marker names a whole
+            document; these are cited, and shown to a judge, before its other parts. They decide no verdict of the code.
 
     Returns:
         All claims in order of the answer with verdicts, spans and reasons; citation precision and recall.
@@ -788,10 +828,19 @@ def verify(
     stems = frozenset(content_stems(question))
     right = [made for made in derivations if recompute(made)]
     run = _Run(pool, right, judge, hard_facts(question), (), stems, language_of(answer_text))
+    run.pointed = {
+        text: frozenset(i for i, span in enumerate(evidence) if any(_touches(span, part) for part in parts))
+        for text, parts in (pointed or {}).items()
+    }
     statements = [s for s in statements if s.text not in absent or not _denies(s.text) or not run.knows(s)]
     claims = tuple(_with_backing(run, run.judge_next(s)) for s in statements)
     unknown = tuple(dict.fromkeys(m for s in statements for m in s.markers if not run.spans_of(m)))
     return Report(claims, _precision(claims), _recall(claims), unknown)
+
+
+def _touches(span: Evidence, part: Part) -> bool:
+    doc_id, start, end = part
+    return span.doc_id == doc_id and span.start < end and start < span.start + len(span.text)
 
 
 def _denies(text: str) -> bool:

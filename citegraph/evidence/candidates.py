@@ -161,9 +161,14 @@ def rank(
 
 def stated(part: BucketPlan, values: dict[str, Any]) -> int:
     """Return 1 when a document has a value for the field asked first, 0 else; only where filters chose the documents."""
+    asked = asked_first(part)
+    return int(bool(part.get("filters")) and asked in values)
+
+
+def asked_first(part: BucketPlan) -> str:
+    """Return the first field that is asked for and is no condition, "" for none."""
     filtered = {clause.get("field") for clause in part.get("filters", [])}
-    asked = [name for name in part.get("asked", []) if name not in filtered]
-    return int(bool(filtered) and bool(asked) and asked[0] in values)
+    return next((name for name in part.get("asked", []) if name not in filtered), "")
 
 
 def own_names(bucket: Bucket, values: dict[str, Any]) -> list[str]:

@@ -241,7 +241,7 @@ def unjudged(state: State) -> Decision:
 
 async def settled(corpus: Corpus, state: State) -> bool:
     """Tell whether the passages need no review: the only document that the filters match is in view whole, and the finder
-    reads the answer in it.
+    reads the answer in it, to the question and to each part that its reader took it apart into.
     """
     plan, finder = state["plan"], corpus.finder
     if finder is None or plan.get("sides") or plan.get("set") or plan["kind"] != "passages":
@@ -254,8 +254,13 @@ async def settled(corpus: Corpus, state: State) -> bool:
     seen = {item["id"] for item in state["evidence"]}
     if not whole or len(whole) > SHORT or not {chunk.chunk_id for chunk in whole} <= seen:
         return False
-    spans = await asyncio.to_thread(finder.find, state["question"], [chunk.text for chunk in whole])
-    return any(span.margin >= CERTAIN for span in spans)
+    texts = [chunk.text for chunk in whole]
+    parts = [part["query"] for part in state["decomposition"].get("subqueries", [])]
+    for asked in dict.fromkeys([state["question"], *parts]):
+        spans = await asyncio.to_thread(finder.find, asked, texts)
+        if not any(span.margin >= CERTAIN for span in spans):
+            return False
+    return True
 
 
 def may_go_on(state: State, context: Context) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from citegraph.corpus.index.searcher import TermWeights, holds, term_weights
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.encoder.multilingual import wants_fact
-from citegraph.evidence.candidates import Candidate, Candidates, find_candidates
+from citegraph.evidence.candidates import Candidate, Candidates, asked_first, find_candidates
 from citegraph.evidence.in_force import in_force
 from citegraph.evidence.next_calls import allowed_buckets, elsewhere, enough, widen, widen_or_ask
 from citegraph.evidence.passages import hydrate, signature
@@ -157,8 +157,8 @@ async def review_passages(corpus: Corpus, state: State, context: Context, *, rea
     """Review the evidence for a fact: is a document found, only one, and does it hold what is asked?
 
     Args:
-        read: a model reads the passages afterwards. Then no word that they lack ends the run or asks back: words are
-            said in many ways, and whoever reads says what is not stated.
+        read: a model reads the passages afterwards. Then no word that they lack ends the run, asks back or searches
+            elsewhere: words are said in many ways, and whoever reads says what is not stated, and where it may stand.
     """
     plan = state["plan"]
     candidates = await find_candidates(corpus, plan, state.get("evidence", []), state["question"])
@@ -196,7 +196,7 @@ async def review_passages(corpus: Corpus, state: State, context: Context, *, rea
             return enough("one version is in force", targets=[kept[0].doc_id], notes=[line], open=True)
     if len(tied) > 1 and named_apart(plan, tied):
         targets = [item.doc_id for item in tied]
-        return enough("each of them is named", targets=targets, several=len(tied))
+        return enough("each of them is named", targets=targets, several=len(tied), open=read)
     if len(tied) > 1 and read:
         # Whoever reads them sees whether they answer differently.
         targets = [item.doc_id for item in tied[:MAX_OPTIONS]]
@@ -219,19 +219,24 @@ async def review_passages(corpus: Corpus, state: State, context: Context, *, rea
     if len(tied) > 1:
         return every_one_of(tied)
     targets = [item.doc_id for item in candidates.ranked[:3]]
+<<<<<<< HEAD
     weak = (
         candidates.ranked[0].score < context.score_threshold
         and not candidates.matched
         and not holds_the_codes(plan, candidates.ranked[0])
     )
     if weak and not spent(state, context):
+=======
+    weak = candidates.ranked[0].score < context.score_threshold and not candidates.matched
+    if weak and not read and not spent(state, context):
+>>>>>>> model
         widened = await widen(corpus, state, context)
         if widened:
             return widened
     hop = await follow(corpus, state, context, candidates)
     if hop is not None:
         return hop
-    stated = bool(candidates.ranked[0].states) and not state["decomposition"].get("subqueries")
+    stated = states_all(corpus, plan, candidates.ranked[0], state["decomposition"])
     return enough(
         "a document covers the question",
         targets=targets,
@@ -241,6 +246,7 @@ async def review_passages(corpus: Corpus, state: State, context: Context, *, rea
     )
 
 
+<<<<<<< HEAD
 def holds_the_codes(plan: Plan, best: Candidate) -> bool:
     """Tell whether a question names something by a code and a document holds all of its names.
 
@@ -249,6 +255,23 @@ def holds_the_codes(plan: Plan, best: Candidate) -> bool:
     part = plan["per_bucket"].get(best.bucket, plan["per_bucket"][plan["buckets"][0]])
     coded = any(any(map(str.isdigit, name)) for name in [*part["names"], *part["identifiers"]])
     return coded and not best.missing
+=======
+def states_all(corpus: Corpus, plan: Plan, found: Candidate, decomposition: Decomposed) -> bool:
+    """Tell whether a document states in a field all that is asked, as far as its reader says what that is.
+
+    What the rules take for the field that is asked may be one that is only near: a model that read the question names
+    what it asks about, and where the field's words do not hold that, whoever reads the passages decides.
+    """
+    if not found.states or decomposition.get("subqueries"):
+        return False
+    topics = decomposition.get("topic_terms", []) if decomposition.get("by") else []
+    bucket = corpus.buckets[found.bucket]
+    field = bucket.field(asked_first(plan["per_bucket"].get(found.bucket, {})))
+    names = [item["name"] for item in decomposition.get("entities", [])]
+    known = " ".join([*((field.name.replace("_", " "), *field.words) if field else ()), *names])
+    held = stems(known, bucket.language)
+    return all(stem(word, bucket.language) in held for topic in topics for word in content_words(topic))
+>>>>>>> model
 
 
 def rivals_of(candidates: Candidates, plan: Plan) -> list[str]:

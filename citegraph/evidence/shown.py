@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from citegraph.corpus.schema.bucket import Bucket, show
-from citegraph.corpus.schema.document import Chunk
+from citegraph.corpus.schema.document import Chunk, Document, page_at
 from citegraph.corpus.schema.field import Value
 from citegraph.evidence import excerpts
 from citegraph.evidence.excerpts import Span
@@ -101,6 +101,7 @@ def pieces(
         for doc_id, own in by_document.items()
     }
     order = list(by_document)
+    whole = {doc_id: corpus.documents.get(doc_id) for doc_id in order}
     made: list[Piece] = []
     for group, spans in sorted(
         zip(groups, parts, strict=True),
@@ -109,7 +110,8 @@ def pieces(
             one[0][0].start,
         ),
     ):
-        made += by_page(group, spans, known[group[0].doc_id])
+        doc_id = group[0].doc_id
+        made += by_page(group, spans, known[doc_id], around(whole[doc_id], group))
     return made
 
 
@@ -151,8 +153,24 @@ def shown_parts(
     return excerpts.excerpts(found, asked, room)
 
 
-def by_page(group: Sequence[Chunk], spans: Sequence[Span], known: str) -> Iterator[Piece]:
-    """Yield what is shown of overlapping chunks, a piece for each page; "…" stands for lines that are left out."""
+def around(document: Document | None, group: Sequence[Chunk]) -> tuple[str, str]:
+    """Return what of a document stands before and behind overlapping chunks, on the pages that they begin and end on."""
+    if document is None:
+        return "", ""
+    start, end = group[0].start, group[-1].end
+    first, last = page_at(document.pages, start), page_at(document.pages, end - 1)
+    before = document.text[first.start if first else 0 : start]
+    return before, document.text[end : last.end if last else None]
+
+
+def by_page(
+    group: Sequence[Chunk], spans: Sequence[Span], known: str, outside: tuple[str, str] = ("", "")
+) -> Iterator[Piece]:
+    """Yield what is shown of overlapping chunks, a piece for each page; "…" stands for what is left out.
+
+    Args:
+        outside: what stands before and behind the chunks on their first and last page.
+    """
     text, head = text_of(group), group[0]
     for page, start, end in page_spans(group, text):
         parts = [(max(a, start), min(b, end)) for a, b in spans if a < end and b > start]
@@ -160,10 +178,12 @@ def by_page(group: Sequence[Chunk], spans: Sequence[Span], known: str) -> Iterat
         if not parts:
             continue
         edges = [start, *(edge for part in parts for edge in part), end]
-        gaps = [text[a:b].strip() for a, b in zip(edges[::2], edges[1::2], strict=True)]
-        said = f"{LEFT_OUT}\n" if gaps[0] else ""
+        gaps = [text[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True)]
+        gaps[0] = (outside[0] if not start else "") + gaps[0]
+        gaps[-1] += outside[1] if end == len(text) else ""
+        said = f"{LEFT_OUT}\n" if gaps[0].strip() else ""
         for number, (a, b) in enumerate(parts, 1):
-            said += text[a:b].strip("\n\f") + (f"\n{LEFT_OUT}\n" if gaps[number] else "\n")
+            said += text[a:b].strip("\n\f") + (f"\n{LEFT_OUT}\n" if gaps[number].strip() else "\n")
         place = f"{head.source_file}, {page}" if page else head.source_file
         own = [chunk for chunk in group if chunk.start < head.start + end and chunk.end > head.start + start]
         yield Piece(

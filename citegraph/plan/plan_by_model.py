@@ -42,7 +42,7 @@ A company by its first word, as questions name it, scores 0.72 to 0.78; taken as
 
 PROMPT = Prompt(
     "schema_plan",
-    "schema_plan-5",
+    "schema_plan-6",
     """You bind what a question asks to the typed fields of an archive's documents. You do not answer it.
 
 You get today's date, the schemas of the buckets that may hold the answer with how many of their documents state a
@@ -53,17 +53,22 @@ with one JSON object:
 - plans: one entry for each bucket that can hold the answer; leave out the others.
   - filters: the conditions that all of the documents must meet, as {field, operator, values}. Only fields of that
     bucket's schema; values as strings: dates as YYYY-MM-DD, relative ones worked out from today; amounts as
-    "1000 EUR", or bare when the question names no currency; "EUR" alone for any amount in that currency; names as they
-    are stored. "!=" and "not in" for what is left out, `missing` and `exists` with no values for fields that are not, or
-    are, stated. `=` on a field of several values asks for one of them; `contains` and `starts with` for a part of a
-    text or name ("FA-2017" of numbers like it). What is left out, and any comparison, keeps only documents that state
-    the field: add `missing` as an alternative where those count too. A filter narrows everything: set it only for what
-    the question demands, never for what it asks.
+    "1000 EUR", or bare when the question names no currency; "EUR" alone for any amount in that currency; quantities with
+    the unit of the question ("500 mA" where the field is in A), bare only in the field's own; names, codes, serial numbers
+    and fingerprints as <values> shows them stored, else whole and as the question writes them. "!=" and "not in" for what
+    is left out. `exists` and `missing`, with values [], ask whether anything is known of the field in a document, not what
+    it is: `missing` for "without a due date", never for a value that is only unlikely or unknown to you. `=` on a field of
+    several values asks for one of them; `contains` and `starts with` for a part of a text or name ("FA-2017" of numbers
+    like it). What is left out, and any comparison, keeps only documents that state the field: add `missing` as an
+    alternative where those count too. A filter narrows everything: set it only for what the question demands, never for
+    what it asks.
   - either: alternatives that filters cannot say ("A in 2024 or B in 2026"): each is a list of filters that hold
     together, and one of the lists must hold. Mostly empty; several values of one field are one filter with `in`.
-  - text: words that the documents' text must hold for a condition of the question that no field holds ("an audit
-    right"); otherwise "".
-  - aggregate and aggregate_field: only for a number over many documents, otherwise none and "". `distinct` counts the
+  - text: with whole_set, a condition of the question that no field holds, in the few words that one passage of each such
+    document will hold, all of them ("audit right"): the program reads the texts for them, and lists or counts only the
+    documents that have them. One condition, no alternatives, nothing denied; not what is asked for; otherwise "".
+  - aggregate and aggregate_field: only for a number over many documents, otherwise none and "". A list says how many
+    documents it has: "how many, and which ones" is none; "how many" alone is `count`. `distinct` counts the
     different values of a field; the field "due_date - invoice_date" is the days between two dates. Never a field that
     is only near what is asked: when no field holds it, none. `share` is the percentage that the documents under
     `filters` are of those under `share_of`: of their number, or of the sum of aggregate_field.

@@ -467,11 +467,18 @@ class TableRows(TypedDict):
     behind: NotRequired[list[list[str]]]
 
 
+class Pointed(TypedDict):
+    """The parts of documents that a model gave for a claim: those of the passages whose numbers stand behind it."""
+
+    claim: str
+    spans: list[CitedSpan]
+
+
 class Draft(TypedDict, total=False):
     """An answer before it is verified; `by` says who wrote it ("model", "own", "rules").
 
     `feedback` sends it back to compose; `unverifiable` gives it to the rules; `message_id` is that of the streamed text;
-    `absent` are sentences that say what nothing states; `refused` the places in the text of claims that go back; `operands` the lines that state what a model's calculations were made of; `computed` marks a table of groups; `notes` travel with it inside one node only.
+    `absent` are sentences that say what nothing states; `refused` the places in the text of claims that go back; `pointed` the passages behind each of a model's claims; `operands` the lines that state what a model's calculations were made of; `computed` marks a table of groups; `notes` travel with it inside one node only.
     """
 
     text: str
@@ -482,6 +489,7 @@ class Draft(TypedDict, total=False):
     table: TableRows
     derivations: list[NumberMade]
     absent: list[str]
+    pointed: list[Pointed]
     operands: list[CitedSpan]
     refused: list[list[int]]
     partial: str
@@ -494,11 +502,12 @@ class Draft(TypedDict, total=False):
 
 
 class Correction(TypedDict):
-    """A draft that was sent back, with why."""
+    """A draft that was sent back, with why; `ruled` is what a model said of its claims (verdict and reason), by the case's key."""
 
     text: str
     feedback: str
     claims: int
+    ruled: NotRequired[dict[str, list[str]]]
 
 
 class Left(TypedDict, total=False):

@@ -192,6 +192,45 @@ async def test_a_judge_that_failed_is_not_asked_again_after_the_correction(open_
     assert answer.text == f"{RIGHT} {VAGUE}"
 
 
+async def test_a_claim_is_ruled_on_once_however_often_others_are_corrected(open_session: OpenSession) -> None:
+    said: list[str] = []
+
+    def rules(messages: list[BaseMessage]) -> Any:
+        said.append(messages[-1].text)
+        count = messages[-1].text.count("<claim_")
+        return {"rulings": [ruling("supported", number)["rulings"][0] for number in range(1, count + 1)]}
+
+    other = "An open base leaves the collector-emitter voltage of the NV2N517 within its tabulated ceiling [nv2n517]."
+    models, script = writing(f"{WRONG} {VAGUE}", f"1: {other}", verify=rules)
+    async with open_session(models) as session:
+        answer = await session.ask(QUESTION, thread_id="ruled")
+        state = await session.graph.aget_state({"configurable": {"thread_id": "ruled"}})
+    assert answer.text == f"{other} {VAGUE}"
+    assert script.steps().count("compose") == 2
+    first, second = said
+    assert "<claim_1>\nA ceiling for" in first
+    claims = second.partition("<claim_1>")[2].partition("</claim_1>")[0]
+    assert (claims.strip().startswith("An open base"), second.count("<claim_")) == (True, 1)
+    told = f"<answer>\n{answer.text}\n</answer>".replace(" [nv2n517]", "").replace(". ", ".\n")
+    assert told in second, "what it says besides may be spoken of"
+    (kept,) = state.values["corrections"]
+    assert list(kept["ruled"].values()) == [["supported", "judged by a model: the limit is stated"]]
+    assert [claim.verdict for claim in answer.claims] == ["supported", "supported"]
+
+
+async def test_what_a_judge_refused_is_not_asked_until_it_is_let_pass(open_session: OpenSession) -> None:
+    verdicts = iter(["unsupported", "supported"])
+
+    def rules(messages: list[BaseMessage]) -> Any:
+        return {"rulings": [*ruling("supported")["rulings"], *ruling(next(verdicts), 2)["rulings"]]}
+
+    models, script = writing(f"{RIGHT} {VAGUE}", f"1: {VAGUE}", verify=rules)
+    async with open_session(models) as session:
+        answer = await session.ask(QUESTION, context=Context(max_corrections=2))
+    assert answer.text == RIGHT
+    assert (script.steps().count("compose"), script.steps().count("verify")) == (3, 1)
+
+
 # ---------------------------------------------------------------- conflicts
 
 

@@ -354,6 +354,43 @@ async def test_no_word_that_the_passages_lack_keeps_the_model_from_reading_them(
     assert "kestrelwick-kw-240117" in decision["targets"]
 
 
+@pytest.mark.parametrize(
+    ("topics", "decides"), [([], False), (["total amount"], False), (["early payment rebate"], True)]
+)
+async def test_a_field_that_is_only_near_what_a_model_read_ends_no_review(
+    topics: list[str], decides: bool, services: Services
+) -> None:
+    state = await searched(services, "What is the total of invoice KW-240117?", "invoices")
+    state["decomposition"] |= {"by": "model", "topic_terms": topics}
+    assert (await decided(services, state))["decision"]["open"] is decides
+    rules = {**state, "decomposition": {**state["decomposition"], "by": ""}}
+    assert not (await decided(services, rules))["decision"]["open"]
+
+
+async def test_a_weak_search_goes_to_the_model_before_other_buckets_are_searched(services: Services) -> None:
+    state = await searched(services, "Which lubricant grade suits the spindle of the lathe?", "datasheets")
+    alone = await decided(services, state, score_threshold=1.0)
+    assert alone["decision"]["reason"] == "inferred filters were lifted"
+    state["decomposition"] |= {"by": "model", "topic_terms": ["lubricant grade"]}
+    modelled, script = with_models(
+        services, [{"status": "enough", "reason": "no part is meant", "next_calls": []}]
+    )
+    update = await Review(modelled)(state, runtime(score_threshold=1.0))
+    assert script.steps() == ["review"]
+    assert (update["decision"]["status"], update["calls"]) == ("enough", [])
+
+
+async def test_a_comparison_is_read_where_no_field_states_what_is_compared(services: Services) -> None:
+    question = "Which has the higher current, NV2N517 or NV2N518?"
+    state = await searched(services, question, "datasheets")
+    state["decomposition"] |= {"by": "model", "topic_terms": ["creepage distance"]}
+    modelled, script = with_models(
+        services, [{"status": "enough", "reason": "neither says", "next_calls": []}]
+    )
+    decision = (await Review(modelled)(state, runtime()))["decision"]
+    assert (script.steps(), decision["targets"]) == (["review"], ["nv2n517", "nv2n518"])
+
+
 def test_may_ask_and_may_go_on() -> None:
     assert may_ask({}, Context(), "ambiguous")
     assert not may_ask({}, Context(max_clarifications=0), "ambiguous")

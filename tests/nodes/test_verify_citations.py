@@ -241,3 +241,21 @@ def test_what_is_looked_at_beside_a_span_ends_with_a_line_or_a_word() -> None:
     assert (words[begin - 1], words[stop]) == (" ", " ")
     assert with_surroundings("x" * 1000, 500, 510) == (500, 510)
     assert with_surroundings("short", 1, 3) == (0, 5)
+
+
+def test_evidence_knows_what_its_document_is_called_and_where_it_is_cut() -> None:
+    text = "The parser reads past its buffer. Fixed in 3.4.1."
+    document = Document("adv", "generic", text, "notes/QSEC-2031.md", "", title="Buffer notice")
+    part = as_evidence(document, 0, 33, {})
+    assert part.called == ("notes/QSEC-2031.md", "QSEC-2031.md", "QSEC-2031", "Buffer notice")
+    assert (part.cut, as_evidence(document, 34, len(text), {}).cut) == ((False, True), (True, False))
+    assert as_evidence(document, 0, len(text), {}).cut == (False, False)
+
+
+def test_what_a_writer_is_told_says_where_it_was_cut() -> None:
+    long = claim("unsupported", quote="so it is " * 60, doc_id="d")
+    said = correction(Report(claims=(long,), precision=0, recall=0))
+    assert said.endswith("so it is so …”")
+    assert correction(
+        Report(claims=(claim("unsupported", quote="so\nit is", doc_id="d"),), precision=0, recall=0)
+    ).endswith("“so it is”")

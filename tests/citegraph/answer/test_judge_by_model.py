@@ -31,3 +31,8 @@ EVIDENCE = [
 )
 def test_the_fields_are_those_of_the_documents_that_the_text_is_of(text: str, documents: list[str]) -> None:
     assert fields_of(text, EVIDENCE) == [f"title: {doc_id}" for doc_id in documents]
+
+
+def test_a_text_that_is_cut_is_of_its_document_and_the_names_of_that_are_told() -> None:
+    cut = Evidence("c", "deed", "Price: 900 EUR", facts=(("title", "Deed"),), called=("deed.pdf", "Deed"))
+    assert fields_of("…\nPrice: 900 EUR\n…", [cut]) == ["title: Deed; called: deed.pdf"]

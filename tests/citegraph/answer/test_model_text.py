@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from citegraph.answer.model_text import Shown, as_it_comes, put_right
+from citegraph.answer.model_text import Shown, as_it_comes, put_right, without_numbers
 from citegraph.answer.statements import derivations_of
 from citegraph.citations.report_types import Evidence
 from citegraph.citations.verify_answer import verify
@@ -182,3 +182,15 @@ REFUSED = [
 )
 def test_only_refused_statements_are_written_again(reply: str, text: str) -> None:
     assert put_right(DRAFT, REFUSED, reply, SHOWN) == text
+
+
+def test_the_passages_of_each_statement_are_kept_by_their_places() -> None:
+    written = "It pays $610,000.00 [1] [3].\n\n- The term is long [2].\n\nNo day is given [0]."
+    assert SHOWN.filled(written).pointed == (("It pays $610,000.00.", (0, 2)), ("The term is long.", (1,)))
+
+
+def test_statements_that_are_written_again_are_those_of_the_text_that_they_enter() -> None:
+    reply = "1: The fee is $610,000.00 [1].\n2. No term is given [0].\n3:"
+    filled = SHOWN.filled(without_numbers(reply))
+    assert filled.pointed == (("The fee is $610,000.00.", (0,)),)
+    assert filled.absent == ("No term is given.",)

@@ -331,3 +331,83 @@ def test_a_code_of_one_letter_must_stand_in_the_source(codes: str, verdict: str)
     ]
     report = verify(f"The hazard statements are {codes} [a].", sheet)
     assert [claim.verdict for claim in report.claims] == [verdict]
+
+
+# ---------------------------------------------------------------- the passages that a writer points at
+
+FILLER = " ".join(f"Matter {number} is kept in good order by whoever holds it." for number in range(75))
+HEAD = f"Harbour Supply Deed between Orrin Freight Ltd and Quayside Stores Ltd, notices and deliveries.\n{FILLER}"
+CLAUSE = f"{FILLER}\nNotices take effect on the second working day after they are handed over."
+DEED = HEAD + "\n\n" + CLAUSE
+SPANS = [
+    Evidence("d:0", "deed", HEAD, 0, cut=(False, True)),
+    Evidence("d:1", "deed", CLAUSE, len(HEAD) + 2, cut=(True, False)),
+]
+NOTICE = "Under the Harbour Supply Deed between Orrin Freight Ltd and Quayside Stores Ltd notices work two working days later"
+CLAUSE_PLACE = ("deed", len(DEED) - 60, len(DEED))
+
+
+def judged_by(pointed: dict[str, list[tuple[str, int, int]]] | None) -> tuple[str, str]:
+    """Return the evidence that a judge is shown for the notice, and the span that the claim then cites."""
+    shown: list[str] = []
+
+    def judge(claim: str, evidence: str) -> Judgement:
+        shown.append(evidence)
+        return Judgement("supported", "it says so")
+
+    (claim,) = verify(f"{NOTICE} [deed].", SPANS, judge=judge, pointed=pointed).claims
+    assert claim.verdict == "supported"
+    return shown[0], claim.evidence_id
+
+
+def test_a_judge_sees_the_passage_that_the_writer_gave_whatever_names_the_claim_holds() -> None:
+    text, cited = judged_by(None)
+    assert ("second working day" in text, cited) == (False, "d:0"), "the names stand at the head"
+    text, cited = judged_by({f"{NOTICE}.": [CLAUSE_PLACE]})
+    assert ("second working day" in text, cited) == (True, "d:1")
+    assert "Quayside Stores" in text, "what speaks most of the claim is shown, too"
+
+
+def test_a_passage_that_was_given_makes_no_value_stand() -> None:
+    wrong = "Under the Harbour Supply Deed notices take effect on the 900th working day [deed]."
+    without = verify(wrong, SPANS).claims[0].verdict
+    given = verify(wrong, SPANS, pointed={wrong.replace(" [deed]", ""): [CLAUSE_PLACE]}).claims[0].verdict
+    assert (without, given) == ("unsupported", "unsupported")
+
+
+def test_a_judge_sees_pieces_that_overlap_as_one_and_where_the_document_goes_on() -> None:
+    words = "The carrier insures each crate against loss at sea and the buyer pays the premium of that cover in full."
+    spans = [
+        Evidence("a", "deed", words[:70], 0, cut=(False, True)),
+        Evidence("b", "deed", words[40:90], 40, cut=(True, True)),
+    ]
+    seen: list[str] = []
+
+    def judge(claim: str, evidence: str) -> None:
+        seen.append(evidence)
+
+    verify("Loss at sea is covered by the carrier, at the cost of the buyer [deed].", spans, judge=judge)
+    assert seen == [f"{words[:90]}\n…"]
+
+
+def test_a_documents_name_may_stand_in_a_claim_and_states_nothing() -> None:
+    text = "The carrier insures each crate against loss at sea."
+    called = ("frames/Zandvoort_Frame-7714.pdf", "Zandvoort_Frame-7714.pdf", "Zandvoort Frame Covenant 7714")
+    spans = [Evidence("a", "d41", text, called=called)]
+    for name in called:
+        said = f"According to {name} the carrier insures each crate against loss at sea [d41]."
+        assert verify(said, spans).claims[0].verdict == "supported"
+        assert verify(said, [Evidence("a", "d41", text)]).claims[0].verdict != "supported"
+    other = "According to Zandvoort_Frame-7715.pdf the carrier insures each crate against loss at sea [d41]."
+    assert verify(other, spans).claims[0].verdict != "supported"
+
+
+@pytest.mark.parametrize(
+    "said", ["The offer 900 EUR is open [o].", "The price is 900 EUR [o].", "It costs 900 [o]."]
+)
+def test_an_amount_in_a_title_backs_no_amount(said: str) -> None:
+    called = ("offer 900 EUR.pdf", "offer 900 EUR", "900")
+    spans = [
+        Evidence("a", "o", "The offer is open for two weeks; its price stands in the annex.", called=called)
+    ]
+    assert verify(said, spans).claims[0].verdict != "supported"

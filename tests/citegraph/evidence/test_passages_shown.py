@@ -1,7 +1,7 @@
 """Passages as a model reads them: overlaps joined, dumps of bytes and empty lines out, numbers of one line kept."""
 
-from citegraph.corpus.schema.document import Chunk
-from citegraph.evidence.shown import joined, readable, text_of
+from citegraph.corpus.schema.document import Chunk, Document, Page
+from citegraph.evidence.shown import around, by_page, joined, readable, text_of
 
 TEXT = "The first clause holds. The second clause holds. The third clause holds."
 DUMP = """Serial Number:
@@ -41,3 +41,35 @@ def test_dumps_of_bytes_are_left_out_and_numbers_stay() -> None:
 
 def test_indents_and_runs_of_empty_lines_are_cut() -> None:
     assert readable("      Total   5\n\n\n\n        of which   2   \n") == "Total   5\n\n  of which   2\n"
+
+
+def shown(
+    document: Document, start: int, end: int, pages: tuple[int | None, int | None] = (None, None)
+) -> list[str]:
+    """Return the texts of the pieces of one chunk of a document."""
+    own = document.text[start:end]
+    one = Chunk(
+        "c", "deed", "contracts", 1, own, start, end, "h", "deed.pdf", page_first=pages[0], page_last=pages[1]
+    )
+    return [piece.passage.text for piece in by_page([one], [(0, len(own))], "", around(document, [one]))]
+
+
+def test_a_passage_says_where_its_document_goes_on() -> None:
+    plain = Document("deed", "contracts", TEXT, "deed.pdf", "")
+    assert shown(plain, 0, len(TEXT)) == [TEXT]
+    assert shown(plain, 0, 30) == [f"{TEXT[:30]}\n…"]
+    assert shown(plain, 24, 60) == [f"…\n{TEXT[24:60]}\n…"]
+    assert shown(plain, 24, len(TEXT)) == [f"…\n{TEXT[24:]}"]
+
+
+def test_a_page_that_is_shown_whole_is_not_cut() -> None:
+    text = "First page, all of it.\fSecond page goes on here.\fThird page."
+    edges = [0, text.index("Second"), text.index("Third")]
+    pages = tuple(
+        Page(number, edges[number - 1], end)
+        for number, end in zip((1, 2, 3), (23, 49, len(text)), strict=True)
+    )
+    document = Document("deed", "contracts", text, "deed.pdf", "", pages=pages)
+    assert shown(document, 0, 22, (1, 1)) == ["First page, all of it."]
+    assert shown(document, 0, 40, (1, 2)) == ["First page, all of it.", f"{text[23:40].strip()}\n…"]
+    assert shown(document, 30, len(text), (2, 3)) == [f"…\n{text[30:48].strip()}", "Third page."]
