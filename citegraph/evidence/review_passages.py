@@ -219,17 +219,8 @@ async def review_passages(corpus: Corpus, state: State, context: Context, *, rea
     if len(tied) > 1:
         return every_one_of(tied)
     targets = [item.doc_id for item in candidates.ranked[:3]]
-<<<<<<< HEAD
-    weak = (
-        candidates.ranked[0].score < context.score_threshold
-        and not candidates.matched
-        and not holds_the_codes(plan, candidates.ranked[0])
-    )
-    if weak and not spent(state, context):
-=======
     weak = candidates.ranked[0].score < context.score_threshold and not candidates.matched
     if weak and not read and not spent(state, context):
->>>>>>> model
         widened = await widen(corpus, state, context)
         if widened:
             return widened
@@ -246,16 +237,6 @@ async def review_passages(corpus: Corpus, state: State, context: Context, *, rea
     )
 
 
-<<<<<<< HEAD
-def holds_the_codes(plan: Plan, best: Candidate) -> bool:
-    """Tell whether a question names something by a code and a document holds all of its names.
-
-    A question in another language than its document shares no other word with it.
-    """
-    part = plan["per_bucket"].get(best.bucket, plan["per_bucket"][plan["buckets"][0]])
-    coded = any(any(map(str.isdigit, name)) for name in [*part["names"], *part["identifiers"]])
-    return coded and not best.missing
-=======
 def states_all(corpus: Corpus, plan: Plan, found: Candidate, decomposition: Decomposed) -> bool:
     """Tell whether a document states in a field all that is asked, as far as its reader says what that is.
 
@@ -271,7 +252,6 @@ def states_all(corpus: Corpus, plan: Plan, found: Candidate, decomposition: Deco
     known = " ".join([*((field.name.replace("_", " "), *field.words) if field else ()), *names])
     held = stems(known, bucket.language)
     return all(stem(word, bucket.language) in held for topic in topics for word in content_words(topic))
->>>>>>> model
 
 
 def rivals_of(candidates: Candidates, plan: Plan) -> list[str]:

@@ -61,7 +61,7 @@ def test_a_value_goes_to_the_field_that_its_words_speak_of(
 
 
 def test_what_asks_for_a_date_becomes_a_word_of_it(boats: Bucket) -> None:
-    question = "until what day may they keep the boat?"
+    question = "on which day does it finish?"
     field = understood(boats, question).field("brought_back")
     assert field is not None
     assert field.words
