@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from citegraph.run.services import Services
 from server.chat_fronts import cited, completions
-from server.chat_fronts.mcp_server import McpEndpoint, served_mcp
+from server.chat_fronts.mcp_endpoint import McpEndpoint, served_mcp
 from server.guard.admission import Gate
 from server.guard.bodies import BoundedBodies
 from server.line_safe import JsonText

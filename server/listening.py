@@ -12,7 +12,6 @@ from citegraph.run.services import Services
 from citegraph.settings import load_settings
 from graph.served import announced
 from server.app import app, create_app
-from server.chat_fronts.mcp_server import make_mcp
 from server.logs import configuration
 
 KEPT = 75
@@ -61,6 +60,8 @@ def serve(host: str, port: int, **options: Any) -> None:
 
 def serve_stdio() -> None:
     """Serve MCP to a client at the other end of stdin and stdout, as the owner of everything, until it goes away."""
+    from server.chat_fronts.mcp_server import make_mcp
+
     own = create_app(Services(load_settings(), trusted=True))
 
     async def run() -> None:

@@ -2,18 +2,17 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from typing import Annotated, Any, Literal
 
-from fastapi import FastAPI
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context as CallContext
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from pydantic import Field, ValidationError
-from starlette.types import Receive, Scope, Send
 
 from citegraph.answer.chat_text import chat_text, chosen_reply, cited_url
 from citegraph.corpus.records.access import OWNER, Principal
@@ -306,32 +305,8 @@ UNCHECKED = TransportSecuritySettings(enable_dns_rebinding_protection=False)
 """Hosts and origins are checked by the gate before every route."""
 
 
-@asynccontextmanager
-async def served_mcp(app: FastAPI) -> AsyncIterator[None]:
-    """Serve the protocol over HTTP for the life of an application that `running.opened` has opened."""
-    mcp = make_mcp(lambda: app.state.running)
+def session_manager(running: Callable[[], RunningAlone]) -> StreamableHTTPSessionManager:
+    """Return what answers the protocol over HTTP while its `run()` is entered."""
+    mcp = make_mcp(running)
     mcp.streamable_http_app(stateless_http=True, json_response=True, transport_security=UNCHECKED)
-    app.state.mcp = mcp.session_manager
-    ready, done = asyncio.Event(), asyncio.Event()
-
-    # In a task of its own: the manager's scope must be left in the task that entered it, and a lifespan promises none.
-    async def run() -> None:
-        async with mcp.session_manager.run():
-            ready.set()
-            await done.wait()
-
-    task = asyncio.create_task(run())
-    await ready.wait()
-    try:
-        yield
-    finally:
-        done.set()
-        await task
-
-
-class McpEndpoint:
-    """The route of the protocol, an ASGI application."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand a request on."""
-        await scope["app"].state.mcp.handle_request(scope, receive, send)
+    return mcp.session_manager

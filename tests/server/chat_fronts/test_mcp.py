@@ -1,6 +1,7 @@
 """MCP by the SDK's own client: tools and resources over HTTP in this process, and over stdio with a child."""
 
 import json
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -119,3 +120,11 @@ async def test_over_stdio_the_owner_asks(sample_home: Path, tmp_path: Path) -> N
         answer = data(await session.call_tool("ask", {"question": LOOKUP}))
         assert answer["status"] == "answered"
         assert answer["citations"][0]["url"].startswith("/cited/nv2n517")
+
+
+def test_its_sdk_is_not_loaded_before_a_client_asks() -> None:
+    code = (
+        "import sys, server.listening; print([name for name in ('mcp', 'mcp_types') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
