@@ -36,6 +36,7 @@ LATE = {
     "nodes.agent": MODEL,
     "nodes.compose": MODEL,
     "tools.value_rows": COMMAND,
+    "server.listening": "the SDK of MCP is loaded only where a client of it asks",
     "server.running": "the served graphs exist inside LangGraph Server only",
 }
 COMMANDS = ("cli.", "benches.")

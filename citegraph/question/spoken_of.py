@@ -22,6 +22,7 @@ from citegraph.question.phrases import find_phrase
 SURE, RIVAL = 0.5, 0.3
 """Share of a field from which each word of a run speaks of it; share of another one in a word beside it that casts doubt."""
 
+CONDITION = ROLES.index("condition")
 ANY_DAY = date(2000, 1, 1)
 """Only where dates stand is wanted, not which they are."""
 
@@ -67,7 +68,8 @@ def words_of(bucket: Bucket, question: str) -> tuple[tuple[int, int, Shares], ..
 def spoken_of(bucket: Bucket, question: str, start: int, end: int, *, among: Collection[str]) -> str | None:
     """Return the field that a value surely speaks of, None where the tagger is not sure or it speaks of another one.
 
-    The words around it say more than itself ("500 EUR was put down up front"), the nearer the more, up to the next value.
+    The words around it say more than itself ("500 EUR was put down up front"), the nearer the more, up to the next value;
+    those that ask for a field ("when does the contract from 1999 end?") say nothing of a value.
 
     Args:
         start, end: the characters of the value.
@@ -78,7 +80,7 @@ def spoken_of(bucket: Bucket, question: str, start: int, end: int, *, among: Col
     fitting = [place for place, declared in enumerate(bucket.fields) if declared.name in among]
     if not own or not fitting:
         return None
-    if numpy.mean([words[place][2].sum(axis=1)[fitting].sum() for place in own]) < OWN:
+    if numpy.mean([words[place][2][fitting, CONDITION].sum() for place in own]) < OWN:
         return None
     others = [span for span in values_in(question) if span[1] <= start or span[0] >= end]
     total, told = numpy.zeros(len(fitting)), numpy.zeros(len(fitting))
@@ -89,7 +91,7 @@ def spoken_of(bucket: Bucket, question: str, start: int, end: int, *, among: Col
             if any(first < stop and last > begin for begin, stop in others):
                 break
             weight *= FARTHER**step
-            said = shares.sum(axis=1)[fitting]
+            said = shares[fitting, CONDITION]
             total += weight * said
             if step and terms.bare(question[first:last]) not in terms.stop_words():
                 told = numpy.maximum(told, said)
