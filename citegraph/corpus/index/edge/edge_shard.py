@@ -56,7 +56,6 @@ class Sizes:
     Attributes:
         seal: points written since the last time after which they are laid on disk. What the engine has not yet
             laid there takes 5 to 10 KB of memory a point and is read anew at each start.
-        least: points that the end of an ingest leaves so at most; more are laid on disk then, 1 ms of processor each.
         graph: from here on the shard gets a vector graph. Below, exact search takes 7 to 36 ms over 100,000 points
             (on a busy machine); building the graph stops the process for a minute or two per 100,000.
         segment: most points that are joined under one graph, which takes 14 KB of memory a point meanwhile.
@@ -65,7 +64,6 @@ class Sizes:
     """
 
     seal: int = 10_000
-    least: int = 500
     graph: int = 250_000
     segment: int = 50_000
     fields: int = 10_000
@@ -153,8 +151,6 @@ class Shard:
                 self._reopen(join=True)
                 self.call(lambda handle: handle.optimize())
                 self._reopen()
-            else:
-                self._seal()
 
     def index(self, own: Mapping[str, str], fields: Mapping[str, str]) -> None:
         """Index payload keys, each as its kind says: its own ones always, those of fields once it is large."""
@@ -220,7 +216,7 @@ class Shard:
                 LINKS if self.graph else 0, EF_CONSTRUCT, FULL_SCAN, memory=COLD
             ),
             optimizers=edge.EdgeOptimizersConfig(
-                indexing_threshold=max(1, int(min(sizes.least, sizes.seal / 2) * kilobytes)),
+                indexing_threshold=max(1, int(sizes.seal * kilobytes / 2)),
                 max_segment_size=max(1, int((sizes.segment if self.graph else 4 * sizes.seal) * kilobytes)),
                 default_segment_number=1 if self.graph or join else MOST_SEGMENTS,
                 # Never: the engine's clearing of removed points may go round for ever. Joining removes them too.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from citegraph.corpus.index.edge.edge_index import EdgeIndex
-from citegraph.corpus.index.edge.edge_shard import LEAST_FREE_MB, OPENING_MB, Sizes, require_room
+from citegraph.corpus.index.edge.edge_shard import LEAST_FREE_MB, OPENING_MB, require_room
 from citegraph.errors import Unavailable
 from tests.citegraph.corpus.index.test_index_protocol import BUCKET, CHUNKS, METADATA, STATIC
 
@@ -54,22 +54,6 @@ async def test_a_shard_is_not_opened_where_its_log_has_no_room(
         with pytest.raises(Unavailable, match="make room"):
             await index.count(BUCKET.name)
     assert await index.count(BUCKET.name) == 2
-
-
-@pytest.mark.parametrize(("least", "segments"), [(5, 1), (2, 2)])
-async def test_the_end_of_an_ingest_lays_what_it_wrote_on_disk_unless_it_is_little(
-    tmp_path: Path, least: int, segments: int
-) -> None:
-    index = EdgeIndex(tmp_path, STATIC, weights=(1.0, 3.0), sizes=Sizes(least=least))
-    await index.ensure(BUCKET)
-    await index.upsert(BUCKET.name, CHUNKS, METADATA)
-    for _ in range(2):  # an ingest that brings nothing has nothing to lay there
-        await index.optimize(BUCKET.name)
-        opened = index._opened(BUCKET.name)
-        assert opened is not None
-        assert opened.shard.call(lambda handle: handle.info().segments_count) == segments
-    assert await index.count(BUCKET.name) == len(CHUNKS)
-    await index.close()
 
 
 def held_of_files(folder: Path) -> list[int]:
