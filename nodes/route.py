@@ -14,12 +14,14 @@ from citegraph.corpus.index.index_protocol import SearchRequest
 from citegraph.corpus.index.searcher import term_weights
 from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
+from citegraph.encoder.multilingual import is_idle
 from citegraph.errors import Unavailable
 from citegraph.language import terms
+from citegraph.language.periods import find_periods
 from citegraph.llm.prompt_assembly import Material, Prompt
 from citegraph.plan.follow_ups import last_turn
 from citegraph.question.clauses import read_noun
-from citegraph.question.phrases import named
+from citegraph.question.phrases import included_among, named
 from citegraph.question.reading import Reader
 from citegraph.run.context import Context
 from citegraph.run.model_calls import ask_model, ask_part, has_model, own_part, wants_model
@@ -46,19 +48,25 @@ class Probe:
 async def probe_buckets(
     corpus: Corpus, question: str, names: Sequence[str], *, timeout: float
 ) -> dict[str, Probe]:
-    """Probe these buckets in parallel; one that fails or is late counts as empty."""
+    """Probe these buckets in parallel by what the question says of the documents; one that fails or is late counts as empty."""
+    dates = find_periods(question, today=date.today())  # a year stands everywhere
+    dated = {word for period in dates for word in terms.words(period.text)}
+    said = included_among(question, terms.content_words(question))
+    told = " ".join(said) if not dated.issuperset(said) else question
 
     async def probe(name: str) -> Probe:
         bucket = corpus.buckets[name]
         identifiers = tuple(text.lower() for _, text, _, _ in bucket.find_identifiers(question))
         request = SearchRequest(
-            name, question, mode="keyword", identifiers=identifiers, limit=PROBE_HITS, candidates=20
+            name, told, mode="keyword", identifiers=identifiers, limit=PROBE_HITS, candidates=20
         )
         hits, weights = await asyncio.gather(
             corpus.index.search(request), term_weights(corpus.index, name, question, bucket.language)
         )
-        coverage = max(
-            (weights.coverage(f"{hit.chunk.context} {hit.chunk.text}") for hit in hits), default=0.0
+        held = [f"{hit.chunk.context} {hit.chunk.text}" for hit in hits]
+        names = terms.content_words(told)
+        coverage = (
+            max((weights.coverage(text) + weights.coverage(text, names) for text in held), default=0.0) / 2
         )
         return Probe(coverage, any(set(identifiers) & set(hit.chunk.identifiers) for hit in hits))
 
@@ -324,13 +332,17 @@ def score_bucket(
     asked = terms.words(question)
     own = {link.text for link in mentions} if not named(asked, bucket.nouns) else stored
     codes = [code for code in bucket.find_identifiers(question) if code[1] not in stored - own]
+    names = [
+        link
+        for link in mentions
+        if link.field in bucket.entity_fields and not is_idle(question, link.start, link.end)
+    ]
     parts = {
         "its documents are named": NOUN * min(2, len(named(asked, bucket.nouns))),
         "its topics are named": TOPIC * min(2, len(named(asked, bucket.topics))),
         "its fields are named": FIELD_WORD
         * min(3, sum(bool(named(asked, field.words)) for field in bucket.fields)),
-        "it holds a name of the question": MENTION
-        * min(1.5, sum(link.score for link in mentions if link.field in bucket.entity_fields)),
+        "it holds a name of the question": MENTION * min(1.5, sum(link.score for link in names)),
         "it knows a word of the question": KIND
         * min(1.5, sum(link.score for link in mentions if link.field not in bucket.entity_fields)),
         "it holds identifiers like that": IDENTIFIER

@@ -291,6 +291,11 @@ def is_no_condition(question: str, start: int, end: int) -> bool:
     return tagged.slot(start, end, "included") + tagged.slot(start, end, "excluded") < NO_CONDITION
 
 
+def is_idle(question: str, start: int, end: int) -> bool:
+    """Tell whether some characters surely have no part in what a question asks: no condition, and not wanted either."""
+    return tag_question(question).slot(start, end, "none") > 1 - NO_CONDITION
+
+
 def asked_span(question: str) -> tuple[int, int] | None:
     """Return the characters from the first to the last word of the longest run that names what is wanted; None for none."""
     runs: list[list[int]] = []

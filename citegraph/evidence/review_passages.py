@@ -15,8 +15,9 @@ from citegraph.evidence.questions_back import ambiguous_question, may_ask
 from citegraph.language import terms
 from citegraph.language.terms import bare, content_words, stem, stems
 from citegraph.language.word_tables import alternation, pattern
+from citegraph.plan.shape import asks_for_kind, names_one
 from citegraph.plan.stored_filters import flat
-from citegraph.plan.unbound import fields_bound, said_by_grammar
+from citegraph.plan.unbound import said_by_grammar
 from citegraph.run.budgets import spent, tool_calls_left
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
@@ -170,7 +171,7 @@ async def review_passages(corpus: Corpus, state: State, context: Context, *, rea
         targets = [item.doc_id for item in candidates.ranked[:3]]
         return enough(f"no passage holds {', '.join(missing)} by that word", targets=targets, open=True)
     subject = named_subject(corpus, plan, candidates) and not identifies(state["question"], missing)
-    chosen = not (wants_fact(state["question"]) or identifies(state["question"], missing))
+    chosen = not (asks_fact(corpus, plan, state["question"]) or identifies(state["question"], missing))
     chosen = chosen and chosen_by_kind(corpus, plan, candidates)
     if missing and not subject and not plan.get("only") and not spent(state, context):
         found = await elsewhere(corpus, state, context, [*missing, *subjects(corpus, plan, candidates)])
@@ -275,9 +276,19 @@ def chosen_by_kind(corpus: Corpus, plan: Plan, candidates: Candidates) -> bool:
         return False
     bucket = corpus.buckets[candidates.ranked[0].bucket]
     part = plan["per_bucket"].get(bucket.name)
-    if part is None or not part["filters"] or part["asked"] or part["identifiers"]:
+    if part is None or not part["filters"] or part["asked"]:
         return False
-    return bucket.naming_fields.isdisjoint(fields_bound(part))
+    bound = " ".join(str(clause.get("raw", "")) for clause in flat(part["filters"])).lower()
+    if any(code not in bound for code in part["identifiers"]):
+        return False
+    return not names_one(bucket, part)
+
+
+def asks_fact(corpus: Corpus, plan: Plan, question: str) -> bool:
+    """Tell whether a fact is rather wanted than documents: not where what is asked for is a kind of them."""
+    lead = plan["buckets"][0]
+    part = plan["per_bucket"].get(lead)
+    return wants_fact(question) and not (part and asks_for_kind(corpus.buckets[lead], question, part))
 
 
 def as_list(plan: Plan, candidates: Candidates, reason: str) -> Decision:

@@ -10,6 +10,7 @@ from citegraph.corpus.index.index_protocol import SearchRequest
 from citegraph.corpus.index.searcher import TermWeights, holds, narrowing, term_weights
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Chunk
+from citegraph.encoder.multilingual import SAID
 from citegraph.evidence.next_calls import enough, moved, nothing_found
 from citegraph.evidence.questions_back import facets_question, may_ask
 from citegraph.evidence.review_passages import identifies
@@ -17,8 +18,9 @@ from citegraph.language import terms
 from citegraph.language.terms import bare, words
 from citegraph.language.word_tables import alternation
 from citegraph.plan.stored_filters import bucket_filters, flat
+from citegraph.plan.unbound import said_by_grammar, unbound_words
 from citegraph.question import cues
-from citegraph.question.phrases import document_words, find_phrase, included_among
+from citegraph.question.phrases import conditions_among, document_words, find_phrase, included_among
 from citegraph.question.wordings import Wording, wordings
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
@@ -221,7 +223,8 @@ def asks_inside(plan: Plan) -> bool:
     if wanted.get("group_by") or wanted.get("against") or wanted.get("function") == "count":
         return False
     part = plan["per_bucket"][plan["buckets"][0]]
-    return bool(set(part["terms"]) - set(part["names"])) and part.get("noun") != "plural"
+    left = set(conditions_among(plan["queries"][0], part["terms"])) - said_by_grammar()
+    return bool(left - set(part["names"])) and part.get("noun") != "plural"
 
 
 async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decision:
@@ -259,6 +262,11 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
         held = await listed_by_evidence(corpus, plan, open_condition, matched) if open_condition else None
         if held:
             return held
+    if not by_field and matched > 1 and counts_or_lists(plan):
+        for told in dict.fromkeys(conditions_left(corpus, state, least) for least in (SAID, SURELY)):
+            held = await listed_by_evidence(corpus, plan, told, matched) if told else None
+            if held:
+                return {**held, "partial": BY_WORDS}
     order = plan.get("order_by")
     limit = order["limit"] if order else 0
     if plan["intent"] == "list" and matched >= context.overload and not limit and not plan.get("export"):
@@ -267,6 +275,26 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
             return {"status": "clarify", "reason": f"{matched} documents match", "clarification": question}
         return enough(f"{matched} documents match; the first are listed", partial="too many to list")
     return enough(f"{matched} documents match")
+
+
+def counts_or_lists(plan: Plan) -> bool:
+    """Tell whether the documents themselves are wanted, or how many they are."""
+    number = plan["aggregate"]
+    counts = number["function"] == "count" and not (number.get("group_by") or number.get("sides"))
+    return plan["intent"] == "list" or (plan["intent"] == "compute" and counts)
+
+
+SURELY = 0.9
+"""Share from which a word is surely a condition."""
+
+
+def conditions_left(corpus: Corpus, state: State, least: float) -> str:
+    """Return the words that are conditions to the tagger, in a question or what edits it, and that nothing took up."""
+    plan = state["plan"]
+    left = unbound_words(corpus.buckets[plan["buckets"][0]], plan)
+    texts = [text for text in (state["question"], state.get("edit")) if text]
+    held = {word for text in texts for word in included_among(text, left, least)}
+    return " ".join(word for word in left if word in held and not word.isdigit())
 
 
 async def by_evidence(corpus: Corpus, state: State, context: Context, told: str, matched: int) -> Decision:
@@ -297,10 +325,11 @@ async def listed_by_evidence(corpus: Corpus, plan: Plan, told: str, matched: int
         coverage=coverage,
         described=terms.content_words(told),
         matched={name: len(found.spans)},
-        partial="the list rests on words found in one passage of each document, not on a field"
-        if found.checked < matched
-        else "",
+        partial=BY_WORDS if found.checked < matched else "",
     )
+
+
+BY_WORDS = "the documents were chosen by words found in one passage of each, not by a field"
 
 
 def unknown_names(corpus: Corpus, plan: Plan, question: str) -> list[str]:

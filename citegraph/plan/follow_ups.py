@@ -16,6 +16,7 @@ from citegraph.language.word_tables import pattern
 from citegraph.plan.edits import EditMode, dropped_fields, edit_filters
 from citegraph.plan.numbers_asked import COMPUTED, amount_counted, field_asked, values_counted
 from citegraph.plan.stored_filters import fields_of, flat, inferred, printed, stored
+from citegraph.plan.unbound import fields_bound
 from citegraph.question import cues
 from citegraph.question.answer_form import is_polar
 from citegraph.question.clauses import read_question
@@ -23,7 +24,7 @@ from citegraph.question.functions import function_of
 from citegraph.question.groups import UNITS, read_groups
 from citegraph.question.measures import plain
 from citegraph.question.ordering import RANKS, Rank, field_at_start, read_rank
-from citegraph.question.phrases import find_phrase, named
+from citegraph.question.phrases import conditions_among, find_phrase, included_among, named
 from citegraph.question.reading import Reading
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
@@ -160,8 +161,10 @@ def _asks(bucket: Bucket, reading: Reading, message: str) -> bool:
 
 
 def goes_on(message: str) -> bool:
-    """Tell whether a message begins with a word that goes on with what was said."""
-    return pattern("goes_on").match(message.lstrip(" .,;:-")) is not None
+    """Tell whether a message, behind what says nothing ("Fine. And in May?"), begins with a word that goes on with what was said."""
+    starts = [0, *(match.end() for match in re.finditer(r"[.!?]\s+", message))]
+    told = [start for start in starts if not conditions_among(message, terms.words(message[:start]))]
+    return any(pattern("goes_on").match(message[start:].lstrip(" .,;:-¿¡")) for start in told)
 
 
 def other_documents(corpus: Corpus, bucket: Bucket, message: str) -> bool:
@@ -350,7 +353,8 @@ def follow_up(
     if wanted and not gone:
         return with_fields(changed, turn, name, wanted, reading), lines
     if lists and (plan["kind"] == "documents" or pattern("points").search(text)):
-        return as_list(changed), lines
+        said_besides = included_among(text, left_words(bucket, reading, text))
+        return as_list(with_words(changed, name, reading, said_besides)), lines
     if not filters_changed and not lines:
         lines = [f"“{message[:80]}” changed no condition."]
     return with_words(changed, name, reading, left_words(bucket, reading, text)), lines
@@ -424,7 +428,9 @@ def only_of(corpus: Corpus, turn: Turn, plan: Plan, part: BucketPlan, bucket: Bu
         return []
     typed = typed_filters(part["filters"])
     values = corpus.annotations.values_of(bucket.name, held)
-    return [doc_id for doc_id in held if matches(bucket, typed, values.get(doc_id, {}))] or list(held)
+    met = [doc_id for doc_id in held if matches(bucket, typed, values.get(doc_id, {}))]
+    other = not met and not bucket.naming_fields.isdisjoint(fields_bound(part))  # another document is named
+    return met if met or other else list(held)
 
 
 def ordered_by(bucket: Bucket, message: str) -> Rank | None:

@@ -158,8 +158,21 @@ def part_plan(
             )
         if not has_metadata(corpus):
             reading = replace(reading, clauses=())
-        per_bucket[name] = bucket_plan(bucket, reading, hard.get(name, ()), context)
+        part = bucket_plan(bucket, reading, hard.get(name, ()), context)
+        if held is not None and name == plan["buckets"][0] and has_metadata(corpus):
+            part = going_with(corpus, name, part, held)
+        per_bucket[name] = part
     return narrow(corpus, plan | {"per_bucket": per_bucket, "only": []}, text)[0]
+
+
+def going_with(corpus: Corpus, name: str, part: BucketPlan, held: Link) -> BucketPlan:
+    """Return a side's part without the inferred conditions that no document of its own name meets: they are the other side's."""
+    own = [clause for clause in part["filters"] if not inferred(clause) or clause.get("raw") == held.text]
+    kept = list(own)
+    for clause in part["filters"]:
+        if clause not in own and corpus.annotations.count(name, typed_filters([*kept, clause])):
+            kept.append(clause)
+    return {**part, "filters": kept}
 
 
 def besides(bucket: Bucket, clauses: Filters, held: Link) -> Filters:

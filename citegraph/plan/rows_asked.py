@@ -71,7 +71,9 @@ def with_rows(corpus: Corpus, plan: Plan, question: str) -> Plan:
         if groups:
             words = items
         held = _together(corpus, bucket, kind, seen, words, rated) if words or rated else None
-        every = held is None and not items and every_row_asked(bucket, kind, question, part)
+        # What all rows come to is what their documents do.
+        sums = number["function"] == "sum" and column is None and bucket.main_amount is not None
+        every = held is None and not (items or sums) and every_row_asked(bucket, kind, question, part)
         if every and rows_of(corpus, bucket, kind, seen):
             held = ()
         if held is None and items and plan["intent"] == "compute":

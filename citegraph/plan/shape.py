@@ -113,6 +113,8 @@ def shape_of(
         intent, aggregate = "list", nothing()
     if intent == "qa" and order and lead["noun"] and not lead["named"]:
         intent = "list"
+    if intent == "qa" and which_one(bucket, question, lead):
+        intent = "list"
     return Shape(intent, aggregate, order)
 
 
@@ -149,7 +151,30 @@ def wants_documents(bucket: Bucket, question: str, lead: BucketPlan) -> bool:
     span = asked_span(question)
     if span is None or lead["noun"] == "plural":
         return True
-    return set(lead["terms"]).isdisjoint(terms.words(question[slice(*span)]))
+    return asks_for_kind(bucket, question, lead) or set(lead["terms"]).isdisjoint(
+        terms.words(question[slice(*span)])
+    )
+
+
+def asks_for_kind(bucket: Bucket, question: str, lead: BucketPlan) -> bool:
+    """Tell whether what is wanted is named by a kind of document that became a condition ("which errata sheets ...")."""
+    span = asked_span(question)
+    kinds = [
+        str(clause.get("raw", ""))
+        for clause in flat(lead["filters"])
+        if (held := bucket.field(clause["field"])) and held.canonical
+    ]
+    return span is not None and any(find_phrase(question[slice(*span)], kind) for kind in kinds)
+
+
+def which_one(bucket: Bucket, question: str, lead: BucketPlan) -> bool:
+    """Tell whether nothing but the document that has a number or the beginning of one is wanted: "which root is that?"."""
+    span = asked_span(question)
+    numbers = {item.name for item in bucket.fields if item.kind == "identifier"}
+    bound = {clause["field"] for clause in flat(lead["filters"])}
+    wanted = set(terms.words(question[slice(*span)])) if span else set()
+    nouns = {word for noun in bucket.nouns for word in terms.words(noun)}
+    return bool(wanted) and wanted <= nouns and bool(bound & numbers) and bound >= set(lead["asked"])
 
 
 def names_one(bucket: Bucket, lead: BucketPlan) -> bool:

@@ -34,7 +34,7 @@ from citegraph.question.named_values import read_beginnings, read_mentions
 from citegraph.question.negation import Denials
 from citegraph.question.phrases import conditions_among, document_words, find_phrase
 from citegraph.question.reading import Reader, Reading
-from citegraph.question.spoken_of import spoken_of, understood
+from citegraph.question.spoken_of import runs, spoken_of, understood
 from citegraph.run.context import Context
 
 BARE_YEAR = re.compile(r"(?:19|20)\d\d")
@@ -100,11 +100,15 @@ def date_field(reader: Reader, period: Period) -> Field | None:
     only one other field some have, that one is meant: nothing was issued in 2046, but some runs out then.
     """
     dates = [declared for declared in reader.bucket.fields if declared.type == "date"]
+    wanted = [
+        run for run in runs(reader.bucket, reader.question) if run.role == "wanted"
+    ]  # "when do those from 2023 lapse?"
     near = [
         (rank, distance, place)
         for place, declared in enumerate(dates)
         for word in declared.words
         for spot in find_phrase(reader.question, word)
+        if not any(run.field == declared.name and run.start <= spot[0] < run.end for run in wanted)
         if (distance := _distance(spot, period.span)) is not None
         for rank in [_rank(word, behind=spot[0] >= period.span[1])]
     ]
@@ -197,7 +201,7 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
         periods=tuple(periods),
         asked=tuple(asked),
         terms=tuple(left),
-        names=tuple(conditions_among(question, names_among(question, left))),
+        names=tuple(conditions_among(question, names_among(question, left), "included", "asked")),
         identifiers=tuple(identifiers),
         noun=noun,
         notes=tuple(reader.notes),

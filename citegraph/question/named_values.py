@@ -11,7 +11,7 @@ from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.declared_words import cues
 from citegraph.corpus.schema.field import Field
-from citegraph.encoder.multilingual import is_no_condition, is_one_piece
+from citegraph.encoder.multilingual import is_idle, is_no_condition, is_one_piece
 from citegraph.language import terms
 from citegraph.language.names import LEGAL_FORMS, tokens
 from citegraph.language.word_tables import alternation, pattern
@@ -64,6 +64,12 @@ def read_beginnings(reader: Reader, linker: ValueLinker, links: Sequence[Link]) 
     Args:
         links: the names of the question: a code in one of them is no beginning.
     """
+    for match in _PAIRS.finditer(reader.question):
+        joined = match[0].replace(":", "")
+        for code in (match[0], joined):  # as printed, as often stored
+            field = linker.begun(reader.bucket.name, code, whole=False, least=1)
+            if field is not None and reader.free(*match.span()):
+                reader.add(field, "starts with", code, *match.span())
     for match in _CODE.finditer(reader.question):
         if any(link.start < match.end() and match.start() < link.end for link in links):
             continue
@@ -78,6 +84,8 @@ def read_beginnings(reader: Reader, linker: ValueLinker, links: Sequence[Link]) 
             reader.add(field, "starts with", code, *match.span())
 
 
+_PAIRS = re.compile(r"(?<![\w:])[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){2,}(?![\w:])")
+"""A fingerprint or the beginning of one."""
 _CODE = re.compile(r"(?<![\w-])[^\W_][\w-]*[\w*](?![\w-])")
 _OPEN = re.compile(r"(?<=\d)[xX*]+$")
 """What stands for any ending of a code."""
@@ -150,6 +158,9 @@ def is_common_word(reader: Reader, declared: Field, link: Link) -> bool:
     if common and link.how == "fuzzy":
         return True
     if common and not link.cued and is_no_condition(reader.question, link.start, link.end):
+        return True
+    partial = link.text.islower() and not (link.cued or link.complete)
+    if partial and is_idle(reader.question, link.start, link.end):
         return True
     lone = (
         link.text.islower()

@@ -9,7 +9,7 @@ from rapidfuzz.distance import OSA
 
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
-from citegraph.encoder.multilingual import SAID, is_one_piece, tag_question
+from citegraph.encoder.multilingual import SAID, Slot, is_one_piece, tag_question
 from citegraph.language import terms
 from citegraph.language.terms import bare, inflections, same_noun, signs, stop_words
 from citegraph.language.word_tables import alternation, table
@@ -114,36 +114,37 @@ def _folded(phrases: tuple[str, ...]) -> tuple[tuple[str, str, str], ...]:
     )
 
 
-def conditions_among(question: str, words: Sequence[str]) -> list[str]:
-    """Return those of some bare words that may say which documents are meant, or what of them; not those of asking politely.
+def conditions_among(question: str, words: Sequence[str], *slots: Slot) -> list[str]:
+    """Return those of some bare words that have one of the parts `slots` in the question: what tells documents apart or is wanted.
 
-    A word beside one that the tagger gives a part may belong to it ("the open invoices"), whatever the tagger says of it.
+    Args:
+        slots: all parts but "none" where none is given.
     """
     tagged = tag_question(question)
     places = list(terms.WORD.finditer(question))
-    idle = [1.0 - tagged.slot(*match.span(), "none") < LEAST for match in places]
+    parts = slots or ("included", "excluded", "asked")
     telling = {
         terms.bare(match.group())
-        for place, match in enumerate(places)
-        if not all(idle[max(0, place - 1) : place + 2])
+        for match in places
+        if sum(tagged.slot(*match.span(), part) for part in parts) >= LEAST
     }
     known = {terms.bare(match.group()) for match in places}
     return [word for word in words if word in telling or word not in known]
 
 
-def included_among(question: str, words: Sequence[str]) -> list[str]:
-    """Return those of some bare words that are conditions which the documents must meet."""
+def included_among(question: str, words: Sequence[str], least: float = SAID) -> list[str]:
+    """Return those of some bare words that are conditions which the documents must meet, with a share of `least` or more."""
     tagged = tag_question(question)
     included = {
         terms.bare(match.group())
         for match in terms.WORD.finditer(question)
-        if tagged.slot(*match.span(), "included") >= SAID
+        if tagged.slot(*match.span(), "included") >= least
     }
     return [word for word in words if word in included]
 
 
 LEAST = 0.3
-"""Share below which a word is neither a condition nor wanted."""
+"""Share of a part below which a word does not have it."""
 
 
 SHORTEST = 5

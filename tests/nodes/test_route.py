@@ -44,6 +44,8 @@ def asking(question: str, *primary: str) -> Any:
         ("Was ist der Flammpunkt von Solvanel 40?", "datasheets"),
         ("Which root certificates use RSA 4096?", "certificates"),
         ("which parts come in SOT-23?", "datasheets"),
+        ("Wie hoch ist die höchste zulässige Spannung am Eingang eines NVR7833?", "datasheets"),
+        ("qué corriente soporta el NV2P530 como máximo", "datasheets"),
         ("Who attended the supplier review board meeting in March?", "generic"),
     ],
 )

@@ -376,11 +376,12 @@ class ValueLinker:
             self._coverage[bucket] = held
         return held[1]
 
-    def begun(self, bucket: str, code: str, *, whole: bool) -> str | None:
+    def begun(self, bucket: str, code: str, *, whole: bool, least: int = 2) -> str | None:
         """Return the field most of whose values begin with a code ("FA-2017"), None for none; one value is no family.
 
         Args:
             whole: whether the code must end where a part of the value does.
+            least: documents whose values must begin so; with 1 the code may be the whole value.
         """
         declared = self.store.buckets[bucket]
         fields = {item.name for item in declared.fields if item.is_listed and item.kind == "identifier"}
@@ -397,10 +398,11 @@ class ValueLinker:
                 )
             )
             for folded, count in rows:
-                if len(folded) > len(start) and not (whole and folded[len(start)].isalnum()):
+                longer = len(folded) > len(start)
+                if (longer or least == 1) and not (whole and longer and folded[len(start)].isalnum()):
                     counted[name] += count
         best = counted.most_common(1)
-        return best[0][0] if best and best[0][1] > 1 else None
+        return best[0][0] if best and best[0][1] >= least else None
 
     # --- the lexicon ----------------------------------------------------------------------------
 

@@ -335,6 +335,8 @@ def test_the_beginning_of_several_numbers_is_known(linker, code, whole, field):
     linker.store.put("invoices", [(f"b{n}", {"invoice_number": f"RX-2020/{n}"}) for n in (31, 32)])
     assert linker.begun("invoices", code, whole=whole) == field
     assert linker.begun("invoices", "RX-2020/3", whole=True) is None
+    assert linker.begun("invoices", "RX-2020/31", whole=False) is None, "one number is no family"
+    assert linker.begun("invoices", "RX-2020/31", whole=False, least=1) == "invoice_number"
     linker.store.delete("invoices", ["b31", "b32"])
 
 
