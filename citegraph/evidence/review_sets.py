@@ -195,7 +195,11 @@ async def review_set(corpus: Corpus, state: State, context: Context) -> Decision
     """
     decision = await reviewed_set(corpus, state, context)
     plan = state["plan"]
-    if decision["status"] != "enough" or {"empty", "spans"} & decision.keys() or not asks_inside(plan):
+    if (
+        decision["status"] != "enough"
+        or {"empty", "spans"} & decision.keys()
+        or not asks_inside(plan, state["question"])
+    ):
         return decision
     if state["decomposition"].get("by"):  # a reader of the question meant a set
         return decision
@@ -212,7 +216,7 @@ async def review_set(corpus: Corpus, state: State, context: Context) -> Decision
     )
 
 
-def asks_inside(plan: Plan) -> bool:
+def asks_inside(plan: Plan, question: str) -> bool:
     """Tell whether words of a question about a set are left that no filter used, and it does not ask for documents.
 
     Those of a number that is compared, grouped or counted say what is counted, and a plural asks for the documents.
@@ -223,7 +227,7 @@ def asks_inside(plan: Plan) -> bool:
     if wanted.get("group_by") or wanted.get("against") or wanted.get("function") == "count":
         return False
     part = plan["per_bucket"][plan["buckets"][0]]
-    left = set(conditions_among(plan["queries"][0], part["terms"])) - said_by_grammar()
+    left = set(conditions_among(question, part["terms"])) - said_by_grammar()
     return bool(left - set(part["names"])) and part.get("noun") != "plural"
 
 

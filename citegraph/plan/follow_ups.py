@@ -353,8 +353,9 @@ def follow_up(
     if wanted and not gone:
         return with_fields(changed, turn, name, wanted, reading), lines
     if lists and (plan["kind"] == "documents" or pattern("points").search(text)):
-        said_besides = included_among(text, left_words(bucket, reading, text))
-        return as_list(with_words(changed, name, reading, said_besides)), lines
+        return as_list(
+            with_words(changed, name, reading, included_among(text, left_words(bucket, reading, text)))
+        ), lines
     if not filters_changed and not lines:
         lines = [f"“{message[:80]}” changed no condition."]
     return with_words(changed, name, reading, left_words(bucket, reading, text)), lines

@@ -36,11 +36,13 @@ def unbound_words(bucket: Bucket, plan: Plan, checked: Collection[str] = ()) -> 
     said += [match.group() for match in MOST.finditer(question)] if top else []
     ranking = set(terms.words(" ".join(said)))
     bound = " ".join(str(clause.get("raw", "")) for clause in flat(part["filters"])).lower()
+    telling = conditions_among(question, part["terms"])
     codes = [code for code in part["identifiers"] if code not in bound and code not in part["terms"]]
     return codes + [
         word
-        for word in conditions_among(question, part["terms"])
+        for word in part["terms"]
         if len(word) > 2
+        and (word in telling or describes(bucket, question, word))
         and word not in checked
         and word not in said_by_grammar()
         and not any(word == other or (len(other) > 3 and is_written(word, other)) for other in declared)

@@ -45,6 +45,7 @@ async def talk(session: Session, *messages: str) -> list[Answer]:
         (("certificates of Ostrel", "RSA keys only please"), {"ostrel-issuing-ca-3", "ostrel-root-ca-g1"}),
         (("certificates of Ostrel", "rsa only", "the oldest one"), {"ostrel-root-ca-g1"}),
         (("certificates of Ostrel", "drop the elliptic curve ones"), {"ostrel-issuing-ca-3", "ostrel-root-ca-g1"}),
+        (("invoices from Kestrelwick in 2024", "Vale, gracias. ¿Y de Brisemarne?"), {"brisemarne-f-2024-087"}),
         (("certificates of Ostrel", "narrow that to the ones with an EC key"), {"ostrel-root-ca-e2"}),
     ],
 )  # fmt: skip
@@ -72,6 +73,7 @@ async def test_a_set_is_edited(session: Session, messages: tuple[str, ...], docu
         (("What is the total of receipt 0314?", "and its date?", "who is the customer?"), "Marrowfen Penang"),
         (("What is the total of the Kestrelwick invoice?", "2", "and its due date?", "who is the vendor?"), "Kestrelwick Components Ltd"),
         (("What is the notice period of the Oudenveld contract?", "and its governing law?", "and for Perrisoke?"), "New York"),
+        (("What did we spend with Brisemarne in 2023?", "and in 2024?"), "1,656.00 EUR"),
         (("largest invoice of 2024 in EUR", "when is it due?"), "2024-11-20"),
         (("largest invoice of 2024 in EUR", "when is it due?", "and the smallest one?"), "-309.60 EUR"),
         (("invoices from Brisemarne", "thanks", "what is its total?"), "1,656.00 EUR"),
