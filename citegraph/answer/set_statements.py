@@ -33,6 +33,7 @@ from citegraph.corpus.records.likeness import identifier_fields
 from citegraph.corpus.records.querying.aggregates import Aggregate, Having
 from citegraph.corpus.records.querying.document_query import NO_VALUE, DocumentQuery, run_query
 from citegraph.corpus.schema.bucket import Bucket, show
+from citegraph.evidence.names_in_texts import grouped_by_name, worded
 from citegraph.language import terms
 from citegraph.plan.numbers_asked import mixes_counts
 from citegraph.plan.stored_filters import bucket_filters, flat
@@ -188,7 +189,9 @@ def compose_set(
     compute = plan["intent"] == "compute" and plan["aggregate"]["function"] != "none"
     if plan.get("tables"):
         return tables_draft(corpus, plan, context)
-    if plan.get("rows"):
+    if plan.get("worded"):
+        draft = by_name(corpus, plan, decision)
+    elif plan.get("rows"):
         draft = rows_draft(corpus, plan, context)
     elif compute:
         draft = computed(corpus, plan, decision, context)
@@ -460,6 +463,41 @@ def grouped(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, ...
         ),
         "cited": cited_members(corpus, name, said, [*groups, field or ""]),
         "derivations": made,
+    }
+
+
+def by_name(corpus: Corpus, plan: Plan, decision: Decision) -> Draft:
+    """Return the draft of a number for each name that documents print in the same words; the database computes it."""
+    name, words, spans = plan["buckets"][0], worded(plan["worded"]), decision["spans"]
+    assert words is not None, "a plan without a name's words"
+    wanted = plan["aggregate"]
+    aggregate = Aggregate(function=cast(Any, wanted["function"]), field=wanted["field"])
+    rows: list[list[Any]] = []
+    behind_rows: list[list[str]] = []
+    for said, held in grouped_by_name(corpus, words, spans).items():
+        result = run_query(
+            corpus.annotations, DocumentQuery(bucket=name, aggregate=(aggregate,), only=tuple(held))
+        )
+        rows += [[said, row[aggregate.name]] for row in result.rows]
+        behind_rows += [held] * len(result.rows)
+    columns = ("name", aggregate.name)
+    lines = [
+        f"- {group_line(columns, row, columns[:1], len(held) if wanted['field'] else None)} {marks(held)}"
+        for row, held in zip(rows, behind_rows, strict=True)
+    ]
+    head = f"{len(rows)} {'group' if len(rows) == 1 else 'groups'}: {decision['coverage']}."
+    numbers = [str(json_cell(row[1])).partition(" ") for row in rows]
+    operation = cast(Operation, wanted["function"])
+    return {
+        "text": "\n".join([head, *lines, "", f"Note: grouped by the name in “{plan['worded']}”."]),
+        "documents": list(spans),
+        "matched": len(spans),
+        "table": table_of(columns, rows, [], json_cell, [held[:CITED_INPUTS] for held in behind_rows]),
+        "cited": [{"doc": doc_id, **span} for doc_id, span in spans.items()],
+        "derivations": [
+            made_number(text, operation, f"{wanted['function']} of a name", [], held, unit)
+            for (text, _, unit), held in zip(numbers, behind_rows, strict=True)
+        ],
     }
 
 

@@ -592,6 +592,8 @@ class _Run:
                 return f"the claim says {show(fact)}, the source says {show(same[0])}"
             if fact.label or fact.kind == "identifier" or alike or is_article(fact):
                 continue
+            if from_code(fact, self.derivations):
+                continue
             left = [r for r in own if not any(facts_agree(f, r, span.text) for f in query.view.facts)]
             rival = next((r for r in left if family(r) == family(fact)), left[0] if left else None)
             if rival is not None:

@@ -12,7 +12,14 @@ from pydantic import BaseModel, Field, TypeAdapter
 from citegraph.corpus.schema.bucket import show
 from citegraph.encoder.finder import CERTAIN
 from citegraph.evidence.candidates import matching
-from citegraph.evidence.next_calls import NextCall, allowed_buckets, free_search, new_calls, resolved_set
+from citegraph.evidence.next_calls import (
+    NextCall,
+    allowed_buckets,
+    counted_names,
+    free_search,
+    new_calls,
+    resolved_set,
+)
 from citegraph.evidence.passages import (
     QUALITY,
     budget_shown,
@@ -29,6 +36,7 @@ from citegraph.language.terms import bare, content_words
 from citegraph.language.word_tables import alternation
 from citegraph.llm.prompt_assembly import Material, Passage, Prompt
 from citegraph.plan.narrowing import leads_on
+from citegraph.plan.plan_by_model import SETS
 from citegraph.plan.stored_filters import filters_shown
 from citegraph.run.budgets import spent, tool_calls_left
 from citegraph.run.context import Context
@@ -47,7 +55,7 @@ REQUIRED_ROLES = frozenset({"company", "person", "product", "place", "identifier
 
 PROMPT = Prompt(
     "review",
-    "review-6",
+    "review-7",
     """You control the search for the answer to a question in an archive of documents. You see what was searched and the
 passages that were found, and decide what happens next. You do not answer the question.
 
@@ -66,8 +74,8 @@ Reply with one JSON object:
 - found: names, codes or numbers in the passages that the next searches rest on, as written.
 - missing: what is asked and not stated, a few words each; with enough, what no search can find or is blacked out.
 - next_calls: with more, one to three searches that run at the same time, so each for something else.
-  - tool: search_text for exact words (names, codes, headings), search_semantic for meaning, query_documents only where
-    <set> says so.
+  - tool: search_text for exact words (names, codes, headings), search_semantic for meaning, query_documents and count_names
+    only where <set> or <names> says so.
   - bucket: where a document of that kind stands.
   - query: words that the wanted passage itself will hold. When one document leads to another, take the name that you
     found: not "head office of the manufacturer" but "Polder Pumps BV registered office". What can be searched only with
@@ -103,7 +111,7 @@ class ReviewDecision(BaseModel, extra="forbid"):
 class NextSearch(NextCall):
     """One further search of a reviewer of the user's own, by meaning unless it says otherwise."""
 
-    tool: Literal["search_text", "search_semantic", "query_documents"] = "search_semantic"
+    tool: Literal["search_text", "search_semantic", "query_documents", "count_names"] = "search_semantic"
 
 
 class Reviewed(ReviewDecision):
@@ -163,6 +171,7 @@ async def review_material(
         ("plan", parts_shown(state["decomposition"])),
         ("filters", await asyncio.to_thread(filters_shown, corpus, plan)),
         ("set", set_shown(plan)),
+        ("names", names_shown(plan, state["decomposition"])),
         ("searches", searches_shown(state)),
         ("learned", "; ".join(kept.get("found", []))),
         ("missing_before", "; ".join(kept.get("missing", []))),
@@ -203,6 +212,17 @@ def set_shown(plan: Plan) -> str:
         f"The question wants a {wanted} that a name leads to. Once the name is found, make one call of query_documents "
         "whose `filters` are the name and every other condition of the question that the wanted documents must meet: the "
         "database answers over all of them. Passages show only some; enough only if one passage states the whole."
+    )
+
+
+def names_shown(plan: Plan, decomposition: Decomposed) -> str:
+    """Return how a number for each name that stands in texts alone is asked for; "" where the question wants no set."""
+    if plan.get("set") or decomposition["intent"] not in SETS:
+        return ""
+    return (
+        "Where a number or list is wanted for each of some names that only texts hold, and passages of several documents print "
+        "such a name in the same words, make one call of count_names: `query` is these words as printed, with ___ for the name "
+        "(“signed on behalf of ___ by”). The program reads every document that <filters> matches, and counts."
     )
 
 
@@ -291,7 +311,9 @@ async def judged(
     if reply.status == "more":
         if not may_go_on(state, context):
             return base | {"unfinished": True}
-        found = await asyncio.to_thread(resolved_set, corpus, reply.next_calls, state, context)
+        wanted = reply.next_calls
+        found = await asyncio.to_thread(resolved_set, corpus, wanted, state, context)
+        found = found or await asyncio.to_thread(counted_names, corpus, wanted, state, context)
         if found is not None:
             query: ToolCall = {"tool": "query_documents", "args": {"bucket": found[0]["buckets"][0]}}
             return {**base, "status": "more", "calls": [query], "plan": found[0], "notes": found[1]}

@@ -1,5 +1,6 @@
 """schema_plan and sides: typed filters, intent, what is given up, and what a model may put into a plan."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -505,7 +506,7 @@ async def test_the_model_is_shown_facts_and_no_draft(services: Services) -> None
     prompt = script.calls[0].prompt
     assert "invoices.vendor_name = Halbrecht Präzisionstechnik GmbH" in prompt
     assert "“Nowhere Ltd”: no stored value is near" in prompt
-    assert "Stated: " in prompt
+    assert re.search(r"- \w+ \([a-z, ]*\d+ of \d+\): ", prompt), "how many documents state it"
     assert "draft" not in prompt.partition("<question>")[2]
 
 
@@ -719,11 +720,28 @@ def test_of_a_condition_whose_value_is_near_none_is_shown_what_its_field_holds(c
     assert notice.startswith("“45 days”: contracts.notice_period (quantity in day): ")
 
 
-def test_fields_that_no_document_states_are_named_once(corpus: Corpus) -> None:
+def test_fields_that_no_document_states_are_not_shown(corpus: Corpus) -> None:
     shown = schemas_shown(corpus, ["invoices"])
-    never = shown.partition("Stated by no document: ")[2].splitlines()[0].split(", ")
-    assert never
-    assert not [name for name in never if f"- {name} (" in shown]
+    bucket = corpus.buckets["invoices"]
+    total = corpus.annotations.count("invoices")
+    stated = {
+        field.name: corpus.annotations.count("invoices", (Clause(field=field.name, operator="exists"),))
+        for field in bucket.fields
+    }
+    lines = [re.match(r"- (\w+)(?: \((.*?)\))?: ", line) for line in shown.splitlines()[1:]]
+    told = {line[1]: line[2] or "" for line in lines if line}
+    assert set(told) == {name for name, have in stated.items() if have}
+    assert 0 < len(told) < len(bucket.fields)
+    assert all(
+        (f"{stated[name]} of {total}" in said) == (stated[name] < total) for name, said in told.items()
+    )
+
+
+async def test_what_a_reply_without_plans_wants_searched_is_searched(services: Services) -> None:
+    plan = (await adopted(services, "Which notes were added?", reply(queries=["surcharge for fuel"])))["plan"]
+    assert plan["queries"][:2] == ["Which notes were added?", "surcharge for fuel"]
+    plain = (await adopted(services, "Which notes were added?", reply()))["plan"]
+    assert plan["per_bucket"] == plain["per_bucket"]
 
 
 async def test_an_order_without_a_limit_lists_all(services: Services) -> None:
