@@ -16,6 +16,7 @@ from citegraph.plan.plan_by_model import (
     PROMPT,
     SearchPlan,
     adopt,
+    bound_by_names,
     problems_of,
     reading_shown,
     schemas_shown,
@@ -41,7 +42,8 @@ class SchemaPlan:
         """Plan by rules; with a model its reading governs, bound to the fields of the chosen buckets.
 
         It is shown facts, no draft: how many documents state a field, which stored values are near a name. At a value
-        that cannot be used it is told once. With nothing to bind it is not asked.
+        that cannot be used it is told once. It is not asked with nothing to bind, nor where the names that it read are
+        each one stored value's.
         """
         context = runtime.context or Context()
         if (missed := await self.missed(state, context)) is not None:
@@ -56,6 +58,10 @@ class SchemaPlan:
                 return update
             vouched_for = vouched(plan, decomposition)
             return {**update, "plan": vouched_for, "calls": first_calls(vouched_for, context, state)}
+        if bound := await asyncio.to_thread(bound_by_names, corpus, plan, decomposition):
+            planned, said = await asyncio.to_thread(adopt, corpus, plan, bound, context)
+            notes = [item for item in update["notes"] if item["kind"] != "relaxed"] + said
+            return {"plan": planned, "calls": first_calls(planned, context, state), "notes": notes}
         names = list(plan["per_bucket"])
         facts = [
             ("today", context.now.isoformat()),

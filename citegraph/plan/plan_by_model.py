@@ -161,6 +161,38 @@ def to_bind(corpus: Corpus, plan: Plan, decomposition: Decomposed) -> bool:
 SETS = frozenset({"list", "compute"})
 
 
+def bound_by_names(corpus: Corpus, plan: Plan, decomposition: Decomposed) -> SearchPlan | None:
+    """Return the plan of a question of fact whose every condition is a name that one stored value has, as a model that is
+    shown the value would reply; None where it must be asked; blocking.
+
+    A name that no stored value is near binds nothing, whoever is asked: its words are searched.
+    """
+    name, *others = plan["buckets"]
+    facts = plan["kind"] == "passages" and not plan.get("sides") and decomposition["intent"] not in SETS
+    if decomposition.get("by") != "model" or others or not facts:
+        return None
+    named = {item["name"] for item in decomposition["entities"]}
+    filters: list[PlannedFilter] = []
+    for item in decomposition["constraints"]:
+        if item["operator"] not in {"=", "contains"} or len(item["value"]) != 1:
+            return None
+        (value,) = item["value"]
+        links = [link for link in corpus.linker.link(name, value, limit=NEAREST) if link.score >= NEAR]
+        if not links and value in named and not _near(corpus, name, value, inside=True):
+            continue
+        if len(links) != 1:
+            return None
+        whole = set(terms.words(" ".join(links[0].values)))
+        if links[0].score < LINKED and not whole.issuperset(terms.words(value)):
+            return None
+        meant = list(links[0].values)
+        filters.append(PlannedFilter(field=links[0].field, operator="in" if meant[1:] else "=", values=meant))
+    bound = PlannedBucket(
+        bucket=name, filters=filters, aggregate="none", aggregate_field="", group_by=[], order_by="", limit=0
+    )
+    return SearchPlan(plans=[bound], whole_set=False, strategy=plan["strategy"], queries=[])
+
+
 def reading_shown(decomposition: Decomposed) -> str:
     """Return what `decompose` read: the intent, the number wanted, and the conditions, one a line."""
     wanted = decomposition.get("aggregate", "none")

@@ -11,7 +11,13 @@ from citegraph.corpus.linking.name_search import Link
 from citegraph.errors import BadInput, Rejected
 from citegraph.plan.make_plan import besides, make_plan
 from citegraph.plan.narrowing import certainty, narrow
-from citegraph.plan.plan_by_model import PlannedFilter, checked_clauses, schemas_shown, values_shown
+from citegraph.plan.plan_by_model import (
+    PlannedFilter,
+    bound_by_names,
+    checked_clauses,
+    schemas_shown,
+    values_shown,
+)
 from citegraph.question.named_values import clause_of
 from citegraph.question.ordering import read_rank
 from citegraph.question.sides import split_sides
@@ -751,3 +757,54 @@ async def test_an_order_without_a_limit_lists_all(services: Services) -> None:
         "list",
         {"field": "invoice_date", "descending": False, "limit": 0},
     )
+
+
+def read_as_fact(
+    *constraints: tuple[str, str, list[str]], names: tuple[str, ...] = (), intent: str = "qa"
+) -> Any:
+    """Return a model's reading of a question about one document."""
+    return {
+        **decompose("What is said?"),
+        "by": "model",
+        "intent": intent,
+        "entities": [{"name": name, "role": "company"} for name in names],
+        "constraints": [
+            {"field": field, "operator": operator, "value": value, "raw_text": " ".join(value)}
+            for field, operator, value in constraints
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("constraints", "names", "expected"),
+    [
+        ([("seller", "=", ["Halbrecht"])], (), [("vendor_name", "Halbrecht Präzisionstechnik GmbH")]),
+        (
+            [("seller", "=", ["Halbrecht"]), ("number", "=", ["KW-240117"])],
+            (),
+            [("vendor_name", "Halbrecht Präzisionstechnik GmbH"), ("invoice_number", "KW-240117")],
+        ),
+        ([("part", "=", ["ZQX 91-7"])], ("ZQX 91-7",), []),
+        ([("part", "=", ["ZQX 91-7"])], (), None),
+        ([("seller", "!=", ["Halbrecht"])], (), None),
+        ([("date", "between", ["2024-01-01", "2024-03-31"])], (), None),
+        ([("seller", "=", ["Halbrecht"]), ("amount", ">", ["20 EUR"])], (), None),
+    ],
+)
+def test_names_that_one_stored_value_has_are_bound_without_a_call(
+    corpus: Corpus, plan: Plan, constraints: Any, names: tuple[str, ...], expected: Any
+) -> None:
+    made: Any = plan("What is the total of invoice KW-240117?", "invoices")
+    bound = bound_by_names(corpus, made, read_as_fact(*constraints, names=names))
+    found = bound and [(item.field, "; ".join(item.values)) for item in bound.plans[0].filters]
+    assert found == expected
+    assert bound_by_names(corpus, made, read_as_fact(*constraints, names=names, intent="list")) is None
+
+
+async def test_a_fact_of_a_known_name_costs_no_call_of_the_plan(services: Services) -> None:
+    state = state_of("What did Halbrecht charge?", "invoices")
+    state["decomposition"] = read_as_fact(("seller", "=", ["Halbrecht"]), names=("Halbrecht",))
+    modelled, script = with_models(services, [])
+    update = await SchemaPlan(modelled)(state, runtime())
+    assert script.steps() == []
+    assert filters(update["plan"], "invoices") == [("vendor_name", "=", "Halbrecht Präzisionstechnik GmbH")]
