@@ -19,8 +19,17 @@ from citegraph.citations.facts import hard_facts, uses_comma_decimals
 from citegraph.corpus.schema.document import Chunk
 from citegraph.errors import Rejected
 from citegraph.evidence.excerpts import Span, lines_of
-from citegraph.evidence.passages import QUALITY, hydrate, replies_shown, search_quality
-from citegraph.evidence.shown import Piece, as_passages, asked_of, hidden, numbered, pieces, room_of
+from citegraph.evidence.passages import QUALITY, hydrate, question_shown, replies_shown, search_quality
+from citegraph.evidence.shown import (
+    Piece,
+    as_passages,
+    asked_of,
+    hidden,
+    numbered,
+    of_asked_codes,
+    pieces,
+    room_of,
+)
 from citegraph.language.bounded import bounded
 from citegraph.llm.json_text import is_json
 from citegraph.llm.prompt_assembly import Material, Prompt
@@ -272,7 +281,7 @@ async def answer_material(corpus: Corpus, state: State, context: Context) -> tup
         ("correction", CORRECTION.format(feedback=feedback) if feedback else ""),
     )
     evidence = as_passages(shown)
-    return Material(state["question"], facts, evidence=evidence, left_out=left_out), shown
+    return Material(question_shown(state), facts, evidence=evidence, left_out=left_out), shown
 
 
 def operand_lines(corpus: Corpus, filled: Filled, seen: Sequence[Piece]) -> list[CitedSpan]:
@@ -308,7 +317,7 @@ def pieces_kept(
     Those that the review said to keep, as it saw them: it left out none for want of space. Without a review those
     that the finder and the search point at.
     """
-    evidence, plan = state["evidence"], state["plan"]
+    evidence, plan = of_asked_codes(corpus, state), state["plan"]
     asked = asked_of(state)
     held = state.get("decision", {}).get("memory", {}).get("holding", [])
     if kept := set(state.get("decision", {}).get("kept") or ()):

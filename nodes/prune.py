@@ -87,7 +87,9 @@ class Prune:
                 **({"origin": origin} if origin else {}),
                 "memory": kept_memory
                 | {
-                    "log": [*kept_memory.get("log", []), *lines(found, fresh)][-MAX_LOG:],
+                    "log": [*kept_memory.get("log", []), *lines(found, fresh, state.get("rounds", 0) + 1)][
+                        -MAX_LOG:
+                    ],
                     "left": left,
                 },
                 # Of a passage that was seen in part, a search inside its document shows other lines.

@@ -11,6 +11,7 @@ from citegraph.citations.claims import split_statements
 from citegraph.citations.report_types import Evidence
 from citegraph.citations.verify_answer import LEFT_OUT, Judgement
 from citegraph.errors import CitegraphError
+from citegraph.evidence.passages import question_shown
 from citegraph.llm.prompt_assembly import Material, Prompt
 from citegraph.run.budgets import llm_calls_left
 from citegraph.run.context import Context
@@ -97,7 +98,7 @@ async def judge_cases(
         return {}, {}
     answer = whole_answer(state.get("draft", {}), chosen, {item.doc_id for item in evidence})
     try:
-        material = material_of(chosen, state.get("question", ""), evidence, answer)
+        material = material_of(chosen, question_shown(state), evidence, answer)
         reply = await ask(services, material, budget, context)
     except Exception as failure:
         # The code has backed these claims: an answer is not lost by what happens to its judge, a defect of ours included.

@@ -22,6 +22,7 @@ from citegraph.answer.set_numbers import (
     computed_number,
     coverage_notes,
     group_keys,
+    is_deducted,
     said_period,
     share_of,
     side_by_side,
@@ -73,6 +74,26 @@ def unknown_notes(corpus: Corpus, plan: Plan, decision: Decision) -> list[Stored
         message = f"Not used as a condition, since no field holds it: {', '.join(unused)}."
         notes.append(note("compose", "not applied", message))
     return notes
+
+
+def below_zero_notes(corpus: Corpus, plan: Plan, doc_ids: Sequence[str]) -> list[StoredNote]:
+    """Return which of the documents that are counted or added have an amount below zero, though nothing calls them what sums
+    deduct; blocking.
+    """
+    bucket = corpus.buckets[plan["buckets"][0]]
+    declared = bucket.field(plan["aggregate"].get("field") or "")
+    amount = declared.name if declared and declared.type == "money" else bucket.main_amount
+    if amount is None or not bucket.deduct:
+        return []
+    below = Clause(field=amount, operator="<", value={"amount": "0"})
+    filters = (*bucket_filters(plan, bucket.name), below)
+    known = corpus.annotations.rows(bucket.name, filters, list(bucket.deduct), only=list(doc_ids))
+    found = [str(row["doc_id"]) for row in known if not is_deducted(bucket, row)]
+    if not found:
+        return []
+    which = ", ".join(found[:NAMED]) + (f" and {len(found) - NAMED} more" if len(found) > NAMED else "")
+    said = f"{len(found)} of them with a {amount.replace('_', ' ')} below zero, counted as such: {which}."
+    return [note("compose", "below zero", said)]
 
 
 def export_notes(plan: Plan) -> list[StoredNote]:
@@ -207,6 +228,7 @@ def compose_set(
         told = {word for words in lost for word in terms.words(words)}
         lost += [word for word in may_narrow(corpus, plan, unused, draft["documents"]) if word not in told]
     notes = copies + unknown_notes(corpus, plan, decision) + export_notes(plan)
+    notes += below_zero_notes(corpus, plan, draft["documents"]) if compute and counts_each else []
     text = f"Note: not used as a condition: {', '.join(lost)}.\n{draft['text']}" if lost else draft["text"]
     said = " and ".join(f"“{words}”" for words in lost)
     reasons = (

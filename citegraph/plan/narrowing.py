@@ -79,6 +79,41 @@ def with_stated_date(corpus: Corpus, plan: Plan) -> tuple[Plan, list[str]]:
     return plan, []
 
 
+def with_negatives(corpus: Corpus, plan: Plan) -> tuple[Plan, list[str]]:
+    """Return the plan of a set in which an amount below zero makes a document one that sums deduct, as a credit note whose
+    field calls it an invoice: left out with them, or taken with them; a line says how many; blocking.
+    """
+    name = plan["buckets"][0]
+    part, bucket = plan["per_bucket"][name], corpus.buckets[name]
+    if plan["kind"] != "documents" or not bucket.main_amount or not has_metadata(corpus):
+        return plan, []
+    amount: StoredClause = {"field": bucket.main_amount, "value": {"amount": "0"}, "origin": "inferred"}
+    below: StoredClause = {**amount, "operator": "<"}
+    filters: list[StoredClause] = []
+    lines = []
+    for clause in part["filters"]:
+        filters.append(clause)
+        value = clause.get("value")
+        said = {terms.fold(str(one)) for one in (value if isinstance(value, list) else [value])}
+        kinds = [kind for kind in bucket.deduct.get(clause.get("field", ""), ()) if terms.fold(kind) in said]
+        others = [one for one in part["filters"] if one is not clause]
+        denied = clause.get("operator") in {"!=", "not in"}
+        found = corpus.annotations.document_ids(name, typed_filters([*others, below])) if kinds else []
+        known = corpus.annotations.document_ids(name, typed_filters([*others, clause])) if found else []
+        if changed := [doc_id for doc_id in found if (doc_id in known) == denied]:
+            at_least: StoredClause = {**amount, "operator": ">="}
+            none: StoredClause = {"field": bucket.main_amount, "operator": "missing", "origin": "inferred"}
+            either: list[StoredClause] = [at_least, none] if denied else [clause, below]
+            filters[-1:] = [*([clause] if denied else []), {"mode": "any", "clauses": either}]
+            lines.append(_below_zero(bucket.main_amount, kinds[0], len(changed)))
+    return {**plan, "per_bucket": {**plan["per_bucket"], name: {**part, "filters": filters}}}, lines
+
+
+def _below_zero(amount: str, kind: str, count: int) -> str:
+    documents = "1 document" if count == 1 else f"{count} documents"
+    return f"{documents} with a {amount.replace('_', ' ')} below zero: taken for a {kind}, whatever its field says."
+
+
 def grouped_by_stated_date(corpus: Corpus, plan: Plan, main: str) -> tuple[Plan, list[str]]:
     """Return the plan with groups by the main date in place of those by a date that no document meant states; blocking."""
     name, groups = plan["buckets"][0], plan["aggregate"].get("group_by") or []

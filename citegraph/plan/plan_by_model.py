@@ -16,7 +16,7 @@ from citegraph.corpus.records.querying.document_query import DocumentQuery, run_
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.llm.prompt_assembly import Prompt
-from citegraph.plan.narrowing import leads_on, narrow
+from citegraph.plan.narrowing import leads_on, narrow, with_negatives
 from citegraph.plan.stored_filters import flat, inferred, printed, stored
 from citegraph.plan.unbound import unbound_words
 from citegraph.question.clauses import wanted
@@ -228,6 +228,7 @@ def values_shown(corpus: Corpus, names: Sequence[str], decomposition: Decomposed
     Of a condition whose value is near none, what its field holds: the values that there are, or their range and unit.
     """
     named = {item["name"] for item in decomposition["entities"]}
+    coded = {item["name"] for item in decomposition["entities"] if item["role"] == "identifier"}
     said: dict[str, str] = {item["name"]: "" for item in decomposition["entities"]}
     for item in decomposition["constraints"]:
         for value in item["value"]:
@@ -244,7 +245,7 @@ def values_shown(corpus: Corpus, names: Sequence[str], decomposition: Decomposed
         elif held:
             lines += [f"“{text}”: {'; '.join(held[:NEAREST])}"] if not set(held) <= told else []
             told.update(held)
-        elif re.search(r"[^\W\d_]", _without_facts(text)):  # a number, amount or date is no name
+        elif text in coded or re.search(r"[^\W\d_]", _without_facts(text)):  # an amount or date is no name
             lines.append(f"“{text}”: no stored value is near")
     return "\n".join(lines[:20])
 
@@ -252,6 +253,10 @@ def values_shown(corpus: Corpus, names: Sequence[str], decomposition: Decomposed
 def _near(corpus: Corpus, bucket: str, text: str, *, inside: bool) -> list[str]:
     """Return the stored values of a bucket that a name may mean, else those in it, else with `inside` those it is a part of."""
     links = [link for link in corpus.linker.link(bucket, text, limit=NEAREST) if link.score >= NEAR]
+    # A fingerprint is printed in pairs and stored as one run, or the other way round.
+    held = [line for form in ([] if links else _respaced(text)) for line in _containing(corpus, bucket, form)]
+    if held:
+        return held[:NEAREST]
     links = links or corpus.linker.find_mentions(bucket, text)[:NEAREST]
     if links:
         return [
@@ -268,6 +273,15 @@ def _near(corpus: Corpus, bucket: str, text: str, *, inside: bool) -> list[str]:
     return []
 
 
+def _respaced(code: str) -> list[str]:
+    """Return a long code without what parts its letters and digits, and in pairs with colons; [] for other texts."""
+    run = re.sub(r"[\s:.-]+", "", code)
+    if len(run) < CODE or not re.fullmatch(r"[0-9A-Fa-f]+", run):
+        return []
+    forms = (run, ":".join(re.findall("..?", run)))
+    return [form for form in forms if form.casefold() != code.casefold()]
+
+
 def _without_facts(text: str) -> str:
     """Return a text without its numbers, amounts and dates."""
     for fact in reversed(hard_facts(text)):
@@ -275,8 +289,9 @@ def _without_facts(text: str) -> str:
     return text
 
 
-PART = 4
-"""Letters and digits from which a part of a name is looked for inside stored values."""
+PART, CODE = 4, 8
+"""Letters and digits from which a part of a name is looked for inside stored values, and from which a run of hexadecimal
+digits is a code that may be parted otherwise."""
 LISTED = 12
 """Different values up to which all that a field holds are shown."""
 
@@ -440,12 +455,20 @@ def adopt(corpus: Corpus, plan: Plan, reply: SearchPlan, context: Context) -> tu
     }
     if whole:
         planned = planned | {"described": lead.text.strip(), "lacking": lead.without.strip()}
-    if whole:
-        planned.pop("sides", None)
-    elif not planned.get("sides"):
-        planned, lines = narrow(corpus, planned, plan["queries"][0])
-        notes += [note("schema_plan", "relaxed", line) for line in lines]
-    return planned, notes
+    planned, said = fitted(corpus, planned)
+    return planned, notes + said
+
+
+def fitted(corpus: Corpus, plan: Plan) -> tuple[Plan, list[StoredNote]]:
+    """Return a model's plan as the stored values need it: amounts below zero of a set, filters that match nothing; blocking."""
+    if plan["kind"] == "documents":
+        plan.pop("sides", None)
+        plan, lines = with_negatives(corpus, plan)
+        return plan, [note("schema_plan", "linked value", line) for line in lines]
+    if plan.get("sides"):
+        return plan, []
+    plan, lines = narrow(corpus, plan, plan["queries"][0])
+    return plan, [note("schema_plan", "relaxed", line) for line in lines]
 
 
 def either_of(branches: Sequence[Sequence[StoredClause]]) -> StoredClause:

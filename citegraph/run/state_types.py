@@ -227,7 +227,10 @@ class Subquery(TypedDict):
 
 
 class Decomposed(TypedDict, total=False):
-    """What the question asks; `by` names who read it when it was not the rules ("model", "own")."""
+    """What the question asks; `by` names who read it when it was not the rules ("model", "own").
+
+    `question` is what later prompts show: the message as it was typed, or made whole with the turns before it.
+    """
 
     intent: Intent
     aggregate: str
@@ -237,6 +240,7 @@ class Decomposed(TypedDict, total=False):
     topic_terms: list[str]
     subqueries: list[Subquery]
     format: str
+    question: str
     by: str
 
 

@@ -100,6 +100,7 @@ async def test_compose_gets_the_passages_that_review_keeps(open_session: OpenSes
 
 
 async def test_a_review_counts_the_names_that_only_texts_hold(open_session: OpenSession) -> None:
+    asked = "Good morning, the laws of which places govern agreements, and how many has each, please ?"
     call = {
         "tool": "count_names",
         "bucket": "contracts",
@@ -115,8 +116,9 @@ async def test_a_review_counts_the_names_that_only_texts_hold(open_session: Open
         topic_terms=["laws"],
     )
     async with open_session(models) as session:
-        answer = await session.ask("The laws of which places govern agreements, and how many has each?")
+        answer = await session.ask(asked)
     (prompt,) = shown(script, "review")
+    assert all(asked in shown(script, step)[0] for step in ("decompose", "schema_plan", "review")), "as typed"
     assert "<names>" in prompt
     assert script.steps().count("review") == 1, "the database answers"
     assert "- England and Wales: count 4 [" in answer.text

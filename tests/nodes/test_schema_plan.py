@@ -8,6 +8,7 @@ import pytest
 
 from citegraph.corpus.filters.clause import Clause, parse_clause, typed_filters
 from citegraph.corpus.linking.name_search import Link
+from citegraph.corpus.records.annotations.annotation_store import Facet
 from citegraph.errors import BadInput, Rejected
 from citegraph.plan.make_plan import besides, make_plan
 from citegraph.plan.narrowing import certainty, narrow
@@ -708,6 +709,24 @@ def test_values_near_a_name_are_shown_by_what_the_store_holds(corpus: Corpus) ->
     assert number in lines[1], "whose beginning it is"
     assert lines[2] == "“Zzyzx 17”: no stored value is near"
     assert len(lines) == 3, "a bare date is no name"
+
+
+def test_a_code_that_is_parted_otherwise_is_shown_as_it_is_stored(corpus: Corpus, monkeypatch: Any) -> None:
+    stored = "4f00a1b2c3d4e5f6"
+    parted = ":".join(stored[at : at + 2].upper() for at in range(0, len(stored), 2))
+    monkeypatch.setattr(
+        corpus.annotations, "count", lambda bucket, filters=(): int(filters[0].value.lower() == stored)
+    )
+    monkeypatch.setattr(
+        corpus.annotations,
+        "facets",
+        lambda bucket, filters, fields, limit: {fields[0]: [Facet(fields[0], stored, 1, filters[0])]},
+    )
+    named = [{"name": parted, "role": "identifier"}, {"name": "TQ 7-2411", "role": "identifier"}]
+    first, second = values_shown(corpus, ["invoices"], {"entities": named, "constraints": []}).splitlines()
+    assert first.startswith(f"“{parted}”: invoices.")
+    assert f" = {stored}" in first
+    assert second == "“TQ 7-2411”: no stored value is near", "of a code it is said, too"
 
 
 def test_of_a_condition_whose_value_is_near_none_is_shown_what_its_field_holds(corpus: Corpus) -> None:

@@ -247,7 +247,7 @@ async def test_a_search_that_failed_may_be_made_again_and_its_filters_are_told(s
     update = await Prune(services)({"found": [failed], "plan": plan_of()}, runtime())
     assert update["tried"] == []
     assert update["decision"]["memory"]["log"] == [
-        "keyword search in invoices with (invoices: vendor name = Oudenveld Facility B.V.): “pump”: 0 places, 0 new; "
+        "round 1: keyword search in invoices with (invoices: vendor name = Oudenveld Facility B.V.): “pump”: 0 places, 0 new; "
         "no answer from invoices, so it may be made again"
     ]
 
