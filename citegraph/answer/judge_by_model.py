@@ -30,9 +30,9 @@ MAX_CASES = 12
 """Claims of one answer that a model is asked about, at most, in one call; the rest keep the verdict of the code."""
 PROMPT = Prompt(
     "verify",
-    "verify-6",
+    "verify-7",
     """You check the claims of an answer to <question> against the evidence that they cite. You get numbered claims, in the order of
-the answer, each with the number of its evidence. Evidence of several documents has the id of each in brackets above its text.
+the answer, each with the number of its evidence, where the id of a document may stand in brackets above its text.
 `fields` are known of its document and are evidence too. Every value of a claim stands in its evidence or follows from values
 that do: what you find out is whether the claim says the same of it.
 
