@@ -26,7 +26,6 @@ from citegraph.evidence.shown import (
     asked_of,
     hidden,
     numbered,
-    of_asked_codes,
     pieces,
     room_of,
 )
@@ -317,7 +316,7 @@ def pieces_kept(
     Those that the review said to keep, as it saw them: it left out none for want of space. Without a review those
     that the finder and the search point at.
     """
-    evidence, plan = of_asked_codes(corpus, state), state["plan"]
+    evidence, plan = state["evidence"], state["plan"]
     asked = asked_of(state)
     held = state.get("decision", {}).get("memory", {}).get("holding", [])
     if kept := set(state.get("decision", {}).get("kept") or ()):

@@ -22,7 +22,8 @@ def worded(text: str) -> re.Pattern[str] | None:
     parts = _GAP.split(text)
     if len(parts) != 2 or len(" ".join(terms.words(parts[0]))) < SHORTEST:
         return None
-    before, after = (r"\s+".join(map(re.escape, part.split())) for part in parts)
+    # One word may stand between two of them: "uploaded by the malicious account ___".
+    before, after = (r"\s+(?:\w+\s+)?".join(map(re.escape, part.split())) for part in parts)
     edge = r"\b" if after[:1].isalnum() else ""
     last = rf"{_MARKS}{edge}{after}" if after else rf"(?={_MARKS}(?:[.,;:!?()\[\]\n]|$))"
     name = rf"(?P<name>[^\s`'\"“”„«»*][^`\"“”„«»*]{{0,{LONGEST}}}?)"

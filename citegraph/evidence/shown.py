@@ -19,13 +19,13 @@ from citegraph.plan.stored_filters import flat
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus, corpus_of
 from citegraph.run.state import State
-from citegraph.run.state_types import CitedSpan, Plan, Reference
+from citegraph.run.state_types import CitedSpan, Decomposed, Plan, Reference
 
 KNOWN_FIELDS, KNOWN_VALUE, KNOWN_ASKED, KNOWN_ALL = 14, 80, 400, 300
 """Fields shown of a document; characters of one value, of one that is asked about, and of all together, above which only
 those are shown that name it or are asked about."""
-SHORTEST = 4
-"""Letters and digits of a code at least."""
+SHORTEST, SHORT = 4, 4
+"""Letters and digits of a code at least, and chunks at most of a document that is shown whole."""
 REVIEWED, WRITTEN = 2, 3
 """The part of the evidence kept that a review is shown, and an answer is written from where no review chose: one in this
 number of characters."""
@@ -134,16 +134,13 @@ def all_shown(text: str, spans: Sequence[Span]) -> bool:
     return not text[end:].strip()
 
 
-def of_asked_codes(corpus: Corpus, state: State) -> Sequence[Reference]:
-    """Return the evidence without documents that hold none of the codes that were asked about, where another one holds one;
+def of_asked_codes(corpus: Corpus, decomposition: Decomposed, evidence: list[Reference]) -> list[Reference]:
+    """Return what was found without documents that hold none of the codes that were asked about, where another one holds one;
     blocking.
-
-    After a first search alone: the next one looks for what these documents lead to.
     """
-    evidence, decomposition = state["evidence"], state["decomposition"]
     names = [_run(item["name"]) for item in decomposition.get("entities", [])]
     codes = [name for name in names if re.search(r"\d", name) and len(name) >= SHORTEST]
-    if not codes or state.get("rounds", 0) > 1 or not decomposition.get("by") or leads_on(decomposition):
+    if not codes or not decomposition.get("by") or leads_on(decomposition):
         return evidence
     held: dict[str, bool] = {}
     for doc_id in dict.fromkeys(item["doc"] for item in evidence):

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Sequence
 
-from citegraph.corpus.filters.clause import typed_filters
+from citegraph.corpus.filters.clause import Clause, typed_filters
 from citegraph.corpus.filters.filter_operators import matches
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
-from citegraph.plan.stored_filters import inferred, printed
+from citegraph.plan.stored_filters import inferred, printed, stored
 from citegraph.run.services import Corpus, has_metadata
 from citegraph.run.state_types import BucketPlan, CallArguments, Decomposed, Plan, PlanPart, StoredClause
 
@@ -87,8 +87,12 @@ def with_negatives(corpus: Corpus, plan: Plan) -> tuple[Plan, list[str]]:
     part, bucket = plan["per_bucket"][name], corpus.buckets[name]
     if plan["kind"] != "documents" or not bucket.main_amount or not has_metadata(corpus):
         return plan, []
-    amount: StoredClause = {"field": bucket.main_amount, "value": {"amount": "0"}, "origin": "inferred"}
-    below: StoredClause = {**amount, "operator": "<"}
+    nothing = {"amount": "0"}
+    below = stored(Clause(field=bucket.main_amount, operator="<", value=nothing))
+    above = [
+        stored(Clause(field=bucket.main_amount, operator=">=", value=nothing)),
+        stored(Clause(field=bucket.main_amount, operator="missing")),
+    ]
     filters: list[StoredClause] = []
     lines = []
     for clause in part["filters"]:
@@ -101,9 +105,7 @@ def with_negatives(corpus: Corpus, plan: Plan) -> tuple[Plan, list[str]]:
         found = corpus.annotations.document_ids(name, typed_filters([*others, below])) if kinds else []
         known = corpus.annotations.document_ids(name, typed_filters([*others, clause])) if found else []
         if changed := [doc_id for doc_id in found if (doc_id in known) == denied]:
-            at_least: StoredClause = {**amount, "operator": ">="}
-            none: StoredClause = {"field": bucket.main_amount, "operator": "missing", "origin": "inferred"}
-            either: list[StoredClause] = [at_least, none] if denied else [clause, below]
+            either = above if denied else [clause, below]
             filters[-1:] = [*([clause] if denied else []), {"mode": "any", "clauses": either}]
             lines.append(_below_zero(bucket.main_amount, kinds[0], len(changed)))
     return {**plan, "per_bucket": {**plan["per_bucket"], name: {**part, "filters": filters}}}, lines

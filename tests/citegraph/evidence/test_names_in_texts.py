@@ -20,6 +20,7 @@ from citegraph.run.services import Corpus
             "The crate uploaded by Mole and\nSons to mirror",
             "Mole and Sons",
         ),
+        ("crate uploaded by the user ___ to", "crate uploaded by the hostile user `mole` to hide", "mole"),
         ("on behalf of ___", "Signed on behalf of “Tarn Ferries Ltd”.", "Tarn Ferries Ltd"),
         ("lorry driven by ___, who loaded", "the lorry driven by Ilse Brandt, who loaded", "Ilse Brandt"),
     ],

@@ -122,11 +122,11 @@ async def test_a_passage_says_that_its_document_is_shown_whole(corpus: Corpus) -
 
 async def test_documents_without_the_code_that_is_asked_about_are_not_shown(corpus: Corpus) -> None:
     evidence = await references(corpus, "nv2n518", "ecn-0072", "travel-policy-2023")
-    reading = {"by": "model", "intent": "qa", "entities": [{"name": "NV2 N518", "role": "product"}]}
-    state: Any = {"evidence": evidence, "decomposition": reading, "rounds": 1}
-    assert {item["doc"] for item in of_asked_codes(corpus, state)} == {"nv2n518", "ecn-0072"}
-    assert of_asked_codes(corpus, {**state, "rounds": 2}) == evidence, "a later search was asked for"
-    nowhere = {**reading, "entities": [{"name": "QX 7-2411", "role": "product"}]}
-    assert of_asked_codes(corpus, {**state, "decomposition": nowhere}) == evidence
-    plain = {**reading, "entities": [{"name": "Norrvolt", "role": "company"}]}
-    assert of_asked_codes(corpus, {**state, "decomposition": plain}) == evidence
+    reading: Any = {"by": "model", "intent": "qa", "entities": [{"name": "NV2 N518", "role": "product"}]}
+    assert {item["doc"] for item in of_asked_codes(corpus, reading, evidence)} == {"nv2n518", "ecn-0072"}
+    nowhere: Any = {**reading, "entities": [{"name": "QX 7-2411", "role": "product"}]}
+    assert of_asked_codes(corpus, nowhere, evidence) == evidence
+    plain: Any = {**reading, "entities": [{"name": "Norrvolt", "role": "company"}]}
+    assert of_asked_codes(corpus, plain, evidence) == evidence
+    by_rules: Any = {key: value for key, value in reading.items() if key != "by"}
+    assert of_asked_codes(corpus, by_rules, evidence) == evidence
