@@ -27,12 +27,14 @@ def worded(text: str) -> re.Pattern[str] | None:
     edge = r"\b" if after[:1].isalnum() else ""
     last = rf"{_MARKS}{edge}{after}" if after else rf"(?={_MARKS}(?:[.,;:!?()\[\]\n]|$))"
     name = rf"(?P<name>[^\s`'\"“”„«»*][^`\"“”„«»*]{{0,{LONGEST}}}?)"
-    return re.compile(rf"(?<!\w){before}{_MARKS}{name}{last}", re.IGNORECASE)
+    # In quotes it ends with them, whatever follows.
+    quoted = rf"\s+[`\"“„«](?P<quoted>[^`\"“”„«»]{{1,{LONGEST}}})[`\"”“»]"
+    return re.compile(rf"(?<!\w){before}(?:{quoted}|{_MARKS}{name}{last})", re.IGNORECASE)
 
 
 def name_at(found: re.Match[str]) -> str:
     """Return the name of a match as it is printed, on one line."""
-    return " ".join(found["name"].split())
+    return " ".join((found["quoted"] or found["name"]).split())
 
 
 def names_in_texts(

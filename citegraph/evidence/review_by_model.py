@@ -234,8 +234,9 @@ def names_shown(plan: Plan, decomposition: Decomposed) -> str:
         return ""
     return (
         "Where a number or list is wanted for each of some names that only texts hold, and passages of several documents print "
-        "such a name in the same words, make one call of count_names: `query` is these words as printed, with ___ for the name "
-        "(“signed on behalf of ___ by”). The program reads every document that <filters> matches, and counts."
+        "such a name in the same words, make one call of count_names: `query` is these words as printed, no more than all such "
+        "documents share, with ___ for the name (“signed on behalf of ___ by”). The program reads every document that <filters> "
+        "matches, and counts."
     )
 
 

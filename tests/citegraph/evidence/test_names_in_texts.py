@@ -21,6 +21,7 @@ from citegraph.run.services import Corpus
             "Mole and Sons",
         ),
         ("crate uploaded by the user ___ to", "crate uploaded by the hostile user `mole` to hide", "mole"),
+        ("crate uploaded by ___ to mirror", "a crate uploaded by `mole-99` and kept", "mole-99"),
         ("on behalf of ___", "Signed on behalf of “Tarn Ferries Ltd”.", "Tarn Ferries Ltd"),
         ("lorry driven by ___, who loaded", "the lorry driven by Ilse Brandt, who loaded", "Ilse Brandt"),
     ],
