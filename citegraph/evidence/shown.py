@@ -135,21 +135,22 @@ def all_shown(text: str, spans: Sequence[Span]) -> bool:
 
 
 def of_asked_codes(corpus: Corpus, decomposition: Decomposed, evidence: list[Reference]) -> list[Reference]:
-    """Return what was found without documents that hold none of the codes that were asked about, where another one holds one;
-    blocking.
+    """Return what was found without documents that hold none of the codes that were asked about; all of it where one of the
+    codes stands in no document, or may be written otherwise there; blocking.
     """
     names = [_run(item["name"]) for item in decomposition.get("entities", [])]
     codes = [name for name in names if re.search(r"\d", name) and len(name) >= SHORTEST]
     if not codes or not decomposition.get("by") or leads_on(decomposition):
         return evidence
-    held: dict[str, bool] = {}
+    held: dict[str, set[str]] = {}
     for doc_id in dict.fromkeys(item["doc"] for item in evidence):
         document = corpus.documents.get(doc_id)
         values = corpus.annotations.get(doc_id, document.bucket) if document else None
         said = [document.source_file, document.title, document.text] if document else []
         text = _run(" ".join([*said, *map(show, (values or {}).values())]))
-        held[doc_id] = any(code in text for code in codes)
-    return [item for item in evidence if held[item["doc"]]] if any(held.values()) else evidence
+        held[doc_id] = {code for code in codes if code in text}
+    found = set().union(*held.values()) == set(codes)
+    return [item for item in evidence if held[item["doc"]]] if found else evidence
 
 
 def _run(text: str) -> str:

@@ -126,6 +126,9 @@ async def test_documents_without_the_code_that_is_asked_about_are_not_shown(corp
     assert {item["doc"] for item in of_asked_codes(corpus, reading, evidence)} == {"nv2n518", "ecn-0072"}
     nowhere: Any = {**reading, "entities": [{"name": "QX 7-2411", "role": "product"}]}
     assert of_asked_codes(corpus, nowhere, evidence) == evidence
+    one = {"name": "NV2 N518", "role": "product"}
+    both: Any = {**reading, "entities": [one, {"name": "Widget Suite 8.2", "role": "product"}]}
+    assert of_asked_codes(corpus, both, evidence) == evidence, "the other may be written otherwise"
     plain: Any = {**reading, "entities": [{"name": "Norrvolt", "role": "company"}]}
     assert of_asked_codes(corpus, plain, evidence) == evidence
     by_rules: Any = {key: value for key, value in reading.items() if key != "by"}
