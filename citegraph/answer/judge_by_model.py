@@ -12,6 +12,7 @@ from citegraph.citations.report_types import Evidence
 from citegraph.citations.verify_answer import LEFT_OUT, Judgement
 from citegraph.errors import CitegraphError
 from citegraph.evidence.passages import question_shown
+from citegraph.evidence.shown import readable
 from citegraph.llm.prompt_assembly import Material, Prompt
 from citegraph.run.budgets import llm_calls_left
 from citegraph.run.context import Context
@@ -151,7 +152,10 @@ def material_of(
     numbers = {text: number for number, text in enumerate(dict.fromkeys(text for _, text in cases), 1)}
     facts: list[tuple[str, str]] = []
     for text, number in numbers.items():
-        facts += [(f"evidence_{number}", text), (f"fields_{number}", "\n".join(fields_of(text, evidence)))]
+        facts += [
+            (f"evidence_{number}", readable(text)),
+            (f"fields_{number}", "\n".join(fields_of(text, evidence))),
+        ]
     facts += [("answer", answer)]
     facts += [
         (f"claim_{number}", f"{claim}\n(evidence_{numbers[text]})")

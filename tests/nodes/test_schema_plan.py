@@ -19,6 +19,7 @@ from citegraph.plan.plan_by_model import (
     schemas_shown,
     values_shown,
 )
+from citegraph.plan.stored_filters import printed
 from citegraph.question.named_values import clause_of
 from citegraph.question.ordering import read_rank
 from citegraph.question.sides import split_sides
@@ -827,3 +828,15 @@ async def test_a_fact_of_a_known_name_costs_no_call_of_the_plan(services: Servic
     update = await SchemaPlan(modelled)(state, runtime())
     assert script.steps() == []
     assert filters(update["plan"], "invoices") == [("vendor_name", "=", "Halbrecht Präzisionstechnik GmbH")]
+
+
+async def test_a_model_compares_two_fields_of_a_document(services: Services) -> None:
+    answer = reply(planned("invoices", ("amount_due", "<", ["total_amount"])), whole_set=True)
+    update = await adopted(services, "Which invoices are paid in part?", answer)
+    assert filters(update["plan"], "invoices") == [("amount_due", "<", {"field": "total_amount"})]
+    assert printed(update["plan"]["per_bucket"]["invoices"]["filters"][0]) == "amount due < total amount"
+    wrong = reply(planned("invoices", ("amount_due", "<", ["due_date"])), whole_set=True)
+    plain = (await adopted(services, "Which invoices are paid in part?", wrong, reply(planned("invoices"))))[
+        "plan"
+    ]
+    assert filters(plain, "invoices") == [], "an amount is no date: the model is told"
