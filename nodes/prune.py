@@ -47,7 +47,8 @@ class Prune:
         corpus = await self.services.corpus()
         old = state.get("evidence", [])
         merged = merge(old, [hit for entry in found for hit in entry["hits"]])
-        if not old and merged and has_model(self.services, "review", context):
+        read = state.get("decomposition", {}).get("by") and has_model(self.services, "review", context)
+        if not old and merged and read:
             merged = await focused(corpus, state, merged)
         chunks = await hydrate(corpus, merged)
         ordered, ranking = None, Update()
