@@ -19,8 +19,16 @@ from citegraph.citations.facts import hard_facts, uses_comma_decimals
 from citegraph.corpus.schema.document import Chunk
 from citegraph.errors import Rejected
 from citegraph.evidence.excerpts import Span, lines_of
-from citegraph.evidence.passages import QUALITY, hydrate, replies_shown, search_quality
-from citegraph.evidence.shown import Piece, as_passages, asked_of, hidden, numbered, pieces, room_of
+from citegraph.evidence.passages import QUALITY, hydrate, question_shown, replies_shown, search_quality
+from citegraph.evidence.shown import (
+    Piece,
+    as_passages,
+    asked_of,
+    hidden,
+    numbered,
+    pieces,
+    room_of,
+)
 from citegraph.language.bounded import bounded
 from citegraph.llm.json_text import is_json
 from citegraph.llm.prompt_assembly import Material, Prompt
@@ -272,7 +280,7 @@ async def answer_material(corpus: Corpus, state: State, context: Context) -> tup
         ("correction", CORRECTION.format(feedback=feedback) if feedback else ""),
     )
     evidence = as_passages(shown)
-    return Material(state["question"], facts, evidence=evidence, left_out=left_out), shown
+    return Material(question_shown(state), facts, evidence=evidence, left_out=left_out), shown
 
 
 def operand_lines(corpus: Corpus, filled: Filled, seen: Sequence[Piece]) -> list[CitedSpan]:

@@ -173,8 +173,10 @@ class Decompose:
         folded = bool(state.get("turns")) and not rewritten
         update = stand_alone(state, asked, parsed.question.strip()) if folded else {}
         question = update.get("question", state["question"])
+        made_whole = folded and parsed.question.strip()
         update["decomposition"] = tidy(cast(Decomposed, parsed.model_dump(exclude=FOLDED)), question) | {
-            "by": "model"
+            "by": "model",
+            "question": question if made_whole else asked,
         }
         return update | reply.update
 

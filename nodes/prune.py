@@ -1,5 +1,6 @@
 """prune: join the searches of a round, keep the best evidence within the token budget, never a needed name."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,13 +18,14 @@ from citegraph.evidence.passages import (
     within_budget,
 )
 from citegraph.evidence.rerank_by_model import rerank_evidence
+from citegraph.evidence.shown import SHORT, of_asked_codes
 from citegraph.language import terms
 from citegraph.plan.narrowing import parts_apart
 from citegraph.run.context import Context
 from citegraph.run.model_calls import Stopwatch, has_model, model_form, note
-from citegraph.run.services import Services
+from citegraph.run.services import Corpus, Services
 from citegraph.run.state import State, Update, add_usage
-from citegraph.run.state_types import CitedSpan, ToolCall
+from citegraph.run.state_types import CitedSpan, Reference, ToolCall
 
 PART = 1200
 """Characters that are shown of a long passage, more or less."""
@@ -42,9 +44,12 @@ class Prune:
         context = runtime.context or Context()
         watch = Stopwatch("prune")
         found = state.get("found", [])
+        corpus = await self.services.corpus()
         old = state.get("evidence", [])
         merged = merge(old, [hit for entry in found for hit in entry["hits"]])
-        corpus = await self.services.corpus()
+        read = state.get("decomposition", {}).get("by") and has_model(self.services, "review", context)
+        if not old and merged and read:
+            merged = await focused(corpus, state, merged)
         chunks = await hydrate(corpus, merged)
         ordered, ranking = None, Update()
         if model_form(self.services, context):
@@ -87,7 +92,9 @@ class Prune:
                 **({"origin": origin} if origin else {}),
                 "memory": kept_memory
                 | {
-                    "log": [*kept_memory.get("log", []), *lines(found, fresh)][-MAX_LOG:],
+                    "log": [*kept_memory.get("log", []), *lines(found, fresh, state.get("rounds", 0) + 1)][
+                        -MAX_LOG:
+                    ],
                     "left": left,
                 },
                 # Of a passage that was seen in part, a search inside its document shows other lines.
@@ -110,6 +117,25 @@ class Prune:
             self.services, "compose", context
         )
         return PART if cut else None
+
+
+async def focused(corpus: Corpus, state: State, found: list[Reference]) -> list[Reference]:
+    """Return what a first search found, of the documents with the codes that are asked about where there are some; of a
+    single short document all.
+    """
+    kept = await asyncio.to_thread(of_asked_codes, corpus, state.get("decomposition", {}), found)
+    documents = {(item["bucket"], item["doc"]) for item in kept}
+    if len(documents) > 1:
+        return kept
+    whole = await corpus.index.document_chunks(*documents.pop())
+    last = min(item["score"] for item in kept)
+    known = {item["id"] for item in kept}
+    rest: list[Reference] = [
+        {"id": chunk.chunk_id, "doc": chunk.doc_id, "bucket": chunk.bucket, "score": last}
+        for chunk in whole
+        if chunk.chunk_id not in known
+    ]
+    return [*kept, *rest] if len(whole) <= SHORT else kept
 
 
 def holds(chunk: Chunk | None, held: Sequence[CitedSpan]) -> bool:

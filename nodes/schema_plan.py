@@ -9,6 +9,7 @@ from langgraph.runtime import Runtime
 from citegraph.answer.chat_text import with_question
 from citegraph.corpus.index.searcher import holds
 from citegraph.errors import CitegraphError, Unavailable
+from citegraph.evidence.passages import question_shown
 from citegraph.evidence.questions_back import asked_once_more, left_open, may_ask_again
 from citegraph.llm.prompt_assembly import Material
 from citegraph.plan.make_plan import first_calls, make_plan, plan_without_metadata
@@ -16,6 +17,7 @@ from citegraph.plan.plan_by_model import (
     PROMPT,
     SearchPlan,
     adopt,
+    bound_by_names,
     problems_of,
     reading_shown,
     schemas_shown,
@@ -41,7 +43,8 @@ class SchemaPlan:
         """Plan by rules; with a model its reading governs, bound to the fields of the chosen buckets.
 
         It is shown facts, no draft: how many documents state a field, which stored values are near a name. At a value
-        that cannot be used it is told once. With nothing to bind it is not asked.
+        that cannot be used it is told once. It is not asked with nothing to bind, nor where the names that it read are
+        each one stored value's.
         """
         context = runtime.context or Context()
         if (missed := await self.missed(state, context)) is not None:
@@ -56,21 +59,25 @@ class SchemaPlan:
                 return update
             vouched_for = vouched(plan, decomposition)
             return {**update, "plan": vouched_for, "calls": first_calls(vouched_for, context, state)}
-        names = list(plan["per_bucket"])
+        if bound := await asyncio.to_thread(bound_by_names, corpus, plan, decomposition):
+            planned, said = await asyncio.to_thread(adopt, corpus, plan, bound, context)
+            notes = [item for item in update["notes"] if item["kind"] != "relaxed"] + said
+            return {"plan": planned, "calls": first_calls(planned, context, state), "notes": notes}
+        names, asked = list(plan["per_bucket"]), question_shown(state)
         facts = [
             ("today", context.now.isoformat()),
             ("schemas", await asyncio.to_thread(schemas_shown, corpus, names)),
             ("reading", reading_shown(decomposition)),
             ("values", await asyncio.to_thread(values_shown, corpus, names, decomposition)),
         ]
-        material = Material(question=state["question"], facts=tuple(facts))
+        material = Material(question=asked, facts=tuple(facts))
         reply = await ask_model(self.services, PROMPT, material, SearchPlan, state=state, context=context)
         update_of, parsed = reply.update, reply.parsed
         planned, said = await asyncio.to_thread(adopt, corpus, plan, parsed, context)
         problems = await asyncio.to_thread(problems_of, corpus, parsed, said, context)
         spent: State = {**state, "usage": add_usage(state.get("usage", {}), update_of.get("usage"))}
         if problems and wants_model(self.services, "schema_plan", spent, context, keep=1):
-            told = Material(question=state["question"], facts=(*facts, ("problems", "\n".join(problems))))
+            told = Material(question=asked, facts=(*facts, ("problems", "\n".join(problems))))
             try:
                 again = await ask_model(self.services, PROMPT, told, SearchPlan, state=spent, context=context)
             except CitegraphError as error:

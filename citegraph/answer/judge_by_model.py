@@ -11,6 +11,8 @@ from citegraph.citations.claims import split_statements
 from citegraph.citations.report_types import Evidence
 from citegraph.citations.verify_answer import LEFT_OUT, Judgement
 from citegraph.errors import CitegraphError
+from citegraph.evidence.passages import question_shown
+from citegraph.evidence.shown import readable
 from citegraph.llm.prompt_assembly import Material, Prompt
 from citegraph.run.budgets import llm_calls_left
 from citegraph.run.context import Context
@@ -29,9 +31,9 @@ MAX_CASES = 12
 """Claims of one answer that a model is asked about, at most, in one call; the rest keep the verdict of the code."""
 PROMPT = Prompt(
     "verify",
-    "verify-6",
+    "verify-7",
     """You check the claims of an answer to <question> against the evidence that they cite. You get numbered claims, in the order of
-the answer, each with the number of its evidence. Evidence of several documents has the id of each in brackets above its text.
+the answer, each with the number of its evidence, where the id of a document may stand in brackets above its text.
 `fields` are known of its document and are evidence too. Every value of a claim stands in its evidence or follows from values
 that do: what you find out is whether the claim says the same of it.
 
@@ -97,7 +99,7 @@ async def judge_cases(
         return {}, {}
     answer = whole_answer(state.get("draft", {}), chosen, {item.doc_id for item in evidence})
     try:
-        material = material_of(chosen, state.get("question", ""), evidence, answer)
+        material = material_of(chosen, question_shown(state), evidence, answer)
         reply = await ask(services, material, budget, context)
     except Exception as failure:
         # The code has backed these claims: an answer is not lost by what happens to its judge, a defect of ours included.
@@ -150,7 +152,10 @@ def material_of(
     numbers = {text: number for number, text in enumerate(dict.fromkeys(text for _, text in cases), 1)}
     facts: list[tuple[str, str]] = []
     for text, number in numbers.items():
-        facts += [(f"evidence_{number}", text), (f"fields_{number}", "\n".join(fields_of(text, evidence)))]
+        facts += [
+            (f"evidence_{number}", readable(text)),
+            (f"fields_{number}", "\n".join(fields_of(text, evidence))),
+        ]
     facts += [("answer", answer)]
     facts += [
         (f"claim_{number}", f"{claim}\n(evidence_{numbers[text]})")

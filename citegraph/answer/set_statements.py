@@ -22,6 +22,7 @@ from citegraph.answer.set_numbers import (
     computed_number,
     coverage_notes,
     group_keys,
+    is_deducted,
     said_period,
     share_of,
     side_by_side,
@@ -33,6 +34,7 @@ from citegraph.corpus.records.likeness import identifier_fields
 from citegraph.corpus.records.querying.aggregates import Aggregate, Having
 from citegraph.corpus.records.querying.document_query import NO_VALUE, DocumentQuery, run_query
 from citegraph.corpus.schema.bucket import Bucket, show
+from citegraph.evidence.names_in_texts import grouped_by_name, worded
 from citegraph.language import terms
 from citegraph.plan.numbers_asked import mixes_counts
 from citegraph.plan.stored_filters import bucket_filters, flat
@@ -72,6 +74,26 @@ def unknown_notes(corpus: Corpus, plan: Plan, decision: Decision) -> list[Stored
         message = f"Not used as a condition, since no field holds it: {', '.join(unused)}."
         notes.append(note("compose", "not applied", message))
     return notes
+
+
+def below_zero_notes(corpus: Corpus, plan: Plan, doc_ids: Sequence[str]) -> list[StoredNote]:
+    """Return which of the documents that are counted or added have an amount below zero, though nothing calls them what sums
+    deduct; blocking.
+    """
+    bucket = corpus.buckets[plan["buckets"][0]]
+    declared = bucket.field(plan["aggregate"].get("field") or "")
+    amount = declared.name if declared and declared.type == "money" else bucket.main_amount
+    if amount is None or not bucket.deduct:
+        return []
+    below = Clause(field=amount, operator="<", value={"amount": "0"})
+    filters = (*bucket_filters(plan, bucket.name), below)
+    known = corpus.annotations.rows(bucket.name, filters, list(bucket.deduct), only=list(doc_ids))
+    found = [str(row["doc_id"]) for row in known if not is_deducted(bucket, row)]
+    if not found:
+        return []
+    which = ", ".join(found[:NAMED]) + (f" and {len(found) - NAMED} more" if len(found) > NAMED else "")
+    said = f"{len(found)} of them with a {amount.replace('_', ' ')} below zero, counted as such: {which}."
+    return [note("compose", "below zero", said)]
 
 
 def export_notes(plan: Plan) -> list[StoredNote]:
@@ -188,7 +210,9 @@ def compose_set(
     compute = plan["intent"] == "compute" and plan["aggregate"]["function"] != "none"
     if plan.get("tables"):
         return tables_draft(corpus, plan, context)
-    if plan.get("rows"):
+    if plan.get("worded"):
+        draft = by_name(corpus, plan, decision)
+    elif plan.get("rows"):
         draft = rows_draft(corpus, plan, context)
     elif compute:
         draft = computed(corpus, plan, decision, context)
@@ -204,6 +228,7 @@ def compose_set(
         told = {word for words in lost for word in terms.words(words)}
         lost += [word for word in may_narrow(corpus, plan, unused, draft["documents"]) if word not in told]
     notes = copies + unknown_notes(corpus, plan, decision) + export_notes(plan)
+    notes += below_zero_notes(corpus, plan, draft["documents"]) if compute and counts_each else []
     text = f"Note: not used as a condition: {', '.join(lost)}.\n{draft['text']}" if lost else draft["text"]
     said = " and ".join(f"“{words}”" for words in lost)
     reasons = (
@@ -460,6 +485,41 @@ def grouped(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, ...
         ),
         "cited": cited_members(corpus, name, said, [*groups, field or ""]),
         "derivations": made,
+    }
+
+
+def by_name(corpus: Corpus, plan: Plan, decision: Decision) -> Draft:
+    """Return the draft of a number for each name that documents print in the same words; the database computes it."""
+    name, words, spans = plan["buckets"][0], worded(plan["worded"]), decision["spans"]
+    assert words is not None, "a plan without a name's words"
+    wanted = plan["aggregate"]
+    aggregate = Aggregate(function=cast(Any, wanted["function"]), field=wanted["field"])
+    rows: list[list[Any]] = []
+    behind_rows: list[list[str]] = []
+    for said, held in grouped_by_name(corpus, words, spans).items():
+        result = run_query(
+            corpus.annotations, DocumentQuery(bucket=name, aggregate=(aggregate,), only=tuple(held))
+        )
+        rows += [[said, row[aggregate.name]] for row in result.rows]
+        behind_rows += [held] * len(result.rows)
+    columns = ("name", aggregate.name)
+    lines = [
+        f"- {group_line(columns, row, columns[:1], len(held) if wanted['field'] else None)} {marks(held)}"
+        for row, held in zip(rows, behind_rows, strict=True)
+    ]
+    head = f"{len(rows)} {'group' if len(rows) == 1 else 'groups'}: {decision['coverage']}."
+    numbers = [str(json_cell(row[1])).partition(" ") for row in rows]
+    operation = cast(Operation, wanted["function"])
+    return {
+        "text": "\n".join([head, *lines, "", f"Note: grouped by the name in “{plan['worded']}”."]),
+        "documents": list(spans),
+        "matched": len(spans),
+        "table": table_of(columns, rows, [], json_cell, [held[:CITED_INPUTS] for held in behind_rows]),
+        "cited": [{"doc": doc_id, **span} for doc_id, span in spans.items()],
+        "derivations": [
+            made_number(text, operation, f"{wanted['function']} of a name", [], held, unit)
+            for (text, _, unit), held in zip(numbers, behind_rows, strict=True)
+        ],
     }
 
 

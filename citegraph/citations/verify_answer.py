@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from citegraph.citations import field_values
-from citegraph.citations.cited_pool import Pool, Unit, build_pool, index_stems, page_of, windows
+from citegraph.citations.cited_pool import Pool, Unit, Window, build_pool, index_stems, page_of, windows
 from citegraph.citations.claim_checks import NEAR_VERBATIM, Assessment, initials_of, unknown_names
 from citegraph.citations.claims import Statement, says_not_found, split_claims
 from citegraph.citations.cross_document import (
@@ -77,7 +77,9 @@ OWN = 5
 """Content words beside those of the question, of which a source that speaks of the claim has one."""
 SHOWN = 6_000
 """Characters of the cited spans that a judge sees, the ones that speak most of the claim; twice as many of those that were
-pointed at and of the one that speaks most of it, and the first of them in any case."""
+pointed at, and the first of them in any case."""
+NEAR = 300
+"""Characters around the lines that a writer saw which a judge sees, too."""
 LEFT_OUT = "…"
 """The line that stands for what of a document a judge does not see."""
 SAME = 0.8
@@ -131,6 +133,7 @@ class _Run:
         stated: what sets of spans state, read once; `places` where each span has its values.
         values_stand: the claim at hand stood before a judge ruled on it.
         pointed: the spans that hold the passages which the writer gave for a claim, by the claim's text.
+        parts: the parts of documents which these passages show, by the claim's text.
     """
 
     pool: Pool
@@ -144,6 +147,7 @@ class _Run:
     values_stand: bool = False
     places: dict[int, list[Place]] = field(default_factory=dict)
     pointed: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    parts: Mapping[str, Sequence[Part]] = field(default_factory=dict)
 
     def spans_of(self, marker: str) -> list[int]:
         """Return the evidence spans that a marker names: all of a document, or the one with that evidence
@@ -285,27 +289,56 @@ class _Run:
         stated = [*facts, *document.annotations]
         return Side(stated, document.text, document.vocabulary, document.known, named)
 
-    def _shown(self, query: Query, cited: Sequence[int]) -> str:
-        """Return the cited spans as a judge sees them, in order, those of several documents below the id of each.
-
-        First those that the writer pointed at: the names in a claim stand in many passages, what it says in one.
+    def _parts_shown(self, query: Query, ranked: Sequence[int], best: Window | None) -> list[Part]:
+        """Return the parts of documents that a writer pointed at for a claim, with what speaks most of it and the first place of
+        a value that they have not: the names in a claim stand in many passages, what it says in one. [] where none was.
         """
-        best = [w.evidence for w in windows(self.pool, query.roots, list(cited), len(cited))]
-        ranked = list(dict.fromkeys([*best, *cited]))
-        pointed = self.pointed.get(query.view.text, frozenset())
-        first = [*(e for e in ranked if e in pointed), *(best[:1] if pointed else ())]
+        parts = list(self.parts.get(query.view.text, ()))
+        beside = [self._place(best.first, best.last)] if best and parts else []
+        for fact in query.view.facts if parts else ():
+            stating = [
+                self._place(m, m)
+                for e in ranked
+                for m in self.pool.by_evidence.get(e, [])
+                if self.pool.units[m].start >= 0
+                and _has(fact, self.pool.units[m], self.pool.evidence[e].text)
+            ]
+            seen = any(
+                d == doc and a < stop and start < b for d, a, b in stating for doc, start, stop in parts
+            )
+            beside += [] if seen else stating[:1]
+        return [*parts, *beside]
+
+    def _place(self, first: int, last: int) -> Part:
+        """Return where some units of one span stand in its document; all of the span for what is known of it."""
+        begins, ends = self.pool.units[first], self.pool.units[last]
+        span = self.pool.evidence[begins.evidence]
+        if begins.start < 0:
+            return span.doc_id, span.start, span.start + len(span.text)
+        return span.doc_id, span.start + begins.start, span.start + ends.end
+
+    def _shown(self, query: Query, cited: Sequence[int]) -> str:
+        """Return the cited spans as a judge sees them, in order, below the id of each document where it may be unclear; of
+        those that the writer pointed at what he saw and what is near it.
+        """
+        found = windows(self.pool, query.roots, list(cited), len(cited))
+        ranked = list(dict.fromkeys([*(w.evidence for w in found), *cited]))
+        pointed = self.pointed.get(query.view.text, frozenset()).intersection(cited)
+        parts = self._parts_shown(query, ranked, found[0] if found else None) if pointed else []
+        first = [e for e in ranked if any(_touches(self.pool.evidence[e], part) for part in parts)]
+        first.sort(key=lambda e: e not in pointed)
         chosen: list[int] = []
-        for e in dict.fromkeys([*first, *ranked]):
+        for e in first or ranked:
             if any(self.pool.evidence[e].text in self.pool.evidence[i].text for i in chosen):
                 continue
             room = SHOWN * (2 if e in first else 1)
             if not chosen or sum(len(self.pool.evidence[i].text) for i in (*chosen, e)) <= room:
                 chosen.append(e)
-        documents = self._documents(cited)
+        headed = bool(parts) or len(self._documents(cited)) > 1
         shown: dict[str, list[Evidence]] = {}
         for e in sorted(chosen):
-            shown.setdefault(self.pool.evidence[e].doc_id, []).append(self.pool.evidence[e])
-        heads = {name: f"[{name}]\n" if len(documents) > 1 else "" for name in shown}
+            shown.setdefault(self.pool.evidence[e].doc_id, []).extend(_cut_to(self.pool.evidence[e], parts))
+        heads = {name: f"[{name}]\n" if headed else "" for name in shown}
         return "\n\n".join(heads[name] + _as_one(spans) for name, spans in shown.items())
 
     def _try(
@@ -592,6 +625,8 @@ class _Run:
                 return f"the claim says {show(fact)}, the source says {show(same[0])}"
             if fact.label or fact.kind == "identifier" or alike or is_article(fact):
                 continue
+            if from_code(fact, self.derivations):
+                continue
             left = [r for r in own if not any(facts_agree(f, r, span.text) for f in query.view.facts)]
             rival = next((r for r in left if family(r) == family(fact)), left[0] if left else None)
             if rival is not None:
@@ -764,6 +799,32 @@ class _Run:
         return best[1] if best else None
 
 
+def _cut_to(span: Evidence, parts: Sequence[Part]) -> list[Evidence]:
+    """Return what of a span lies in some parts of its document or near them, in whole lines; the span where none of them is."""
+    end = span.start + len(span.text)
+    near = sorted((a - NEAR, b + NEAR) for part in parts if _touches(span, part) for a, b in [part[1:]])
+    kept: list[tuple[int, int]] = []
+    for start, stop in near:
+        a, b = max(start, span.start) - span.start, min(stop, end) - span.start
+        a, b = (
+            span.text.rfind("\n", 0, a) + 1,
+            next((at for at in [span.text.find("\n", b)] if at >= 0), len(span.text)),
+        )
+        if kept and a <= kept[-1][1] + 1:
+            kept[-1] = kept[-1][0], max(b, kept[-1][1])
+        else:
+            kept.append((a, b))
+    return [
+        replace(
+            span,
+            text=span.text[a:b],
+            start=span.start + a,
+            cut=(span.cut[0] or bool(span.text[:a].strip()), span.cut[1] or bool(span.text[b:].strip())),
+        )
+        for a, b in kept
+    ] or [span]
+
+
 def _as_one(spans: Sequence[Evidence]) -> str:
     """Return spans of a document as one text in its order: those that overlap as one, "…" where the document goes on."""
     text, end, goes_on = "", -1, False
@@ -828,6 +889,7 @@ def verify(
     stems = frozenset(content_stems(question))
     right = [made for made in derivations if recompute(made)]
     run = _Run(pool, right, judge, hard_facts(question), (), stems, language_of(answer_text))
+    run.parts = {text: tuple(parts) for text, parts in (pointed or {}).items()}
     run.pointed = {
         text: frozenset(i for i, span in enumerate(evidence) if any(_touches(span, part) for part in parts))
         for text, parts in (pointed or {}).items()

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from citegraph.corpus.filters.clause import typed_filters
 from citegraph.corpus.index.searcher import SearchFailure, holds
+from citegraph.evidence.names_in_texts import worded
 from citegraph.evidence.passages import KEYWORD_ONLY, SEMANTIC_ONLY, signature
 from citegraph.evidence.questions_back import may_ask, no_results_question
 from citegraph.evidence.rerank_by_model import NOT_RERANKED
@@ -30,13 +31,14 @@ from citegraph.run.state_types import (
     StoredClause,
     StoredNote,
     ToolCall,
+    WantedNumber,
 )
 
 
 class NextCall(BaseModel, extra="forbid"):
     """One further search."""
 
-    tool: Literal["search_text", "search_semantic", "query_documents"]
+    tool: Literal["search_text", "search_semantic", "query_documents", "count_names"]
     bucket: str = Field(max_length=80)
     query: str = Field(max_length=300)
     doc_id: str = Field("", max_length=200)
@@ -56,7 +58,7 @@ async def new_calls(
     plan, tried = state["plan"], set(state.get("tried", []))
     calls: list[ToolCall] = []
     for item in asked[: tool_calls_left(state, context)]:
-        if item.tool == "query_documents" or not item.query.strip():
+        if item.tool in {"query_documents", "count_names"} or not item.query.strip():
             continue
         if item.bucket not in allowed_buckets(corpus, plan, context):
             continue
@@ -154,26 +156,52 @@ def resolved_set(
     filters = [*(clause for clause in part["filters"] if not inferred(clause)), *own]
     if not own or not matches_some(corpus, item.bucket, filters) or unused(state["decomposition"], own):
         return None
-    # The words of the question have done their work: what they stand for is among the filters now.
-    settled: BucketPlan = {
-        **part,
-        "filters": filters,
-        "names": [],
-        "terms": [],
-        "identifiers": [],
-        "mentions": [],
-    }
     found: Plan = {
         **plan,
         **wanted,
         "kind": "documents",
         "buckets": [item.bucket],
-        "per_bucket": {item.bucket: settled},
+        "per_bucket": {item.bucket: settled(part, filters)},
         "only": [],
         "resolved": True,
     }
     said = "; ".join(printed(clause) for clause in own)
     return found, [note("review", "found", f"The documents were chosen by what others say: {said}.")]
+
+
+def counted_names(
+    corpus: Corpus, asked: Sequence[NextCall], state: State, context: Context
+) -> tuple[Plan, list[StoredNote]] | None:
+    """Return the plan for a number of each name that documents print in the same words, and its note, None where none is
+    asked for; blocking.
+    """
+    plan = state["plan"]
+    item = next(
+        (call for call in asked if call.tool == "count_names" and call.bucket in plan["per_bucket"]), None
+    )
+    if item is None or worded(item.query) is None:
+        return None
+    part = plan["per_bucket"][item.bucket]
+    planned = part["filters"] if item.keep_filters else [one for one in part["filters"] if not inferred(one)]
+    own, _ = checked_clauses(corpus, item.bucket, item.filters, context)
+    filters = matching_filters(corpus, item.bucket, planned, own)
+    wanted = plan["aggregate"]
+    counts: WantedNumber = {"function": "count", "field": None}
+    found: Plan = {
+        **plan,
+        "intent": "compute",
+        "kind": "documents",
+        "buckets": [item.bucket],
+        "per_bucket": {item.bucket: settled(part, filters)},
+        "aggregate": wanted if wanted["field"] else counts,
+        "worded": item.query,
+    }
+    return found, [note("review", "found", f"The documents were grouped by what stands in “{item.query}”.")]
+
+
+def settled(part: BucketPlan, filters: Sequence[StoredClause]) -> BucketPlan:
+    """Return a part with filters for which the words of the question stand: none of them is left."""
+    return {**part, "filters": list(filters), "names": [], "terms": [], "identifiers": [], "mentions": []}
 
 
 def unused(decomposition: Decomposed, own: Sequence[StoredClause]) -> list[str]:

@@ -30,10 +30,12 @@ MAX_EVIDENCE = 24
 SHORT_ID = 8
 
 
-def lines(found: Sequence[Found], fresh: Sequence[str]) -> list[str]:
-    """Return the log line of each search of a round, with how many of its passages nobody had seen."""
+def lines(found: Sequence[Found], fresh: Sequence[str], number: int) -> list[str]:
+    """Return the log line of each search of round `number`, with how many of its passages nobody had seen."""
     return [
-        log_line(entry, len({hit["id"][:SHORT_ID] for hit in entry["hits"]} & set(fresh))) for entry in found
+        f"round {number}: "
+        + log_line(entry, len({hit["id"][:SHORT_ID] for hit in entry["hits"]} & set(fresh)))
+        for entry in found
     ]
 
 
@@ -223,6 +225,11 @@ def replies_shown(state: State) -> str:
         chosen = next((option["label"] for option in item.get("options", []) if option["id"] == reply), reply)
         lines.append(f"Asked: {item['question']}\nReply: {chosen if reply else 'none was given'}")
     return "\n".join(lines)
+
+
+def question_shown(state: State) -> str:
+    """Return the question as a model is shown it: as it was typed where its reader needed no earlier turn."""
+    return state.get("decomposition", {}).get("question") or state.get("question", "")
 
 
 def searches_shown(state: State) -> str:

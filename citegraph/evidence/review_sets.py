@@ -11,6 +11,7 @@ from citegraph.corpus.index.searcher import TermWeights, holds, narrowing, term_
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Chunk
 from citegraph.encoder.multilingual import SAID
+from citegraph.evidence.names_in_texts import names_in_texts, worded
 from citegraph.evidence.next_calls import enough, moved, nothing_found
 from citegraph.evidence.questions_back import facets_question, may_ask
 from citegraph.evidence.review_passages import identifies
@@ -193,8 +194,10 @@ async def review_set(corpus: Corpus, state: State, context: Context) -> Decision
 
     One document of which words remain that no filter used is read: naming it would not say what was asked about it.
     """
-    decision = await reviewed_set(corpus, state, context)
     plan = state["plan"]
+    if words := worded(plan.get("worded", "")):
+        return await asyncio.to_thread(named_in_texts, corpus, plan, words)
+    decision = await reviewed_set(corpus, state, context)
     if (
         decision["status"] != "enough"
         or {"empty", "spans"} & decision.keys()
@@ -213,6 +216,16 @@ async def review_set(corpus: Corpus, state: State, context: Context) -> Decision
     read: Plan = {**plan, "kind": "passages", "intent": "qa", "only": list(found)}
     return enough(
         "one document matches, and what is asked about it stands in its text", targets=list(found), plan=read
+    )
+
+
+def named_in_texts(corpus: Corpus, plan: Plan, words: re.Pattern[str]) -> Decision:
+    """Return the decision on the documents that print a name in some words; blocking."""
+    name = plan["buckets"][0]
+    spans, read = names_in_texts(corpus, name, words, bucket_filters(plan, name))
+    said = f"{len(spans)} of {read} documents were included"
+    return enough(
+        said, targets=list(spans), spans=spans, coverage=said, matched={name: len(spans)}, empty=not spans
     )
 
 
@@ -259,14 +272,15 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
     by_field = plan.get("resolved") or plan.get("export") or bool(state.get("clarifications"))
     told = plan.get("described", "")
     told = "" if by_field else told or described(state["question"], plan["per_bucket"][plan["buckets"][0]])
-    if told:
+    if told or plan.get("lacking"):
         return await by_evidence(corpus, state, context, told, matched)
     if plan["intent"] == "list" and not by_field:
         open_condition = uncovered(state["question"], plan["per_bucket"][plan["buckets"][0]])
         held = await listed_by_evidence(corpus, plan, open_condition, matched) if open_condition else None
         if held:
             return held
-    if not by_field and matched > 1 and counts_or_lists(plan):
+    by_model = bool(state["decomposition"].get("by"))
+    if not (by_field or by_model) and matched > 1 and counts_or_lists(plan):
         for told in dict.fromkeys(conditions_left(corpus, state, least) for least in (SAID, SURELY)):
             held = await listed_by_evidence(corpus, plan, told, matched) if told else None
             if held:
@@ -302,17 +316,47 @@ def conditions_left(corpus: Corpus, state: State, least: float) -> str:
 
 
 async def by_evidence(corpus: Corpus, state: State, context: Context, told: str, matched: int) -> Decision:
-    """Return the decision for a condition that no field holds.
+    """Return the decision for a condition that no field holds, without the documents that hold what is denied.
 
     Where no document holds its words, other conditions give the set, and the answer says that this one did not narrow
     it; without others nothing matches.
     """
-    found = await listed_by_evidence(corpus, state["plan"], told, matched)
+    found = (
+        await listed_by_evidence(corpus, state["plan"], told, matched) if told else enough("all that match")
+    )
+    if found and (lacking := state["plan"].get("lacking")):
+        return await left_out(corpus, state, context, found, lacking)
     if found:
         return found
     if state["plan"]["per_bucket"][state["plan"]["buckets"][0]]["filters"]:
         return enough(f"{matched} documents meet the other conditions; none holds “{told}” in one passage")
     return await nothing_found(corpus, state, context, terms.content_words(told))
+
+
+async def left_out(corpus: Corpus, state: State, context: Context, found: Decision, lacking: str) -> Decision:
+    """Return the decision on a set without the documents of which a passage holds some words."""
+    plan = state["plan"]
+    name = plan["buckets"][0]
+    filters = bucket_filters(plan, name)
+    held = await find_by_evidence(corpus, name, lacking, filters=filters)
+    ids = found.get("targets", [])
+    ids = ids or await asyncio.to_thread(corpus.annotations.document_ids, name, filters)
+    kept = [doc_id for doc_id in ids if doc_id not in held.spans]
+    if not kept:
+        return await nothing_found(corpus, state, context, terms.content_words(lacking))
+    left = f"{len(ids) - len(kept)} of {len(ids)} hold “{lacking}” and are left out"
+    said = "; ".join(part for part in (found.get("coverage", ""), left) if part)
+    spans = {doc_id: span for doc_id, span in found.get("spans", {}).items() if doc_id in kept}
+    unread = "" if held.checked >= len(ids) else "not every text was searched for the words that are left out"
+    whole: Decision = {
+        **found,
+        "targets": kept,
+        "spans": spans,
+        "coverage": said,
+        "matched": {name: len(kept)},
+        "partial": found.get("partial") or unread,
+    }
+    return whole
 
 
 async def listed_by_evidence(corpus: Corpus, plan: Plan, told: str, matched: int) -> Decision | None:

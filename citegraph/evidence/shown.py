@@ -14,15 +14,18 @@ from citegraph.evidence.excerpts import Span
 from citegraph.evidence.passages import CHARACTERS_PER_TOKEN, queries_made
 from citegraph.language import terms
 from citegraph.llm.prompt_assembly import Material, Passage
+from citegraph.plan.narrowing import leads_on
 from citegraph.plan.stored_filters import flat
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus, corpus_of
 from citegraph.run.state import State
-from citegraph.run.state_types import CitedSpan, Plan, Reference
+from citegraph.run.state_types import CitedSpan, Decomposed, Plan, Reference
 
-KNOWN_FIELDS, KNOWN_VALUE, KNOWN_ASKED, KNOWN_ALL = 14, 80, 400, 600
+KNOWN_FIELDS, KNOWN_VALUE, KNOWN_ASKED, KNOWN_ALL = 14, 80, 400, 300
 """Fields shown of a document; characters of one value, of one that is asked about, and of all together, above which only
 those are shown that name it or are asked about."""
+SHORTEST, SHORT = 4, 4
+"""Letters and digits of a code at least, and chunks at most of a document that is shown whole."""
 REVIEWED, WRITTEN = 2, 3
 """The part of the evidence kept that a review is shown, and an answer is written from where no review chose: one in this
 number of characters."""
@@ -112,7 +115,47 @@ def pieces(
     ):
         doc_id = group[0].doc_id
         made += by_page(group, spans, known[doc_id], around(whole[doc_id], group))
+    for doc_id, document in whole.items():
+        own = [at for at, piece in enumerate(made) if piece.doc_id == doc_id]
+        if document and own and all_shown(document.text, [span for at in own for span in made[at].spans]):
+            first = made[own[0]]
+            place = f"{first.passage.place}; the document is shown whole"
+            made[own[0]] = replace(first, passage=replace(first.passage, place=place))
     return made
+
+
+def all_shown(text: str, spans: Sequence[Span]) -> bool:
+    """Tell whether some spans of a text leave out nothing but white space."""
+    end = 0
+    for start, stop in sorted(spans):
+        if text[end:start].strip():
+            return False
+        end = max(end, stop)
+    return not text[end:].strip()
+
+
+def of_asked_codes(corpus: Corpus, decomposition: Decomposed, evidence: list[Reference]) -> list[Reference]:
+    """Return what was found without documents that hold none of the codes that were asked about; all of it where one of the
+    codes stands in no document, or may be written otherwise there; blocking.
+    """
+    names = [_run(item["name"]) for item in decomposition.get("entities", [])]
+    codes = [name for name in names if re.search(r"\d", name) and len(name) >= SHORTEST]
+    if not codes or not decomposition.get("by") or leads_on(decomposition):
+        return evidence
+    held: dict[str, set[str]] = {}
+    for doc_id in dict.fromkeys(item["doc"] for item in evidence):
+        document = corpus.documents.get(doc_id)
+        values = corpus.annotations.get(doc_id, document.bucket) if document else None
+        said = [document.source_file, document.title, document.text] if document else []
+        text = _run(" ".join([*said, *map(show, (values or {}).values())]))
+        held[doc_id] = {code for code in codes if code in text}
+    found = set().union(*held.values()) == set(codes)
+    return [item for item in evidence if held[item["doc"]]] if found else evidence
+
+
+def _run(text: str) -> str:
+    """Return the letters and digits of a text, in lower case."""
+    return re.sub(r"[\W_]+", "", text).casefold()
 
 
 def shown_parts(

@@ -17,7 +17,15 @@ from citegraph.corpus.schema.bucket import Bucket
 from citegraph.errors import BadInput, Unavailable
 from citegraph.language.word_tables import pattern
 from citegraph.plan.follow_ups import as_left, follow_up, last_turns
-from citegraph.plan.narrowing import leads_on, named_documents, narrow, part_of, parts_apart, with_stated_date
+from citegraph.plan.narrowing import (
+    leads_on,
+    named_documents,
+    narrow,
+    part_of,
+    parts_apart,
+    with_negatives,
+    with_stated_date,
+)
 from citegraph.plan.numbers_asked import only_how_much
 from citegraph.plan.plan_by_model import SETS
 from citegraph.plan.reply_edits import apply_reply
@@ -272,8 +280,9 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Plan, lis
         if "reply" in clarification and not clarification.get("missed"):
             plan, lines, *_ = apply_reply(corpus, plan, clarification, context)
             problems += [note("schema_plan", "reply", line) for line in lines]
-    plan, said = with_stated_date(corpus, plan)
-    problems += [note("schema_plan", "linked value", line) for line in said]
+    for fitted in (with_stated_date, with_negatives):
+        plan, said = fitted(corpus, plan)
+        problems += [note("schema_plan", "linked value", line) for line in said]
     if apart := parts_apart(state["decomposition"]) if plan["kind"] == "passages" else []:
         plan = plan | {"parts": [plan_part(corpus, plan, query, context) for query in apart]}
     return plan, problems

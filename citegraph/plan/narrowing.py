@@ -3,11 +3,11 @@
 import re
 from collections.abc import Sequence
 
-from citegraph.corpus.filters.clause import typed_filters
+from citegraph.corpus.filters.clause import Clause, typed_filters
 from citegraph.corpus.filters.filter_operators import matches
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
-from citegraph.plan.stored_filters import inferred, printed
+from citegraph.plan.stored_filters import inferred, printed, stored
 from citegraph.run.services import Corpus, has_metadata
 from citegraph.run.state_types import BucketPlan, CallArguments, Decomposed, Plan, PlanPart, StoredClause
 
@@ -77,6 +77,43 @@ def with_stated_date(corpus: Corpus, plan: Plan) -> tuple[Plan, list[str]]:
             said = [_taken_for(declared.name, main)]
             return {**plan, "per_bucket": {**plan["per_bucket"], name: {**part, "filters": filters}}}, said
     return plan, []
+
+
+def with_negatives(corpus: Corpus, plan: Plan) -> tuple[Plan, list[str]]:
+    """Return the plan of a set in which an amount below zero makes a document one that sums deduct, as a credit note whose
+    field calls it an invoice: left out with them, or taken with them; a line says how many; blocking.
+    """
+    name = plan["buckets"][0]
+    part, bucket = plan["per_bucket"][name], corpus.buckets[name]
+    if plan["kind"] != "documents" or not bucket.main_amount or not has_metadata(corpus):
+        return plan, []
+    nothing = {"amount": "0"}
+    below = stored(Clause(field=bucket.main_amount, operator="<", value=nothing))
+    above = [
+        stored(Clause(field=bucket.main_amount, operator=">=", value=nothing)),
+        stored(Clause(field=bucket.main_amount, operator="missing")),
+    ]
+    filters: list[StoredClause] = []
+    lines = []
+    for clause in part["filters"]:
+        filters.append(clause)
+        value = clause.get("value")
+        said = {terms.fold(str(one)) for one in (value if isinstance(value, list) else [value])}
+        kinds = [kind for kind in bucket.deduct.get(clause.get("field", ""), ()) if terms.fold(kind) in said]
+        others = [one for one in part["filters"] if one is not clause]
+        denied = clause.get("operator") in {"!=", "not in"}
+        found = corpus.annotations.document_ids(name, typed_filters([*others, below])) if kinds else []
+        known = corpus.annotations.document_ids(name, typed_filters([*others, clause])) if found else []
+        if changed := [doc_id for doc_id in found if (doc_id in known) == denied]:
+            either = above if denied else [clause, below]
+            filters[-1:] = [*([clause] if denied else []), {"mode": "any", "clauses": either}]
+            lines.append(_below_zero(bucket.main_amount, kinds[0], len(changed)))
+    return {**plan, "per_bucket": {**plan["per_bucket"], name: {**part, "filters": filters}}}, lines
+
+
+def _below_zero(amount: str, kind: str, count: int) -> str:
+    documents = "1 document" if count == 1 else f"{count} documents"
+    return f"{documents} with a {amount.replace('_', ' ')} below zero: taken for a {kind}, whatever its field says."
 
 
 def grouped_by_stated_date(corpus: Corpus, plan: Plan, main: str) -> tuple[Plan, list[str]]:

@@ -16,7 +16,7 @@ from citegraph.corpus.records.querying.document_query import DocumentQuery, run_
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.llm.prompt_assembly import Prompt
-from citegraph.plan.narrowing import leads_on, narrow
+from citegraph.plan.narrowing import leads_on, narrow, with_negatives
 from citegraph.plan.stored_filters import flat, inferred, printed, stored
 from citegraph.plan.unbound import unbound_words
 from citegraph.question.clauses import wanted
@@ -42,48 +42,44 @@ A company by its first word, as questions name it, scores 0.72 to 0.78; taken as
 
 PROMPT = Prompt(
     "schema_plan",
-    "schema_plan-6",
+    "schema_plan-7",
     """You bind what a question asks to the typed fields of an archive's documents. You do not answer it.
 
-You get today's date, the schemas of the buckets that may hold the answer with how many of their documents state a
-field (where nothing is said of a field, all do), the reading of the question with the searches that will be made, and
-for each name and code in it the stored values that are near (a few of them may be another name), or that none is. Reply
-with one JSON object:
+You get today's date, the fields that documents of each bucket state ("51 of 692": so many of them; without a number, all),
+the reading of the question with the searches that will be made, and for its names and codes the stored values that are
+near (a few may be another name), or that none is. Reply with one JSON object:
 
 - plans: one entry for each bucket that can hold the answer; leave out the others.
-  - filters: the conditions that all of the documents must meet, as {field, operator, values}. Only fields of that
-    bucket's schema; values as strings: dates as YYYY-MM-DD, relative ones worked out from today; amounts as
-    "1000 EUR", or bare when the question names no currency; "EUR" alone for any amount in that currency; quantities with
-    the unit of the question ("500 mA" where the field is in A), bare only in the field's own; names, codes, serial numbers
-    and fingerprints as <values> shows them stored, else whole and as the question writes them. "!=" and "not in" for what
-    is left out. `exists` and `missing`, with values [], ask whether anything is known of the field in a document, not what
-    it is: `missing` for "without a due date", never for a value that is only unlikely or unknown to you. `=` on a field of
-    several values asks for one of them; `contains` and `starts with` for a part of a text or name ("FA-2017" of numbers
-    like it). What is left out, and any comparison, keeps only documents that state the field: add `missing` as an
-    alternative where those count too. A filter narrows everything: set it only for what the question demands, never for
-    what it asks.
+  - filters: the conditions that all of the documents must meet, as {field, operator, values}: only what the question
+    demands, never what it asks for. Values are strings: dates as YYYY-MM-DD; amounts as "1000 EUR", bare when the question
+    names no currency, "EUR" alone for any amount in it; quantities with the question's unit ("500 mA"); names, codes and
+    fingerprints as <values> shows them, else whole, as the question writes them; or the name of another date, number or
+    amount field, to compare the two in each document ("amount_due" "<" ["total_amount"]). `=` on a field of several values
+    asks for one of them; `contains` and `starts with` for a part of a text or name. What is left out ("!=", "not in") and
+    any comparison keep only documents that state the field, and the answer says how many do not: "neither A nor B" is
+    "not in" alone. `missing` (values []) is for "without a due date", never for what is unlikely or unknown to you.
   - either: alternatives that filters cannot say ("A in 2024 or B in 2026"): each is a list of filters that hold
     together, and one of the lists must hold. Mostly empty; several values of one field are one filter with `in`.
-  - text: with whole_set, a condition of the question that no field holds, in the few words that one passage of each such
-    document will hold, all of them ("audit right"): the program reads the texts for them, and lists or counts only the
-    documents that have them. One condition, no alternatives, nothing denied; not what is asked for; otherwise "".
+  - text, without: with whole_set, a condition that no field holds, in the few words that one passage of each such document
+    will hold, all of them ("audit right"): the program reads the texts, and takes only the documents that have them, or for
+    `without` only those that do not ("that do not mention arbitration", "leave out the one on ..."). One condition
+    each, no alternatives; not what is asked for; otherwise "".
   - aggregate and aggregate_field: only for a number over many documents, otherwise none and "". A list says how many
-    documents it has: "how many, and which ones" is none; "how many" alone is `count`. `distinct` counts the
-    different values of a field; the field "due_date - invoice_date" is the days between two dates. Never a field that
-    is only near what is asked: when no field holds it, none. `share` is the percentage that the documents under
-    `filters` are of those under `share_of`: of their number, or of the sum of aggregate_field.
+    documents it has: "how many, and which ones" is none; "how many" alone is `count`. `distinct` counts the different
+    values of a field; the field "due_date - invoice_date" is the days between two dates. Never a field that is only near
+    what is asked. `share` is the percentage that the documents under `filters` are of those under `share_of`.
   - share_of: with `share` the conditions of the whole, otherwise empty.
   - sides: for a difference or change between two sets ("from 2024 to 2025", "A against B"): two lists of filters, the
-    earlier or first set first; what both must meet stands in filters. The database gives both numbers, the difference
-    and the change in percent. Otherwise empty.
-  - group_by: fields when the question wants one number or row for each of their values; a date by ".year", ".quarter"
-    or ".month" ("invoice_date.month").
+    earlier or first set first; what both must meet stands in filters. Otherwise empty.
+  - group_by: fields when one number or row is wanted for each of their values; a date by ".year", ".quarter" or ".month"
+    ("invoice_date.month").
   - having: what the number of a group must be ("vendors with more than 3 invoices": ">", "3"), otherwise null.
-  - order_by: a field, with "-" in front for falling order ("the latest", "the three largest"); of groups "-count" or
-    "-" and the function, for the most; otherwise "". "Which is the oldest, largest, first to end" is order_by and limit.
+  - order_by: a field, with "-" in front for falling order ("the latest", "the three largest", also "which is the oldest");
+    of groups "-count" or "-" and the function, for the most; otherwise "".
   - limit: how many documents or groups are wanted when the question says so, otherwise 0.
 - whole_set: true when the answer is a set of documents or a number over all that match: the database then answers, and
-  no text is read. False when a passage must be read, as for any fact that is no field.
+  no text is read. False when a passage must be read, as for any fact that is no field, and for a number for each of
+  some names that stand in the texts alone.
 - strategy: keyword for codes and names, semantic for concepts, hybrid for both or in doubt.
 - queries: up to 3 further search texts beside the question, each for a part that it would not find, in words that the
   documents use; mostly none. Each costs one of the few searches of this question.
@@ -121,6 +117,7 @@ class PlannedBucket(BaseModel, extra="forbid"):
     filters: list[PlannedFilter] = Field(max_length=12)
     either: list[list[PlannedFilter]] = Field(default_factory=list, max_length=6)
     text: str = Field("", max_length=200)
+    without: str = Field("", max_length=200)
     aggregate: Literal["none", "count", "distinct", "sum", "average", "median", "min", "max", "share"]
     aggregate_field: str = Field(max_length=80)
     share_of: list[PlannedFilter] = Field(default_factory=list, max_length=12)
@@ -164,6 +161,38 @@ def to_bind(corpus: Corpus, plan: Plan, decomposition: Decomposed) -> bool:
 SETS = frozenset({"list", "compute"})
 
 
+def bound_by_names(corpus: Corpus, plan: Plan, decomposition: Decomposed) -> SearchPlan | None:
+    """Return the plan of a question of fact whose every condition is a name that one stored value has, as a model that is
+    shown the value would reply; None where it must be asked; blocking.
+
+    A name that no stored value is near binds nothing, whoever is asked: its words are searched.
+    """
+    name, *others = plan["buckets"]
+    facts = plan["kind"] == "passages" and not plan.get("sides") and decomposition["intent"] not in SETS
+    if decomposition.get("by") != "model" or others or not facts:
+        return None
+    named = {item["name"] for item in decomposition["entities"]}
+    filters: list[PlannedFilter] = []
+    for item in decomposition["constraints"]:
+        if item["operator"] not in {"=", "contains"} or len(item["value"]) != 1:
+            return None
+        (value,) = item["value"]
+        links = [link for link in corpus.linker.link(name, value, limit=NEAREST) if link.score >= NEAR]
+        if not links and value in named and not _near(corpus, name, value, inside=True):
+            continue
+        if len(links) != 1:
+            return None
+        whole = set(terms.words(" ".join(links[0].values)))
+        if links[0].score < LINKED and not whole.issuperset(terms.words(value)):
+            return None
+        meant = list(links[0].values)
+        filters.append(PlannedFilter(field=links[0].field, operator="in" if meant[1:] else "=", values=meant))
+    bound = PlannedBucket(
+        bucket=name, filters=filters, aggregate="none", aggregate_field="", group_by=[], order_by="", limit=0
+    )
+    return SearchPlan(plans=[bound], whole_set=False, strategy=plan["strategy"], queries=[])
+
+
 def reading_shown(decomposition: Decomposed) -> str:
     """Return what `decompose` read: the intent, the number wanted, and the conditions, one a line."""
     wanted = decomposition.get("aggregate", "none")
@@ -177,22 +206,13 @@ def reading_shown(decomposition: Decomposed) -> str:
 
 
 def schemas_shown(corpus: Corpus, names: Sequence[str]) -> str:
-    """Return the buckets' fields, with how many documents state those that not all do; blocking."""
+    """Return the fields of buckets that documents state, with how many do where not all do; blocking."""
     shown = []
     for name in names:
         bucket = corpus.buckets[name]
         fields = tuple(declared.name for declared in bucket.fields)
         found = run_query(corpus.annotations, DocumentQuery(bucket=name, select=fields, limit=1))
-        stated = [
-            f"{field} {have} of {found.matched}"
-            for field, have in found.covered.items()
-            if 0 < have < found.matched
-        ]
-        never = [field for field, have in found.covered.items() if not have]
-        lines = [bucket.llm_schema(without=never)]
-        lines += [f"Stated: {'; '.join(stated)}"] if stated else []
-        lines += [f"Stated by no document: {', '.join(never)}"] if never else []
-        shown.append("\n".join(lines))
+        shown.append(bucket.stated_schema(found.covered, found.matched))
     return "\n\n".join(shown)
 
 
@@ -208,6 +228,7 @@ def values_shown(corpus: Corpus, names: Sequence[str], decomposition: Decomposed
     Of a condition whose value is near none, what its field holds: the values that there are, or their range and unit.
     """
     named = {item["name"] for item in decomposition["entities"]}
+    coded = {item["name"] for item in decomposition["entities"] if item["role"] == "identifier"}
     said: dict[str, str] = {item["name"]: "" for item in decomposition["entities"]}
     for item in decomposition["constraints"]:
         for value in item["value"]:
@@ -224,7 +245,7 @@ def values_shown(corpus: Corpus, names: Sequence[str], decomposition: Decomposed
         elif held:
             lines += [f"“{text}”: {'; '.join(held[:NEAREST])}"] if not set(held) <= told else []
             told.update(held)
-        elif re.search(r"[^\W\d_]", _without_facts(text)):  # a number, amount or date is no name
+        elif text in coded or re.search(r"[^\W\d_]", _without_facts(text)):  # an amount or date is no name
             lines.append(f"“{text}”: no stored value is near")
     return "\n".join(lines[:20])
 
@@ -232,6 +253,10 @@ def values_shown(corpus: Corpus, names: Sequence[str], decomposition: Decomposed
 def _near(corpus: Corpus, bucket: str, text: str, *, inside: bool) -> list[str]:
     """Return the stored values of a bucket that a name may mean, else those in it, else with `inside` those it is a part of."""
     links = [link for link in corpus.linker.link(bucket, text, limit=NEAREST) if link.score >= NEAR]
+    # A fingerprint is printed in pairs and stored as one run, or the other way round.
+    held = [line for form in ([] if links else _respaced(text)) for line in _containing(corpus, bucket, form)]
+    if held:
+        return held[:NEAREST]
     links = links or corpus.linker.find_mentions(bucket, text)[:NEAREST]
     if links:
         return [
@@ -248,6 +273,15 @@ def _near(corpus: Corpus, bucket: str, text: str, *, inside: bool) -> list[str]:
     return []
 
 
+def _respaced(code: str) -> list[str]:
+    """Return a long code without what parts its letters and digits, and in pairs with colons; [] for other texts."""
+    run = re.sub(r"[\s:.-]+", "", code)
+    if len(run) < CODE or not re.fullmatch(r"[0-9A-Fa-f]+", run):
+        return []
+    forms = (run, ":".join(re.findall("..?", run)))
+    return [form for form in forms if form.casefold() != code.casefold()]
+
+
 def _without_facts(text: str) -> str:
     """Return a text without its numbers, amounts and dates."""
     for fact in reversed(hard_facts(text)):
@@ -255,8 +289,9 @@ def _without_facts(text: str) -> str:
     return text
 
 
-PART = 4
-"""Letters and digits from which a part of a name is looked for inside stored values."""
+PART, CODE = 4, 8
+"""Letters and digits from which a part of a name is looked for inside stored values, and from which a run of hexadecimal
+digits is a code that may be parted otherwise."""
 LISTED = 12
 """Different values up to which all that a field holds are shown."""
 
@@ -388,8 +423,9 @@ def adopt(corpus: Corpus, plan: Plan, reply: SearchPlan, context: Context) -> tu
                 read |= {"terms": [], "names": []}
             per_bucket[item.bucket] = part | read
             notes += said
+    queries = list(dict.fromkeys([plan["queries"][0], *reply.queries, *plan["queries"][1:]]))[:4]
     if not per_bucket:
-        return plan, notes
+        return plan | {"queries": queries, "strategy": reply.strategy}, notes
     lead = next(item for item in reply.plans if item.bucket in per_bucket)
     aggregate, order, unknown = checked_shape(corpus.buckets[lead.bucket], lead)
     if lead.bucket in sides and aggregate["function"] in COMPARED:
@@ -414,17 +450,25 @@ def adopt(corpus: Corpus, plan: Plan, reply: SearchPlan, context: Context) -> tu
         "per_bucket": {name: per_bucket[name] for name in names},
         "aggregate": aggregate,
         "strategy": reply.strategy,
-        "queries": list(dict.fromkeys([plan["queries"][0], *reply.queries, *plan["queries"][1:]]))[:4],
+        "queries": queries,
         "order_by": order if whole else None,
     }
-    if whole and lead.text.strip():
-        planned = planned | {"described": lead.text.strip()}
     if whole:
-        planned.pop("sides", None)
-    elif not planned.get("sides"):
-        planned, lines = narrow(corpus, planned, plan["queries"][0])
-        notes += [note("schema_plan", "relaxed", line) for line in lines]
-    return planned, notes
+        planned = planned | {"described": lead.text.strip(), "lacking": lead.without.strip()}
+    planned, said = fitted(corpus, planned)
+    return planned, notes + said
+
+
+def fitted(corpus: Corpus, plan: Plan) -> tuple[Plan, list[StoredNote]]:
+    """Return a model's plan as the stored values need it: amounts below zero of a set, filters that match nothing; blocking."""
+    if plan["kind"] == "documents":
+        plan.pop("sides", None)
+        plan, lines = with_negatives(corpus, plan)
+        return plan, [note("schema_plan", "linked value", line) for line in lines]
+    if plan.get("sides"):
+        return plan, []
+    plan, lines = narrow(corpus, plan, plan["queries"][0])
+    return plan, [note("schema_plan", "relaxed", line) for line in lines]
 
 
 def either_of(branches: Sequence[Sequence[StoredClause]]) -> StoredClause:

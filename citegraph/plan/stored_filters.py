@@ -43,7 +43,9 @@ def printed(clause: StoredClause, bucket: Bucket | None = None) -> str:
         return f" {'or' if clause['mode'] == 'any' else 'and'} ".join(parts)
     value = clause.get("value")
     if isinstance(value, dict):
-        value = " ".join(str(item) for item in value.values() if item)
+        value = value.get("field", "").replace("_", " ") or " ".join(
+            str(item) for item in value.values() if item
+        )
     if isinstance(value, list):
         joined = ", ".join(
             str(item) if not isinstance(item, dict) else " ".join(map(str, item.values()))

@@ -89,7 +89,8 @@ def _is_of_documents(declared: Field, bucket: Bucket) -> bool:
 def clean(question: str) -> str:
     """Return the question without greetings and filler; the original when nothing would be left."""
     text = cues.FILLER.sub(" ", cues.GREETING.sub("", question))
-    text = re.sub(r"\s+([?.!,])", r"\1", re.sub(r"\s{2,}", " ", text)).strip(" ,;")
+    text = re.sub(r"\s+([?.!,])(?!\w)", r"\1", re.sub(r"\s{2,}", " ", text))
+    text = re.sub(r"[,;]+(?=[?.!]+$)", "", text.strip(" ,;"))
     text = re.sub(r"^[,.;:!\s]+", "", text)
     return text or question.strip()
 

@@ -174,7 +174,7 @@ class Plan(TypedDict, total=False):
 
     `kind` is "documents" (a set by the database) or "passages"; `only` limits to documents; `metadata` False while the
     metadata store is down; `resolved` marks a set whose conditions a reader put together; `silent` that the document
-    does not hold what is asked; `described` words that the text of each must hold; `moved` that other buckets than the routed ones were planned for, which happens once; `export` that all rows are wanted as CSV.
+    does not hold what is asked; `described` words that the text of each must hold, `lacking` words that it must not; `worded` the words, with ___ in the place of a name, by which documents are grouped; `moved` that other buckets than the routed ones were planned for, which happens once; `export` that all rows are wanted as CSV.
     """
 
     intent: str
@@ -197,6 +197,8 @@ class Plan(TypedDict, total=False):
     silent: bool
     moved: bool
     described: str
+    lacking: str
+    worded: str
     label: str
     question: str
 
@@ -225,7 +227,10 @@ class Subquery(TypedDict):
 
 
 class Decomposed(TypedDict, total=False):
-    """What the question asks; `by` names who read it when it was not the rules ("model", "own")."""
+    """What the question asks; `by` names who read it when it was not the rules ("model", "own").
+
+    `question` is what later prompts show: the message as it was typed, or made whole with the turns before it.
+    """
 
     intent: Intent
     aggregate: str
@@ -235,6 +240,7 @@ class Decomposed(TypedDict, total=False):
     topic_terms: list[str]
     subqueries: list[Subquery]
     format: str
+    question: str
     by: str
 
 

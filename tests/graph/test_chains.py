@@ -26,9 +26,11 @@ IN_2024 = {
 SUM = "How much did the company that issued invoice CBC-11618 invoice us in 2024 in total?"
 
 
-def reviewing(*reviews: dict[str, Any], compose: str = "", **parts: Any) -> tuple[Any, Script]:
-    """Return models that take the question apart as `parts` say, review with the given replies in turn, write, and rule
-    that what was written is supported.
+def reviewing(
+    *reviews: dict[str, Any], compose: str = "", plan: dict[str, Any] | None = None, **parts: Any
+) -> tuple[Any, Script]:
+    """Return models that take the question apart as `parts` say, plan, review with the given replies in turn, write, and
+    rule that what was written is supported.
     """
     left = iter(reviews)
 
@@ -37,6 +39,8 @@ def reviewing(*reviews: dict[str, Any], compose: str = "", **parts: Any) -> tupl
             return decomposed(**parts)
         if step == "review":
             return {"reason": "r", "next_calls": []} | next(left)
+        if step == "schema_plan" and plan:
+            return plan
         if step == "verify":
             return all_supported(messages[-1].text)
         return compose if step == "compose" and compose else Rejected("not in this script")

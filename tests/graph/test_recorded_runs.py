@@ -4,6 +4,7 @@ from citegraph.run.services import Corpus
 from tests.graph.conftest import OpenSession
 from tests.graph.test_answers import check_citations
 from tests.graph.test_chains import cited, reviewing, shown
+from tests.nodes.test_schema_plan import planned, reply
 
 LIMITS = "By how many volts does the collector-emitter voltage limit of the NV2N518 differ from that of the NV2N517?"
 PENALTY = "Welche Vertragsstrafe nennt die Rechnung KW-240117, und auf welchen Betrag lautet sie?"
@@ -96,3 +97,32 @@ async def test_compose_gets_the_passages_that_review_keeps(open_session: OpenSes
     kept = review.partition('<passage marker="[1]"')[2].partition("</passage>")[0]
     assert compose.count("<passage ") == 1
     assert kept in compose
+
+
+async def test_a_review_counts_the_names_that_only_texts_hold(open_session: OpenSession) -> None:
+    asked = "Good morning, the laws of which places govern agreements, and how many has each, please ?"
+    call = {
+        "tool": "count_names",
+        "bucket": "contracts",
+        "query": "governed by the laws of ___.",
+        "doc_id": "",
+    }
+    models, script = reviewing(
+        {"status": "more", "next_calls": [call | {"filters": [], "keep_filters": True}]},
+        plan=reply(planned("contracts"), whole_set=False),
+        intent="compute",
+        aggregate="count",
+        primary_buckets=["contracts"],
+        topic_terms=["laws"],
+    )
+    async with open_session(models) as session:
+        answer = await session.ask(asked)
+    (prompt,) = shown(script, "review")
+    assert all(asked in shown(script, step)[0] for step in ("decompose", "schema_plan", "review")), "as typed"
+    assert "<names>" in prompt
+    assert script.steps().count("review") == 1, "the database answers"
+    assert "- England and Wales: count 4 [" in answer.text
+    assert answer.status == "answered"
+    assert {claim.verdict for claim in answer.claims} <= {"derived", "supported"}
+    assert answer.table is not None
+    assert ["England and Wales", 4] in answer.table.rows

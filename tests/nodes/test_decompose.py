@@ -141,7 +141,7 @@ async def test_the_models_reply_is_used_and_counted(services: Services) -> None:
     reply = made(subqueries=[{"purpose": "find_passage", "query": "WHAT IS THE NOTICE PERIOD?"}])
     modelled, script = with_models(services, [reply])
     update = await Decompose(modelled)({"question": "What is the notice period?"}, runtime())
-    assert update["decomposition"] == made() | {"by": "model"}
+    assert update["decomposition"] == made() | {"by": "model", "question": "What is the notice period?"}
     assert update["usage"]["llm_calls"] == 1
     assert script.steps() == ["decompose"]
     assert "<today>\n2025-03-01\n</today>" in script.calls[0].prompt
@@ -170,6 +170,7 @@ async def test_the_models_stand_alone_question_replaces_the_rules_own(services: 
     state: Any = {"asked": "and 2022?", "question": "merged by rules", "edit": "x", "turns": [TURN]}
     update = await Decompose(modelled)(state, runtime())
     assert (update["question"], update["edit"]) == ("Leases in 2022", "")
+    assert update["decomposition"]["question"] == "Leases in 2022"
     assert "User: Leases in 2020\nAnswer: Two." in script.calls[0].prompt
 
 
@@ -204,9 +205,11 @@ async def test_a_rewriting_that_lost_a_number_is_refused(services: Services) -> 
 
 async def test_a_message_that_stands_alone_is_not_merged(services: Services) -> None:
     modelled, _ = with_models(services, [made()])
-    state: Any = {"asked": "List the invoices", "question": "merged by rules", "edit": "x", "turns": [TURN]}
+    asked = "Hello, please list the invoices of Bram's .cfg shop, svp."
+    state: Any = {"asked": asked, "question": "merged by rules", "edit": "x", "turns": [TURN]}
     update = await Decompose(modelled)(state, runtime())
-    assert (update["question"], update["edit"]) == ("List the invoices", "")
+    assert (update["question"], update["edit"]) == ("list the invoices of Bram's .cfg shop.", "")
+    assert update["decomposition"]["question"] == asked, "later prompts show what was typed"
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,8 @@ from tests.node_runtime import runtime, with_models
         ("Bonjour, montre les factures s'il vous plaît", "montre les factures"),
         ("I was wondering whether the lease ends in 2027", "the lease ends in 2027"),
         ("the total ?", "the total?"),
+        ("what holds Bram's .cfg file ?", "what holds Bram's .cfg file?"),
+        ("le total, svp.", "le total."),
         ("Hello!", "Hello!"),
         ("Hitch Ltd: total?", "Hitch Ltd: total?"),
     ],

@@ -1,5 +1,6 @@
 """schema_plan and sides: typed filters, intent, what is given up, and what a model may put into a plan."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -7,10 +8,18 @@ import pytest
 
 from citegraph.corpus.filters.clause import Clause, parse_clause, typed_filters
 from citegraph.corpus.linking.name_search import Link
+from citegraph.corpus.records.annotations.annotation_store import Facet
 from citegraph.errors import BadInput, Rejected
 from citegraph.plan.make_plan import besides, make_plan
 from citegraph.plan.narrowing import certainty, narrow
-from citegraph.plan.plan_by_model import PlannedFilter, checked_clauses, schemas_shown, values_shown
+from citegraph.plan.plan_by_model import (
+    PlannedFilter,
+    bound_by_names,
+    checked_clauses,
+    schemas_shown,
+    values_shown,
+)
+from citegraph.plan.stored_filters import printed
 from citegraph.question.named_values import clause_of
 from citegraph.question.ordering import read_rank
 from citegraph.question.sides import split_sides
@@ -505,7 +514,7 @@ async def test_the_model_is_shown_facts_and_no_draft(services: Services) -> None
     prompt = script.calls[0].prompt
     assert "invoices.vendor_name = Halbrecht Präzisionstechnik GmbH" in prompt
     assert "“Nowhere Ltd”: no stored value is near" in prompt
-    assert "Stated: " in prompt
+    assert re.search(r"- \w+ \([a-z, ]*\d+ of \d+\): ", prompt), "how many documents state it"
     assert "draft" not in prompt.partition("<question>")[2]
 
 
@@ -703,6 +712,24 @@ def test_values_near_a_name_are_shown_by_what_the_store_holds(corpus: Corpus) ->
     assert len(lines) == 3, "a bare date is no name"
 
 
+def test_a_code_that_is_parted_otherwise_is_shown_as_it_is_stored(corpus: Corpus, monkeypatch: Any) -> None:
+    stored = "4f00a1b2c3d4e5f6"
+    parted = ":".join(stored[at : at + 2].upper() for at in range(0, len(stored), 2))
+    monkeypatch.setattr(
+        corpus.annotations, "count", lambda bucket, filters=(): int(filters[0].value.lower() == stored)
+    )
+    monkeypatch.setattr(
+        corpus.annotations,
+        "facets",
+        lambda bucket, filters, fields, limit: {fields[0]: [Facet(fields[0], stored, 1, filters[0])]},
+    )
+    named = [{"name": parted, "role": "identifier"}, {"name": "TQ 7-2411", "role": "identifier"}]
+    first, second = values_shown(corpus, ["invoices"], {"entities": named, "constraints": []}).splitlines()
+    assert first.startswith(f"“{parted}”: invoices.")
+    assert f" = {stored}" in first
+    assert second == "“TQ 7-2411”: no stored value is near", "of a code it is said, too"
+
+
 def test_of_a_condition_whose_value_is_near_none_is_shown_what_its_field_holds(corpus: Corpus) -> None:
     reading: Any = {
         "entities": [],
@@ -719,11 +746,28 @@ def test_of_a_condition_whose_value_is_near_none_is_shown_what_its_field_holds(c
     assert notice.startswith("“45 days”: contracts.notice_period (quantity in day): ")
 
 
-def test_fields_that_no_document_states_are_named_once(corpus: Corpus) -> None:
+def test_fields_that_no_document_states_are_not_shown(corpus: Corpus) -> None:
     shown = schemas_shown(corpus, ["invoices"])
-    never = shown.partition("Stated by no document: ")[2].splitlines()[0].split(", ")
-    assert never
-    assert not [name for name in never if f"- {name} (" in shown]
+    bucket = corpus.buckets["invoices"]
+    total = corpus.annotations.count("invoices")
+    stated = {
+        field.name: corpus.annotations.count("invoices", (Clause(field=field.name, operator="exists"),))
+        for field in bucket.fields
+    }
+    lines = [re.match(r"- (\w+)(?: \((.*?)\))?: ", line) for line in shown.splitlines()[1:]]
+    told = {line[1]: line[2] or "" for line in lines if line}
+    assert set(told) == {name for name, have in stated.items() if have}
+    assert 0 < len(told) < len(bucket.fields)
+    assert all(
+        (f"{stated[name]} of {total}" in said) == (stated[name] < total) for name, said in told.items()
+    )
+
+
+async def test_what_a_reply_without_plans_wants_searched_is_searched(services: Services) -> None:
+    plan = (await adopted(services, "Which notes were added?", reply(queries=["surcharge for fuel"])))["plan"]
+    assert plan["queries"][:2] == ["Which notes were added?", "surcharge for fuel"]
+    plain = (await adopted(services, "Which notes were added?", reply()))["plan"]
+    assert plan["per_bucket"] == plain["per_bucket"]
 
 
 async def test_an_order_without_a_limit_lists_all(services: Services) -> None:
@@ -733,3 +777,66 @@ async def test_an_order_without_a_limit_lists_all(services: Services) -> None:
         "list",
         {"field": "invoice_date", "descending": False, "limit": 0},
     )
+
+
+def read_as_fact(
+    *constraints: tuple[str, str, list[str]], names: tuple[str, ...] = (), intent: str = "qa"
+) -> Any:
+    """Return a model's reading of a question about one document."""
+    return {
+        **decompose("What is said?"),
+        "by": "model",
+        "intent": intent,
+        "entities": [{"name": name, "role": "company"} for name in names],
+        "constraints": [
+            {"field": field, "operator": operator, "value": value, "raw_text": " ".join(value)}
+            for field, operator, value in constraints
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("constraints", "names", "expected"),
+    [
+        ([("seller", "=", ["Halbrecht"])], (), [("vendor_name", "Halbrecht Präzisionstechnik GmbH")]),
+        (
+            [("seller", "=", ["Halbrecht"]), ("number", "=", ["KW-240117"])],
+            (),
+            [("vendor_name", "Halbrecht Präzisionstechnik GmbH"), ("invoice_number", "KW-240117")],
+        ),
+        ([("part", "=", ["ZQX 91-7"])], ("ZQX 91-7",), []),
+        ([("part", "=", ["ZQX 91-7"])], (), None),
+        ([("seller", "!=", ["Halbrecht"])], (), None),
+        ([("date", "between", ["2024-01-01", "2024-03-31"])], (), None),
+        ([("seller", "=", ["Halbrecht"]), ("amount", ">", ["20 EUR"])], (), None),
+    ],
+)
+def test_names_that_one_stored_value_has_are_bound_without_a_call(
+    corpus: Corpus, plan: Plan, constraints: Any, names: tuple[str, ...], expected: Any
+) -> None:
+    made: Any = plan("What is the total of invoice KW-240117?", "invoices")
+    bound = bound_by_names(corpus, made, read_as_fact(*constraints, names=names))
+    found = bound and [(item.field, "; ".join(item.values)) for item in bound.plans[0].filters]
+    assert found == expected
+    assert bound_by_names(corpus, made, read_as_fact(*constraints, names=names, intent="list")) is None
+
+
+async def test_a_fact_of_a_known_name_costs_no_call_of_the_plan(services: Services) -> None:
+    state = state_of("What did Halbrecht charge?", "invoices")
+    state["decomposition"] = read_as_fact(("seller", "=", ["Halbrecht"]), names=("Halbrecht",))
+    modelled, script = with_models(services, [])
+    update = await SchemaPlan(modelled)(state, runtime())
+    assert script.steps() == []
+    assert filters(update["plan"], "invoices") == [("vendor_name", "=", "Halbrecht Präzisionstechnik GmbH")]
+
+
+async def test_a_model_compares_two_fields_of_a_document(services: Services) -> None:
+    answer = reply(planned("invoices", ("amount_due", "<", ["total_amount"])), whole_set=True)
+    update = await adopted(services, "Which invoices are paid in part?", answer)
+    assert filters(update["plan"], "invoices") == [("amount_due", "<", {"field": "total_amount"})]
+    assert printed(update["plan"]["per_bucket"]["invoices"]["filters"][0]) == "amount due < total amount"
+    wrong = reply(planned("invoices", ("amount_due", "<", ["due_date"])), whole_set=True)
+    plain = (await adopted(services, "Which invoices are paid in part?", wrong, reply(planned("invoices"))))[
+        "plan"
+    ]
+    assert filters(plain, "invoices") == [], "an amount is no date: the model is told"

@@ -15,7 +15,7 @@ from citegraph.plan.stored_filters import bucket_filters
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus, Services
 from citegraph.run.state import Json
-from nodes.prune import Prune, required_words
+from nodes.prune import Prune, focused, required_words
 from nodes.search import Search, passage_query, run_call
 from tests.node_runtime import runtime
 
@@ -247,7 +247,7 @@ async def test_a_search_that_failed_may_be_made_again_and_its_filters_are_told(s
     update = await Prune(services)({"found": [failed], "plan": plan_of()}, runtime())
     assert update["tried"] == []
     assert update["decision"]["memory"]["log"] == [
-        "keyword search in invoices with (invoices: vendor name = Oudenveld Facility B.V.): “pump”: 0 places, 0 new; "
+        "round 1: keyword search in invoices with (invoices: vendor name = Oudenveld Facility B.V.): “pump”: 0 places, 0 new; "
         "no answer from invoices, so it may be made again"
     ]
 
@@ -283,3 +283,16 @@ async def test_a_reviewing_models_new_search_is_not_hidden_behind_the_old_one(se
     for prune, shown in ((Prune(reviewed), True), (Prune(services), False)):
         kept = (await prune(state, runtime(evidence_tokens=600)))["evidence"]
         assert any(item["id"] == new[0]["id"] for item in kept) is shown
+
+
+async def test_a_single_short_document_is_read_whole(services: Services) -> None:
+    corpus = await services.corpus()
+    whole = await corpus.index.document_chunks("generic", "ecn-0072")
+    other = (await corpus.index.document_chunks("generic", "mi-sa-2024-01"))[0]
+    found: list[Any] = [
+        {"id": one.chunk_id, "doc": one.doc_id, "bucket": "generic", "score": 0.5}
+        for one in (whole[-1], other)
+    ]
+    alone = await focused(corpus, {"decomposition": {}}, found[:1])
+    assert {item["id"] for item in alone} == {one.chunk_id for one in whole}
+    assert await focused(corpus, {"decomposition": {}}, found) == found

@@ -6,6 +6,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from citegraph.corpus.filters.clause import (
+    COMPARED,
     MAX_CLAUSES,
     MAX_DEPTH,
     MAX_LIST,
@@ -46,6 +47,9 @@ def check(bucket: "Bucket", clause: Clause, *, today: date) -> Clause | Group | 
         operator = _fitting(field, clause.operator)
         if operator in PRESENCE:
             return clause.model_copy(update={"field": field.name, "operator": operator, "value": None})
+        if (other := _other(bucket, field, operator, clause.value)) is not None:
+            held = {"field": other.name}
+            return clause.model_copy(update={"field": field.name, "operator": operator, "value": held})
         values = _values(field, operator, clause.value)
         if field.type == "date":
             return _check_dates(bucket, field, clause, values, today)
@@ -157,6 +161,23 @@ def _fitting(field: Field, operator: Operator) -> Operator:
         return operator
     fitting = ", ".join(sorted(OPERATORS[field.type]))
     raise BadInput(f"{operator!r} does not fit {field.name}, which is {field.type} (fitting: {fitting})")
+
+
+def _other(bucket: "Bucket", field: Field, operator: Operator, value: Any) -> Field | None:
+    """Return the field that a value names ("amount_due < total_amount"); None where it is a value of its own.
+
+    Raises:
+        BadInput: the two cannot be compared.
+    """
+    name = value.get("field") if isinstance(value, dict) else value
+    if field.is_string or field.type == "boolean" or not isinstance(name, str):
+        return None
+    other = next((item for item in bucket.fields if item.name == re.sub(r"\s+", "_", name.strip())), None)
+    if other is None:
+        return None
+    if (other.type, other.unit) != (field.type, field.unit) or operator not in COMPARED:
+        raise BadInput(f"{field.name} {operator} {other.name} compares no two values of one kind")
+    return other
 
 
 _BETWEEN_VALUES = re.compile(rf"\s*(?:\.\.|\b(?:{alternation('labels', 'between_values')})\b|;)\s*")

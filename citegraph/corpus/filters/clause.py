@@ -36,7 +36,8 @@ class Clause(BaseModel, frozen=True, extra="forbid"):
         field: a field name of the bucket's declaration.
         operator: see `Operator`; `contains` on a list means membership, on text a substring.
         value: scalar, or a list for `between` (two), `in` and `not in`; None for `exists` and `missing`.
-            Dates are ISO strings, money is `{"amount": "12.50", "currency": "EUR"}` or a bare number.
+            Dates are ISO strings, money is `{"amount": "12.50", "currency": "EUR"}` or a bare number; `{"field": name}`
+            is the value of another field of the same document.
         raw: the words of the question that it came from.
         origin: `user` and `access` clauses are hard; `inferred` ones may be relaxed.
     """
@@ -93,6 +94,8 @@ class Checked:
 _STRING: frozenset[Operator] = frozenset({"=", "!=", "in", "not in", "contains", "starts with"})
 _ORDERED: frozenset[Operator] = frozenset({"=", "!=", "<", "<=", ">", ">=", "between", "in", "not in"})
 PRESENCE: frozenset[Operator] = frozenset({"exists", "missing"})
+COMPARED: frozenset[Operator] = frozenset({"=", "!=", "<", "<=", ">", ">="})
+"""Operators between two fields of a document."""
 OPERATORS: Mapping[FieldType, frozenset[Operator]] = {
     "text": _STRING | PRESENCE,
     "keyword": _STRING | PRESENCE,
@@ -145,6 +148,11 @@ def parse_clause(text: str, origin: Origin = "user") -> Clause:
     elif operator == "between":
         value = re.split(r"\s*(?:\.\.|;|\band\b)\s*", written, maxsplit=1)
     return Clause(field=match["field"].strip(), operator=operator, value=value, raw=text, origin=origin)
+
+
+def other_field(item: Clause) -> str:
+    """Return the name of the field that a checked clause compares its own with, "" where it has a value of its own."""
+    return item.value.get("field", "") if isinstance(item.value, dict) else ""
 
 
 def filtered_fields(item: Clause | Group) -> set[str]:

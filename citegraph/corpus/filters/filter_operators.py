@@ -1,11 +1,22 @@
 """Clauses compiled to conditions, the algebra that SQL, Qdrant and plain Python share, and its plain-Python meaning."""
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from citegraph.corpus.filters.clause import OPERATORS, PRESENCE, Clause, Filters, Group, Operator, clauses_in
+from citegraph.corpus.filters.clause import (
+    COMPARED,
+    OPERATORS,
+    PRESENCE,
+    Clause,
+    Filters,
+    Group,
+    Operator,
+    clauses_in,
+    other_field,
+)
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field, Value
 from citegraph.errors import BadInput
@@ -29,7 +40,7 @@ class Condition:
     """A compiled clause: the field is present and the test holds (or does not, when negated).
 
     Exactly one test is set: `present`, `ranges` (any of them), `words` (equal to any), `part`
-    (substring, or prefix when `anchored`), `flag`.
+    (substring, or prefix when `anchored`), `flag`, `other` (a field that the value is `compared` with).
     """
 
     field: Field
@@ -40,6 +51,18 @@ class Condition:
     part: str | None = None
     anchored: bool = False
     flag: bool | None = None
+    other: Field | None = None
+    compared: Operator = "="
+
+
+COMPARES = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 
 
 def compile_clause(bucket: Bucket, clause: Clause) -> Condition:
@@ -55,6 +78,11 @@ def compile_clause(bucket: Bucket, clause: Clause) -> Condition:
         raise BadInput(f"{clause.operator!r} does not fit {field.name}, which is {field.type}")
     if clause.operator in PRESENCE:
         return Condition(field, present=clause.operator == "exists")
+    if name := other_field(clause):
+        other = next((item for item in bucket.fields if item.name == name), None)
+        if other is None or clause.operator not in COMPARED:
+            raise BadInput(f"{field.name} {clause.operator} {name[:60]} compares no two fields")
+        return Condition(field, other=other, compared=clause.operator)
     values = clause.value if isinstance(clause.value, list) else [clause.value]
     if not values or any(value is None for value in values):
         raise BadInput(f"{field.name} {clause.operator} needs a value")
@@ -119,9 +147,24 @@ def matches(bucket: Bucket, filters: Filters, values: Mapping[str, Value]) -> bo
         if isinstance(item, Group):
             return (any if item.mode == "any" else all)(map(passes, item.clauses))
         condition = compile_clause(bucket, item)
+        if condition.other is not None:
+            return _compares(condition, values.get(condition.field.name), values.get(condition.other.name))
         return _holds(condition, values.get(condition.field.name))
 
     return all(map(passes, filters))
+
+
+def _compares(condition: Condition, value: Any, other: Any) -> bool:
+    """Tell whether a value compares with another one; amounts of two currencies do not."""
+    if value is None or other is None:
+        return False
+    if isinstance(value, Money):
+        if (value.currency or "") != (other.currency or ""):
+            return False
+        value, other = value.amount, other.amount
+    elif isinstance(value, Quantity):
+        value, other = value.value, other.value
+    return bool(COMPARES[condition.compared](value, other))
 
 
 def _holds(condition: Condition, value: Value | None) -> bool:

@@ -6,13 +6,18 @@ from typing import TYPE_CHECKING, Any
 from citegraph.corpus.filters.clause import Clause, Filters, Group
 from citegraph.corpus.filters.filter_operators import Condition, Range, compile_clause
 from citegraph.corpus.schema.field import Field
+from citegraph.errors import BadInput
 
 if TYPE_CHECKING:
     from citegraph.corpus.schema.bucket import Bucket
 
 
 def to_qdrant(bucket: "Bucket", filters: Filters) -> dict[str, Any]:
-    """Return checked filters as Qdrant's REST filter JSON; empty filters give an empty dict."""
+    """Return checked filters as Qdrant's REST filter JSON; empty filters give an empty dict.
+
+    Raises:
+        BadInput: a clause is not a checked one, or compares two fields: an index knows no such test.
+    """
 
     def part_json(item: Clause | Group) -> dict[str, Any]:
         if isinstance(item, Clause):
@@ -26,6 +31,8 @@ def to_qdrant(bucket: "Bucket", filters: Filters) -> dict[str, Any]:
 def condition_json(condition: Condition) -> dict[str, Any]:
     """Return one condition as a Qdrant condition (a field condition or a nested filter)."""
     field = condition.field
+    if condition.other is not None:
+        raise BadInput(f"an index cannot compare {field.name} with {condition.other.name}")
     present = {"key": "meta._fields", "match": {"value": field.name}}
     if condition.present is not None and field.type == "keywords":
         none: dict[str, Any] = {"is_empty": {"key": f"meta.{field.name}"}}

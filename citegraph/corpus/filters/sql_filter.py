@@ -23,7 +23,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import GenericFunction
 
 from citegraph.corpus.filters.clause import Clause, Filters, Group
-from citegraph.corpus.filters.filter_operators import Condition, Range, compile_clause
+from citegraph.corpus.filters.filter_operators import COMPARES, Condition, Range, compile_clause
 from citegraph.corpus.schema.field import Field
 
 if TYPE_CHECKING:
@@ -135,6 +135,14 @@ def compared_column(field: Field, rows: "Table") -> "ColumnElement[Any]":
 
 def _test_sql(condition: Condition, tables: Tables) -> "ColumnElement[bool]":
     field, rows, items = condition.field, tables.rows, tables.items
+    if (other := condition.other) is not None:
+        test = COMPARES[condition.compared](rows.c[field.name], rows.c[other.name])
+        codes = (
+            [func.coalesce(rows.c[f"{one.name}__currency"], "") for one in (field, other)]
+            if field.type == "money"
+            else []
+        )
+        return and_(test, codes[0] == codes[1]) if codes else test
     if condition.flag is not None:
         return compared_column(field, rows) == condition.flag
     if condition.ranges is not None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, Protocol
 
-from citegraph.corpus.filters.clause import Filters
+from citegraph.corpus.filters.clause import Filters, clauses_in, other_field
 from citegraph.corpus.filters.qdrant_filter import FilterJSON, to_qdrant
 from citegraph.corpus.index.collection_record import fused, indexed_text, inside, joined
 from citegraph.corpus.index.index_protocol import (
@@ -271,8 +271,9 @@ def narrowing(annotations: AnnotationStore, bucket: str, filters: Filters) -> Fi
     """
     if not filters:
         return None
-    found = annotations.document_ids(bucket, filters, limit=MOST_IDS + 1)
-    if len(found) <= MOST_IDS:
+    by_two = any(other_field(clause) for item in filters for clause in clauses_in(item))
+    found = annotations.document_ids(bucket, filters, limit=None if by_two else MOST_IDS + 1)
+    if by_two or len(found) <= MOST_IDS:
         return documents_condition(found)
     return to_qdrant(annotations.buckets[bucket], filters)
 

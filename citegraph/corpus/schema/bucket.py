@@ -1,7 +1,7 @@
 """Bucket declarations: one YAML file a bucket, from which everything about that bucket is made."""
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -295,10 +295,22 @@ class Bucket(BaseModel):
         names = [field.name for field in self.fields if field.name in values]
         return "\n".join(f"{name.replace('_', ' ')}: {show(values[name])}" for name in names)
 
-    def llm_schema(self, *, without: Container[str] = ()) -> str:
-        """Return a compact list of the fields for a prompt, one line a field, some fields left out."""
-        shown = [_schema_line(field) for field in self.fields if field.name not in without]
-        return "\n".join([f"{self.name}: {self.description}", *shown])
+    def llm_schema(self) -> str:
+        """Return a compact list of the fields for a prompt, one line a field."""
+        return "\n".join([f"{self.name}: {self.description}", *map(_schema_line, self.fields)])
+
+    def stated_schema(self, covered: Mapping[str, int], total: int) -> str:
+        """Return the fields that documents state, a short line each, with how many of `total` do where not all do.
+
+        Where no document states any, all fields.
+        """
+        stated = [field for field in self.fields if covered.get(field.name)] or self.fields
+        return "\n".join(
+            [
+                f"{self.name}: {self.description}",
+                *(_short_line(item, covered.get(item.name, 0), total) for item in stated),
+            ]
+        )
 
     def describe(self) -> str:
         """Return the bucket's documentation as Markdown."""
@@ -422,11 +434,25 @@ MOST_VALUES = 40
 def _schema_line(field: Field) -> str:
     detail = field.type + (f" in {field.unit}" if field.unit else "")
     words = f" [{', '.join(field.words[:6])}]" if field.words else ""
+    return f"- {field.name} ({detail}): {field.description}{words}{_values(field)}"
+
+
+def _short_line(field: Field, stated: int, total: int) -> str:
+    """Return a field without its synonyms: a name or text has no type, and what all documents state no number."""
+    kind = {"keyword": "", "text": "", "keywords": "several"}.get(field.type, field.type)
+    kind += f" in {field.unit}" if field.unit else ""
+    share = f"{stated} of {total}" if stated < total else ""
+    detail = ", ".join(part for part in (kind, share) if part)
+    return f"- {field.name}{f' ({detail})' if detail else ''}: {field.description}{_values(field)}"
+
+
+def _values(field: Field) -> str:
+    """Return the declared values of a field, else an example."""
     several = list(field.values)
     more = ", …" if len(several) > MOST_VALUES else ""
-    values = f" values: {', '.join(several[:MOST_VALUES])}{more}." if several else ""
-    example = f" e.g. {field.examples[0]}" if field.examples and not values else ""
-    return f"- {field.name} ({detail}): {field.description}{words}{values}{example}"
+    if several:
+        return f" values: {', '.join(several[:MOST_VALUES])}{more}."
+    return f" e.g. {field.examples[0]}" if field.examples else ""
 
 
 def _column(name: str) -> str:

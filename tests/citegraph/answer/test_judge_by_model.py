@@ -2,7 +2,7 @@
 
 import pytest
 
-from citegraph.answer.judge_by_model import fields_of
+from citegraph.answer.judge_by_model import fields_of, material_of
 from citegraph.citations.report_types import Evidence
 
 
@@ -36,3 +36,11 @@ def test_the_fields_are_those_of_the_documents_that_the_text_is_of(text: str, do
 def test_a_text_that_is_cut_is_of_its_document_and_the_names_of_that_are_told() -> None:
     cut = Evidence("c", "deed", "Price: 900 EUR", facts=(("title", "Deed"),), called=("deed.pdf", "Deed"))
     assert fields_of("…\nPrice: 900 EUR\n…", [cut]) == ["title: Deed; called: deed.pdf"]
+
+
+def test_a_judge_is_shown_no_dump_of_bytes() -> None:
+    dump = "\n".join("    0a:1b:2c:3d:4e:5f:60:71:82:" for _ in range(3))
+    case = ("It ends on 4 May 2031.", f"Not After : May  4 2031\nModulus:\n{dump}\nExponent: 65537")
+    shown = dict(material_of([case], "When does it end?", []).facts)["evidence_1"]
+    assert "Not After : May  4 2031" in shown
+    assert "0a:1b" not in shown

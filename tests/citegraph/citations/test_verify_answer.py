@@ -368,6 +368,27 @@ def test_a_judge_sees_the_passage_that_the_writer_gave_whatever_names_the_claim_
     assert "Quayside Stores" in text, "what speaks most of the claim is shown, too"
 
 
+def test_a_judge_sees_the_place_of_each_value_and_little_else() -> None:
+    lines = [f"Matter {number} is kept in good order by whoever holds it." for number in range(60)]
+    lines[5], lines[50] = "Berth 7 is let for 410 EUR a week.", "The deposit for berth 7 is 95 EUR."
+    text = "\n".join(lines)
+    shown: list[str] = []
+
+    def judge(claim: str, evidence: str) -> Judgement:
+        shown.append(evidence)
+        return Judgement("supported", "it says so")
+
+    claim = "Berth 7 costs 410 EUR a week with a deposit of 95 EUR"
+    at = text.index(lines[5])
+    pointed = {f"{claim}.": [("lease", at, at + len(lines[5]))]}
+    verify(f"{claim} [lease].", [Evidence("l:0", "lease", text, 0)], judge=judge, pointed=pointed)
+    assert lines[5] in shown[0]
+    assert lines[50] in shown[0], "a value stands beside what was pointed at"
+    assert "Matter 25 " not in shown[0]
+    assert shown[0].startswith("[lease]\n")
+    assert "\n…\n" in shown[0]
+
+
 def test_a_passage_that_was_given_makes_no_value_stand() -> None:
     wrong = "Under the Harbour Supply Deed notices take effect on the 900th working day [deed]."
     without = verify(wrong, SPANS).claims[0].verdict

@@ -1,7 +1,22 @@
 """Passages as a model reads them: overlaps joined, dumps of bytes and empty lines out, numbers of one line kept."""
 
+from typing import Any
+
+import pytest
+
 from citegraph.corpus.schema.document import Chunk, Document, Page
-from citegraph.evidence.shown import around, by_page, joined, readable, text_of
+from citegraph.evidence.passages import hydrate
+from citegraph.evidence.shown import (
+    all_shown,
+    around,
+    by_page,
+    joined,
+    of_asked_codes,
+    pieces,
+    readable,
+    text_of,
+)
+from citegraph.run.services import Corpus
 
 TEXT = "The first clause holds. The second clause holds. The third clause holds."
 DUMP = """Serial Number:
@@ -73,3 +88,48 @@ def test_a_page_that_is_shown_whole_is_not_cut() -> None:
     assert shown(document, 0, 22, (1, 1)) == ["First page, all of it."]
     assert shown(document, 0, 40, (1, 2)) == ["First page, all of it.", f"{text[23:40].strip()}\n…"]
     assert shown(document, 30, len(text), (2, 3)) == [f"…\n{text[30:48].strip()}", "Third page."]
+
+
+@pytest.mark.parametrize(
+    ("spans", "whole"),
+    [([(0, 72)], True), ([(24, 72), (0, 23)], True), ([(0, 48)], False), ([(1, 72)], False), ([], False)],
+)
+def test_a_document_is_shown_whole_when_nothing_of_it_is_left_out(spans: Any, whole: bool) -> None:
+    assert all_shown(TEXT, spans) is whole
+
+
+async def references(corpus: Corpus, *doc_ids: str) -> list[Any]:
+    """Return the whole of some documents as evidence."""
+    found = []
+    for doc_id in doc_ids:
+        document = corpus.documents.get(doc_id)
+        assert document is not None
+        for one in await corpus.index.document_chunks(document.bucket, doc_id):
+            found.append({"id": one.chunk_id, "doc": doc_id, "bucket": document.bucket, "score": 1.0})
+    return found
+
+
+async def test_a_passage_says_that_its_document_is_shown_whole(corpus: Corpus) -> None:
+    evidence = await references(corpus, "ecn-0072")
+    chunks = await hydrate(corpus, evidence)
+    plan: Any = {"buckets": ["generic"], "per_bucket": {}}
+    first, *others = pieces(corpus, evidence, chunks, plan)
+    assert first.passage.place.endswith("; the document is shown whole")
+    assert not any("whole" in piece.passage.place for piece in others)
+    cut = pieces(corpus, evidence, chunks, plan, asked=["author"], room=120)
+    assert not any("whole" in piece.passage.place for piece in cut)
+
+
+async def test_documents_without_the_code_that_is_asked_about_are_not_shown(corpus: Corpus) -> None:
+    evidence = await references(corpus, "nv2n518", "ecn-0072", "travel-policy-2023")
+    reading: Any = {"by": "model", "intent": "qa", "entities": [{"name": "NV2 N518", "role": "product"}]}
+    assert {item["doc"] for item in of_asked_codes(corpus, reading, evidence)} == {"nv2n518", "ecn-0072"}
+    nowhere: Any = {**reading, "entities": [{"name": "QX 7-2411", "role": "product"}]}
+    assert of_asked_codes(corpus, nowhere, evidence) == evidence
+    one = {"name": "NV2 N518", "role": "product"}
+    both: Any = {**reading, "entities": [one, {"name": "Widget Suite 8.2", "role": "product"}]}
+    assert of_asked_codes(corpus, both, evidence) == evidence, "the other may be written otherwise"
+    plain: Any = {**reading, "entities": [{"name": "Norrvolt", "role": "company"}]}
+    assert of_asked_codes(corpus, plain, evidence) == evidence
+    by_rules: Any = {key: value for key, value in reading.items() if key != "by"}
+    assert of_asked_codes(corpus, by_rules, evidence) == evidence

@@ -1,6 +1,5 @@
 """Typed queries over the annotations: lists, counts, sums and groups over all matching documents, in SQL."""
 
-import operator
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from pydantic import Field as Declared
 from sqlalchemy import ColumnElement, FromClause, Select, func, or_, select
 
 from citegraph.corpus.filters.clause import Filters, clauses_in
+from citegraph.corpus.filters.filter_operators import COMPARES
 from citegraph.corpus.filters.sql_filter import compared_column, date_label
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore, grouping_condition
 from citegraph.corpus.records.querying.aggregates import (
@@ -363,16 +363,6 @@ def _deducted_notes(
     (count,) = store.run(select(func.count()).select_from(table).where(condition)).one()
     kinds = ", ".join(value for values in bucket.deduct.values() for value in values)
     return [f"{count} of them ({kinds}) count as negative"] if count else []
-
-
-COMPARES = {
-    "=": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 
 
 def _median_statement(

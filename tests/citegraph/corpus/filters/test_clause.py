@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from benches.filter_agreement import Case, cases, open_backends
+from benches.filter_agreement import Backends, Case, cases, open_backends
 from citegraph.corpus.filters.checks import check, check_filters
 from citegraph.corpus.filters.clause import Checked, Clause, FilterProblem, Group, parse_clause
 from citegraph.corpus.filters.filter_operators import matches
@@ -115,6 +115,53 @@ def test_groups_join_by_any_and_all(backends):
         case = Case(BUCKET, DOCUMENTS, check_filters(BUCKET, [group], today=TODAY).filters)
         assert {k for k, v in DOCUMENTS.items() if matches(BUCKET, case.filters, v)} == found
         backends.agree(case)
+
+
+BILLS = Bucket(
+    name="bills",
+    description="Bills.",
+    nouns=("bill",),
+    fields=(
+        Field(name="total", type="money", description="Total."),
+        Field(name="open_part", type="money", description="What is open."),
+        Field(name="sent", type="date", description="Sent."),
+        Field(name="settled", type="date", description="Settled."),
+        Field(name="copies", type="integer", description="Copies."),
+    ),
+)
+SENT = {
+    "part": {"total": Money(Decimal(90), "EUR"), "open_part": Money(Decimal(40), "EUR"), "sent": date(2020, 2, 1), "copies": 2},
+    "whole": {"total": Money(Decimal(90), "EUR"), "open_part": Money(Decimal("90.00"), "EUR"),
+              "sent": date(2020, 2, 1), "settled": date(2020, 1, 31)},
+    "mixed": {"total": Money(Decimal(90), "EUR"), "open_part": Money(Decimal(40), "SEK"),
+              "sent": date(2020, 2, 1), "settled": date(2020, 2, 9)},
+    "none": {"total": Money(Decimal(90), "EUR")},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("open_part < total", {"part"}),
+        ("open part = total", {"whole"}),
+        ("open_part != total", {"part"}),
+        ("settled >= sent", {"mixed"}),
+        ("settled < sent", {"whole"}),
+    ],
+)
+def test_a_field_is_compared_with_another_one_of_its_document(backends, text, found):
+    (clause,) = check_filters(BILLS, [parse_clause(text)], today=TODAY).filters
+    assert {key for key, values in SENT.items() if matches(BILLS, (clause,), values)} == found
+    assert Backends(backends.engines).agree(Case(BILLS, SENT, (clause,))) == found
+    with pytest.raises(BadInput, match="an index cannot compare"):
+        to_qdrant(BILLS, (clause,))
+
+
+@pytest.mark.parametrize("text", ["open_part < sent", "copies > total", "open_part between total and total"])
+def test_fields_of_two_kinds_are_not_compared(text):
+    checked = check_filters(BILLS, [parse_clause(text)], today=TODAY)
+    assert not checked.filters
+    assert checked.problems
 
 
 @pytest.fixture(scope="module")
