@@ -11,6 +11,7 @@ from typing import Any, cast
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.runtime import Runtime
 
+from citegraph.answer.absences import looked_up, silences
 from citegraph.answer.after_check import (
     BACKED,
     HANDED_OVER,
@@ -101,6 +102,10 @@ class VerifyCitations:
             return finish(state, text, status="partial", watch=watch)
         corpus = corpus_of(await self.services.corpus(), state.get("plan", {}))
         chunks = await hydrate(corpus, state.get("evidence", []))
+        if written(draft):
+            held = [chunk.doc_id for chunk in chunks.values()]
+            draft = await asyncio.to_thread(looked_up, corpus, draft, held, state.get("question", ""))
+            state = cast(State, {**state, "draft": draft})
         evidence, documents = await asyncio.to_thread(gather_evidence, corpus, state, chunks)
         seen = chunks.values() if written(draft) else ()
         texts = await asyncio.to_thread(withheld_texts, evidence, seen)
@@ -127,9 +132,9 @@ class VerifyCitations:
         draft = state["draft"]
         derivations = derivations_of(draft)
         question = state.get("question", "")
-        absent = draft.get("absent", ())
+        pointed = parts_pointed_at(draft)
         report, cases = await asyncio.to_thread(
-            verify_undecided, draft["text"], evidence, derivations, question, absent, parts_pointed_at(draft)
+            verify_undecided, draft["text"], evidence, derivations, question, silences(draft), pointed
         )
         part = None if rows_of_the_database(draft) else own_part(self.services, "verifier", state)
         if part is not None:
@@ -253,7 +258,9 @@ def held_against(claim: Claim) -> str:
 
 
 def apart(claim: Claim) -> str:
-    """Return the advice on a claim over several documents that fell, as they are held against it; "" for any other."""
+    """Return the advice on a claim about absence, or over several documents, that fell; "" for any other."""
+    if claim.absence:
+        return "; if so, say what; if it states something else, say the same again"
     if len(set(claim.markers)) < 2:
         return ""
     if compares(claim.text):
@@ -267,7 +274,9 @@ def gather_evidence(
     """Return every span that the draft may cite, its own cited spans before the retrieved chunks, and the documents
     that hold them, by id; blocking.
     """
-    spans = [(item["doc"], item["start"], item["end"]) for item in state.get("draft", {}).get("cited", [])]
+    draft = state.get("draft", {})
+    own = [*draft.get("cited", []), *draft.get("found", [])]
+    spans = [(item["doc"], item["start"], item["end"]) for item in own]
     spans += [(chunk.doc_id, chunk.start, chunk.end) for chunk in chunks.values()]
     read = {doc_id: corpus.documents.get(doc_id) for doc_id in dict.fromkeys(span[0] for span in spans)}
     documents = {doc_id: document for doc_id, document in read.items() if document}
@@ -277,7 +286,7 @@ def gather_evidence(
         document = documents.get(doc_id)
         if document is None:
             continue
-        wide = place < len(state.get("draft", {}).get("cited", []))
+        wide = place < len(own)
         begin, stop = with_surroundings(document.text, start, end) if wide else (start, end)
         evidence.setdefault((doc_id, begin, stop), as_evidence(document, begin, stop, values.get(doc_id, {})))
     return list(evidence.values()), documents
@@ -426,7 +435,7 @@ def resolve_all(
     own = {item["doc"]: (item["start"], item["end"]) for item in reversed(cited)}
     first = {item.doc_id: (item.start, item.start + len(item.text)) for item in reversed(evidence)}
     for claim in claims:
-        if claim.verdict == "supported" and (chosen := span_of(claim, cited)):
+        if (claim.verdict == "supported" or claim.absence) and (chosen := span_of(claim, cited)):
             spans.setdefault(chosen, claim.evidence_id)
         for line in (operands or {}).get(claim.start, ()):
             spans.setdefault(line, f"{line[0]}:{line[1]}")
@@ -461,7 +470,7 @@ def span_of(claim: Claim, cited: Sequence[CitedSpan]) -> tuple[str, int, int] | 
             and claim.quote_end <= item["end"]
         ):
             return claim.doc_id, item["start"], item["end"]
-    shared = set(content_words(claim.text)) & set(content_words(claim.quote))
+    shared = claim.absence or set(content_words(claim.text)) & set(content_words(claim.quote))
     return (
         (claim.doc_id, claim.quote_start, claim.quote_end)
         if claim.doc_id and claim.quote and shared
@@ -500,7 +509,7 @@ def answer_claim(
     """Return a claim as the answer shows it, with the numbers of its citations: its own span, of a derived one the lines of
     its operands, one a marker else.
     """
-    chosen = span_of(claim, cited) if claim.verdict == "supported" else None
+    chosen = span_of(claim, cited) if claim.verdict == "supported" or claim.absence else None
     own = places.get(chosen) if chosen else None
     numbers = [*(own or ()), *(number for line in operands for number in places.get(line, ()))]
     told = {doc_id for doc_id, _, _ in operands}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from citegraph.answer.absences import silences
 from citegraph.answer.cited_spans import cell
 from citegraph.answer.statements import derivations_of
 from citegraph.citations.cases_for_judge import Rulings
@@ -170,7 +171,7 @@ def amended(
     if text != draft["text"]:
         report = checked_again(text, draft, evidence, judge, question)
     if written(draft):
-        said = " ".join([question, *draft.get("absent", ())])
+        said = " ".join([question, *(item["claim"] for item in draft.get("absent", ()))])
         text, removed = without_asides(text, report.claims, said)
         if removed:
             return text, [*lines, *removed], checked_again(text, draft, evidence, judge, question)
@@ -187,7 +188,7 @@ def checked_again(
         derivations=derivations_of(draft),
         judge=judge,
         question=question,
-        absent=draft.get("absent", ()),
+        absent=silences(draft),
         pointed=parts_pointed_at(draft),
     )
     return unbacked(report, evidence)
