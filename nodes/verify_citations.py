@@ -19,18 +19,24 @@ from citegraph.answer.after_check import (
     checked_again,
     notes_of,
     nothing_holds,
-    orders_found,
     parts_pointed_at,
     remarks_on,
     rows_of_the_database,
     with_remarks,
-    withheld_texts,
     written,
 )
 from citegraph.answer.chat_text import chat_text
 from citegraph.answer.cited_spans import digits_of, with_own_value
 from citegraph.answer.judge_by_model import judge_cases, rulings_of
 from citegraph.answer.statements import derivations_of
+from citegraph.answer.withheld import (
+    NO_EVIDENCE,
+    Stretch,
+    against,
+    orders_found,
+    values_against,
+    withheld_stretches,
+)
 from citegraph.citations.cases_for_judge import Rulings, key_of, objected, stated_cases, verify_undecided
 from citegraph.citations.claims import find_markers
 from citegraph.citations.facts import hard_facts
@@ -108,8 +114,8 @@ class VerifyCitations:
             state = cast(State, {**state, "draft": draft})
         evidence, documents = await asyncio.to_thread(gather_evidence, corpus, state, chunks)
         seen = chunks.values() if written(draft) else ()
-        texts = await asyncio.to_thread(withheld_texts, evidence, seen)
-        checked = replace(await self.check(state, context, evidence), documents=documents, withheld=texts)
+        parts = await asyncio.to_thread(withheld_stretches, evidence, seen)
+        checked = replace(await self.check(state, context, evidence), documents=documents, withheld=parts)
         feedback = correction(checked.report)
         if feedback and may_correct(charged(state, checked.update), context, draft):
             usage = checked.update.get("usage", {}) | watch.update()
@@ -172,7 +178,7 @@ class VerifyCitations:
 class Checked:
     """A verified draft: the report, what it was held against, the model's rulings and what they cost.
 
-    `withheld` are the documents of which text was no evidence, with how it begins.
+    `withheld` is the text of documents that was no evidence.
     """
 
     report: Report
@@ -180,7 +186,7 @@ class Checked:
     judge: Rulings | None = None
     update: Update = field(default_factory=Update)
     documents: Mapping[str, Document] = field(default_factory=dict)
-    withheld: Mapping[str, str] = field(default_factory=dict)
+    withheld: Sequence[Stretch] = ()
 
 
 CORRECTED = note(
@@ -389,6 +395,13 @@ def conclude(
         answer_claim(claim, places, draft.get("cited", []), operands.get(claim.start, [])) for claim in claims
     ]
     citations, stated = with_remarks(remarks, citations, stated)
+    for value in withheld_values(corpus, state, claims, checked.withheld):
+        if citation := resolve(checked.documents.get(value.doc_id), value.start, value.end, ""):
+            said, start = against(value), len(text) + 1
+            text += f"\n{said.removesuffix('.')} [{value.doc_id}]."
+            told = AnswerClaim(text=said, start=start, end=len(text), verdict="supported", reason=NO_EVIDENCE)
+            stated.append(told.model_copy(update={"citations": [len(citations)]}))
+            citations.append(citation.model_copy(update={"remark": NO_EVIDENCE}))
     return finish(
         state,
         text,
@@ -400,6 +413,17 @@ def conclude(
         filters=applied_filters(corpus, state),
         notes=[*notes, *notes_of(remarks)],
     )
+
+
+def withheld_values(
+    corpus: Corpus, state: State, claims: Sequence[Claim], parts: Sequence[Stretch]
+) -> list[Stretch]:
+    """Return the values of withheld text that stand against the answer to a question of fact; blocking."""
+    plan = state.get("plan", {})
+    if corpus.finder is None or plan.get("intent") != "qa" or plan.get("sides"):
+        return []
+    said = " ".join(claim.text for claim in claims if claim.verdict in BACKED)
+    return values_against(corpus.finder, state["question"], said, parts)
 
 
 def operands_of(
