@@ -87,6 +87,9 @@ def test_killed_at_random_moments_langgraph_server_loses_no_document(
                 return
 
             def killing() -> None:
+                until = time.monotonic() + 2 * UNTIL
+                while not any(one.acknowledged for one in guests) and time.monotonic() < until:
+                    time.sleep(0.05)
                 time.sleep(draw.uniform(0, UNTIL))
                 kill(process, draw)
 
