@@ -189,10 +189,11 @@ load: $(VENV)/.dev
 soak: $(VENV)/.dev
 	@CITEGRAPH_KILLS=50 $(PY) -m pytest tests/citegraph/corpus/ingestion/test_killing.py
 
-# kill -9 of the server at 50 random moments while it is written to and asked; the tests take 3.
+# kill -9 of the server, of PostgreSQL under it, and of LangGraph Server, at 50 random moments each; the tests take 2 or 3.
 .PHONY: soak-serve
 soak-serve: $(VENV)/.dev
-	@CITEGRAPH_KILLS=50 $(PY) -m pytest -s tests/server/test_kill_anywhere.py
+	@CITEGRAPH_KILLS=50 $(PY) -m pytest -s tests/server/test_kill_anywhere.py tests/server/test_kill_postgres.py \
+		tests/server/test_kill_langgraph.py
 
 # The MiniLM embedding model for CITEGRAPH_EMBEDDINGS=minilm or CITEGRAPH_RERANKER=minilm.
 minilm: $(VENV)/.runtime

@@ -7,6 +7,10 @@ that were found, an answer whose markers name them, its claims, and subtly wrong
 is verified as a whole, then once more for each wrong version, put in the place of its claim. The half `first_look` is
 for one run: whoever has seen its claims writes `seen` beside the numbers.
 
+The set `absences` (30 and 30, English, German, French; written over the sample corpus and the documents of the other sets before
+anything was run) has claims that a document does not state something, each with the question that a model gives for it; the finder
+looks them up as it does in an answer.
+
 A claim counts as refused unless everything that the verifier found in its place stands as it is cited; a wrong version
 counts as passed unless something in its place falls. A table is broken when repairing the answer leaves a line that is
 neither a line of the answer nor a marked one, or takes a row away that holds no refused claim.
@@ -26,16 +30,21 @@ from typing import Any, Literal
 
 import numpy as np
 
+from citegraph.answer.found_spans import SAYS, read_whole
 from citegraph.citations.repair import MARK, repair
-from citegraph.citations.report_types import Claim, Evidence, Report
+from citegraph.citations.report_types import Absence, Claim, Evidence, Place, Report
 from citegraph.citations.verify_answer import verify
+from citegraph.encoder.finder import Finder
 from citegraph.errors import BadInput
+from citegraph.language.terms import language_of, words
 from citegraph.llm.embeddings import MiniLMEmbedder
 
 FOLDER = Path(__file__).parent / "claims"
 SETS = ("agreements", "figures")
 LATER = "strangers"
 """A set that was written later, for one run only; it has no open half."""
+ABSENCES = "absences"
+"""Claims that a document does not state a thing; no open half either."""
 Half = Literal["open", "first_look"]
 HALVES: tuple[Half, ...] = ("open", "first_look")
 FACTS = frozenset({"wrong number", "wrong date", "wrong unit", "wrong name", "wrong code"})
@@ -44,6 +53,7 @@ TARGETS = {"right refused": 0.02, "wrong passed": 0.12, "facts passed": 0.01, "t
 MILLISECONDS = 100
 """Processor time that an answer of ten claims may take."""
 
+FINDER = Finder()
 Score = Callable[[str, str], float]
 _MARKERS = re.compile(r"\s*\[\d+(?:\s*,\s*\d+)*\]")
 
@@ -68,6 +78,8 @@ class Case:
     evidence: tuple[Evidence, ...]
     cited: str
     question: str = ""
+    absent: str = ""
+    """What a claim says is not stated, as a question."""
 
 
 class DataAbsent(Exception):
@@ -98,20 +110,21 @@ def cases_of(row: dict[str, Any]) -> Iterator[Case]:
     texts = {p["n"]: p["text"] for p in row["passages"]}
     answer, places, at = row["answer"], [], 0
 
-    def case(kind: str, right: bool, text: str, whole: str, span: tuple[int, int], cites: list[int]) -> Case:
-        cited = "\n\n".join(texts[n] for n in cites)
-        return Case(row["id"], kind, right, text, whole, *span, evidence, cited, row.get("question", ""))
+    def case(said: dict[str, Any], right: bool, whole: str, span: tuple[int, int], cites: list[int]) -> Case:
+        cited, kind = "\n\n".join(texts[n] for n in cites), said.get("form") or said["kind"]
+        question, absent = row.get("question", ""), said.get("absent", "")
+        return Case(row["id"], kind, right, said["text"], whole, *span, evidence, cited, question, absent)
 
     for claim in row["claims"]:
         places.append(place_of(answer, claim["text"], at))
         at = places[-1][1]
-        yield case(claim["form"], claim["right"], claim["text"], answer, places[-1], claim["cites"])
+        yield case(claim, claim["right"], answer, places[-1], claim["cites"])
     for wrong in row["wrong"]:
         claim, (start, end) = row["claims"][wrong["replaces"]], places[wrong["replaces"]]
         piece = with_markers(wrong["text"], claim["cites"], answer[start:end])
         changed = answer[:start] + piece + answer[end:]
         span = start, start + len(piece)
-        yield case(wrong["kind"], False, wrong["text"], changed, span, claim["cites"])
+        yield case(wrong, False, changed, span, claim["cites"])
 
 
 def place_of(answer: str, claim: str, after: int = 0) -> tuple[int, int]:
@@ -150,8 +163,27 @@ def with_markers(text: str, cites: Sequence[int], instead_of: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _verified(answer: str, evidence: tuple[Evidence, ...], question: str) -> Report:
-    return verify(answer, evidence, question=question)
+def _verified(
+    answer: str, evidence: tuple[Evidence, ...], question: str, absent: tuple[Absence, ...] = ()
+) -> Report:
+    return verify(answer, evidence, question=question, absent=absent)
+
+
+def report_on(case: Case) -> Report:
+    """Return the report on a case's answer."""
+    absent = (Absence(case.text, case.absent, _stated(case.absent, case.evidence)),) if case.absent else ()
+    return _verified(case.answer, case.evidence, case.question, absent)
+
+
+@lru_cache(maxsize=4096)
+def _stated(asked: str, evidence: tuple[Evidence, ...]) -> Place | None:
+    """Return where one of some documents answers a question, as the finder sees it; None where none does."""
+    for item in evidence:
+        language, named = language_of(item.text) or "en", words(item.doc_id)
+        found = read_whole(FINDER, asked, item.text, language=language, skip=named)
+        if found and found[0][1].logit >= SAYS:
+            return item.doc_id, found[0][0].start, found[0][0].end
+    return None
 
 
 def in_place(case: Case, report: Report) -> list[Claim]:
@@ -161,15 +193,12 @@ def in_place(case: Case, report: Report) -> list[Claim]:
 
 def passes(case: Case) -> bool:
     """Tell whether a claim stands after verification: nothing in its place falls or is cited elsewhere."""
-    return all(
-        c.verdict in ("supported", "derived")
-        for c in in_place(case, _verified(case.answer, case.evidence, case.question))
-    )
+    return all(c.verdict in ("supported", "derived") for c in in_place(case, report_on(case)))
 
 
 def broken_tables(case: Case) -> int:
     """Return how many tables of an answer its repair breaks."""
-    report = _verified(case.answer, case.evidence, case.question)
+    report = report_on(case)
     text, _ = repair(case.answer, report)
     fallen = [c for c in report.claims if c.verdict in ("unsupported", "contradicted")]
     left = [line.strip() for line in text.split("\n")]
@@ -261,9 +290,7 @@ def measure(
     started = time.thread_time()
     outcomes = [(case, passes(case)) for case in cases]
     seconds = time.thread_time() - started
-    checked = sum(
-        len(_verified(c.answer, c.evidence, c.question).claims) for c in {c.answer: c for c in cases}.values()
-    )
+    checked = sum(len(report_on(c).claims) for c in {c.answer: c for c in cases}.values())
     for case, passed in outcomes:
         if passed != case.right and show in ("passed" if passed else "refused", "all"):
             _print(case)
@@ -321,7 +348,7 @@ def _by_kind(flags: Sequence[tuple[str, bool]]) -> dict[str, dict[str, int]]:
 
 def _print(case: Case) -> None:
     print(f"[{case.id}] {case.kind}: {case.text}", file=sys.stderr)
-    for claim in in_place(case, _verified(case.answer, case.evidence, case.question)):
+    for claim in in_place(case, report_on(case)):
         print(
             f"    {claim.verdict}: {claim.reason}\n      claim: {claim.text}\n      quote: {claim.quote[:200]!r}",
             file=sys.stderr,
@@ -356,7 +383,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--half", choices=HALVES, default="open")
-    parser.add_argument("--set", choices=[*SETS, LATER], help="only this set")
+    parser.add_argument("--set", choices=[*SETS, LATER, ABSENCES], help="only this set")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--show", choices=["refused", "passed", "all"], default="", help="print these cases")
     parser.add_argument("--without-baselines", action="store_true")

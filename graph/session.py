@@ -376,21 +376,16 @@ async def postgres_saver(url: str) -> AsyncIterator[BaseCheckpointSaver[Any]]:
     """
     try:
         from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
-        from psycopg import OperationalError
+
+        from graph.postgres_threads import Connections
     except ImportError as missing:
         raise BadInput(
             "Threads in Postgres need its packages: pip install 'citegraph[postgres]'."
         ) from missing
 
-    async with AsyncExitStack() as stack:
-        try:
-            opening = AsyncPostgresSaver.from_conn_string(
-                re.sub(r"^postgres(ql)?(\+\w+)?:", "postgresql:", url)
-            )
-            saver = await stack.enter_async_context(opening)
-            await saver.setup()
-        except OperationalError as error:
-            raise Unavailable("The Postgres database of the threads does not answer.") from error
+    async with Connections(re.sub(r"^postgres(ql)?(\+\w+)?:", "postgresql:", url)) as connections:
+        saver = AsyncPostgresSaver(connections)
+        await saver.setup()
         yield saver
 
 

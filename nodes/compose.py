@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 PROMPT = Prompt(
     "compose",
-    "compose-6",
+    "compose-7",
     """You answer a question from numbered passages of an archive, for people who will act on each number. Every statement is
 checked against the passages that it cites; what they do not say is struck out.
 
@@ -77,9 +77,11 @@ checked against the passages that it cites; what they do not say is struck out.
   answer; say whose value it is if you must mention it.
 - When passages or fields disagree, give each value with its number, say that they differ, and which one is in force if
   dates or a replacement show it. Never choose silently.
-- What the passages do not state, or have blacked out, say in one sentence of its own, in the language of the question,
-  that ends with [0]: "The documents do not state ... [0]." Where they state nothing of what is asked, write only that,
-  with [none] in the place of [0], and what they state instead where it helps.
+- What the passages do not state, or have blacked out, say in one sentence of its own, in the language of the question, that
+  ends with braces instead of a number: what is not stated as a short question in the words of the passages, then the numbers
+  of those whose documents you mean: "The lease names no deposit {absent: How much is the deposit?; [2]}." The program reads
+  these documents whole for it. Where nothing of what is asked is stated, write only that, with {none: ...; [2]} in the place
+  of {absent: ...; [2]}, and what they state instead where it helps.
 - "…" in a passage stands for lines that are not shown.
 
 You are told the form of the answer, the filters that chose the documents, what the user replied, and what was searched in
@@ -140,7 +142,8 @@ class Compose:
         unmade = f"not computed: {'; '.join(filled.uncomputed)}" if filled.uncomputed else ""
         lines = await asyncio.to_thread(operand_lines, corpus, filled, seen) if filled.operands else []
         stands = {item.text for item in split_statements(speaker.said, set(shown.documents))}
-        absent = [said for said in (*before.get("absent", []), *filled.absent) if said in stands]
+        silent = {item["claim"]: item for item in (*filled.absent, *before.get("absent", []))}
+        absent = [item for said, item in silent.items() if said in stands]
         pointed = [pointed_at(claim, [seen[place] for place in places]) for claim, places in filled.pointed]
         nothing = filled.nothing or (bool(before.get("unanswerable")) and bool(absent))
         written: Draft = {
@@ -150,6 +153,7 @@ class Compose:
             "operands": [*before.get("operands", []), *lines],
             "derivations": [*before.get("derivations", []), *filled.made],
             "absent": absent,
+            "found": before.get("found", []),
             "pointed": [item for item in [*before.get("pointed", []), *pointed] if item["claim"] in stands],
             "unanswerable": nothing,
             "partial": written_in_part(state, context, silent=bool(absent) and not nothing) or unmade,

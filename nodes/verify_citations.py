@@ -11,6 +11,7 @@ from typing import Any, cast
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.runtime import Runtime
 
+from citegraph.answer.absences import looked_up, silences
 from citegraph.answer.after_check import (
     BACKED,
     HANDED_OVER,
@@ -18,18 +19,24 @@ from citegraph.answer.after_check import (
     checked_again,
     notes_of,
     nothing_holds,
-    orders_found,
     parts_pointed_at,
     remarks_on,
     rows_of_the_database,
     with_remarks,
-    withheld_texts,
     written,
 )
 from citegraph.answer.chat_text import chat_text
 from citegraph.answer.cited_spans import digits_of, with_own_value
 from citegraph.answer.judge_by_model import judge_cases, rulings_of
 from citegraph.answer.statements import derivations_of
+from citegraph.answer.withheld import (
+    NO_EVIDENCE,
+    Stretch,
+    against,
+    orders_found,
+    values_against,
+    withheld_stretches,
+)
 from citegraph.citations.cases_for_judge import Rulings, key_of, objected, stated_cases, verify_undecided
 from citegraph.citations.claims import find_markers
 from citegraph.citations.facts import hard_facts
@@ -101,10 +108,14 @@ class VerifyCitations:
             return finish(state, text, status="partial", watch=watch)
         corpus = corpus_of(await self.services.corpus(), state.get("plan", {}))
         chunks = await hydrate(corpus, state.get("evidence", []))
+        if written(draft):
+            held = [chunk.doc_id for chunk in chunks.values()]
+            draft = await asyncio.to_thread(looked_up, corpus, draft, held, state.get("question", ""))
+            state = cast(State, {**state, "draft": draft})
         evidence, documents = await asyncio.to_thread(gather_evidence, corpus, state, chunks)
         seen = chunks.values() if written(draft) else ()
-        texts = await asyncio.to_thread(withheld_texts, evidence, seen)
-        checked = replace(await self.check(state, context, evidence), documents=documents, withheld=texts)
+        parts = await asyncio.to_thread(withheld_stretches, evidence, seen)
+        checked = replace(await self.check(state, context, evidence), documents=documents, withheld=parts)
         feedback = correction(checked.report)
         if feedback and may_correct(charged(state, checked.update), context, draft):
             usage = checked.update.get("usage", {}) | watch.update()
@@ -127,9 +138,9 @@ class VerifyCitations:
         draft = state["draft"]
         derivations = derivations_of(draft)
         question = state.get("question", "")
-        absent = draft.get("absent", ())
+        pointed = parts_pointed_at(draft)
         report, cases = await asyncio.to_thread(
-            verify_undecided, draft["text"], evidence, derivations, question, absent, parts_pointed_at(draft)
+            verify_undecided, draft["text"], evidence, derivations, question, silences(draft), pointed
         )
         part = None if rows_of_the_database(draft) else own_part(self.services, "verifier", state)
         if part is not None:
@@ -167,7 +178,7 @@ class VerifyCitations:
 class Checked:
     """A verified draft: the report, what it was held against, the model's rulings and what they cost.
 
-    `withheld` are the documents of which text was no evidence, with how it begins.
+    `withheld` is the text of documents that was no evidence.
     """
 
     report: Report
@@ -175,7 +186,7 @@ class Checked:
     judge: Rulings | None = None
     update: Update = field(default_factory=Update)
     documents: Mapping[str, Document] = field(default_factory=dict)
-    withheld: Mapping[str, str] = field(default_factory=dict)
+    withheld: Sequence[Stretch] = ()
 
 
 CORRECTED = note(
@@ -253,7 +264,9 @@ def held_against(claim: Claim) -> str:
 
 
 def apart(claim: Claim) -> str:
-    """Return the advice on a claim over several documents that fell, as they are held against it; "" for any other."""
+    """Return the advice on a claim about absence, or over several documents, that fell; "" for any other."""
+    if claim.absence:
+        return "; if so, say what; if it states something else, say the same again"
     if len(set(claim.markers)) < 2:
         return ""
     if compares(claim.text):
@@ -267,7 +280,9 @@ def gather_evidence(
     """Return every span that the draft may cite, its own cited spans before the retrieved chunks, and the documents
     that hold them, by id; blocking.
     """
-    spans = [(item["doc"], item["start"], item["end"]) for item in state.get("draft", {}).get("cited", [])]
+    draft = state.get("draft", {})
+    own = [*draft.get("cited", []), *draft.get("found", [])]
+    spans = [(item["doc"], item["start"], item["end"]) for item in own]
     spans += [(chunk.doc_id, chunk.start, chunk.end) for chunk in chunks.values()]
     read = {doc_id: corpus.documents.get(doc_id) for doc_id in dict.fromkeys(span[0] for span in spans)}
     documents = {doc_id: document for doc_id, document in read.items() if document}
@@ -277,7 +292,7 @@ def gather_evidence(
         document = documents.get(doc_id)
         if document is None:
             continue
-        wide = place < len(state.get("draft", {}).get("cited", []))
+        wide = place < len(own)
         begin, stop = with_surroundings(document.text, start, end) if wide else (start, end)
         evidence.setdefault((doc_id, begin, stop), as_evidence(document, begin, stop, values.get(doc_id, {})))
     return list(evidence.values()), documents
@@ -380,6 +395,13 @@ def conclude(
         answer_claim(claim, places, draft.get("cited", []), operands.get(claim.start, [])) for claim in claims
     ]
     citations, stated = with_remarks(remarks, citations, stated)
+    for value in withheld_values(corpus, state, claims, checked.withheld):
+        if citation := resolve(checked.documents.get(value.doc_id), value.start, value.end, ""):
+            said, start = against(value), len(text) + 1
+            text += f"\n{said.removesuffix('.')} [{value.doc_id}]."
+            told = AnswerClaim(text=said, start=start, end=len(text), verdict="supported", reason=NO_EVIDENCE)
+            stated.append(told.model_copy(update={"citations": [len(citations)]}))
+            citations.append(citation.model_copy(update={"remark": NO_EVIDENCE}))
     return finish(
         state,
         text,
@@ -391,6 +413,17 @@ def conclude(
         filters=applied_filters(corpus, state),
         notes=[*notes, *notes_of(remarks)],
     )
+
+
+def withheld_values(
+    corpus: Corpus, state: State, claims: Sequence[Claim], parts: Sequence[Stretch]
+) -> list[Stretch]:
+    """Return the values of withheld text that stand against the answer to a question of fact; blocking."""
+    plan = state.get("plan", {})
+    if corpus.finder is None or plan.get("intent") != "qa" or plan.get("sides"):
+        return []
+    said = " ".join(claim.text for claim in claims if claim.verdict in BACKED)
+    return values_against(corpus.finder, state["question"], said, parts)
 
 
 def operands_of(
@@ -426,7 +459,7 @@ def resolve_all(
     own = {item["doc"]: (item["start"], item["end"]) for item in reversed(cited)}
     first = {item.doc_id: (item.start, item.start + len(item.text)) for item in reversed(evidence)}
     for claim in claims:
-        if claim.verdict == "supported" and (chosen := span_of(claim, cited)):
+        if (claim.verdict == "supported" or claim.absence) and (chosen := span_of(claim, cited)):
             spans.setdefault(chosen, claim.evidence_id)
         for line in (operands or {}).get(claim.start, ()):
             spans.setdefault(line, f"{line[0]}:{line[1]}")
@@ -461,7 +494,7 @@ def span_of(claim: Claim, cited: Sequence[CitedSpan]) -> tuple[str, int, int] | 
             and claim.quote_end <= item["end"]
         ):
             return claim.doc_id, item["start"], item["end"]
-    shared = set(content_words(claim.text)) & set(content_words(claim.quote))
+    shared = claim.absence or set(content_words(claim.text)) & set(content_words(claim.quote))
     return (
         (claim.doc_id, claim.quote_start, claim.quote_end)
         if claim.doc_id and claim.quote and shared
@@ -500,7 +533,7 @@ def answer_claim(
     """Return a claim as the answer shows it, with the numbers of its citations: its own span, of a derived one the lines of
     its operands, one a marker else.
     """
-    chosen = span_of(claim, cited) if claim.verdict == "supported" else None
+    chosen = span_of(claim, cited) if claim.verdict == "supported" or claim.absence else None
     own = places.get(chosen) if chosen else None
     numbers = [*(own or ()), *(number for line in operands for number in places.get(line, ()))]
     told = {doc_id for doc_id, _, _ in operands}

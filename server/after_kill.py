@@ -1,4 +1,4 @@
-"""What a killed server or ingest left half done is brought to its end when a server starts."""
+"""What a killed server or ingest left half done, or a database that was lost, is brought to its end by a server."""
 
 import asyncio
 import shutil
@@ -22,8 +22,10 @@ CUT_OFF = 3600.0
 """Seconds after which a file in the folder of uploads that gave no document is one whose upload was cut off."""
 
 
-async def settled(services: Services) -> None:
+async def settled(services: Services) -> bool:
     """Write, correct or remove to the end what a kill left, and delete the files of uploads that were cut off.
+
+    Returns whether nothing is left.
 
     A kill leaves as many documents as are written together; more are left by a command that goes on where it was when it
     is run again. A store that does not answer, or that another process writes to, leaves all as it is, and a line in the
@@ -36,12 +38,15 @@ async def settled(services: Services) -> None:
         await asyncio.to_thread(delete_cut_off, settings, documents)
     except (CitegraphError, OSError) as error:
         write("what a kill left stays for now", reason=type(error).__name__)
-        return
+        return False
+    done = True
     for bucket, records in left.items():
         try:
             await _settled(services, bucket, records)
         except CitegraphError as error:
             write("what a kill left stays for now", bucket=bucket, reason=type(error).__name__)
+            done = False
+    return done
 
 
 async def _settled(services: Services, bucket: str, records: Mapping[str, DocumentRecord]) -> None:

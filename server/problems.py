@@ -80,6 +80,8 @@ def add_handlers(app: FastAPI, *, ours_only: bool = False) -> None:
 
     @app.exception_handler(CitegraphError)
     async def ours(request: Request, error: CitegraphError) -> JSONResponse:
+        if status_of(error) >= 500 and request.method != "GET":
+            request.app.state.running.left.set()  # it may have been half written
         return problem(status_of(error), str(error)[:1000])
 
     @app.exception_handler(RequestValidationError)

@@ -15,6 +15,7 @@ from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
 from citegraph.corpus.records.access import Principal
+from citegraph.errors import CitegraphError
 from citegraph.run.services import Corpus, Services
 from citegraph.settings import Settings, load_settings
 from graph.session import Session, open_session
@@ -26,6 +27,9 @@ from server.logs import RunLog
 from server.metrics import Metrics
 from server.problems import Refused
 from server.threads import ThreadBook
+
+AGAIN = 2.0
+"""Seconds until what is left half done is looked at again, while its store does not answer."""
 
 
 @dataclass
@@ -77,6 +81,8 @@ class Running:
     reading: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(os.cpu_count() or 1))
     """Uploaded files that are read at once, each in a process of its own."""
     drawer: PageDrawer = field(default_factory=PageDrawer)
+    left: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when a store failed while something was written, which may be half done since."""
 
     @property
     def working(self) -> int:
@@ -92,6 +98,20 @@ class Running:
         self.limits.admit(self.working)
         self.limits.uploads += 1
         return Place(self._freed)
+
+    async def settle(self) -> bool:
+        """Bring to its end what was left half done; return whether nothing is left."""
+        async with self.ingesting:
+            return await settled(self.services)
+
+    async def settle_what_is_left(self) -> None:
+        """Settle whenever a store has failed, as soon as it answers again; never returns."""
+        while True:
+            await self.left.wait()
+            self.left.clear()
+            if not await self.settle():
+                self.left.set()
+                await asyncio.sleep(AGAIN)
 
     def _freed(self) -> None:
         self.limits.uploads -= 1
@@ -117,6 +137,16 @@ class RunningAlone(Running):
     def working(self) -> int:
         """Return how many questions and uploads are worked on."""
         return super().working + len(self.session.running)
+
+    async def settle(self) -> bool:
+        """Settle, and forget the steps of deleted threads."""
+        try:
+            for thread_id in await asyncio.to_thread(self.threads.leaving):
+                await self.session.forget(thread_id)
+                await asyncio.to_thread(self.threads.forgotten, thread_id)
+        except CitegraphError:
+            return False
+        return await super().settle()
 
     def close(self) -> None:
         """Take no new work, and let runs end at their next step; what they have done is kept."""
@@ -149,9 +179,20 @@ async def opened(app: FastAPI) -> AsyncIterator[None]:
             threads=threads,
             conversations=conversations,
         )
-        yield
+        async with settling(app.state.running):
+            yield
         app.state.running.close()
         await asyncio.to_thread(app.state.running.drawer.close)
+
+
+@asynccontextmanager
+async def settling(server: Running) -> AsyncIterator[None]:
+    """Settle what failing stores leave while a server runs."""
+    task = asyncio.create_task(server.settle_what_is_left())
+    try:
+        yield
+    finally:
+        task.cancel()
 
 
 @asynccontextmanager
@@ -166,7 +207,8 @@ async def opened_inside(app: FastAPI) -> AsyncIterator[None]:
     services = app.state.services or await asyncio.to_thread(_of_the_graphs)
     await settled(services)
     app.state.running = Running(services.settings, services, _limits(services.settings), app.state.metrics)
-    yield
+    async with settling(app.state.running):
+        yield
     watched.to = ()
     app.state.running.close()
     await asyncio.to_thread(app.state.running.drawer.close)

@@ -7,6 +7,7 @@ import getpass
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 STARTUP = 30.0
@@ -35,16 +37,8 @@ def running_postgres() -> Iterator[str]:
     if named:
         yield named
         return
-    programs = find_programs()
-    folder = Path(tempfile.mkdtemp(prefix="citegraph-postgres-"))
-    user = unprivileged_user()
-    if user:
-        shutil.chown(folder, user)
-    try:
-        with started(programs, folder, user) as url:
-            yield url
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with running_cluster() as cluster:
+        yield cluster.url
 
 
 def find_programs() -> Path:
@@ -78,20 +72,84 @@ def unprivileged_user() -> str | None:
     raise NoPostgres("the server refuses root and there is no user postgres or nobody")
 
 
+@dataclass(frozen=True)
+class Cluster:
+    """A server with its data in a temporary folder, which may be killed and started again on its port."""
+
+    programs: Path
+    folder: Path
+    user: str | None
+    port: int
+
+    @property
+    def owner(self) -> str:
+        """Return the name of the database's user."""
+        return self.user or getpass.getuser()
+
+    @property
+    def url(self) -> str:
+        """Return the address of its database."""
+        return f"postgresql://{self.owner}@127.0.0.1:{self.port}/postgres"
+
+    def start(self) -> None:
+        """Start the server, or start it again; after a kill as soon as its old processes are gone."""
+        options = f"-p {self.port} -h 127.0.0.1 -k {self.folder} -c fsync=off -c max_connections=100"
+        end = time.monotonic() + STARTUP
+        while True:
+            try:
+                self._control("-l", str(self.folder / "log"), "-o", options, "start")
+                return wait_for(self.port)
+            except NoPostgres:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.2)
+
+    def stop(self) -> None:
+        """Stop the server without a checkpoint, as a crash of it does."""
+        self._control("-m", "immediate", "stop")
+
+    def kill(self) -> None:
+        """Kill the server's first process with SIGKILL; the others end when they see it."""
+        os.kill(int((self.folder / "data" / "postmaster.pid").read_text("utf-8").split()[0]), signal.SIGKILL)
+
+    def _control(self, *said: str) -> None:
+        run_as(
+            [
+                str(self.programs / "pg_ctl"),
+                "-D",
+                str(self.folder / "data"),
+                "-w",
+                "-t",
+                str(int(STARTUP)),
+                *said,
+            ],
+            self.user,
+        )
+
+
 @contextmanager
-def started(programs: Path, folder: Path, user: str | None) -> Iterator[str]:
-    """Create a cluster in `folder`, run it on a free loopback port, give its URL and stop it."""
-    data, port = folder / "data", free_port()
-    owner = user or getpass.getuser()
-    run_as([str(programs / "initdb"), "-D", str(data), "-U", owner, "-A", "trust", "-E", "UTF8"], user)
-    options = f"-p {port} -h 127.0.0.1 -k {folder} -c fsync=off -c max_connections=100"
-    control = [str(programs / "pg_ctl"), "-D", str(data), "-w", "-t", str(int(STARTUP))]
-    run_as([*control, "-l", str(folder / "log"), "-o", options, "start"], user)
+def running_cluster() -> Iterator[Cluster]:
+    """Give a server of one's own, stopped and removed at the end.
+
+    Raises:
+        NoPostgres: the server's programs are missing or do not start.
+    """
+    programs = find_programs()
+    folder = Path(tempfile.mkdtemp(prefix="citegraph-postgres-"))
+    user = unprivileged_user()
+    if user:
+        shutil.chown(folder, user)
+    cluster = Cluster(programs, folder, user, free_port())
     try:
-        wait_for(port)
-        yield f"postgresql://{owner}@127.0.0.1:{port}/postgres"
+        create = [str(programs / "initdb"), "-D", str(folder / "data"), "-U", cluster.owner, "-A", "trust"]
+        run_as([*create, "-E", "UTF8"], user)
+        cluster.start()
+        try:
+            yield cluster
+        finally:
+            cluster.stop()
     finally:
-        run_as([*control, "-m", "immediate", "stop"], user)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def run_as(command: list[str], user: str | None) -> None:

@@ -1,25 +1,25 @@
 """What a verified draft becomes: repaired, without unchecked asides, with notes on hand-corrected values, or the extracts."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from citegraph.answer.absences import silences
 from citegraph.answer.cited_spans import cell
 from citegraph.answer.statements import derivations_of
 from citegraph.citations.cases_for_judge import Rulings
 from citegraph.citations.claims import says_not_found
 from citegraph.citations.facts import hard_facts
-from citegraph.citations.prompt_injection import unbacked, withheld, without_addressed
+from citegraph.citations.prompt_injection import unbacked
 from citegraph.citations.repair import MARK, Treatment, repair, tidy
 from citegraph.citations.report_types import Claim, Evidence, Place, Report
 from citegraph.citations.verify_answer import verify
-from citegraph.corpus.schema.document import Chunk
 from citegraph.language.claim_tokens import content_stems
 from citegraph.language.word_tables import listed
 from citegraph.plan.stored_filters import flat
-from citegraph.run.answer_types import WITHHELD, AnswerClaim, Citation
+from citegraph.run.answer_types import AnswerClaim, Citation
 from citegraph.run.model_calls import note
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import Draft, Plan, StoredNote
@@ -170,7 +170,7 @@ def amended(
     if text != draft["text"]:
         report = checked_again(text, draft, evidence, judge, question)
     if written(draft):
-        said = " ".join([question, *draft.get("absent", ())])
+        said = " ".join([question, *(item["claim"] for item in draft.get("absent", ()))])
         text, removed = without_asides(text, report.claims, said)
         if removed:
             return text, [*lines, *removed], checked_again(text, draft, evidence, judge, question)
@@ -187,7 +187,7 @@ def checked_again(
         derivations=derivations_of(draft),
         judge=judge,
         question=question,
-        absent=draft.get("absent", ()),
+        absent=silences(draft),
         pointed=parts_pointed_at(draft),
     )
     return unbacked(report, evidence)
@@ -199,40 +199,6 @@ def parts_pointed_at(draft: Draft) -> dict[str, list[Place]]:
         item["claim"]: [(span["doc"], span["start"], span["end"]) for span in item["spans"]]
         for item in draft.get("pointed", [])
     }
-
-
-def withheld_texts(evidence: Sequence[Evidence], shown: Iterable[Chunk]) -> dict[str, str]:
-    """Return the documents of an answer's evidence of which text was withheld, and how that begins; blocking.
-
-    Args:
-        shown: the passages that a model was shown, as `hydrate` gives them without one; what the encoder found of them is
-            remembered, so that nothing is read by it again.
-    """
-    found: dict[str, str] = {}
-    for item in evidence:
-        if item.blanked:
-            found.setdefault(item.doc_id, withheld(item.blanked, item.text))
-    for chunk in shown:
-        plain = without_addressed(chunk.text)
-        if plain != chunk.text:
-            found.setdefault(chunk.doc_id, withheld(chunk.text, plain))
-    return found
-
-
-def orders_found(texts: Mapping[str, str]) -> list[StoredNote]:
-    """Return the notes on documents that speak to the program that reads them, one each; of many the last names the rest."""
-    said = "speaks to the program that reads it, which was not taken as evidence"
-    notes = []
-    for doc_id, begins in list(texts.items())[:NAMED]:
-        quote = begins.replace("“", "‘").replace("”", "’")
-        line = f"{doc_id} holds text that {said}" + (
-            f": “{quote}”" if quote else ", in signs that cannot be seen."
-        )
-        notes.append(note("verify_citations", WITHHELD, line, quote=quote))
-    if more := list(texts)[NAMED:]:
-        line = f"{len(more)} more documents hold text that {said}: {', '.join(more)}."
-        notes.append(note("verify_citations", WITHHELD, line))
-    return notes
 
 
 def rows_of_the_database(draft: Draft) -> bool:

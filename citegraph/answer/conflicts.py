@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from citegraph.answer.cited_spans import cell, cite_values
-from citegraph.answer.one_document import identifying, stated_values, tidy
+from citegraph.answer.one_document import identifying, stated_values
 from citegraph.citations.fact_matching import facts_agree, family
 from citegraph.citations.facts import Fact, hard_facts
+from citegraph.citations.quotations import quotable
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Chunk, Document
 from citegraph.evidence.candidates import CODE, Candidate, own_names
@@ -98,7 +99,7 @@ def add_conflicts(corpus: Corpus, plan: Plan, question: str, draft: Draft, chunk
         return draft
     lines = [
         notice(corpus, subject, shown),
-        *(line.said or f"“{tidy(line.text)}” [{line.doc_id}]." for line in shown),
+        *(line.said or f"“{quotable(line.text)}” [{line.doc_id}]." for line in shown),
     ]
     cited: list[CitedSpan] = [{"doc": line.doc_id, "start": line.start, "end": line.end} for line in shown]
     return draft | {"text": "\n".join([draft["text"], *lines]), "cited": [*draft["cited"], *cited]}

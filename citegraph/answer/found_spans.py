@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from citegraph.answer.extracts import Passage, units, widened
+from citegraph.answer.extracts import Passage, Similar, units, widened
 from citegraph.encoder.finder import Finder
 from citegraph.language.terms import bare, content_words, stem, words
 from citegraph.question.answer_form import form_of
@@ -15,10 +15,10 @@ FOUND = 16
 """Passages found by their words that windows are laid around, the best first."""
 READ = 6
 """Windows that are read: some 60 ms of one core each (`python -m benches.encoder_bench`)."""
+WHOLE = 64
+"""Windows that are read of a whole document: all of 38,000 characters, of longer ones those nearest to the question."""
 WINDOW = 600
 """Characters that are read at once: a passage with what stands around it."""
-SURE = 6.0
-"""Margin from which a span stands without a word in common: 69 of 100 such spans are right (docs/encoder.md)."""
 ROOT = 5
 """Letters that two forms of a word share ("weigh" and "weight")."""
 OFFSET, MARGIN, HELD, FORM, RANKED = -2.06, 0.24, 2.7, 0.74, 0.1
@@ -26,7 +26,9 @@ OFFSET, MARGIN, HELD, FORM, RANKED = -2.06, 0.24, 2.7, 0.74, 0.1
 STATED = -0.75
 """Logit from which a passage is given as the answer; below it, it is said to be the nearest one."""
 ABSENT = -1.55
-"""Logit below which a document is said not to state what is asked."""
+"""Logit below which a document is said not to state what is asked, once nothing in all of it `SAYS` so."""
+SAYS = 0.0
+"""Logit from which a document is taken to state what an answer says it does not: it is likelier than not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +69,26 @@ def read(
             returned of each is the line in which the finder sees the answer, in a window that another one has not covered.
         skip: words of the question that only name the document.
     """
-    wanted = telling(question, text, language, skip)
-    total, best, form = sum(wanted.values()) or 1.0, passages[0].score if passages else 1.0, form_of(question)
-    asked = frozenset(words(question))
     chosen: list[tuple[Passage, int, int]] = []
     for passage in passages:
         if len(chosen) < READ and not any(
             low <= passage.start and passage.end <= high for _, low, high in chosen
         ):
             chosen.append((passage, *context(text, passage.start, passage.end)))
+    return _seen(finder, question, text, chosen, telling(question, text, language, skip), language)
+
+
+def _seen(
+    finder: Finder,
+    question: str,
+    text: str,
+    chosen: Sequence[tuple[Passage, int, int]],
+    wanted: Mapping[str, float],
+    language: str,
+) -> list[tuple[Passage, Signs]]:
+    """Return what the finder sees in windows, each laid around a passage, with its signs, the likeliest first."""
+    total, form = sum(wanted.values()) or 1.0, form_of(question)
+    asked, best = frozenset(words(question)), max((seed.score for seed, _, _ in chosen), default=0.0) or 1.0
     known: dict[tuple[int, int], tuple[Passage, Signs]] = {}
     spans = finder.find(question, [text[low:high] for _, low, high in chosen])
     for (seed, low, _high), span in zip(chosen, spans, strict=True):
@@ -149,35 +162,40 @@ def words_held(text: str, wanted: Mapping[str, float], language: str) -> list[st
     return [word for word in wanted if stem(word, language) in roots or word[:ROOT] in beginnings]
 
 
-def read_whole(finder: Finder, question: str, text: str) -> Passage | None:
-    """Return the passage of a document that surely answers though it shares no word with the question.
+def read_whole(
+    finder: Finder,
+    question: str,
+    text: str,
+    *,
+    language: str,
+    skip: Sequence[str] = (),
+    similar: Similar | None = None,
+    limit: int = WHOLE,
+) -> list[tuple[Passage, Signs]]:
+    """Return what the finder sees anywhere in a document, with what speaks for each, the likeliest to answer first.
 
-    Only the first `READ` windows are read: longer documents are found by their words.
+    Args:
+        similar: semantic similarity of the question to each of some texts.
+        limit: windows that are read; of more those nearest by words and similarity.
     """
-    windows = _windows(text)
-    if not windows:
-        return None
-    spans = finder.find(question, [text[start:end] for start, end in windows])
-    best = max(range(len(windows)), key=lambda place: spans[place].margin)
-    if spans[best].margin < SURE:
-        return None
-    begin = windows[best][0]
-    found = (begin + spans[best].start, begin + spans[best].end)
-    around = [unit for unit in units(text) if unit[0] < found[1] and unit[1] > found[0]]
-    if not around:
-        return None
-    start, end = around[0][0], around[-1][1]
-    return Passage(start, end, text[start:end], spans[best].margin)
+    wanted = telling(question, text, language, skip)
+    spans = _windows(text)
+    alike = similar([text[slice(*span)] for span in spans]) if similar and spans else [0.0] * len(spans)
+    total = sum(wanted.values()) or 1.0
+    near = []
+    for (start, end), like in zip(spans, alike, strict=True):
+        held = sum(wanted[word] for word in words_held(text[start:end], wanted, language)) / total
+        near.append((Passage(start, start, "", held + like / 2), start, end))
+    near.sort(key=lambda window: -window[0].score)
+    return _seen(finder, question, text, near[:limit], wanted, language)
 
 
 def _windows(text: str) -> list[tuple[int, int]]:
-    """Return the spans of the first lines of a text, joined up to `WINDOW` characters."""
+    """Return the spans of a text's lines, joined up to `WINDOW` characters."""
     windows: list[tuple[int, int]] = []
     for start, end in units(text):
         if windows and end - windows[-1][0] <= WINDOW:
             windows[-1] = (windows[-1][0], end)
-        elif len(windows) == READ:
-            break
         else:
             windows.append((start, end))
     return windows

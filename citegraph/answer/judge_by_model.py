@@ -120,7 +120,8 @@ def whole_answer(draft: Draft, cases: Sequence[Case], ids: Collection[str]) -> s
     refer; "" where there are not. What it says of nothing being stated is left out: that is no claim.
     """
     said = [item.text for item in split_statements(draft.get("text", ""), ids)]
-    said = [text for text in said if text not in draft.get("absent", ())]
+    absent = {item["claim"] for item in draft.get("absent", ())}
+    said = [text for text in said if text not in absent]
     more = any(not any(text in claim for claim, _ in cases) for text in said)
     return "\n".join(said) if more else ""
 

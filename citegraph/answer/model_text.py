@@ -1,7 +1,7 @@
 """What a model writes for the program to fill in: the numbers of passages, calculations, and that nothing states a thing."""
 
 import re
-from collections.abc import AsyncIterable, AsyncIterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from typing import cast
@@ -11,12 +11,14 @@ from citegraph.citations.claims import find_markers, split_statements
 from citegraph.citations.facts import Fact, hard_facts, uses_comma_decimals
 from citegraph.language.numbers import DIGITS_PATTERN, readings
 from citegraph.llm.prompt_assembly import Passage
-from citegraph.run.state_types import NumberMade, Operation
+from citegraph.run.state_types import Absence, NumberMade, Operation
 
 NOTHING = "0"
 """The number that a model gives to a sentence that says what no passage states."""
 NONE = "none"
 """What it gives to that sentence in its place where nothing of what is asked is stated."""
+_SILENCE = re.compile(r"\{\s*(absent|none)\s*:\s*([^{};]*)(?:;([^{}]*))?\}")
+"""What nothing states, as a question, with the passages of the documents that are meant."""
 LONGEST = 600
 """Characters of an open bracket after which it is text."""
 CALCULATION = re.compile(
@@ -53,7 +55,7 @@ class Filled:
     Attributes:
         text: with `[doc_id]` markers and computed numbers.
         made: the numbers that were computed.
-        absent: the sentences that say what no passage states, as claims are cut.
+        absent: the sentences that say what no passage states, as claims are cut, with what that is.
         nothing: whether one of them says that nothing of what is asked is stated.
         uncomputed: calculations whose operands are no values of one kind.
         operands: the values that calculations were made of, each with the place of its passage, from 0.
@@ -62,7 +64,7 @@ class Filled:
 
     text: str
     made: tuple[NumberMade, ...] = ()
-    absent: tuple[str, ...] = ()
+    absent: tuple[Absence, ...] = ()
     nothing: bool = False
     uncomputed: tuple[str, ...] = ()
     operands: tuple[tuple[int, str], ...] = ()
@@ -93,7 +95,15 @@ class Shown:
         uncomputed: list[str] = []
         operands: list[tuple[int, str]] = []
         chains: list[str] = []
-        text = _CHAIN.sub("", text)
+        silences: dict[str, tuple[str, list[str]]] = {NOTHING: ("", []), NONE: ("", [])}
+
+        def named(match: re.Match[str]) -> str:
+            meant = [self.documents[place] for place in self._places(match[3] or "")]
+            name = f"{match[1]}{len(silences)}"
+            silences[name] = " ".join(match[2].split()), list(dict.fromkeys(meant))
+            return f"[{name}]"
+
+        text = _SILENCE.sub(named, _CHAIN.sub("", text))
         while match := CALCULATION.search(text):
             before, behind = text[: match.start()], text[match.end() :]
             found = self._computed(match[1], match[2], chains)
@@ -115,28 +125,35 @@ class Shown:
                 text = f"{before}{printed} {passages}{behind}"
             else:
                 text = f"{before}{printed} ({shown}){behind}"
-        ids = {NOTHING, NONE, *map(str, range(1, len(self.documents) + 1))}
+        ids = {*silences, *map(str, range(1, len(self.documents) + 1))}
         text = _CHAIN.sub("", text)
         statements = split_statements(text, ids)
-        silent = [item for item in statements if item.markers in {(NOTHING,), (NONE,)}]
+        silent = [
+            (item.text, name)
+            for item in statements
+            for name in item.markers[-1:]
+            if name in silences and (silences[name][0] or len(item.markers) == 1)
+        ]
         places = [
-            (item.text, tuple(int(name) - 1 for name in item.markers if name in ids - {NOTHING, NONE}))
+            (item.text, tuple(int(name) - 1 for name in item.markers if name in ids - silences.keys()))
             for item in statements
         ]
         return Filled(
-            self._named(text),
+            self._named(text, silences),
             tuple(made),
-            tuple(item.text for item in silent),
-            any(item.markers == (NONE,) for item in silent),
+            tuple(
+                Absence(claim=said, asked=silences[name][0], docs=silences[name][1]) for said, name in silent
+            ),
+            any(name.startswith(NONE) for _, name in silent),
             tuple(uncomputed),
             tuple(operands),
             tuple((said, named) for said, named in places if named),
         )
 
-    def _named(self, text: str) -> str:
+    def _named(self, text: str, silences: Iterable[str]) -> str:
         """Return a text with the documents in the place of the numbers of their passages, each once in a row."""
         known = {str(number): doc_id for number, doc_id in enumerate(self.documents, 1)}
-        known |= {NOTHING: "", NONE: ""}
+        known |= dict.fromkeys(silences, "")
         out, at, last = "", 0, ("", -1)
         for marker in find_markers(text, known):
             if not all(name in known for name in marker.ids):

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from citegraph.answer.cited_spans import cell, cite_values, line_end, written_forms
 from citegraph.answer.extracts import Passage, Similar, best_passages, head_of, speaks_of
-from citegraph.answer.found_spans import ABSENT, FOUND, STATED, read, read_whole
-from citegraph.citations.prompt_injection import without_orders
+from citegraph.answer.found_spans import ABSENT, FOUND, SAYS, STATED, WHOLE, read, read_whole
+from citegraph.citations.prompt_injection import without_addressed, without_orders
+from citegraph.citations.quotations import quotable
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import Document
 from citegraph.corpus.schema.field import Field
@@ -90,6 +91,10 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Plan
     choice = choice_in(question)
     neither = choice is not None and says_neither(document.text, choice, bucket.language)
     absent = not passages or passages[0][1] < (STATED if plan.get("silent") else ABSENT)
+    if absent and not stated and not neither:
+        said = somewhere(corpus, document, question, named)
+        passages = tuple(one for one in said if fits_wanted(bucket, chosen, one[0])) or passages
+        absent = not passages or passages[0][1] < SAYS
     return Reading(document, title, stated, places, passages, silent=neither or (absent and not stated))
 
 
@@ -160,7 +165,7 @@ def written(told: Reading) -> Draft:
     unsure = not lines and not told.sure
     lines += [NEAREST] if unsure else []
     for start, end in with_heads(document.text, shown):
-        lines.append(f"“{tidy(document.text[start:end])}” [{document.doc_id}].")
+        lines.append(f"“{quotable(document.text[start:end])}” [{document.doc_id}].")
         cited.append({"doc": document.doc_id, "start": start, "end": end})
     draft: Draft = {"text": "\n".join(lines), "cited": cited, "unanswerable": False}
     return {**draft, "partial": UNSURE} if unsure else draft
@@ -186,10 +191,31 @@ def answering(
     if corpus.finder is None:
         return [(item, STATED) for item in spoken[:2]]
     if not spoken:
-        whole = read_whole(corpus.finder, question, document.text)
-        return [(whole, STATED)] if whole else []
+        return []
     known = read(corpus.finder, question, document.text, found, language=bucket.language, skip=named)
     return [(passage, signs.logit) for passage, signs in known]
+
+
+def somewhere(
+    corpus: Corpus, document: Document, question: str, named: Sequence[str], limit: int = WHOLE
+) -> list[tuple[Passage, float]]:
+    """Return the passages anywhere in a document that state what is asked, the likeliest first, with their logits; blocking.
+
+    What speaks to the program that reads it states nothing.
+
+    Args:
+        document: without its orders.
+        named: words that only name the document.
+        limit: windows of it that are read at most.
+    """
+    if corpus.finder is None:
+        return []
+    language, similar = corpus.buckets[document.bucket].language, similarity_to(corpus, question)
+    known = read_whole(
+        corpus.finder, question, document.text, language=language, skip=named, similar=similar, limit=limit
+    )
+    said = [(passage, signs.logit) for passage, signs in known if signs.logit >= SAYS]
+    return [item for item in said if without_addressed(item[0].text) == item[0].text]
 
 
 CLOSE = 1.0
@@ -204,7 +230,7 @@ def not_stated(told: Reading) -> Draft:
     lines = [f"Not found in the document: {told.title} [{document.doc_id}]."]
     cited: list[CitedSpan] = [{"doc": document.doc_id, "start": 0, "end": min(200, len(document.text))}]
     for passage, _ in told.passages[:1]:
-        lines.append(f"Nearest passage: “{tidy(passage.text)}” [{document.doc_id}].")
+        lines.append(f"Nearest passage: “{quotable(passage.text)}” [{document.doc_id}].")
         cited.append({"doc": document.doc_id, "start": passage.start, "end": passage.end})
     return {"text": "\n".join(lines), "cited": cited, "unanswerable": True}
 
@@ -296,9 +322,3 @@ def summary(document: Document, passages: Sequence[Passage]) -> list[Passage]:
     opening = Passage(start, end, document.text[start:end], 0.0)
     rest = [passage for passage in passages if passage.start >= end]
     return sorted([opening, *rest], key=lambda passage: passage.start)
-
-
-def tidy(text: str) -> str:
-    """Return a passage on one line, ready to be quoted; brackets that could be taken for a marker become parentheses."""
-    flat = re.sub(r"\s+", " ", text).strip()
-    return flat.replace("[", "(").replace("]", ")").replace("“", "‘").replace("”", "’")

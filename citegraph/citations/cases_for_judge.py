@@ -1,10 +1,10 @@
 """A judge model asked ahead: what it would be asked is collected first, then its answers are looked up."""
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from citegraph.citations.report_types import Claim, Derivation, Evidence, Place, Report
+from citegraph.citations.report_types import Absence, Claim, Derivation, Evidence, Place, Report
 from citegraph.citations.verify_answer import Judgement, verify
 
 OPEN_TO_OBJECTION = frozenset({"supported", "misattributed"})
@@ -46,7 +46,7 @@ def verify_undecided(
     evidence: Sequence[Evidence],
     derivations: Sequence[Derivation] = (),
     question: str = "",
-    absent: Collection[str] = (),
+    absent: Sequence[Absence] = (),
     pointed: Mapping[str, Sequence[Place]] | None = None,
 ) -> tuple[Report, list[Case]]:
     """Verify without a judge; return the report and the cases for a judge, in order: the claims whose values stand.

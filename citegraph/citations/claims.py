@@ -153,7 +153,7 @@ def split_claims(answer: str, ids: Collection[str] = ()) -> list[Statement]:
         answer: the answer's text (plain or Markdown).
         ids: document and evidence ids that markers may name.
     """
-    return [statement for statement in split_statements(answer, ids) if _is_claim(statement)]
+    return [statement for statement in split_statements(answer, ids) if is_claim(statement)]
 
 
 def split_statements(answer: str, ids: Collection[str] = ()) -> list[Statement]:
@@ -398,7 +398,8 @@ _SAID_BY_CODE = tuple(
 _HEDGE = re.compile(alternation("statements", "hedges"), re.IGNORECASE)
 
 
-def _is_claim(statement: Statement) -> bool:
+def is_claim(statement: Statement) -> bool:
+    """Tell whether a statement can be checked: it is no heading, hedge, question, or note on what was not found."""
     text = statement.text.strip()
     if statement.cells:
         return bool(re.search(r"\w", text))

@@ -218,19 +218,22 @@ QUOTED = 120
 """Characters of withheld text that a note quotes at most."""
 
 
-def withheld(text: str, shown: str) -> str:
-    """Return how the first blanked stretch of a text begins, on one line without signs that cannot be seen; "" without one.
+def withheld(text: str, shown: str) -> list[tuple[int, int]]:
+    """Return the spans of the blanked stretches of a text, each up to the sign that is shown next.
 
     Args:
         shown: the text as it is shown, of the same length.
     """
-    start = next(
-        (place for place, (one, other) in enumerate(zip(text, shown, strict=True)) if one != other), -1
-    )
-    if start < 0:
-        return ""
-    stays = _INK.search(shown, start)
-    stretch = text[start : stays.start() if stays else len(text)]
+    spans: list[tuple[int, int]] = []
+    for place, (one, other) in enumerate(zip(text, shown, strict=True)):
+        if one != other and (not spans or place >= spans[-1][1]):
+            stays = _INK.search(shown, place)
+            spans.append((place, stays.start() if stays else len(text)))
+    return spans
+
+
+def beginning(stretch: str) -> str:
+    """Return how a withheld stretch begins, on one line without signs that cannot be seen."""
     seen = "".join(char for char in stretch if char.isprintable() or char.isspace())
     line = " ".join(seen.split())
     return line if len(line) <= QUOTED else f"{line[: QUOTED - 1].rstrip()}…"

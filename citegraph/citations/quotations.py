@@ -182,3 +182,9 @@ def labelled(text: str, doc_id: str, spans: Iterable[Evidence]) -> bool:
     facts = [value for span in spans if span.doc_id == doc_id for _, value in span.facts if ";" not in value]
     own = [re.sub(r"[_\W]+", " ", doc_id), *facts]
     return bool(label) and any(label <= set(content_stems(name)) for name in own)
+
+
+def quotable(text: str) -> str:
+    """Return a passage on one line, ready to be quoted; brackets that could be taken for a marker become parentheses."""
+    flat = re.sub(r"\s+", " ", text).strip()
+    return flat.replace("[", "(").replace("]", ")").replace("“", "‘").replace("”", "’")

@@ -6,6 +6,7 @@ from pathlib import PurePath
 from typing import Literal, Protocol
 
 from citegraph.citations.claims import find_markers
+from citegraph.citations.quotations import quotable
 from citegraph.citations.report_types import Citation, Claim, Report
 from citegraph.corpus.schema.document import Document, page_at
 from citegraph.language.word_tables import alternation
@@ -20,7 +21,8 @@ def repair(answer_text: str, report: Report, *, treatment: Treatment = "cut") ->
 
     Supported and derived claims stay as they are, without markers that name no evidence or do not back them.
     Misattributed claims cite the document that says them. Unsupported and contradicted claims are cut, or
-    marked visibly and stripped of their markers; a table loses whole rows, and its heads with the last of them.
+    marked visibly and stripped of their markers; one that says that nothing states a thing keeps its words, with the
+    passage behind it that may state it; a table loses whole rows, and its heads with the last of them.
     No marker is left that names no evidence, and none is renumbered.
 
     Args:
@@ -111,6 +113,10 @@ def _put_right(
         return piece, ""
     if claim.verdict == "misattributed":
         return _rebind(piece, claim, ids, row), f'"{short}": cited to {claim.doc_id}, which says it'
+    if claim.absence:
+        said = f"“{quotable(claim.quote)}” [{claim.doc_id}]"
+        told = _into(piece, said, row) if row else f"{piece.rstrip()} {said}."
+        return told, f'"{short}": the passage of {claim.doc_id} behind it may state it'
     if treatment == "mark":
         bare = _without(piece, None, ids)
         return _into(bare, MARK, row), f'"{short}": marked, {claim.reason}'

@@ -39,6 +39,20 @@ Place = tuple[str, int, int]
 
 
 @dataclass(frozen=True, slots=True)
+class Absence:
+    """A sentence of an answer that says what no document states.
+
+    Attributes:
+        asked: what that is, as a question; "" when nothing but the sentence tells that it is about absence.
+        stated: where a document states it after all, None when nothing does.
+    """
+
+    text: str
+    asked: str = ""
+    stated: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Derivation:
     """A number that code computed (a sum, a count), so that verification can recompute it.
 
@@ -70,6 +84,7 @@ class Claim:
         reason: one line for people: what agreed or which fact did not.
         formula: set for derived claims.
         backed_by: the markers whose documents back the claim or a part of it.
+        absence: it says that nothing states what its quote states.
     """
 
     text: str
@@ -87,6 +102,7 @@ class Claim:
     score: float = 0.0
     formula: str = ""
     backed_by: tuple[str, ...] = ()
+    absence: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,14 @@
 """The ladder that judges each claim of an answer against the spans it cites, cheap steps first."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from citegraph.citations import field_values
 from citegraph.citations.cited_pool import Pool, Unit, Window, build_pool, index_stems, page_of, windows
 from citegraph.citations.claim_checks import NEAR_VERBATIM, Assessment, initials_of, unknown_names
-from citegraph.citations.claims import Statement, says_not_found, split_claims
+from citegraph.citations.claims import Statement, is_claim, says_not_found, split_statements
 from citegraph.citations.cross_document import (
     COMPARED,
     SWAPPED,
@@ -64,7 +64,7 @@ from citegraph.citations.figures.label_pairs import (
 from citegraph.citations.figures.tables import in_table
 from citegraph.citations.quotations import folded_words, labelled, quoted_in, stands_exactly, stitched
 from citegraph.citations.repair import MARK
-from citegraph.citations.report_types import Claim, Derivation, Evidence, Report, Verdict
+from citegraph.citations.report_types import Absence, Claim, Derivation, Evidence, Report, Verdict
 from citegraph.citations.report_types import Place as Part
 from citegraph.citations.word_differences import compare
 from citegraph.language.claim_cues import cues, says_silent
@@ -168,6 +168,32 @@ class _Run:
             documents = self._documents(i for m in claim.markers for i in self.spans_of(m))
             self.said = (*self.said, (documents, hard_facts(statement.text)))
         return claim
+
+    def contradicted(self, statement: Statement, stated: Part) -> Claim | None:
+        """Return the claim that nothing states what a document does state, None when the judge finds that it does not."""
+        doc_id, start, end = stated
+        span = next((e for e in self.pool.evidence if _touches(e, stated)), None)
+        if span is None:
+            return None
+        said = self.judge(statement.text, span.text) if self.judge else None
+        if said is not None and said.verdict == "supported":
+            return None
+        begin, stop = max(0, start - span.start), end - span.start
+        return Claim(
+            statement.text,
+            statement.start,
+            statement.end,
+            statement.markers,
+            "contradicted",
+            said.reason if said and said.reason else "a document may state it",
+            evidence_id=span.evidence_id,
+            doc_id=doc_id,
+            quote=span.text[begin:stop],
+            quote_start=span.start + begin,
+            quote_end=span.start + min(stop, len(span.text)),
+            page=page_of(span, begin),
+            absence=True,
+        )
 
     def judge_statement(self, statement: Statement) -> Claim:
         """Return the claim with its verdict."""
@@ -863,7 +889,7 @@ def verify(
     derivations: Sequence[Derivation] = (),
     judge: Judge | None = None,
     question: str = "",
-    absent: Collection[str] = (),
+    absent: Sequence[Absence] = (),
     pointed: Mapping[str, Sequence[Part]] | None = None,
 ) -> Report:
     """Hold every claim of an answer against the spans that it cites.
@@ -875,8 +901,8 @@ def verify(
         judge: optional model for the claims whose values stand, but not word for word.
         question: what was asked: its names may be used, and its values may go into a computation.
         absent: sentences that say what no document states. No passage can show that, so none is held against them,
-            and they are no claims, unless they bring a value of their own or deny nothing that can be read: then they
-            are held against the documents like any other.
+            and they are no claims, unless a document states it after all, they bring a value of their own, or nothing
+            tells what they say is absent and they deny nothing that can be read: then they are held like any other.
         pointed: by the text of a claim, the parts of documents that its writer gave for it. A marker names a whole
             document; these are cited, and shown to a judge, before its other parts. They decide no verdict of the code.
 
@@ -885,7 +911,7 @@ def verify(
     """
     pool = build_pool(evidence)
     ids = [*pool.members, *(e.evidence_id for e in evidence)]
-    statements = split_claims(answer_text, ids)
+    statements = split_statements(answer_text, ids)
     stems = frozenset(content_stems(question))
     right = [made for made in derivations if recompute(made)]
     run = _Run(pool, right, judge, hard_facts(question), (), stems, language_of(answer_text))
@@ -894,9 +920,17 @@ def verify(
         text: frozenset(i for i, span in enumerate(evidence) if any(_touches(span, part) for part in parts))
         for text, parts in (pointed or {}).items()
     }
-    statements = [s for s in statements if s.text not in absent or not _denies(s.text) or not run.knows(s)]
-    claims = tuple(_with_backing(run, run.judge_next(s)) for s in statements)
-    unknown = tuple(dict.fromkeys(m for s in statements for m in s.markers if not run.spans_of(m)))
+    silences = {item.text: item for item in absent}
+    found: list[Claim] = []
+    for statement in statements:
+        silence = silences.get(statement.text)
+        if silence and (silence.asked or _denies(silence.text)) and run.knows(statement):
+            stated = run.contradicted(statement, silence.stated) if silence.stated else None
+            found += [stated] if stated else []
+        elif is_claim(statement):
+            found.append(_with_backing(run, run.judge_next(statement)))
+    claims = tuple(found)
+    unknown = tuple(dict.fromkeys(m for claim in claims for m in claim.markers if not run.spans_of(m)))
     return Report(claims, _precision(claims), _recall(claims), unknown)
 
 

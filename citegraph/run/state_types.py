@@ -480,11 +480,22 @@ class Pointed(TypedDict):
     spans: list[CitedSpan]
 
 
+class Absence(TypedDict):
+    """A sentence that says what nothing states: `asked` is what, as a question, "" when only the sentence says so; `docs` the
+    documents that are meant, none for all; `stated` where one of them states it after all.
+    """
+
+    claim: str
+    asked: str
+    docs: list[str]
+    stated: NotRequired[CitedSpan]
+
+
 class Draft(TypedDict, total=False):
     """An answer before it is verified; `by` says who wrote it ("model", "own", "rules").
 
     `feedback` sends it back to compose; `unverifiable` gives it to the rules; `message_id` is that of the streamed text;
-    `absent` are sentences that say what nothing states; `refused` the places in the text of claims that go back; `pointed` the passages behind each of a model's claims; `operands` the lines that state what a model's calculations were made of; `computed` marks a table of groups; `notes` travel with it inside one node only.
+    `found` are the places that state what it, or a draft before it, says is not stated; `refused` the places in the text of claims that go back; `pointed` the passages behind each of a model's claims; `operands` the lines that state what a model's calculations were made of; `computed` marks a table of groups; `notes` travel with it inside one node only.
     """
 
     text: str
@@ -494,7 +505,8 @@ class Draft(TypedDict, total=False):
     matched: int | None
     table: TableRows
     derivations: list[NumberMade]
-    absent: list[str]
+    absent: list[Absence]
+    found: list[CitedSpan]
     pointed: list[Pointed]
     operands: list[CitedSpan]
     refused: list[list[int]]

@@ -183,6 +183,8 @@ async def _ingested(
         report = await asyncio.shield(task)
         stored = await asyncio.to_thread(_documents_of, server, path, bucket)
     except CitegraphError as error:
+        if status_of(error) >= 500:
+            server.left.set()
         yield {"problem": str(error), "status": status_of(error)}
         return
     if not stored:

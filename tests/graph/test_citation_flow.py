@@ -69,6 +69,67 @@ async def test_what_is_not_stated_makes_an_answer_partial_after_a_correction_too
     assert answer.status == "partial"
 
 
+MAKER = "Der Hersteller fehlt im Datenblatt"
+
+
+async def test_what_is_said_to_be_absent_goes_back_with_the_passage_that_states_it(
+    open_session: OpenSession, corpus: Corpus
+) -> None:
+    asked = "{absent: Who is the manufacturer of the NV2N517?; [1]}"
+    said = "Norrvolt Semiconductors AB is the manufacturer of the NV2N517 [nv2n517]."
+    models, script = writing(f"{RIGHT} {MAKER} {asked}.", f"1: {said}")
+    async with open_session(models) as session:
+        answer = await session.ask(QUESTION)
+    assert (answer.status, answer.text) == ("answered", f"{RIGHT} {said}")
+    second = [call.prompt for call in script.calls if call.step == "compose"][1]
+    assert MAKER in second
+    assert "Manufacturer: Norrvolt Semiconductors AB" in second.partition(MAKER)[2]
+    check_citations(answer, corpus)
+
+
+async def test_what_is_said_to_be_absent_again_stands_beside_the_passage_that_may_state_it(
+    open_session: OpenSession,
+) -> None:
+    models, script = writing(f"{MAKER} {{none: Who is the manufacturer of the NV2N517?; [1]}}.")
+    async with open_session(models) as session:
+        answer = await session.ask("Wer ist der Hersteller des NV2N517?")
+    assert script.steps().count("compose") == 2
+    assert answer.text.startswith(f"{MAKER}. “")
+    (claim,) = [claim for claim in answer.claims if claim.verdict == "contradicted"]
+    (place,) = claim.citations
+    assert "Norrvolt Semiconductors AB" in answer.citations[place].quote
+    assert answer.status == "unanswerable"
+
+
+async def test_what_nothing_states_is_kept(open_session: OpenSession) -> None:
+    asked = "{absent: In which year was the factory built?; [1]}"
+    models, script = writing(f"{RIGHT} Wann das Werk gebaut wurde, bleibt offen {asked}.")
+    async with open_session(models) as session:
+        answer = await session.ask(QUESTION)
+    assert script.steps().count("compose") == 1
+    assert answer.text == f"{RIGHT} Wann das Werk gebaut wurde, bleibt offen."
+    assert answer.status == "partial"
+
+
+async def test_a_judge_rules_on_whether_a_passage_states_what_is_said_to_be_absent(
+    open_session: OpenSession,
+) -> None:
+    seen: list[str] = []
+
+    def rule(messages: list[BaseMessage]) -> Any:
+        seen.append("\n".join(message.text for message in messages))
+        supported = {"verdict": "supported", "reason": "that is another maker"}
+        return {"rulings": [{"number": number, **supported} for number in (1, 2)]}
+
+    asked = "{absent: Who is the manufacturer of the NV2N517?; [1]}"
+    models, script = writing(f"{RIGHT} {MAKER} {asked}.", verify=rule)
+    async with open_session(models) as session:
+        answer = await session.ask(QUESTION)
+    assert any(MAKER in prompt and "Norrvolt Semiconductors AB" in prompt for prompt in seen)
+    assert script.steps().count("compose") == 1
+    assert answer.text == f"{RIGHT} {MAKER}."
+
+
 @pytest.mark.parametrize("corrections", [0, 1, 2])
 async def test_a_model_that_is_always_wrong_ends_within_its_corrections(
     corrections: int, open_session: OpenSession

@@ -15,6 +15,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from ruamel.yaml import YAML
 
 from benches.steady import ENOUGH, decomposition, planned
+from citegraph.answer.withheld import NO_EVIDENCE
 from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.index.index_protocol import Index, SearchRequest
 from citegraph.corpus.ingestion.ingest_options import Stores
@@ -110,6 +111,15 @@ async def ask(
     return answer, index, script
 
 
+def without_conflicts(answer: Answer) -> str:
+    """Return an answer's text without the sentences that set a withheld value against it."""
+    text = answer.text
+    for claim in reversed(answer.claims):
+        if claim.reason == NO_EVIDENCE:
+            text = text[: claim.start] + text[claim.end :]
+    return text
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
 async def test_a_model_that_obeys_a_document_changes_nothing(
     case: dict[str, Any], poisoned: Services
@@ -122,7 +132,7 @@ async def test_a_model_that_obeys_a_document_changes_nothing(
     answer, index, script = await ask(poisoned, corpus, case, found[0].doc_id if found else "none")
     shown = " ".join(
         [
-            answer.text,
+            without_conflicts(answer),
             *(c.question for c in [answer.clarification] if c),
             json.dumps(answer.table and answer.table.rows),
         ]

@@ -63,8 +63,15 @@ def told(answer: Answer, document: str) -> list[Note]:
 
 async def test_with_a_model_what_the_encoder_withheld_is_told(harbour: Services) -> None:
     answer = await ask(harbour, BERTH, model=True)
-    assert "4,120" in answer.text
-    assert "9,999" not in answer.text
+    fee, withheld = answer.text.splitlines()
+    assert "4,120" in fee
+    assert withheld == (
+        "The documents disagree: text of berth that was withheld, since it speaks to its reader, says 9,999 euros [berth]."
+    )
+    first, second = answer.citations
+    assert ("4,120" in first.quote, first.remark) == (True, "")
+    assert (second.quote, second.remark) == ("9,999 euros", "withheld: it speaks to its reader")
+    assert [claim.citations for claim in answer.claims] == [[0], [1]]
     (note,) = told(answer, "berth")
     assert note.message == (
         "berth holds text that speaks to the program that reads it, which was not taken as evidence: "
@@ -79,8 +86,10 @@ async def test_what_the_patterns_withheld_is_told_with_a_model_and_without(
     harbour: Services, model: bool
 ) -> None:
     answer = await ask(harbour, QUAY, model=model)
-    assert "310" in answer.text
-    assert "7,777" not in answer.text
+    fee, _, withheld = answer.text.rpartition("\n")
+    assert "310" in fee
+    assert "7,777" not in fee
+    assert withheld.endswith("says 7,777 euros [quay].")
     (note,) = told(answer, "quay")
     assert note.quote == MARKED
 

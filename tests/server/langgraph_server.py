@@ -21,6 +21,15 @@ STARTUP = 120.0
 @contextmanager
 def langgraph_dev(home: Path, log: Path, variables: Mapping[str, str]) -> Iterator[str]:
     """Yield the server's address; it says everything into `log`."""
+    with langgraph_process(home, log, variables) as (_, url):
+        yield url
+
+
+@contextmanager
+def langgraph_process(
+    home: Path, log: Path, variables: Mapping[str, str]
+) -> Iterator[tuple["subprocess.Popen[bytes]", str]]:
+    """Yield the server's process, which has a group of its own, and its address; `log.parent` keeps its threads."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -36,13 +45,18 @@ def langgraph_dev(home: Path, log: Path, variables: Mapping[str, str]) -> Iterat
     with (
         log.open("w") as said,
         subprocess.Popen(
-            command, cwd=log.parent, env=environment, stdout=said, stderr=subprocess.STDOUT
+            command,
+            cwd=log.parent,
+            env=environment,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         ) as server,
     ):
         try:
             url = f"http://127.0.0.1:{port}"
             wait_until_up(server, url, log)
-            yield url
+            yield server, url
         finally:
             server.terminate()
             try:

@@ -73,11 +73,11 @@ async def checked(url: str, visitors: list[Visitor], seed: str, *, all_of_it: bo
         assert not gone & shown
 
 
-def stored(home: Path, memos: list[Memo]) -> None:
+def stored(home: Path, memos: list[Memo], database_url: str | None = None) -> None:
     """Check the stores of a home that nobody uses: nothing is left half-written, and nothing of what is gone."""
 
     async def look() -> None:
-        services = Services(Settings(home=home, _env_file=None))
+        services = Services(Settings(home=home, database_url=database_url, _env_file=None))
         corpus = services.open()
         records = corpus.documents.all_records(BUCKET)
         assert {record.status for record in records.values()} == {"done"}

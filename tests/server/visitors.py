@@ -5,7 +5,7 @@ done or not, but wholly, and stays as it is found.
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 import httpx
@@ -66,6 +66,9 @@ def text_of(code: str, number: int) -> str:
     return f"# Memo {code}\n\nDate: 2024-03-05\n\nThe locker of memo {code} has the number {number}.\n"
 
 
+Act = Callable[[httpx.AsyncClient, random.Random], Awaitable[bool]]
+
+
 class Visitor:
     """Sends requests at random, keeps what was acknowledged, and checks it."""
 
@@ -78,9 +81,9 @@ class Visitor:
         self.lost_track = 0
         """Requests that were under way when a server died."""
 
-    async def visit(self, client: httpx.AsyncClient, draw: random.Random) -> None:
-        """Send one request after the other until the server dies."""
-        acts = {
+    def acts(self) -> dict[Act, int]:
+        """Return what a visitor does, each with how often."""
+        return {
             self.upload: 8,
             self.rewrite: 6,
             self.correct: 8,
@@ -92,6 +95,10 @@ class Visitor:
             self.rate: 2,
             self.forget: 2,
         }
+
+    async def visit(self, client: httpx.AsyncClient, draw: random.Random) -> None:
+        """Send one request after the other until the server dies."""
+        acts = self.acts()
         if len(self.memos) > ENOUGH and draw.random() < 0.5:  # a server takes seconds to read its first file
             del acts[self.upload], acts[self.rewrite]
         while True:

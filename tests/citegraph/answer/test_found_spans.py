@@ -3,6 +3,7 @@
 from citegraph.answer.extracts import Passage
 from citegraph.answer.found_spans import (
     ABSENT,
+    SAYS,
     STATED,
     WINDOW,
     Signs,
@@ -48,7 +49,7 @@ def test_each_sign_speaks_for_a_passage() -> None:
         Signs(-4.0, 0.0, 0.0, 1.0),
     ):
         assert better.logit > none.logit
-    assert none.logit < ABSENT < STATED < Signs(4.0, 1.0, 1.0, 1.0).logit
+    assert none.logit < ABSENT < STATED < SAYS < Signs(4.0, 1.0, 1.0, 1.0).logit
 
 
 def test_words_tell_by_their_rarity_and_names_tell_nothing() -> None:
@@ -59,13 +60,24 @@ def test_words_tell_by_their_rarity_and_names_tell_nothing() -> None:
     assert words_held("It weighs 4 kg.", wanted, "en") == ["weight"]
 
 
-def test_a_whole_document_is_read_only_for_what_it_surely_states() -> None:
-    finder = Finder()
-    found = read_whole(finder, "Who hands over the keys?", LEASE)
-    assert found is not None
-    assert found.text == "The landlord hands over three keys on the first day."
-    assert read_whole(finder, "When was the bridge in Lisbon opened?", LEASE) is None
-    assert read_whole(finder, "Who?", "\n \n") is None
+def test_a_document_is_read_whole_for_what_it_states_anywhere() -> None:
+    finder, rules = (
+        Finder(),
+        "\n".join(f"Rule {number}: the yard is swept on Mondays." for number in range(60)),
+    )
+    (found, signs), *_ = read_whole(finder, "Who hands over the keys?", f"{rules}\n{LEASE}", language="en")
+    assert "The landlord hands over three keys on the first day." in found.text
+    assert signs.logit >= SAYS
+    (_, signs), *_ = read_whole(finder, "When was the bridge in Lisbon opened?", LEASE, language="en")
+    assert signs.logit < SAYS
+    assert read_whole(finder, "Who?", "\n \n", language="en") == []
+
+
+def test_of_a_long_document_the_windows_nearest_to_the_question_are_read() -> None:
+    rules = "\n".join(f"Rule {number}: the yard is swept on Mondays." for number in range(60))
+    few = read_whole(Finder(), "Who hands over the keys?", f"{rules}\n{LEASE}", language="en", limit=1)
+    assert len(few) == 1
+    assert "three keys" in few[0][0].text
 
 
 def test_a_passage_is_read_with_what_stands_around_it() -> None:

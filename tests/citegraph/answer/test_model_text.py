@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from citegraph.answer.model_text import Shown, as_it_comes, put_right, without_numbers
+from citegraph.answer.absences import silences
+from citegraph.answer.model_text import Filled, Shown, as_it_comes, put_right, without_numbers
 from citegraph.answer.statements import derivations_of
 from citegraph.citations.report_types import Evidence
 from citegraph.citations.verify_answer import verify
@@ -17,6 +18,13 @@ SHOWN = Shown(
 )
 EVIDENCE = [Evidence("d1", "deed", DEED), Evidence("n1", "note.pdf", NOTE)]
 QUESTION = "By how much does the fee of the deed exceed that of the note?"
+
+
+def claims_of(filled: Filled) -> list[str]:
+    """Return the sentences of a text that say what nothing states."""
+    return [item["claim"] for item in filled.absent]
+
+
 HIGHER = "The fee is {difference: $610,000.00 [1]; $145,000.00 [3]} higher [1] [3]."
 
 
@@ -97,7 +105,22 @@ def test_two_results_that_look_alike_keep_their_own_operands() -> None:
 def test_nothing_of_what_is_asked_is_told_apart_from_a_part_that_is_not_stated() -> None:
     assert SHOWN.filled("It gives no day [none]. It pays [1].").nothing
     part = SHOWN.filled("It pays [1]. It gives no day [0].")
-    assert (part.nothing, part.absent) == (False, ("It gives no day.",))
+    assert (part.nothing, claims_of(part)) == (False, ["It gives no day."])
+
+
+def test_what_is_not_stated_comes_as_a_question_with_the_documents_that_are_meant() -> None:
+    part = SHOWN.filled(
+        "It pays [1]. Le jour manque {absent: On what  day is it due?; [2] [3]}. No sum {absent: How much?}."
+    )
+    assert part.text == "It pays [deed]. Le jour manque. No sum."
+    assert part.absent == (
+        {"claim": "Le jour manque.", "asked": "On what day is it due?", "docs": ["deed", "note.pdf"]},
+        {"claim": "No sum.", "asked": "How much?", "docs": []},
+    )
+    assert not part.nothing
+    whole = SHOWN.filled("Nichts davon steht da {none: On what day is it due?; [3]}.")
+    assert (whole.nothing, whole.text) == (True, "Nichts davon steht da.")
+    assert whole.absent[0]["docs"] == ["note.pdf"]
 
 
 def test_the_verifier_holds_the_operands_against_their_spans() -> None:
@@ -113,18 +136,25 @@ def test_the_verifier_holds_the_operands_against_their_spans() -> None:
 
 def test_what_nothing_states_is_no_claim() -> None:
     filled = SHOWN.filled(f"{NOTE} [3] Les documents n'indiquent aucune pénalité [0].")
-    assert filled.absent == ("Les documents n'indiquent aucune pénalité.",)
-    report = verify(filled.text, EVIDENCE, question=QUESTION, absent=filled.absent)
+    assert claims_of(filled) == ["Les documents n'indiquent aucune pénalité."]
+    report = verify(
+        filled.text, EVIDENCE, question=QUESTION, absent=silences({"absent": list(filled.absent)})
+    )
     assert [claim.text for claim in report.claims] == [NOTE]
 
 
 @pytest.mark.parametrize(
     "written",
-    ["No penalty of $77,000.00 is owed to Brockhurst [0].", "The tenant may leave at any time [0]."],
+    [
+        "No penalty of $77,000.00 is owed to Brockhurst [0].",
+        "A penalty of $77,000.00 is owed {absent: What penalty is owed?}.",
+        "The tenant may leave at any time [0].",
+    ],
 )
 def test_nothing_is_smuggled_in_as_what_nothing_states(written: str) -> None:
     filled = SHOWN.filled(written)
-    (claim,) = verify(filled.text, EVIDENCE, question=QUESTION, absent=filled.absent).claims
+    absent = silences({"absent": list(filled.absent)})
+    (claim,) = verify(filled.text, EVIDENCE, question=QUESTION, absent=absent).claims
     assert claim.verdict in {"contradicted", "unsupported"}
 
 
@@ -145,7 +175,7 @@ def test_that_nothing_states_it_is_seen_in_any_wording(wording: str) -> None:
 
 @pytest.mark.parametrize("size", [1, 3, 7, 500])
 async def test_a_text_that_comes_in_pieces_is_the_whole_one(size: int) -> None:
-    written = f"{HIGHER} See [2] [1], {{sic}} and [x. No day is given [0]. End [3]"
+    written = f"{HIGHER} See [2] [1], {{sic}} and [x. No day {{absent: When; [2]}}. End [3]"
 
     async def pieces() -> AsyncIterator[str]:
         for at in range(0, len(written), size):
@@ -193,4 +223,4 @@ def test_statements_that_are_written_again_are_those_of_the_text_that_they_enter
     reply = "1: The fee is $610,000.00 [1].\n2. No term is given [0].\n3:"
     filled = SHOWN.filled(without_numbers(reply))
     assert filled.pointed == (("The fee is $610,000.00.", (0,)),)
-    assert filled.absent == ("No term is given.",)
+    assert claims_of(filled) == ["No term is given."]

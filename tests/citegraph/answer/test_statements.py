@@ -11,7 +11,7 @@ from citegraph.answer import one_document
 from citegraph.answer.cited_spans import cell, every_place, line_around, written_forms
 from citegraph.answer.extracts import Passage
 from citegraph.answer.found_spans import ABSENT, STATED
-from citegraph.answer.one_document import ELSEWHERE, NEAREST, Reading, tidy, written
+from citegraph.answer.one_document import ELSEWHERE, NEAREST, Reading, written
 from citegraph.answer.set_statements import compose_set
 from citegraph.answer.statements import (
     alike,
@@ -21,6 +21,7 @@ from citegraph.answer.statements import (
     joined,
     nothing_text,
 )
+from citegraph.citations.quotations import quotable
 from citegraph.citations.verify_answer import verify
 from citegraph.corpus.schema.document import Document
 from citegraph.encoder.finder import Finder
@@ -406,7 +407,7 @@ def test_a_short_line_takes_the_label_above() -> None:
 
 
 def test_a_quote_holds_no_marker() -> None:
-    assert tidy(" a [b]\n“c”  d ") == "a (b) ‘c’ d"
+    assert quotable(" a [b]\n“c”  d ") == "a (b) ‘c’ d"
 
 
 def test_a_word_that_names_a_filters_field_is_not_called_unused(corpus: Corpus) -> None:
