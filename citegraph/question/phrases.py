@@ -9,7 +9,8 @@ from rapidfuzz.distance import OSA
 
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
-from citegraph.encoder.multilingual import SAID, is_one_piece, tag_question
+from citegraph.encoder.multilingual import SAID, tag_question
+from citegraph.encoder.pieces import is_one_piece
 from citegraph.language import terms
 from citegraph.language.terms import bare, inflections, same_noun, signs, stop_words
 from citegraph.language.word_tables import alternation, table
