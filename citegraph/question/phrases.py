@@ -48,7 +48,7 @@ def _last_word(phrase: str) -> str:
     return re.split(r"[\s\-]+", phrase.strip())[-1].lower()
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=16_384)
 def _is_form(said: str, word: str) -> bool:
     return said == word or (word.isalpha() and same_noun(said, word))
 
