@@ -56,12 +56,6 @@ def test_the_passage_that_answers_has_the_highest_margin_and_places_are_kept(fin
     assert (spans[1].start, spans[1].end, spans[1].margin) == (0, 0, -inf)
 
 
-def test_what_is_read_of_a_passage_does_not_depend_on_the_others(finder: Finder) -> None:
-    other = "The ferry to Hollund leaves at 7:40 and carries 1,200 tons of gravel a day. " * 9
-    (alone,) = finder.find("How much is the monthly rent?", [LEASE])
-    assert finder.find("How much is the monthly rent?", [other, LEASE, other])[1] == alone
-
-
 def test_an_answer_far_down_a_long_passage_is_found_in_its_own_window(finder: Finder) -> None:
     filler = "The committee met again and discussed the usual matters at some length without a vote. "
     passage = filler * 30 + LEASE + filler * 10
