@@ -21,7 +21,7 @@ Rss:                3000 kB
 Rss:                2000 kB
 7f0000-7f8000 rw-p 00000000 00:00 0
 Rss:                9000 kB
-7f9000-7fa000 rw-s 00000000 fe:00 77   /tmp/home/index/leases/segments/a b/page_0.dat
+7f9000-7fa000 rw-s 00000000 fe:00 77   /srv/kept/index/leases/segments/a b/page_0.dat
 Rss:                1000 kB
 """
 
