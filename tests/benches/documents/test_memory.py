@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from benches.memory import lasting, mappings, megabytes, memory
+from benches.documents.memory import lasting, mappings, megabytes, memory
 
 ROLLUP = """55d0-7ffe ---p 00000000 00:00 0 [rollup]
 Rss:              300000 kB
