@@ -8,6 +8,7 @@ from typing import Any
 
 import uvicorn
 
+from citegraph.freed_memory import share_heaps
 from citegraph.run.services import Services
 from citegraph.settings import load_settings
 from graph.served import announced
@@ -50,6 +51,7 @@ class DrainingServer(uvicorn.Server):
 
 def serve(host: str, port: int, **options: Any) -> None:
     """Serve until a signal comes."""
+    share_heaps()
     app.state.listens_on = host
     log = configuration(load_settings())
     options = {"log_config": log, "access_log": False, "timeout_graceful_shutdown": GRACE, **options}

@@ -16,6 +16,8 @@ from limits.strategies import MovingWindowRateLimiter
 
 from citegraph.corpus.records.access import Principal
 from citegraph.errors import CitegraphError
+from citegraph.freed_memory import AtRest
+from citegraph.run.events import StepSeen
 from citegraph.run.services import Corpus, Services
 from citegraph.settings import Settings, load_settings
 from graph.session import Session, open_session
@@ -154,6 +156,14 @@ class RunningAlone(Running):
         self.session.drain()
 
 
+class Resting(AtRest):
+    """An `Observer` that lets freed memory go back once no run takes another step."""
+
+    def saw(self, seen: StepSeen) -> None:
+        """See `Observer.saw`."""
+        self.worked()
+
+
 @asynccontextmanager
 async def opened(app: FastAPI) -> AsyncIterator[None]:
     """Open what the server needs for its life, and let runs come to a halt at its end."""
@@ -161,7 +171,8 @@ async def opened(app: FastAPI) -> AsyncIterator[None]:
     settings, runs = services.settings, app.state.metrics.runs
     # The chat model's reranker gives an order; the scores of the search stay.
     runs.ranked_by = settings.reranker if settings.reranker in ("minilm", "served") else "search"
-    services = replace(services, observers=(*services.observers, runs, RunLog()))
+    rest = Resting()
+    services = replace(services, observers=(*services.observers, runs, RunLog(), rest))
     async with open_session(services) as session:
         await settled(services)
         threads = await asyncio.to_thread(ThreadBook, settings.sql_url)
@@ -181,6 +192,7 @@ async def opened(app: FastAPI) -> AsyncIterator[None]:
         )
         async with settling(app.state.running):
             yield
+        rest.stop()
         app.state.running.close()
         await asyncio.to_thread(app.state.running.drawer.close)
 

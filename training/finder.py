@@ -17,7 +17,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from citegraph.encoder.finder import QUESTION, WINDOW
-from citegraph.encoder.multilingual import BEGIN, END, PADDING, tokenizer, unpacked, words
+from citegraph.encoder.multilingual import BEGIN, END, PADDING, unpacked, words
+from citegraph.encoder.pieces import pieces_of
 from training import rows
 from training.base import Base, base_file
 from training.export import write
@@ -41,8 +42,8 @@ class Row:
 
 def row_of(asked: rows.Asked) -> Row | None:
     """Return a question with a part of its passage that holds the answer, if there is one; None where it is too long."""
-    question = tokenizer().encode(asked.question, add_special_tokens=False).ids[:QUESTION]
-    passage = tokenizer().encode(asked.passage, add_special_tokens=False)
+    question = pieces_of(asked.question, QUESTION).ids
+    passage = pieces_of(asked.passage)
     head = [BEGIN, *question, END, END]
     room = WINDOW - len(head) - 1
     if random.random() < CUT:

@@ -30,10 +30,10 @@ from citegraph.encoder.multilingual import (
     ROLES,
     SLOTS,
     field_text,
-    tokenizer,
     unpacked,
     words,
 )
+from citegraph.encoder.pieces import pieces_of
 from training.base import Base, base_file
 from training.export import write
 from training.network import Trunk, alike, learn
@@ -109,11 +109,11 @@ def rows_of(path: Path) -> Iterator[Row]:
     """Yield the rows of a file of questions, or of pieces of documents."""
     for line in path.read_text("utf-8").splitlines():
         said = json.loads(line)
-        read = tokenizer().encode(text_of(said), add_special_tokens=False)
+        read = pieces_of(text_of(said), LONGEST)
         if "addressed" in said:
             yield piece_row(read.ids, float(said["addressed"]))
             continue
-        slots = [0] * len(read.offsets[:LONGEST])
+        slots = [0] * len(read.offsets)
         for slot, texts in (
             ("asked", [said["asked"]]),
             ("included", said["included"]),
@@ -121,17 +121,17 @@ def rows_of(path: Path) -> Iterator[Row]:
         ):
             for text in filter(None, texts):
                 start = said["q"].find(text)
-                for place, (first, last) in enumerate(read.offsets[:LONGEST]):
+                for place, (first, last) in enumerate(read.offsets):
                     if first < start + len(text) and last > start and said["q"][first:last].strip():
                         slots[place] = SLOTS.index(slot)
-        ids = [BEGIN, *read.ids[:LONGEST], END]
+        ids = [BEGIN, *read.ids, END]
         yield Row(ids, [UNKNOWN, *slots, UNKNOWN], INTENTS.index(said["intent"]))
 
 
 def honest_rows(path: Path) -> list[Row]:
     """Return the pieces of real text of a file (`training.honest`)."""
     said = [json.loads(line)["text"] for line in path.read_text("utf-8").splitlines()]
-    return [piece_row(one.ids, 0.0) for one in tokenizer().encode_batch(said, add_special_tokens=False)]
+    return [piece_row(pieces_of(one).ids, 0.0) for one in said]
 
 
 @dataclass(frozen=True)
@@ -160,12 +160,10 @@ def kinds_of(path: Path) -> Iterator[Kind]:
 
 def side_by_side(texts: Sequence[str]) -> tuple[Tensor, list[list[tuple[int, int]]]]:
     """Return the ids (texts, pieces) of some texts, and the characters that the pieces of each stand for."""
-    read = [tokenizer().encode(text, add_special_tokens=False) for text in texts]
-    ids = [[BEGIN, *one.ids[:LONGEST], END] for one in read]
+    read = [pieces_of(text, LONGEST) for text in texts]
+    ids = [[BEGIN, *one.ids, END] for one in read]
     most = max(map(len, ids))
-    return torch.tensor([one + [PADDING] * (most - len(one)) for one in ids]), [
-        one.offsets[:LONGEST] for one in read
-    ]
+    return torch.tensor([one + [PADDING] * (most - len(one)) for one in ids]), [one.offsets for one in read]
 
 
 def loss_of_kind(network: Network, vectors: Tensor, kind: Kind) -> Tensor:

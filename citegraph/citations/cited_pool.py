@@ -102,7 +102,7 @@ def units_of(text: str) -> tuple[Span, ...]:
     return tuple(sentence_spans(text))
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=2048)
 def index_stems(text: str) -> frozenset[str]:
     """Return the stems by which a unit is found: content words and the digits of its numbers."""
     return frozenset(root for word in words(text) if (root := _index_stem(word)))

@@ -76,7 +76,7 @@ class View:
         return squeeze(self.text)
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=2048)
 def view(text: str, comma_decimal: bool | None = None) -> View:
     """Return the shared view of a text."""
     return View(text, comma_decimal)

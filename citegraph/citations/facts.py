@@ -233,7 +233,7 @@ def _has_unit(text: str, at: int) -> bool:
     return bool(power or code or found)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=2048)
 def hard_facts(text: str, comma_decimal: bool = False) -> tuple[Fact, ...]:
     """Return the numbers, dates and identifiers of a text in order of their place."""
     facts: list[Fact] = []

@@ -54,7 +54,7 @@ _ARTICLES = frozenset(listed("statements", "articles"))
 _MODAL_WORDS = words_to_keys("statements", "force")
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def tokens(text: str) -> tuple[Token, ...]:
     """Return the words of a text for alignment, articles left out."""
     found = claim_cues.cues(text)
@@ -83,7 +83,7 @@ _NOT = listed("statements", "not")
 _LEFT_OUT = 8
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def compare(claim: str, source: str) -> Differences:
     """Align a claim with a passage; one moved block (a clause put first) is paired in a second pass."""
     mine, theirs = tokens(claim), tokens(source)

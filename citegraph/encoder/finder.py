@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from citegraph.encoder.multilingual import END, run, tokenizer
+from citegraph.encoder.multilingual import END, run
+from citegraph.encoder.pieces import pieces_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,10 +43,10 @@ def windows(question: str, passages: Sequence[str]) -> list[Window]:
 
     A passage without a word gives none.
     """
-    head = (*tokenizer().encode(question, add_special_tokens=False).ids[:QUESTION], END, END)
+    head = (*pieces_of(question, QUESTION).ids, END, END)
     room = WINDOW - len(head) - 2
     found = []
-    for owner, read in enumerate(tokenizer().encode_batch(list(passages), add_special_tokens=False)):
+    for owner, read in enumerate(map(pieces_of, passages)):
         for at in _starts(len(read.ids), room) if read.ids else ():
             ids = (*head, *read.ids[at : at + room])
             found.append(Window(ids, len(head), tuple(read.offsets[at : at + room]), owner))

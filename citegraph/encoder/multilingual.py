@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy
 
+from citegraph.encoder.pieces import pieces_of
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from tokenizers import Tokenizer
 
 WEIGHTS = Path(__file__).parent / "weights"
 LONGEST = 126
@@ -47,16 +48,19 @@ def _opened(name: str, threads: int) -> Any:
     )
 
 
+@cache
+def _shrinking() -> Any:
+    import onnxruntime
+
+    options = onnxruntime.RunOptions()
+    options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")
+    return options
+
+
 def session(name: str, threads: int = 1) -> Any:
     """Return the runtime of a file of weights, opened at the first call; safe to call from several threads."""
     with _OPENING:  # two first questions at once would open the file twice
         return _opened(name, threads)
-
-
-def pieces_of(text: str) -> tuple[list[int], list[tuple[int, int]]]:
-    """Return the ids of a text's first `LONGEST` pieces, and the characters that each stands for."""
-    read = tokenizer().encode(text, add_special_tokens=False)
-    return read.ids[:LONGEST], read.offsets[:LONGEST]
 
 
 def run(
@@ -90,7 +94,9 @@ def run(
             if sides:
                 side[row, sides[place] + 1 : len(texts[place]) + 2] = 1
         given = {"words": unpacked(words()[ids]), "mask": (ids != PADDING).astype(numpy.int64)}
-        outputs = session(network, threads).run(None, {**given, "side": side} if sides else given)
+        # With the last batch goes what the runtime keeps of them, some 50 MB; with each it would take a tenth longer.
+        ends = _shrinking() if at + batch >= len(order) else None
+        outputs = session(network, threads).run(None, {**given, "side": side} if sides else given, ends)
         for row, place in enumerate(places):
             found[place] = tuple(one[row] for one in outputs)
     return [found[place] for place in range(len(texts))]
@@ -101,20 +107,6 @@ def softmax(logits: NDArray[numpy.float32]) -> NDArray[numpy.float32]:
     raised = numpy.exp(logits - logits.max(axis=-1, keepdims=True))
     shares: NDArray[numpy.float32] = raised / raised.sum(axis=-1, keepdims=True)
     return shares
-
-
-@cache
-def tokenizer() -> Tokenizer:
-    """Return the tokenizer of both networks (59,000 pieces of words), read from the package at the first call."""
-    from tokenizers import Tokenizer
-
-    read: Tokenizer = Tokenizer.from_file(str(WEIGHTS / "multilingual_tokenizer.json"))
-    return read
-
-
-def is_one_piece(word: str) -> bool:
-    """Tell whether a word, as it is written, is common enough in one of the languages to be a single piece."""
-    return tokenizer().token_to_id(f"▁{word}") is not None
 
 
 @cache
@@ -190,7 +182,7 @@ def tag_question(question: str) -> TaggedQuestion:
 
     Safe to call from several threads. Of a text without a word every intent is as likely, and it has no tokens.
     """
-    ids, offsets = pieces_of(question)
+    ids, offsets = pieces_of(question, LONGEST)
     if not question.strip():
         return TaggedQuestion(dict.fromkeys(INTENTS, 1 / len(INTENTS)), ())
     ((intents, slots, *_),) = run("multilingual", [ids])
@@ -210,7 +202,7 @@ FIELDS = "fields"
 @lru_cache(maxsize=2048)
 def _field(text: str) -> NDArray[numpy.float32]:
     """Return the vector (`LINK`) of a field's text (`field_text`)."""
-    ((*_, vector),) = run(FIELDS, [pieces_of(text)[0]])
+    ((*_, vector),) = run(FIELDS, [pieces_of(text, LONGEST).ids])
     return vector
 
 
@@ -231,7 +223,7 @@ def fields_of(question: str, fields: Sequence[str]) -> list[SpokenOf]:
     """
     if not question.strip() or not fields:
         return []
-    ids, offsets = pieces_of(question)
+    ids, offsets = pieces_of(question, LONGEST)
     ((*_, said, _),) = run(FIELDS, [ids])
     keys = numpy.stack([_field(text) for text in fields])
     told = said[:, :-1].reshape(len(said), len(ROLES), LINK) @ keys.T
@@ -316,7 +308,7 @@ def speak_to_program(texts: Sequence[str]) -> list[float]:
     What only people are told to do ("enter the total in box 7") is not meant. A few milliseconds of one core each; of a
     long text the beginning is read.
     """
-    read = run(FIELDS, [pieces_of(text)[0] for text in texts])
+    read = run(FIELDS, [pieces_of(text, LONGEST).ids for text in texts])
     return [
         1 / (1 + math.exp(-max(-60.0, min(60.0, float(addressed))))) if text.strip() else 0.0
         for text, (_, _, addressed, *_) in zip(texts, read, strict=True)

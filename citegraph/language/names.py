@@ -149,7 +149,7 @@ def _merged(run: list[Token]) -> Token:
     return Token(text, run[0].start, run[-1].end, run[0].bracketed, written=text)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def parse_name(text: str) -> Name:
     """Return a value's tokens by part; a name that is all legal form and qualifiers has them as core."""
     found = tokens(text)

@@ -103,7 +103,7 @@ def _weak() -> frozenset[str]:
     return frozenset(listed("numbers", "weak"))
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=20_000)
 def _value(words: str, language: str) -> int | None:
     from text_to_num import text2num
 

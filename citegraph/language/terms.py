@@ -13,9 +13,13 @@ WORD = re.compile(r"[^\W_]+", re.UNICODE)
 LANGUAGES = {"en": "english", "de": "german", "fr": "french", "es": "spanish", "it": "italian", "nl": "dutch"}
 
 
-@lru_cache(maxsize=65536)
 def bare(text: str) -> str:
     """Return `text` case-folded and without accents and ligatures, for comparing, never for showing."""
+    return text.lower() if text.isascii() else _bare(text)
+
+
+@lru_cache(maxsize=1024)
+def _bare(text: str) -> str:
     folded = text.casefold()
     if folded.isascii():
         return folded
@@ -93,7 +97,7 @@ def _stemmer(name: str) -> Any:
     """Return Snowball's stemmer of this name."""
     import Stemmer
 
-    return Stemmer.Stemmer(name)
+    return Stemmer.Stemmer(name, 0)  # without a memory of its own: `stem` has one
 
 
 @lru_cache(maxsize=65536)

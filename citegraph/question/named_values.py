@@ -11,7 +11,8 @@ from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.declared_words import cues
 from citegraph.corpus.schema.field import Field
-from citegraph.encoder.multilingual import is_idle, is_no_condition, is_one_piece
+from citegraph.encoder.multilingual import is_idle, is_no_condition
+from citegraph.encoder.pieces import is_one_piece
 from citegraph.language import terms
 from citegraph.language.names import LEGAL_FORMS, tokens
 from citegraph.language.word_tables import alternation, pattern

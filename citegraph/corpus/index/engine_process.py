@@ -21,6 +21,7 @@ from citegraph.corpus.index.collection_record import NOTHING_READY, Encoded
 from citegraph.corpus.index.index_protocol import SearchRequest
 from citegraph.corpus.schema.document import Chunk, Hit
 from citegraph.errors import CitegraphError, Rejected, Unavailable
+from citegraph.freed_memory import AtRest, share_heaps
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -192,6 +193,7 @@ def own(pipe: Connection, settings: Settings) -> None:
     """Own the shards in this process and answer until the parent says so or is gone."""
     # Ctrl-C reaches the whole group; the parent decides when it is over.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    share_heaps()
     asyncio.run(_serve(pipe, settings))
 
 
@@ -201,6 +203,7 @@ async def _serve(pipe: Connection, settings: Settings) -> None:
 
     index = EdgeIndex(settings.home / "index", load_embedder(settings), weights=settings.fusion)
     working: set[asyncio.Task[None]] = set()
+    rest = AtRest()
 
     async def work(number: int, method: str, given: tuple[Any, ...]) -> None:
         try:
@@ -212,6 +215,7 @@ async def _serve(pipe: Connection, settings: Settings) -> None:
         with contextlib.suppress(OSError):
             # From the one thread of the loop: two answers never mix.
             pipe.send((number, good, value))
+        rest.worked()
 
     with contextlib.suppress(EOFError, OSError):
         while (call := await asyncio.to_thread(pipe.recv)) is not None:
@@ -219,4 +223,5 @@ async def _serve(pipe: Connection, settings: Settings) -> None:
             working.add(task)
             task.add_done_callback(working.discard)
     await asyncio.gather(*working)
+    rest.stop()
     await index.close()

@@ -78,6 +78,8 @@ Id = TypeVar("Id", str, int)
 IDS_A_STATEMENT = 500  # SQLite allows 32,766 variables a statement, older builds 999
 BUSY_SECONDS = 30
 CACHE_KIBIBYTES = 64 * 1024
+MAPPED_BYTES = 2**30
+"""Of a SQLite file that each connection maps at most."""
 
 
 @lru_cache(maxsize=8)
@@ -120,7 +122,9 @@ def _server(engine: Engine) -> Engine:
 def _sqlite(sql_url: str, file: str | None) -> Engine:
     if file and file != ":memory:":
         Path(file).parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(sql_url, connect_args={"timeout": BUSY_SECONDS})
+    # Of a file, the connection that was given back last is the next one: what the others hold lies idle.
+    in_file: dict[str, Any] = {"pool_use_lifo": True} if file and file != ":memory:" else {}
+    engine = create_engine(sql_url, connect_args={"timeout": BUSY_SECONDS}, **in_file)
 
     @event.listens_for(engine, "connect")
     def settle(connection: Any, _: Any) -> None:
@@ -130,6 +134,8 @@ def _sqlite(sql_url: str, file: str | None) -> Engine:
         cursor.execute("PRAGMA synchronous=NORMAL")
         # A million annotations have some hundred megabytes of indexes: 2 MB of cache, the default, thrash.
         cursor.execute(f"PRAGMA cache_size=-{CACHE_KIBIBYTES}")
+        # Read where the system has it, not into memory of each connection; what is written goes through the cache.
+        cursor.execute(f"PRAGMA mmap_size={MAPPED_BYTES}")
         cursor.execute("PRAGMA temp_store=MEMORY")
         cursor.close()
 

@@ -5,7 +5,7 @@ from math import inf
 import pytest
 
 from citegraph.encoder.finder import QUESTION, WINDOW, Finder, Span, _whole, windows
-from citegraph.encoder.multilingual import tokenizer
+from citegraph.encoder.pieces import pieces_of
 
 LEASE = (
     "The lease of the workshop at 14 Quarry Lane begins on 1 March 2023 and runs for six years. "
@@ -95,7 +95,7 @@ def test_every_piece_of_a_long_text_is_in_a_window_and_the_last_window_ends_with
     assert len(found) == len(mine) + 1
     assert max(len(window.ids) for window in mine) == WINDOW - 2
     covered = {offset for window in mine for offset in window.offsets}
-    whole = tokenizer().encode(text, add_special_tokens=False).offsets
+    whole = pieces_of(text).offsets
     assert covered == set(whole)
     assert mine[-1].offsets[-1] == whole[-1]
     assert set(mine[0].offsets) & set(mine[1].offsets)

@@ -17,6 +17,7 @@ import qdrant_edge as edge
 from citegraph.corpus.index.index_protocol import DENSE, SPARSE
 from citegraph.corpus.records.database import claim_file
 from citegraph.errors import Rejected, Unavailable
+from citegraph.freed_memory import give_back
 
 T = TypeVar("T")
 
@@ -183,7 +184,7 @@ class Shard:
 
     def _reopen(self, *, join: bool = False) -> None:
         self._close()
-        _give_back()
+        give_back()
         self._take(lambda: self._opened(join=join))
 
     def _take(self, opening: Callable[[], edge.EdgeShard]) -> None:
@@ -253,13 +254,6 @@ def require_room(folder: Path, least: int = LEAST_FREE_MB, *, beside: int = 0) -
 
 def _size(folder: Path) -> int:
     return sum(file.stat().st_blocks * 512 for file in folder.rglob("*") if file.is_file())
-
-
-def _give_back() -> None:
-    """Return freed memory to the system: glibc keeps it by thread, 140 MB for each that has laid points on disk."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
 
 
 def _forget(folder: Path) -> None:
