@@ -26,7 +26,7 @@ from sqlalchemy import (
     update,
 )
 
-from citegraph.corpus.records.database import create_tables, execute_all, open_database, translated
+from citegraph.corpus.records.database import create_tables, execute_all, fetched, open_database, translated
 from graph.session import UnknownThread
 from server.schemas import Thread
 
@@ -156,11 +156,7 @@ class ThreadBook:
         return [Thread(**row._asdict()) for row in self._rows(query)]
 
     def _rows(self, query: Select[Any]) -> Sequence[Any]:
-        def run() -> Sequence[Any]:
-            with self._engine.connect() as connection:
-                return connection.execute(query).all()
-
-        return translated(run)
+        return fetched(self._engine, query).all()
 
     def _write(self, *statements: Any) -> None:
         """Execute statements in one transaction, so that a kill leaves all or nothing of them."""
