@@ -29,27 +29,12 @@ LENGTH_NORMALISATION = 0.75
 # Saturation this high leaves a term's weight equal to its count.
 _UNSATURATED = 1e12
 
-_CODES = {
-    "ar": "arabic",
-    "da": "danish",
-    "de": "german",
-    "el": "greek",
-    "en": "english",
-    "es": "spanish",
-    "fi": "finnish",
-    "fr": "french",
-    "hu": "hungarian",
-    "it": "italian",
-    "nl": "dutch",
-    "no": "norwegian",
-    "pt": "portuguese",
-    "ro": "romanian",
-    "ru": "russian",
-    "sv": "swedish",
-    "tr": "turkish",
-    "ja": "japanese",
-    "zh": "chinese",
-}
+_CODES = dict(
+    pair.split(":")
+    for pair in """ar:arabic da:danish de:german el:greek en:english es:spanish fi:finnish fr:french hu:hungarian
+it:italian nl:dutch no:norwegian pt:portuguese ro:romanian ru:russian sv:swedish tr:turkish
+ja:japanese zh:chinese""".split()
+)
 _UNSEGMENTED = {"chinese", "japanese", "korean", "ko", "thai", "th"}
 
 
