@@ -57,7 +57,7 @@ class ExactCache(Generic[V]):
 
 
 class SearchCache:
-    """Hits of one bucket's searches by the exact request, the principal and the version of the bucket's index.
+    """Hits of one bucket's searches by the exact request and the version of the bucket's index.
 
     A write of the index changes its version, so that nothing older is found afterwards, in any process.
 
@@ -70,7 +70,7 @@ class SearchCache:
         self._version_of = version_of
         self._kept: ExactCache[tuple[Hit, ...]] = ExactCache(CHARACTERS, weigh=_characters)
 
-    async def key(self, request: SearchRequest, principal: str = "") -> Hashable | None:
+    async def key(self, request: SearchRequest) -> Hashable | None:
         """Return the key of a request as the index is now; None when no version tells."""
         try:
             version = await asyncio.to_thread(self._version_of, request.bucket)
@@ -78,7 +78,7 @@ class SearchCache:
             return None
         if version is None:
             return None
-        return version, principal, json.dumps(asdict(request), sort_keys=True, default=str)
+        return version, json.dumps(asdict(request), sort_keys=True, default=str)
 
     def get(self, key: Hashable | None) -> list[Hit] | None:
         """Return the kept hits of a key, None when there are none."""
