@@ -2,7 +2,7 @@
 
 Each is held against hostile texts as readers and the gate hand them on, bounded (`citegraph.language.bounded`).
 
-`python -m benches.patterns.costs` prints how many there are, and those that cost more than their text's length (`short`:
+`python -m tests.trust.pattern_costs` prints how many there are, and those that cost more than their text's length (`short`:
 on the texts made of each pattern and a few others; the tests try only that each comes to an end on them).
 """
 
@@ -22,8 +22,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from benches.patterns.texts import own_units
 from citegraph.language.bounded import LINE, bounded
+from tests.trust.pattern_texts import own_units
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("citegraph", "graph", "nodes", "tools", "server", "cli", "buckets", "evals")
