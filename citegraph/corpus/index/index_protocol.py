@@ -199,7 +199,7 @@ class Forwarded:
 
     async def count(self, bucket: str, filter_json: FilterJSON | None = None) -> int:
         """See `Index.count`."""
-        return (await self.counts(bucket, [filter_json]))[0]
+        return int(await self.forward("count", bucket, filter_json))
 
     async def counts(self, bucket: str, filters: Sequence[FilterJSON | None]) -> list[int]:
         """See `Index.counts`."""

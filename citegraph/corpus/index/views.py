@@ -235,6 +235,10 @@ class SeenIndex(IndexView):
         seen = await self._seen(chunk.doc_id for chunk in chunks)
         return [chunk for chunk in chunks if chunk.doc_id in seen]
 
+    async def count(self, bucket: str, filter_json: FilterJSON | None = None) -> int:
+        """See `Index.count`."""
+        return (await self.counts(bucket, [filter_json]))[0]
+
     async def counts(self, bucket: str, filters: Sequence[FilterJSON | None]) -> list[int]:
         """See `Index.counts`."""
         if not self._principal.may_see(bucket):
