@@ -13,23 +13,53 @@ from contextlib import asynccontextmanager, contextmanager
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import sqlalchemy as sa
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Engine,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    create_engine,
+    event,
+    insert,
+    inspect,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.engine import make_url
+from sqlalchemy.exc import (
+    ArgumentError,
+    DatabaseError,
+    DBAPIError,
+    DisconnectionError,
+    IntegrityError,
+    InterfaceError,
+    NoSuchModuleError,
+    OperationalError,
+    SQLAlchemyError,
+)
 from sqlalchemy.schema import CreateColumn
 
 from citegraph.errors import BadInput, Rejected, Unavailable
 
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Result
+
+
 FORMAT = 1
 """Raised when a version writes what the one before cannot read; older stores are brought up to it where they open."""
 
-_metadata = sa.MetaData()
-_format = sa.Table(
+_metadata = MetaData()
+_format = Table(
     "store_format",
     _metadata,
-    sa.Column("number", sa.Integer, primary_key=True),
-    sa.Column("made_by", sa.String(40), nullable=False),
+    Column("number", Integer, primary_key=True),
+    Column("made_by", String(40), nullable=False),
 )
 
 
@@ -51,7 +81,7 @@ CACHE_KIBIBYTES = 64 * 1024
 
 
 @lru_cache(maxsize=8)
-def open_database(sql_url: str) -> sa.Engine:
+def open_database(sql_url: str) -> Engine:
     """Return the engine of `sql_url`, the same one at each call; the folder of a SQLite file is made.
 
     Raises:
@@ -63,8 +93,8 @@ def open_database(sql_url: str) -> sa.Engine:
             return _sqlite(sql_url, url.database)
         if url.drivername == "postgresql":
             url = url.set(drivername="postgresql+psycopg")
-        return _server(sa.create_engine(url, pool_pre_ping=True))
-    except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError) as error:
+        return _server(create_engine(url, pool_pre_ping=True))
+    except (ArgumentError, NoSuchModuleError) as error:
         raise BadInput("CITEGRAPH_DATABASE_URL is not a database URL that SQLAlchemy knows.") from error
     except ModuleNotFoundError as error:
         raise BadInput(
@@ -72,12 +102,12 @@ def open_database(sql_url: str) -> sa.Engine:
         ) from error
 
 
-def _server(engine: sa.Engine) -> sa.Engine:
+def _server(engine: Engine) -> Engine:
     """Settle the connections of a database server: sums over a million rows compile and spill otherwise."""
     if engine.dialect.name != "postgresql":
         return engine
 
-    @sa.event.listens_for(engine, "connect")
+    @event.listens_for(engine, "connect")
     def settle(connection: Any, _: Any) -> None:
         with connection.cursor() as cursor:
             cursor.execute("SET SESSION jit = off")
@@ -87,12 +117,12 @@ def _server(engine: sa.Engine) -> sa.Engine:
     return engine
 
 
-def _sqlite(sql_url: str, file: str | None) -> sa.Engine:
+def _sqlite(sql_url: str, file: str | None) -> Engine:
     if file and file != ":memory:":
         Path(file).parent.mkdir(parents=True, exist_ok=True)
-    engine = sa.create_engine(sql_url, connect_args={"timeout": BUSY_SECONDS})
+    engine = create_engine(sql_url, connect_args={"timeout": BUSY_SECONDS})
 
-    @sa.event.listens_for(engine, "connect")
+    @event.listens_for(engine, "connect")
     def settle(connection: Any, _: Any) -> None:
         # Readers go on while an ingest writes; a committed transaction survives a killed process.
         cursor = connection.cursor()
@@ -121,30 +151,30 @@ def _journal_ahead(cursor: Any, refusal: type[Exception]) -> None:
 
 
 @contextmanager
-def changing_tables(engine: sa.Engine) -> Iterator[sa.Connection]:
+def changing_tables(engine: Engine) -> Iterator[Connection]:
     """Give a transaction in which no other process makes or changes tables: looking and making are two steps."""
     with engine.begin() as connection:
         if engine.dialect.name == "sqlite":
             connection.exec_driver_sql("BEGIN IMMEDIATE")
         elif engine.dialect.name == "postgresql":
             connection.execute(
-                sa.text("SELECT pg_advisory_xact_lock(hashtextextended('citegraph makes tables', 0))")
+                text("SELECT pg_advisory_xact_lock(hashtextextended('citegraph makes tables', 0))")
             )
         yield connection
 
 
-def add_columns(engine: sa.Engine, table: sa.Table) -> None:
+def add_columns(engine: Engine, table: Table) -> None:
     """Add the columns, all nullable, that a table made by an earlier version does not have."""
     named = engine.dialect.identifier_preparer.format_table(table)
     with changing_tables(engine) as connection:
-        there = {column["name"] for column in sa.inspect(connection).get_columns(table.name)}
+        there = {column["name"] for column in inspect(connection).get_columns(table.name)}
         for column in table.columns:
             if column.name not in there:
                 made = CreateColumn(column).compile(dialect=engine.dialect)
                 connection.exec_driver_sql(f"ALTER TABLE {named} ADD COLUMN {made}")
 
 
-def create_tables(metadata: sa.MetaData, engine: sa.Engine) -> None:
+def create_tables(metadata: MetaData, engine: Engine) -> None:
     """Create the tables that are missing; other processes may do the same at the same moment.
 
     Raises:
@@ -152,24 +182,24 @@ def create_tables(metadata: sa.MetaData, engine: sa.Engine) -> None:
     """
     # Looked at without a lock first: whoever opens a store that is whole waits for nobody who writes.
     with engine.connect() as connection:
-        if _is_stamped(connection) and set(metadata.tables) <= set(sa.inspect(connection).get_table_names()):
+        if _is_stamped(connection) and set(metadata.tables) <= set(inspect(connection).get_table_names()):
             return
     with changing_tables(engine) as connection:
         if not _is_stamped(connection):
             _metadata.create_all(connection)
-            connection.execute(sa.insert(_format).values(number=FORMAT, made_by=version("citegraph")))
+            connection.execute(insert(_format).values(number=FORMAT, made_by=version("citegraph")))
         metadata.create_all(connection)
 
 
-def _is_stamped(connection: sa.Connection) -> bool:
+def _is_stamped(connection: Connection) -> bool:
     """Return whether a database bears the stamp of a format.
 
     Raises:
         BadInput: a newer version wrote it.
     """
-    if not sa.inspect(connection).has_table(_format.name):
+    if not inspect(connection).has_table(_format.name):
         return False
-    numbers = [row.number for row in connection.execute(sa.select(_format.c.number))]
+    numbers = [row.number for row in connection.execute(select(_format.c.number))]
     refuse_newer(max(numbers, default=0), "The document database")
     return bool(numbers)
 
@@ -188,11 +218,11 @@ def seam() -> Iterator[None]:
         raise BadInput(
             "A text with half a character (a lone surrogate), which no database can look for."
         ) from error
-    except sa.exc.DatabaseError as error:
+    except DatabaseError as error:
         raise _said(error) from error
-    except sa.exc.DisconnectionError as error:
+    except DisconnectionError as error:
         raise Unavailable(f"The document database does not answer ({_short(error)}).") from error
-    except sa.exc.SQLAlchemyError as error:
+    except SQLAlchemyError as error:
         raise _said(error) from error
 
 
@@ -203,19 +233,19 @@ def translated(call: Callable[[], T]) -> T:
 
 
 @contextmanager
-def transaction(engine: sa.Engine) -> Iterator[sa.Connection]:
+def transaction(engine: Engine) -> Iterator[Connection]:
     """Give a transaction; failures as `seam` raises them."""
     with seam(), engine.begin() as connection:
         yield connection
 
 
-def fetched(engine: sa.Engine, statement: Any) -> sa.Result[*tuple[Any, ...]]:
+def fetched(engine: Engine, statement: Any) -> Result[*tuple[Any, ...]]:
     """Return a statement's result, read to its end; failures as `seam` raises them."""
     with seam(), engine.connect() as connection:
         return connection.execute(statement).freeze()()
 
 
-def _said(error: sa.exc.SQLAlchemyError) -> Unavailable | Rejected:
+def _said(error: SQLAlchemyError) -> Unavailable | Rejected:
     """Return what to raise for a failure of the database: what is broken, and the command that mends it."""
     short = _short(error)
     if re.search("malformed|not a database|corrupt", short):
@@ -231,20 +261,20 @@ def _said(error: sa.exc.SQLAlchemyError) -> Unavailable | Rejected:
         return Unavailable(
             f"The document database cannot be written ({short}): `citegraph doctor` names the folder; make it writable."
         )
-    if isinstance(error, sa.exc.OperationalError | sa.exc.InterfaceError):
+    if isinstance(error, OperationalError | InterfaceError):
         return Unavailable(f"The document database does not answer ({short}).")
     return Rejected(f"The document database refused the request ({short}).")
 
 
-def execute_all(engine: sa.Engine, statements: Iterable[Any]) -> None:
+def execute_all(engine: Engine, statements: Iterable[Any]) -> None:
     """Execute statements in one transaction; failures as `seam` raises them."""
     with transaction(engine) as connection:
         for statement in statements:
             connection.execute(statement)
 
 
-def _short(error: sa.exc.SQLAlchemyError) -> str:
-    origin = error.orig if isinstance(error, sa.exc.DBAPIError) else error
+def _short(error: SQLAlchemyError) -> str:
+    origin = error.orig if isinstance(error, DBAPIError) else error
     return str(origin).splitlines()[0] if str(origin) else type(origin).__name__
 
 
@@ -260,7 +290,7 @@ def claim_file(file: Path) -> int | None:
 
 
 @asynccontextmanager
-async def one_writer(engine: sa.Engine, bucket: str) -> AsyncIterator[None]:
+async def one_writer(engine: Engine, bucket: str) -> AsyncIterator[None]:
     """Write to a bucket alone: on SQLite beside the database's file, on PostgreSQL by an advisory lock.
 
     Raises:
@@ -275,7 +305,7 @@ async def one_writer(engine: sa.Engine, bucket: str) -> AsyncIterator[None]:
 
 
 @contextmanager
-def writing_alone(engine: sa.Engine, bucket: str) -> Iterator[None]:
+def writing_alone(engine: Engine, bucket: str) -> Iterator[None]:
     """Do as `one_writer`, from code that blocks."""
     file = engine.url.database
     if engine.dialect.name == "postgresql":
@@ -285,9 +315,7 @@ def writing_alone(engine: sa.Engine, bucket: str) -> Iterator[None]:
             try:
                 yield
             finally:
-                with contextlib.suppress(
-                    sa.exc.SQLAlchemyError
-                ):  # the end of a connection is seen a moment later
+                with contextlib.suppress(SQLAlchemyError):  # the end of a connection is seen a moment later
                     _lock(connection, bucket, "pg_advisory_unlock")
                 connection.invalidate()  # its end is the lock's, also when the server is gone
     elif file and file != ":memory:":
@@ -302,8 +330,8 @@ def writing_alone(engine: sa.Engine, bucket: str) -> Iterator[None]:
         yield
 
 
-def _lock(connection: sa.Connection, bucket: str, function: str) -> bool:
-    call = sa.text(f"SELECT {function}(hashtextextended(:name, 0))")
+def _lock(connection: Connection, bucket: str, function: str) -> bool:
+    call = text(f"SELECT {function}(hashtextextended(:name, 0))")
     done = connection.execute(call, {"name": f"citegraph writes {bucket}"}).scalar_one()
     connection.commit()  # a lock of the session stays; a transaction left open would hold up the server's vacuum
     return bool(done)
@@ -315,12 +343,12 @@ def _elsewhere(bucket: str) -> Unavailable:
     )
 
 
-_tables = sa.MetaData()
-_versions = sa.Table(
+_tables = MetaData()
+_versions = Table(
     "index_versions",
     _tables,
-    sa.Column("bucket", sa.String, primary_key=True),
-    sa.Column("version", sa.BigInteger, nullable=False),
+    Column("bucket", String, primary_key=True),
+    Column("version", BigInteger, nullable=False),
 )
 
 
@@ -336,20 +364,18 @@ class IndexVersions:
 
     def of(self, bucket: str) -> int:
         """Return the version of a bucket's index, 0 before its first write."""
-        statement = sa.select(_versions.c.version).where(_versions.c.bucket == bucket)
+        statement = select(_versions.c.version).where(_versions.c.bucket == bucket)
         return int(fetched(self._engine, statement).scalar() or 0)
 
     def raise_(self, bucket: str) -> None:
         """Raise the version of a bucket's index by one; also when several processes do so at once."""
-        higher = (
-            sa.update(_versions).where(_versions.c.bucket == bucket).values(version=_versions.c.version + 1)
-        )
+        higher = update(_versions).where(_versions.c.bucket == bucket).values(version=_versions.c.version + 1)
         with seam():
             for _ in range(2):
                 try:
                     with self._engine.begin() as connection:
                         if not connection.execute(higher).rowcount:
-                            connection.execute(sa.insert(_versions).values(bucket=bucket, version=1))
+                            connection.execute(insert(_versions).values(bucket=bucket, version=1))
                     return
-                except sa.exc.IntegrityError:
+                except IntegrityError:
                     continue  # another process wrote the first version in between
