@@ -166,7 +166,7 @@ test-ray: $(VENV)/.dev
 
 # 10,000 generated filters on SQLite, Qdrant and plain Python; a million annotation rows.
 bench-filters: $(VENV)/.dev
-	@$(PY) -m benches.bench_filters
+	@FILTER_EXAMPLES=10000 $(PY) -m pytest -k what_plain_python_finds -m slow tests/citegraph/corpus/filters/test_clause.py
 
 bench-rows: $(VENV)/.dev
 	@$(PY) -m benches.bench_rows

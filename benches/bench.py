@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from statistics import quantiles
@@ -22,8 +22,7 @@ from langgraph.types import Overwrite
 
 from benches.steady import ONE_HOP
 from benches.worked import WORKED, cost, counts, table
-from citegraph.corpus.index.index_protocol import SearchRequest
-from citegraph.corpus.schema.document import Chunk, Hit
+from citegraph.corpus.index.index_protocol import Forwarded, Index
 from citegraph.llm.scripted import scripted
 from citegraph.run.budgets import recursion_limit
 from citegraph.run.context import Context
@@ -47,41 +46,19 @@ QUESTION = ONE_HOP.question
 SAMPLE = Path(__file__).parents[1] / "buckets" / "sample"
 
 
-@dataclass(frozen=True)
-class MemoryIndex:
+class MemoryIndex(Forwarded):
     """The real index, whose answers are kept in memory: after the first time a search costs nothing."""
 
-    index: Any
-    kept: dict[str, Any]
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self.kept: dict[str, Any] = {}
 
-    async def search(self, request: SearchRequest) -> list[Hit]:
-        """Return the hits of the first time."""
-        return list(await self._once("search", request))
-
-    async def retrieve(self, bucket: str, chunk_ids: Sequence[str]) -> list[Chunk]:
-        """Return the chunks of the first time."""
-        return cast(list[Chunk], await self._once("retrieve", bucket, chunk_ids))
-
-    async def document_chunks(self, bucket: str, doc_id: str) -> list[Chunk]:
-        """Return the chunks of the first time."""
-        return cast(list[Chunk], await self._once("document_chunks", bucket, doc_id))
-
-    async def count(self, bucket: str, filter_json: Json | None = None) -> int:
-        """Return the count of the first time."""
-        return cast(int, await self._once("count", bucket, filter_json))
-
-    async def counts(self, bucket: str, filters: Sequence[Json | None]) -> list[int]:
-        """Return the counts of the first time."""
-        return [await self.count(bucket, one) for one in filters]
-
-    async def _once(self, method: str, *given: Any) -> Any:
+    async def forward(self, method: str, *given: Any) -> Any:
+        """Return what came back the first time."""
         key = repr((method, given))
         if key not in self.kept:
             self.kept[key] = await getattr(self.index, method)(*given)
         return self.kept[key]
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.index, name)
 
 
 def replies(step: str, messages: list[BaseMessage]) -> Any:
@@ -167,7 +144,7 @@ def percentiles(taken: Sequence[float]) -> dict[str, float]:
 async def overhead(services: Services, times: int) -> dict[str, Any]:
     """Return the time of one question by plain loop, graph, and graph with checkpoints, and the ratios of p50."""
     opened = services.open()
-    corpus = replace(opened, index=cast(Any, MemoryIndex(opened.index, {})))
+    corpus = replace(opened, index=MemoryIndex(opened.index))
     models, _ = scripted(replies, services.settings)
     quick = Services(settings=services.settings, ready=corpus, models=models)
     context = Context(today=date.today().isoformat())

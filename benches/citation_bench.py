@@ -1,9 +1,8 @@
-"""How well citations are verified: a seeded-corruption benchmark, WiCE and SummEdits beside simple baselines.
+"""How well citations are verified: seeded corruptions of real passages. `citegraph eval` measures judged claims.
 
-    python -m benches.citation_bench corruption|wice|summedits|speed [--json]
+    python -m benches.citation_bench [--seed 7] [--each 200] [--json]
 
-Nothing is downloaded and no model is called. Data sets are read from `CITEGRAPH_CORPORA` or
-`../shared/corpora`.
+No model is called. Passages are read from the sample and from `CITEGRAPH_CORPORA` or `../shared/corpora`.
 """
 
 import argparse
@@ -16,12 +15,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from benches.corruptions import FALSE_KINDS, TRUE_KINDS, Case, make_cases, read_passages
 from citegraph.citations.report_types import Evidence
 from citegraph.citations.verify_answer import verify
-from evals.claim_sets import claim_set_table, score_claim_set
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGETS = {
@@ -35,9 +31,6 @@ def corpora() -> Path | None:
     """Return the folder of the archive, None when it is absent."""
     folder = Path(os.environ.get("CITEGRAPH_CORPORA", ROOT.parent / "shared" / "corpora"))
     return folder if folder.is_dir() else None
-
-
-# ---------------------------------------------------------------- corruption
 
 
 def judge_case(case: Case) -> tuple[bool, str, str]:
@@ -92,47 +85,6 @@ def corruption(
     }
 
 
-# ---------------------------------------------------------------- speed
-
-MILLISECONDS = 100
-_SPEED_KINDS = (("supported", TRUE_KINDS), ("corrupted", FALSE_KINDS), ("mixed", (*TRUE_KINDS, *FALSE_KINDS)))
-
-
-def speed(seed: int = 7, answers: int = 15, folders: Sequence[Path] = ()) -> dict[str, Any]:
-    """Time the verification of answers of 10 claims against 10 passages of 900 tokens, each passage seen once.
-
-    What counts is the processor time of the one thread that verifies, so that a busy machine changes nothing.
-
-    Returns:
-        Median and longest milliseconds for answers of supported, of corrupted and of mixed claims; the median of
-        each must stay below `MILLISECONDS`.
-    """
-    rng = random.Random(seed)
-    passages = [p for p in read_passages(list(folders) or _default_folders(), rng) if len(p.text) > 3000]
-    kinds: dict[str, Any] = {}
-    for name, wanted in _SPEED_KINDS:
-        took: list[float] = []
-        while len(took) < answers and len(passages) >= 10:
-            ten, passages = passages[:10], passages[10:]
-            claims = [c.answer for c in make_cases(ten, rng, each=10) if c.kind in wanted]
-            if len(claims) < 10:
-                continue
-            text = "\n".join(rng.sample(claims, 10))
-            evidence = [Evidence(f"e{i}", p.doc_id, p.text) for i, p in enumerate(ten)]
-            started = time.thread_time()
-            verify(text, evidence)
-            took.append((time.thread_time() - started) * 1000)
-        median = round(float(np.median(took)), 1) if took else None
-        kinds[name] = {
-            "answers": len(took),
-            "median_ms": median,
-            "longest_ms": round(max(took), 1) if took else None,
-            "target_ms": MILLISECONDS,
-            "met": median is not None and median < MILLISECONDS,
-        }
-    return {"benchmark": "speed", "seed": seed, "kinds": kinds, "met": all(k["met"] for k in kinds.values())}
-
-
 def _default_folders() -> list[Path]:
     folders = [ROOT / "buckets" / "sample"]
     archive = corpora()
@@ -146,62 +98,20 @@ def _default_folders() -> list[Path]:
     return folders
 
 
-class DataAbsent(Exception):
-    """The archive, or one of its folders, is not on this machine."""
-
-
-def _need(folder: str) -> Path:
-    archive = corpora()
-    if archive is None or not (archive / folder).is_dir():
-        raise DataAbsent(f"{folder} is absent; set CITEGRAPH_CORPORA to the archive")
-    return archive / folder
-
-
-def run(benchmark: str, **options: Any) -> dict[str, Any]:
-    """Run one benchmark by name: corruption, wice, summedits or speed.
-
-    Raises:
-        DataAbsent: its data set is not on this machine.
-    """
-    if benchmark == "wice":
-        return score_claim_set(_need("citation_wice"))
-    if benchmark == "speed":
-        return speed(options.get("seed", 7))
-    if benchmark == "summedits":
-        return score_claim_set(_need("faithfulness_summedits"))
-    return corruption(**options)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one benchmark and print it; exit code 1 when a target is missed, 2 when its data is absent."""
+    """Run the benchmark and print it; exit code 1 when a target is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("benchmark", choices=["corruption", "wice", "summedits", "speed"])
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--each", type=int, default=200)
     parser.add_argument("--show", default="", help="print the failures of one kind, or all")
     args = parser.parse_args(argv)
-    try:
-        result = run(args.benchmark, seed=args.seed, each=args.each, show=args.show)
-    except DataAbsent as absent:
-        print(absent, file=sys.stderr)
-        return 2
+    result = corruption(seed=args.seed, each=args.each, show=args.show)
     print(json.dumps(result, indent=2) if args.json else _table(result))
     return 0 if result["met"] else 1
 
 
 def _table(result: dict[str, Any]) -> str:
-    if "methods" in result:
-        columns, rows = claim_set_table(result)
-        return "\n".join("\t".join(row) for row in [columns, *rows])
-    if result["benchmark"] == "speed":
-        lines = [f"{'claims':10} {'answers':>8} {'median ms':>10} {'longest':>8} {'target':>7}"]
-        lines += [
-            f"{n:10} {r['answers']:8} {r['median_ms']:10} {r['longest_ms']:8} {r['target_ms']:7}"
-            f" {'' if r['met'] else 'MISSED'}"
-            for n, r in result["kinds"].items()
-        ]
-        return "\n".join(lines)
     lines = [f"{'kind':16} {'cases':>6} {'rate':>8} {'target':>8}"]
     for kind, row in result["kinds"].items():
         rate = row.get("caught", row.get("false alarms"))

@@ -43,16 +43,11 @@ def decomposition(intent: str, buckets: list[str], **more: Any) -> Json:
     )
 
 
-def planned(bucket: str, *filters: Json, whole_set: bool = False, **more: Any) -> Json:
+def planned(bucket: str, *filters: Json, **more: Any) -> Json:
     """Return a search plan over one bucket."""
     none: Json = {"aggregate": "none", "aggregate_field": "", "group_by": [], "order_by": "", "limit": 0}
     plan = {"bucket": bucket, "filters": list(filters)} | none | more
-    return {"plans": [plan], "whole_set": whole_set, "strategy": "hybrid", "queries": []}
-
-
-def one_of(field_name: str, operator: str, *values: str) -> Json:
-    """Return a filter as a model writes it."""
-    return {"field": field_name, "operator": operator, "values": list(values)}
+    return {"plans": [plan], "whole_set": False, "strategy": "hybrid", "queries": []}
 
 
 VCEO = "The collector-emitter voltage VCEO of the NV2N517 is 45 V at most [nv2n517]."

@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import Literal
 
-from pydantic import AliasChoices, Field, SecretStr
+from pydantic import AliasChoices, AliasGenerator, Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
 class Settings(BaseSettings):
     """The process-wide settings; what differs from run to run is in `citegraph.run.context.Context`.
 
-    Each field is read from the environment variable named in its alias, or from `.env`.
+    Each field is read from the environment variable of its name behind CITEGRAPH_, or from that of its alias, or from `.env`.
     """
 
     # By name is for programs (`Settings(home=...)`). pydantic-settings then reads the environment by field
@@ -19,241 +19,108 @@ class Settings(BaseSettings):
         env_file=".env",
         env_ignore_empty=True,
         env_prefix="CITEGRAPH_",
+        alias_generator=AliasGenerator(validation_alias=lambda name: f"CITEGRAPH_{name.upper()}"),
+        use_attribute_docstrings=True,
         case_sensitive=True,
         extra="ignore",
         populate_by_name=True,
         frozen=True,
     )
 
-    home: Path = Field(
-        Path(".citegraph"),
-        validation_alias="CITEGRAPH_HOME",
-        description="Folder of the embedded index, the SQLite stores and the checkpoints.",
-    )
-    buckets_dir: Path | None = Field(
-        None,
-        validation_alias="CITEGRAPH_BUCKETS",
-        description="Folder of bucket declarations (*.yaml); default: the five that ship with Citegraph.",
-    )
-    database_url: str | None = Field(
-        None,
-        validation_alias="CITEGRAPH_DATABASE_URL",
-        description="SQLAlchemy URL of the annotation and document store; default: SQLite in CITEGRAPH_HOME.",
-    )
+    home: Path = Path(".citegraph")
+    """Folder of the embedded index, the SQLite stores and the checkpoints."""
+    buckets_dir: Path | None = Field(None, validation_alias="CITEGRAPH_BUCKETS")
+    """Folder of bucket declarations (*.yaml); default: the five that ship with Citegraph."""
+    database_url: str | None = None
+    """SQLAlchemy URL of the annotation and document store; default: SQLite in CITEGRAPH_HOME."""
     public_url: str | None = Field(
-        None,
-        validation_alias=AliasChoices("CITEGRAPH_PUBLIC_URL", "LANGGRAPH_API_URL"),
-        description="Address by which people reach the server, for links in chats; default: as it is called.",
+        None, validation_alias=AliasChoices("CITEGRAPH_PUBLIC_URL", "LANGGRAPH_API_URL")
     )
-    api_keys: Path | None = Field(
-        None,
-        validation_alias="CITEGRAPH_API_KEYS",
-        description="JSON file of API keys, hashed, with what each may see; see docs/api.md.",
-    )
-    jwt_secret: SecretStr | None = Field(
-        None,
-        validation_alias="CITEGRAPH_JWT_SECRET",
-        description="Secret of JWT bearer tokens signed with HS256; at least 32 bytes.",
-    )
-    jwt_keys: Path | None = Field(
-        None,
-        validation_alias="CITEGRAPH_JWT_KEYS",
-        description="JWKS file with the public keys of JWT bearer tokens signed with RS256.",
-    )
-    jwt_audience: str | None = Field(
-        None,
-        validation_alias="CITEGRAPH_JWT_AUDIENCE",
-        description="Audience that a JWT must name, when set.",
-    )
-    jwt_issuer: str | None = Field(
-        None, validation_alias="CITEGRAPH_JWT_ISSUER", description="Issuer that a JWT must name, when set."
-    )
-    allowed_hosts: str = Field(
-        "",
-        validation_alias="CITEGRAPH_ALLOWED_HOSTS",
-        description="Names, with commas, by which a server without keys may be called beside localhost and --host.",
-    )
-    allowed_origins: str = Field(
-        "",
-        validation_alias="CITEGRAPH_ALLOWED_ORIGINS",
-        description="Other sites, with commas, whose pages may ask a server without keys, e.g. https://example.org.",
-    )
-    rate_limit: str = Field(
-        "1200/minute",
-        validation_alias="CITEGRAPH_RATE_LIMIT",
-        description="Requests that one principal may make of the API, e.g. 20/second; 429 above it.",
-    )
-    max_runs: int = Field(
-        64,
-        ge=1,
-        validation_alias="CITEGRAPH_MAX_RUNS",
-        description="Questions and uploads that the API works on at once; 429 above it.",
-    )
-    max_upload_mb: int = Field(
-        50,
-        ge=1,
-        validation_alias="CITEGRAPH_MAX_UPLOAD_MB",
-        description="Megabytes of an uploaded file; 413 above it.",
-    )
-    engine: Literal["inprocess", "process"] | None = Field(
-        None,
-        validation_alias="CITEGRAPH_ENGINE",
-        description="Where the embedded engine runs: inprocess or process; default: process under `citegraph serve`.",
-    )
-    qdrant_url: str | None = Field(
-        None,
-        validation_alias="QDRANT_URL",
-        description="Address of a Qdrant server or cluster; default: the embedded engine.",
-    )
-    qdrant_api_key: SecretStr | None = Field(
-        None, validation_alias="QDRANT_API_KEY", description="Key of the Qdrant server, when it needs one."
-    )
-    embeddings: Literal["static", "minilm", "openai"] = Field(
-        "static",
-        validation_alias="CITEGRAPH_EMBEDDINGS",
-        description="Dense embedding model: static (256-d, fast), minilm (384-d) or openai (any endpoint).",
-    )
-    embedding_model: str = Field(
-        "text-embedding-3-small",
-        validation_alias="CITEGRAPH_EMBEDDING_MODEL",
-        description="Model name sent to the embedding endpoint when CITEGRAPH_EMBEDDINGS=openai.",
-    )
-    embedding_url: str | None = Field(
-        None,
-        validation_alias="CITEGRAPH_EMBEDDING_URL",
-        description="Base URL of the embedding endpoint; default: that of the chat models, with its key.",
-    )
-    embedding_key: SecretStr | None = Field(
-        None,
-        validation_alias="CITEGRAPH_EMBEDDING_KEY",
-        description="Key of the endpoint at CITEGRAPH_EMBEDDING_URL, when it needs one.",
-    )
-    reranker: Literal["none", "minilm", "served", "scores", "order"] = Field(
-        "none",
-        validation_alias="CITEGRAPH_RERANKER",
-        description="Second stage: none, minilm (local), served (/rerank endpoint), scores or order (chat model).",
-    )
-    rerank_url: str | None = Field(
-        None,
-        validation_alias="CITEGRAPH_RERANK_URL",
-        description="Address of a Cohere, Jina or TEI style /rerank endpoint when CITEGRAPH_RERANKER=served.",
-    )
-    chunk_tokens: int = Field(
-        900, ge=50, le=8000, validation_alias="CITEGRAPH_CHUNK_TOKENS", description="Chunk size in tokens."
-    )
-    ingest_workers: int | None = Field(
-        None,
-        ge=1,
-        le=64,
-        validation_alias="CITEGRAPH_INGEST_WORKERS",
-        description="Processes that read files; default: one a processor. Each file is read under the limits below.",
-    )
-    ingest_seconds: float = Field(
-        300.0,
-        gt=0,
-        validation_alias="CITEGRAPH_INGEST_SECONDS",
-        description="Seconds that a file may take until its next document is read; then it is left out.",
-    )
-    ingest_memory_mb: int = Field(
-        4096,
-        ge=0,
-        validation_alias="CITEGRAPH_INGEST_MEMORY_MB",
-        description="Memory of a reading process in MB; a file that needs more is left out. 0 is no limit.",
-    )
-    ingest_file_mb: int = Field(
-        512,
-        gt=0,
-        validation_alias="CITEGRAPH_INGEST_FILE_MB",
-        description="Largest file in MB (JSONL may be larger); an archive may unpack to twice as much.",
-    )
-    search_timeout: float = Field(
-        5.0,
-        gt=0,
-        validation_alias="CITEGRAPH_SEARCH_TIMEOUT",
-        description="Seconds allowed for one search over several buckets.",
-    )
-    openai_api_key: SecretStr | None = Field(
-        None,
-        validation_alias="OPENAI_API_KEY",
-        description="Key of the OpenAI-compatible endpoint; without a model name the twins answer.",
-    )
+    """Address by which people reach the server, for links in chats; default: as it is called."""
+    api_keys: Path | None = None
+    """JSON file of API keys, hashed, with what each may see; see docs/api.md."""
+    jwt_secret: SecretStr | None = None
+    """Secret of JWT bearer tokens signed with HS256; at least 32 bytes."""
+    jwt_keys: Path | None = None
+    """JWKS file with the public keys of JWT bearer tokens signed with RS256."""
+    jwt_audience: str | None = None
+    """Audience that a JWT must name, when set."""
+    jwt_issuer: str | None = None
+    """Issuer that a JWT must name, when set."""
+    allowed_hosts: str = ""
+    """Names, with commas, by which a server without keys may be called beside localhost and --host."""
+    allowed_origins: str = ""
+    """Other sites, with commas, whose pages may ask a server without keys, e.g. https://example.org."""
+    rate_limit: str = "1200/minute"
+    """Requests that one principal may make of the API, e.g. 20/second; 429 above it."""
+    max_runs: int = Field(64, ge=1)
+    """Questions and uploads that the API works on at once; 429 above it."""
+    max_upload_mb: int = Field(50, ge=1)
+    """Megabytes of an uploaded file; 413 above it."""
+    engine: Literal["inprocess", "process"] | None = None
+    """Where the embedded engine runs: inprocess or process; default: process under `citegraph serve`."""
+    qdrant_url: str | None = Field(None, validation_alias="QDRANT_URL")
+    """Address of a Qdrant server or cluster; default: the embedded engine."""
+    qdrant_api_key: SecretStr | None = Field(None, validation_alias="QDRANT_API_KEY")
+    """Key of the Qdrant server, when it needs one."""
+    embeddings: Literal["static", "minilm", "openai"] = "static"
+    """Dense embedding model: static (256-d, fast), minilm (384-d) or openai (any endpoint)."""
+    embedding_model: str = "text-embedding-3-small"
+    """Model name sent to the embedding endpoint when CITEGRAPH_EMBEDDINGS=openai."""
+    embedding_url: str | None = None
+    """Base URL of the embedding endpoint; default: that of the chat models, with its key."""
+    embedding_key: SecretStr | None = None
+    """Key of the endpoint at CITEGRAPH_EMBEDDING_URL, when it needs one."""
+    reranker: Literal["none", "minilm", "served", "scores", "order"] = "none"
+    """Second stage: none, minilm (local), served (/rerank endpoint), scores or order (chat model)."""
+    rerank_url: str | None = None
+    """Address of a Cohere, Jina or TEI style /rerank endpoint when CITEGRAPH_RERANKER=served."""
+    chunk_tokens: int = Field(900, ge=50, le=8000)
+    """Chunk size in tokens."""
+    ingest_workers: int | None = Field(None, ge=1, le=64)
+    """Processes that read files; default: one a processor. Each file is read under the limits below."""
+    ingest_seconds: float = Field(300.0, gt=0)
+    """Seconds that a file may take until its next document is read; then it is left out."""
+    ingest_memory_mb: int = Field(4096, ge=0)
+    """Memory of a reading process in MB; a file that needs more is left out. 0 is no limit."""
+    ingest_file_mb: int = Field(512, gt=0)
+    """Largest file in MB (JSONL may be larger); an archive may unpack to twice as much."""
+    search_timeout: float = Field(5.0, gt=0)
+    """Seconds allowed for one search over several buckets."""
+    openai_api_key: SecretStr | None = Field(None, validation_alias="OPENAI_API_KEY")
+    """Key of the OpenAI-compatible endpoint; without a model name the twins answer."""
     openai_base_url: str | None = Field(
-        None,
-        validation_alias=AliasChoices("OPENAI_BASE_URL", "OPENAI_API_BASE"),
-        description="Base URL of the OpenAI-compatible endpoint; default: OpenAI's own.",
+        None, validation_alias=AliasChoices("OPENAI_BASE_URL", "OPENAI_API_BASE")
     )
-    mode: Literal["agentic", "single"] = Field(
-        "agentic",
-        validation_alias="CITEGRAPH_MODE",
-        description="What a run does that does not say: agentic, or single (one pass; a switch for emergencies).",
-    )
-    model: str | None = Field(
-        None,
-        validation_alias="CITEGRAPH_MODEL",
-        description="Chat model of every step; empty: no model is called, the deterministic twins answer.",
-    )
-    step_models: dict[str, dict[str, str | float | int]] = Field(
-        default_factory=dict,
-        validation_alias="CITEGRAPH_STEP_MODELS",
-        description='Overrides per step as JSON, e.g. {"compose": {"model": "gpt-5", "timeout": 60}}.',
-    )
-    endpoints: dict[str, dict[str, str]] = Field(
-        default_factory=dict,
-        validation_alias="CITEGRAPH_ENDPOINTS",
-        description='Endpoints that a step or a run may choose by name, as JSON: {"fast": {"base_url": "https://...", "api_key": "..."}}.',
-        repr=False,
-    )
-    model_timeout: float = Field(
-        30.0,
-        gt=0,
-        validation_alias="CITEGRAPH_MODEL_TIMEOUT",
-        description="Seconds allowed for one model call.",
-    )
-    prompts: dict[str, str] = Field(
-        default_factory=dict,
-        validation_alias="CITEGRAPH_PROMPTS",
-        description='Instructions of your own per step as JSON: {"compose": "FILE or package.module:function"}.',
-    )
-    parts: dict[str, str] = Field(
-        default_factory=dict,
-        validation_alias="CITEGRAPH_PARTS",
-        description='Parts of your own as JSON, e.g. {"router": "package.module:name"}; see docs/parts.md for the kinds.',
-    )
-    prompt_tokens: dict[str, int] = Field(
-        default_factory=dict,
-        validation_alias="CITEGRAPH_PROMPT_TOKENS",
-        description='Longest prompt by start of the model name as JSON, e.g. {"gpt": 100000, "*": 8000}.',
-    )
-    prices: dict[str, dict[str, float]] = Field(
-        default_factory=dict,
-        validation_alias="CITEGRAPH_PRICES",
-        description='Money per million tokens as JSON, e.g. {"gpt-5": {"input": 1.25, "output": 10}}; "*": others.',
-    )
-    cache: bool = Field(
-        True,
-        validation_alias="CITEGRAPH_CACHE",
-        description="Keep results of searches, rerankers and planning steps by their exact key: true or false.",
-    )
-    trace_text: bool = Field(
-        False,
-        validation_alias="CITEGRAPH_TRACE_TEXT",
-        description="Send questions, passages and answers to LangSmith, not only ids and counts: true or false.",
-    )
-    otlp_endpoint: str | None = Field(
-        None,
-        validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT",
-        description="Where OpenTelemetry spans go by OTLP over HTTP, e.g. http://localhost:4318; empty: nowhere.",
-    )
-    log_format: Literal["text", "json"] = Field(
-        "text",
-        validation_alias="CITEGRAPH_LOG_FORMAT",
-        description="Form of the server's log lines: text or json; neither holds text of questions or documents.",
-    )
-    debug: bool = Field(
-        False,
-        validation_alias="CITEGRAPH_DEBUG",
-        description="Show where an error of the command line came from: true or false.",
-    )
+    """Base URL of the OpenAI-compatible endpoint; default: OpenAI's own."""
+    mode: Literal["agentic", "single"] = "agentic"
+    """What a run does that does not say: agentic, or single (one pass; a switch for emergencies)."""
+    model: str | None = None
+    """Chat model of every step; empty: no model is called, the deterministic twins answer."""
+    step_models: dict[str, dict[str, str | float | int]] = {}
+    """Overrides per step as JSON, e.g. {"compose": {"model": "gpt-5", "timeout": 60}}."""
+    endpoints: dict[str, dict[str, str]] = Field({}, repr=False)
+    """Endpoints that a step or a run may choose by name, as JSON: {"fast": {"base_url": "https://...", "api_key": "..."}}."""
+    model_timeout: float = Field(30.0, gt=0)
+    """Seconds allowed for one model call."""
+    prompts: dict[str, str] = {}
+    """Instructions of your own per step as JSON: {"compose": "FILE or package.module:function"}."""
+    parts: dict[str, str] = {}
+    """Parts of your own as JSON, e.g. {"router": "package.module:name"}; see docs/parts.md for the kinds."""
+    prompt_tokens: dict[str, int] = {}
+    """Longest prompt by start of the model name as JSON, e.g. {"gpt": 100000, "*": 8000}."""
+    prices: dict[str, dict[str, float]] = {}
+    """Money per million tokens as JSON, e.g. {"gpt-5": {"input": 1.25, "output": 10}}; "*": others."""
+    cache: bool = True
+    """Keep results of searches, rerankers and planning steps by their exact key: true or false."""
+    trace_text: bool = False
+    """Send questions, passages and answers to LangSmith, not only ids and counts: true or false."""
+    otlp_endpoint: str | None = Field(None, validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT")
+    """Where OpenTelemetry spans go by OTLP over HTTP, e.g. http://localhost:4318; empty: nowhere."""
+    log_format: Literal["text", "json"] = "text"
+    """Form of the server's log lines: text or json; neither holds text of questions or documents."""
+    debug: bool = False
+    """Show where an error of the command line came from: true or false."""
 
     @property
     def nothing_stored(self) -> bool:

@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -103,16 +103,6 @@ class _Lines:
             say(f"{self._title}: {done}/{total} ({_short(rate)}/s{left})")
 
 
-class Steps(Protocol):
-    """Shows the steps of a run while it works."""
-
-    def __call__(self, event: "Event") -> None:
-        """Show one event."""
-
-    def pause(self) -> None:
-        """Free the terminal for a question."""
-
-
 def step_line(event: "Event") -> str:
     """Return an event as one line, "" when it says nothing to people."""
     if event["event"] == "tool":
@@ -128,8 +118,8 @@ def step_line(event: "Event") -> str:
     return "" if event["step"] in {"search", "clarify"} else event["step"]
 
 
-class PlainSteps:
-    """One line a step."""
+class Steps:
+    """Shows the steps of a run while it works: one line each."""
 
     def __call__(self, event: "Event") -> None:
         """Show one event."""
@@ -137,17 +127,17 @@ class PlainSteps:
             say(line)
 
     def pause(self) -> None:
-        """Nothing to free."""
+        """Free the terminal for a question."""
 
 
-class SilentSteps(PlainSteps):
+class SilentSteps(Steps):
     """Shows nothing."""
 
     def __call__(self, event: "Event") -> None:
         """Show nothing."""
 
 
-class LiveSteps:
+class LiveSteps(Steps):
     """A spinner with the current step, then the answer as it is written; steps that told something stay above it.
 
     What is written is not verified yet, so it goes when the run ends: the answer itself is printed after it.
@@ -191,7 +181,7 @@ def make_steps(*, quiet: bool) -> Steps:
     """Return how this process shows steps."""
     if quiet:
         return SilentSteps()
-    return LiveSteps() if sys.stderr.isatty() else PlainSteps()
+    return LiveSteps() if sys.stderr.isatty() else Steps()
 
 
 def write(text: str) -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any
 
 from citegraph.run.answer_types import Answer
 from evals.question_files import Question, first_row
@@ -15,25 +15,14 @@ from evals.scoring import Outcome, count_bad_citations, misses, score
 if TYPE_CHECKING:
     from citegraph.corpus.records.documents import DocumentStore
     from citegraph.run.context import Context
+    from graph.session import Session
 
 Progress = Callable[[int, int, str], None]
 
 
-class Asked(Protocol):
-    """The part of `graph.session.Session` that an evaluation needs."""
-
-    async def ask(
-        self, question: str, *, thread_id: str | None = None, context: "Context | None" = None
-    ) -> Answer:
-        """Answer a question in a thread."""
-
-    async def reply(self, thread_id: str, reply: Any, *, context: "Context | None" = None) -> Answer:
-        """Answer a thread's clarification."""
-
-
 async def run_questions(
     questions: Sequence[Question],
-    session: Asked,
+    session: "Session",
     documents: "DocumentStore",
     *,
     context: "Context | None" = None,
@@ -62,7 +51,7 @@ async def run_questions(
     return outcomes
 
 
-async def run_question(question: Question, session: Asked, context: "Context | None" = None) -> Outcome:
+async def run_question(question: Question, session: "Session", context: "Context | None" = None) -> Outcome:
     """Run the turns of one question; a clarification gets the row's reply, once a row."""
     began = time.perf_counter()
     answers: list[Answer] = []

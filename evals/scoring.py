@@ -10,18 +10,8 @@ from evals.answer_matching import share_contained
 from evals.question_files import Question
 
 MEASURES = (
-    "routing",
-    "document_precision",
-    "document_recall",
-    "document_f1",
-    "answer",
-    "behaviour",
-    "citation_precision",
-    "citation_recall",
-    "calls",
-    "tokens",
-    "tool_calls",
-    "seconds",
+    *("routing", "document_precision", "document_recall", "document_f1", "answer", "behaviour"),
+    *("citation_precision", "citation_recall", "calls", "tokens", "tool_calls", "seconds"),
 )
 WHOLE_SETS = frozenset({"list", "compute"})
 

@@ -6,27 +6,7 @@ from citegraph.run.events import StepSeen
 
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 HITS = (0, 1, 2, 5, 10, 20, 50, 100, 300)
-SCORES = (
-    0.01,
-    0.02,
-    0.03,
-    0.05,
-    0.07,
-    0.1,
-    0.15,
-    0.2,
-    0.3,
-    0.4,
-    0.5,
-    0.6,
-    0.7,
-    0.8,
-    0.9,
-    1.0,
-    2.0,
-    5.0,
-    10.0,
-)
+SCORES = (*(0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2), *(n / 10 for n in range(3, 11)), 2.0, 5.0, 10.0)
 """Fused ranks give 0.01 to 0.12 (an identifier adds 1), rerankers and similarities 0 to 1 or to 10."""
 MISHAPS = ("fallback", "out of time", "failed")
 """Kinds of the notes that a failed step leaves."""

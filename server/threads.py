@@ -5,61 +5,42 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import (
-    Column,
-    ColumnElement,
-    Double,
-    Index,
-    Integer,
-    MetaData,
-    Select,
-    String,
-    Table,
-    Text,
-    and_,
-    delete,
-    exists,
-    func,
-    insert,
-    or_,
-    select,
-    update,
-)
+import sqlalchemy as sa
 
-from citegraph.corpus.records.database import create_tables, execute_all, open_database, translated
+from citegraph.corpus.records.database import create_tables, execute_all, fetched, open_database, translated
 from graph.session import UnknownThread
 from server.schemas import Thread
 
 TITLE = 200
 
-_metadata = MetaData()
-_threads = Table(
+_metadata = sa.MetaData()
+_threads = sa.Table(
     "threads",
     _metadata,
-    Column("thread_id", String(64), primary_key=True),
-    Column("owner", String(200), nullable=False),
-    Column("title", String(TITLE), nullable=False),
-    Column("created", Double, nullable=False),
-    Column("updated", Double, nullable=False),
-    Index("threads_of_owner", "owner", "updated"),
+    sa.Column("thread_id", sa.String(64), primary_key=True),
+    sa.Column("owner", sa.String(200), nullable=False),
+    sa.Column("title", sa.String(TITLE), nullable=False),
+    sa.Column("created", sa.Double, nullable=False),
+    sa.Column("updated", sa.Double, nullable=False),
+    sa.Index("threads_of_owner", "owner", "updated"),
 )
-_asked = Table(
+_asked = sa.Table(
     "thread_questions",
     _metadata,
-    Column("number", Integer, primary_key=True, autoincrement=True),
-    Column("thread_id", String(64), nullable=False),
-    Column("text", Text, nullable=False),
-    Index("thread_questions_of", "thread_id"),
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("thread_id", sa.String(64), nullable=False),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.Index("thread_questions_of", "thread_id"),
 )
-_ratings = Table(
+_ratings = sa.Table(
     "thread_ratings",
     _metadata,
-    Column("thread_id", String(64), primary_key=True),
-    Column("run_id", String(64), primary_key=True),
-    Column("score", Integer, nullable=False),
-    Column("comment", Text, nullable=False),
+    sa.Column("thread_id", sa.String(64), primary_key=True),
+    sa.Column("run_id", sa.String(64), primary_key=True),
+    sa.Column("score", sa.Integer, nullable=False),
+    sa.Column("comment", sa.Text, nullable=False),
 )
-_leaving = Table("threads_leaving", _metadata, Column("thread_id", String(64), primary_key=True))
+_leaving = sa.Table("threads_leaving", _metadata, sa.Column("thread_id", sa.String(64), primary_key=True))
 
 
 class ThreadBook:
@@ -78,23 +59,25 @@ class ThreadBook:
         """Enter a new thread; written before its first run, so that no thread is ever without an owner."""
         now = time.time()
         row = {"thread_id": thread_id, "owner": owner, "title": title[:TITLE], "created": now, "updated": now}
-        self._write(insert(_threads).values(row), insert(_asked).values(thread_id=thread_id, text=title))
+        self._write(
+            sa.insert(_threads).values(row), sa.insert(_asked).values(thread_id=thread_id, text=title)
+        )
 
     def rename(self, thread_id: str, owner: str, title: str) -> Thread:
         """Give a thread of an owner another title; raises as `use` does."""
         self.get(thread_id, owner)
-        self._write(update(_threads).where(_threads.c.thread_id == thread_id).values(title=title[:TITLE]))
+        self._write(sa.update(_threads).where(_threads.c.thread_id == thread_id).values(title=title[:TITLE]))
         return self.get(thread_id, owner)
 
     def rate(self, thread_id: str, run_id: str, score: int, comment: str) -> None:
         """Keep what the reader thought of a run's answer: 1 good, -1 bad, 0 takes it back."""
-        this = and_(_ratings.c.thread_id == thread_id, _ratings.c.run_id == run_id)
+        this = sa.and_(_ratings.c.thread_id == thread_id, _ratings.c.run_id == run_id)
         row = {"thread_id": thread_id, "run_id": run_id, "score": score, "comment": comment}
-        self._write(delete(_ratings).where(this), *([insert(_ratings).values(row)] if score else []))
+        self._write(sa.delete(_ratings).where(this), *([sa.insert(_ratings).values(row)] if score else []))
 
     def ratings(self, thread_id: str) -> dict[str, int]:
         """Return the score of each run of a thread that was rated."""
-        rated = select(_ratings.c.run_id, _ratings.c.score).where(_ratings.c.thread_id == thread_id)
+        rated = sa.select(_ratings.c.run_id, _ratings.c.score).where(_ratings.c.thread_id == thread_id)
         return {row.run_id: row.score for row in self._rows(rated)}
 
     def enter(self, thread_id: str | None, owner: str, question: str) -> str:
@@ -104,7 +87,7 @@ class ThreadBook:
             self.start(thread_id, owner, question)
         else:
             self.use(thread_id, owner)
-            self._write(insert(_asked).values(thread_id=thread_id, text=question))
+            self._write(sa.insert(_asked).values(thread_id=thread_id, text=question))
         return thread_id
 
     def use(self, thread_id: str, owner: str) -> None:
@@ -114,7 +97,7 @@ class ThreadBook:
             UnknownThread: there is none of that id, or it is somebody else's: the two cannot be told apart.
         """
         self.get(thread_id, owner)
-        self._write(update(_threads).where(_threads.c.thread_id == thread_id).values(updated=time.time()))
+        self._write(sa.update(_threads).where(_threads.c.thread_id == thread_id).values(updated=time.time()))
 
     def get(self, thread_id: str, owner: str) -> Thread:
         """Return a thread of an owner; raises as `use` does."""
@@ -132,7 +115,7 @@ class ThreadBook:
         """
         chosen = _of(owner, text)
         ordered = _listed().where(chosen).order_by(_threads.c.updated.desc(), _threads.c.thread_id)
-        counted = select(func.count()).select_from(_threads).where(chosen)
+        counted = sa.select(sa.func.count()).select_from(_threads).where(chosen)
         return self._read(ordered.limit(limit).offset(offset)), int(self._rows(counted)[0][0])
 
     def delete(self, thread_id: str) -> None:
@@ -141,39 +124,35 @@ class ThreadBook:
         From now on it is nobody's; that its steps are still to be deleted is kept until `forgotten`.
         """
         tables = (_asked, _ratings, _threads, _leaving)
-        gone = (delete(table).where(table.c.thread_id == thread_id) for table in tables)
-        self._write(*gone, insert(_leaving).values(thread_id=thread_id))
+        gone = (sa.delete(table).where(table.c.thread_id == thread_id) for table in tables)
+        self._write(*gone, sa.insert(_leaving).values(thread_id=thread_id))
 
     def leaving(self) -> list[str]:
         """Return the ids of deleted threads of which steps may be kept, as after a kill."""
-        return [row.thread_id for row in self._rows(select(_leaving.c.thread_id))]
+        return [row.thread_id for row in self._rows(sa.select(_leaving.c.thread_id))]
 
     def forgotten(self, thread_id: str) -> None:
         """Note that nothing is left of a deleted thread."""
-        self._write(delete(_leaving).where(_leaving.c.thread_id == thread_id))
+        self._write(sa.delete(_leaving).where(_leaving.c.thread_id == thread_id))
 
     def _read(self, query: Any) -> list[Thread]:
         return [Thread(**row._asdict()) for row in self._rows(query)]
 
-    def _rows(self, query: Select[Any]) -> Sequence[Any]:
-        def run() -> Sequence[Any]:
-            with self._engine.connect() as connection:
-                return connection.execute(query).all()
-
-        return translated(run)
+    def _rows(self, query: sa.Select[Any]) -> Sequence[Any]:
+        return fetched(self._engine, query).all()
 
     def _write(self, *statements: Any) -> None:
         """Execute statements in one transaction, so that a kill leaves all or nothing of them."""
         execute_all(self._engine, statements)
 
 
-def _of(owner: str, text: str) -> ColumnElement[bool]:
+def _of(owner: str, text: str) -> sa.ColumnElement[bool]:
     mine = _threads.c.owner == owner
     if not text:
         return mine
-    said = and_(_asked.c.thread_id == _threads.c.thread_id, _asked.c.text.icontains(text, autoescape=True))
-    return and_(mine, or_(_threads.c.title.icontains(text, autoescape=True), exists().where(said)))
+    said = sa.and_(_asked.c.thread_id == _threads.c.thread_id, _asked.c.text.icontains(text, autoescape=True))
+    return sa.and_(mine, sa.or_(_threads.c.title.icontains(text, autoescape=True), sa.exists().where(said)))
 
 
-def _listed() -> Select[Any]:
-    return select(_threads.c.thread_id, _threads.c.title, _threads.c.created, _threads.c.updated)
+def _listed() -> sa.Select[Any]:
+    return sa.select(_threads.c.thread_id, _threads.c.title, _threads.c.created, _threads.c.updated)

@@ -36,7 +36,6 @@ ALLOWED = {
         "nodes/route.py: between",
     ),
     "codes of languages": (
-        "citegraph/corpus/index/collection_record.py: ar",
         "citegraph/corpus/index/collection_record.py: chinese",
         "citegraph/corpus/readers/images/recognition.py: eng",
         "citegraph/language/cldr.py: de",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, cast
 
-from citegraph.answer.cells import json_cell
+from citegraph.answer.cells import json_cell, made_number
 from citegraph.answer.row_statements import rows_draft
 from citegraph.answer.set_statements import computed, listed
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
@@ -146,7 +146,7 @@ def of_query(corpus: Corpus, call: ToolCall, scope: Scope, context: Context) -> 
 def numbers_of(corpus: Corpus, query: DocumentQuery) -> list[NumberMade]:
     """Return each number that the database computed, groups included, as it may be stated."""
     result = run_query(corpus.annotations, query)
-    numbers = [number_made(str(result.matched), "", "count", f"{result.matched} documents matched")]
+    numbers = [made_number(str(result.matched), "count", f"{result.matched} documents matched", [], [], "")]
     columns = [aggregate.name for aggregate in query.aggregate] or ["count"]
     for row in result.rows:
         of = ", ".join(f"{name} {json_cell(row.get(name))}" for name in result.columns if name not in columns)
@@ -156,20 +156,8 @@ def numbers_of(corpus: Corpus, query: DocumentQuery) -> list[NumberMade]:
                 continue
             amount = value["amount"] if isinstance(value, dict) else value
             unit = str(value.get("currency") or value.get("unit") or "") if isinstance(value, dict) else ""
-            operation = name.split("_")[0]
+            operation: Any = name.split("_")[0]
             text = str(amount) if operation == "count" else number_text(amount)
             formula = f"{name} over {result.matched} documents" + (f" ({of})" if of else "")
-            numbers.append(number_made(text, unit, operation, formula))
+            numbers.append(made_number(text, operation, formula, [], [], unit))
     return numbers
-
-
-def number_made(value: str, unit: str, operation: Any, formula: str) -> NumberMade:
-    """Return a number of the database as a derivation that verification takes as computed."""
-    return {
-        "value": value,
-        "unit": unit,
-        "operation": operation,
-        "formula": formula,
-        "inputs": [],
-        "doc_ids": [],
-    }

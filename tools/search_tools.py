@@ -11,11 +11,10 @@ from pydantic import BaseModel, Field
 from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import Clause, Filters, Operator, filtered_fields
 from citegraph.corpus.index.collection_record import SECTIONS
-from citegraph.corpus.index.index_protocol import Index, Mode, SearchRequest
+from citegraph.corpus.index.index_protocol import Mode, SearchRequest
 from citegraph.corpus.index.rerankers import DEPTH
 from citegraph.corpus.index.searcher import (
     POOL,
-    Cached,
     SearchFailure,
     diversified,
     narrowing,
@@ -77,8 +76,7 @@ class SearchResult:
 class PassageQuery:
     """What one search asks of one or several buckets; `filters` are already checked, per bucket.
 
-    `principal` is for whom it is made: it parts the cache, nothing else. `mmr` is the weight of relevance
-    against difference, None for relevance alone.
+    `mmr` is the weight of relevance against difference, None for relevance alone.
     """
 
     buckets: tuple[str, ...]
@@ -89,7 +87,6 @@ class PassageQuery:
     phrases: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
     top_k: int = 10
-    principal: str = ""
     mmr: float | None = None
 
     def requests(self, corpus: Corpus) -> list[SearchRequest]:
@@ -148,7 +145,7 @@ async def search_passages(
         strict=strict,
         reranker=corpus.reranker,
         searcher=corpus.searcher,
-        cached=kept_searches(corpus.index, query.principal),
+        cached=corpus.index.searches if isinstance(corpus.index, VersionedIndex) else None,
     )
     hits, failed = found.hits, list(found.failed)
     if query.mmr is not None and corpus.embedder is not None:
@@ -159,12 +156,6 @@ async def search_passages(
         except CitegraphError as error:
             failed.append(SearchFailure("", f"not chosen for difference: {error}"))
     return SearchResult(tuple(hits[: query.top_k]), tuple(failed), cache_hits=found.cache_hits)
-
-
-def kept_searches(index: Index, principal: str) -> Cached | None:
-    """Return the cache of an index for a principal, None when it has none."""
-    cache = index.searches if isinstance(index, VersionedIndex) else None
-    return None if cache is None else Cached(cache, principal)
 
 
 def checked_filters(

@@ -26,17 +26,15 @@ class GoldSet:
     skip: Mapping[str, Callable[[Mapping[str, Any]], bool]] = field(default_factory=dict)
 
 
-EINVOICE = {
-    "invoice_number": "invoice_number",
-    "invoice_date": "date",
-    "due_date": "due_date",
-    "vendor_name": "seller",
-    "customer_name": "buyer",
-    "currency": "currency",
-    "net_amount": "net",
-    "tax_amount": "tax",
-    "total_amount": "total",
-}
+def named(text: str) -> dict[str, str]:
+    """Return field -> column of a text like "title governing_law=law"; a field alone is its column."""
+    return {field: column or field for field, _, column in (one.partition("=") for one in text.split())}
+
+
+EINVOICE = named(
+    """invoice_number invoice_date=date due_date vendor_name=seller customer_name=buyer
+currency net_amount=net tax_amount=tax total_amount=total"""
+)
 RECEIPT = {"vendor_name": "company", "invoice_date": "date", "total_amount": "total"}
 SETS = {
     "einvoices": GoldSet("invoices_einvoice", "invoices", EINVOICE),
@@ -48,13 +46,7 @@ SETS = {
     "contracts": GoldSet(
         "contracts_cuad",
         "contracts",
-        {
-            "title": "title",
-            "parties": "parties",
-            "agreement_date": "agreement_date",
-            "effective_date": "effective_date",
-            "governing_law": "governing_law",
-        },
+        named("title parties agreement_date effective_date governing_law"),
         skip={
             "agreement_date": lambda row: row.get("agreement_date_span_check") == "disagrees",
             "effective_date": lambda row: row.get("effective_date_span_check") == "disagrees",
@@ -63,12 +55,7 @@ SETS = {
     "ndas": GoldSet(
         "contracts_kleister_nda",
         "contracts",
-        {
-            "parties": "parties",
-            "effective_date": "effective_date",
-            "governing_law": "jurisdiction",
-            "term": "term",
-        },
+        named("parties effective_date governing_law=jurisdiction term"),
     ),
     "safety_sheets": GoldSet(
         "datasheets_sds_de",
@@ -78,40 +65,20 @@ SETS = {
     "x509": GoldSet(
         "certificates_x509",
         "certificates",
-        {
-            "subject": "common_name",
-            "organization": "organization",
-            "organizational_unit": "organizational_unit",
-            "country": "country",
-            "issuer": "issuer",
-            "serial_number": "serial_hex",
-            "valid_from": "not_before",
-            "valid_until": "not_after",
-            "validity": "validity_years",
-            "key_type": "key_type",
-            "key_bits": "key_bits",
-            "curve": "curve",
-            "signature_hash": "signature_hash",
-            "x509_version": "version",
-            "fingerprint": "sha256",
-        },
+        named(
+            """subject=common_name organization organizational_unit country issuer
+serial_number=serial_hex valid_from=not_before valid_until=not_after
+validity=validity_years key_type key_bits curve signature_hash x509_version=version
+fingerprint=sha256"""
+        ),
     ),
     "advisories": GoldSet(
         "generic_rustsec_advisories",
         "generic",
-        {
-            "title": "title",
-            "package": "package",
-            "published_date": "date",
-            "categories": "categories",
-            "keywords": "keywords",
-            "cvss": "cvss",
-            "identifiers": "aliases",
-            "fixed_versions": "patched",
-            "unaffected_versions": "unaffected",
-            "affected_functions": "affected_functions",
-            "url": "url",
-        },
+        named(
+            """title package published_date=date categories keywords cvss identifiers=aliases
+fixed_versions=patched unaffected_versions=unaffected affected_functions url"""
+        ),
         front_matter=True,
     ),
 }

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from benches.documents.extraction_bench import SURE, TODAY, Score, agrees, as_read
+from benches.documents.extraction_sets import named
 from citegraph.corpus.extraction.engine import extract_document
 from citegraph.corpus.records.extracted.found import FoundRow
 from citegraph.corpus.records.extracted.settle import settle
@@ -26,57 +27,19 @@ from citegraph.corpus.schema.field import Value
 from citegraph.language.terms import words
 
 LABELS = Path(__file__).parents[1] / "first_looks" / "documents-2026-11-29g.jsonl"
-FIELDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "invoices": {
-        "number": ("invoice_number",),
-        "date": ("invoice_date",),
-        "due_date": ("due_date",),
-        "seller": ("vendor_name",),
-        "buyer": ("customer_name",),
-        "currency": ("currency",),
-        "net": ("net_amount",),
-        "tax": ("tax_amount",),
-        "total": ("total_amount",),
-    },
-    "contracts": {
-        "title": ("title",),
-        "kind": ("contract_type",),
-        "parties": ("parties",),
-        "date": ("agreement_date", "contract_date"),
-        "effective_date": ("effective_date", "contract_date"),
-        "end_date": ("expiration_date",),
-        "term": ("term",),
-        "notice_period": ("notice_period",),
-        "governing_law": ("governing_law",),
-    },
-    "datasheets": {
-        "title": ("title",),
-        "product": ("product",),
-        "manufacturer": ("manufacturer",),
-        "revision": ("revision",),
-        "date": ("document_date", "revision_date"),
-        "package": ("package",),
-    },
-    "certificates": {
-        "product": ("subject",),
-        "subject": ("subject",),
-        "holder": ("organization",),
-        "issuer": ("issuer",),
-        "number": ("certificate_id", "serial_number"),
-        "standards": ("standards",),
-        "valid_from": ("valid_from",),
-        "valid_until": ("valid_until",),
-    },
-    "generic": {
-        "title": ("title",),
-        "date": ("published_date", "effective_date"),
-        "author": ("author",),
-        "from": ("author",),
-        "to": ("recipients",),
-        "subject": ("title",),
-        "kind": ("document_type",),
-        "reference": ("reference_number",),
-    },
+FIELDS = {
+    bucket: {key: tuple(fields.split("|")) for key, fields in named(said).items()}
+    for bucket, said in {
+        "invoices": """number=invoice_number date=invoice_date due_date seller=vendor_name buyer=customer_name currency
+            net=net_amount tax=tax_amount total=total_amount""",
+        "contracts": """title kind=contract_type parties date=agreement_date|contract_date term notice_period
+            effective_date=effective_date|contract_date end_date=expiration_date governing_law""",
+        "datasheets": "title product manufacturer revision date=document_date|revision_date package",
+        "certificates": """product=subject subject holder=organization issuer number=certificate_id|serial_number
+            standards valid_from valid_until""",
+        "generic": """title date=published_date|effective_date author from=author to=recipients subject=title
+            kind=document_type reference=reference_number""",
+    }.items()
 }
 """Key of the labels -> fields of the bucket, any of which may hold it."""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from citegraph.citations import word_differences
-from citegraph.citations.fact_matching import Slot, View, facts_agree, family, fit, view
+from citegraph.citations.fact_matching import Slot, View, as_token, facts_agree, family, fit, view
 from citegraph.citations.facts import Fact, Name
 from citegraph.citations.figures.rows import Rows
 from citegraph.language import claim_cues
@@ -209,7 +209,7 @@ def _check_values(work: _Work) -> None:
             work.found += 1
             _check_bound(work, fact, hits)
             _check_line(work, fact, hits)
-        elif _as_token(fact, passage.view.text) or any(
+        elif as_token(fact, passage.view.text) or any(
             facts_agree(fact, s, passage.around, about=about) for s in passage.annotations
         ):
             work.found += 1
@@ -237,24 +237,6 @@ def _check_values(work: _Work) -> None:
 
 def _show(fact: Fact) -> str:
     return f'"{" ".join(fact.text.split())}"'
-
-
-def _as_token(fact: Fact, text: str) -> bool:
-    """Tell whether an identifier stands in the text as a whole token even where the reader cut it
-    otherwise.
-    """
-    if fact.kind != "identifier":
-        return False
-    low, key = text.casefold(), fact.key
-    at = low.find(key)
-    while at >= 0:
-        before, after = low[at - 1 : at], low[at + len(key) : at + len(key) + 1]
-        following = low[at + len(key) : at + len(key) + 2]
-        glued = after.isalnum() or (after in "-_/.:" and following[1:].isalnum() and after != "")
-        if not before.isalnum() and before not in ("-", "_", "/", ".") and not glued:
-            return True
-        at = low.find(key, at + 1)
-    return False
 
 
 def _may_stand_elsewhere(fact: Fact) -> bool:

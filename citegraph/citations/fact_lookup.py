@@ -8,7 +8,7 @@ from functools import cache
 from itertools import pairwise
 
 from citegraph.citations.cited_pool import Pool, units_of
-from citegraph.citations.fact_matching import View, facts_agree, family, view
+from citegraph.citations.fact_matching import View, as_token, facts_agree, family, view
 from citegraph.citations.facts import Fact, hard_facts, uses_comma_decimals, with_unit
 from citegraph.citations.figures.arithmetic import IN_CLAIM, Operand, Result, compute
 from citegraph.citations.figures.tables import BAR, heads_of, units_of_cells
@@ -347,23 +347,6 @@ def shown_as_computed(claim: View, fact: Fact, stated: Stated) -> bool:
         return True
     result = compute(fact, [*operands, *(Operand(f, -1, named=True) for f in stated.said)])
     return result is not None and len(result.operands) == 2 and bool(re.search(r" [-+] ", result.formula))
-
-
-def as_token(fact: Fact, text: str) -> bool:
-    """Tell whether an identifier stands in the text as a whole token even where the reader cut it otherwise."""
-    leading_zero = fact.printed[:1] == "0" and fact.printed.isdigit()  # the last digits of a card: "..0917"
-    if fact.kind != "identifier" and not leading_zero:
-        return False
-    low, key = text.casefold(), fact.key or fact.printed
-    at = low.find(key)
-    while at >= 0:
-        before, after = low[at - 1 : at], low[at + len(key) : at + len(key) + 1]
-        following = low[at + len(key) : at + len(key) + 2]
-        glued = after.isalnum() or (after in "-_/.:" and following[1:].isalnum() and after != "")
-        if not before.isalnum() and (before not in ("-", "_", "/", ".") or leading_zero) and not glued:
-            return True
-        at = low.find(key, at + 1)
-    return False
 
 
 def stated_in(pool: Pool, evidence: Sequence[int], asked: Sequence[Fact] = ()) -> Stated:

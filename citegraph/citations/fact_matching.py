@@ -82,23 +82,7 @@ def view(text: str, comma_decimal: bool | None = None) -> View:
     return View(text, comma_decimal)
 
 
-_QUOTES = str.maketrans(
-    {
-        "’": "'",
-        "‘": "'",
-        '"': "'",
-        "“": "'",
-        "”": "'",
-        "„": "'",
-        "«": "'",
-        "»": "'",
-        "–": "-",
-        "—": "-",
-        "\u00a0": " ",
-        "\u202f": " ",
-        "\u00ad": "",
-    }
-)
+_QUOTES = str.maketrans('’‘"“”„«»–—\u00a0\u202f', "''''''''--  ", "\u00ad")
 
 
 @lru_cache(maxsize=4096)
@@ -427,3 +411,20 @@ def _run(mine: list[str | frozenset[str]], theirs: list[str | frozenset[str]]) -
 def fit(one: Slot, other: Slot) -> float:
     """Return how alike the surroundings of two slots are, 0 when no neighbour is shared."""
     return _run(one.left, other.left) + _run(one.right, other.right)
+
+
+def as_token(fact: Fact, text: str) -> bool:
+    """Tell whether an identifier stands in the text as a whole token even where the reader cut it otherwise."""
+    leading_zero = fact.printed[:1] == "0" and fact.printed.isdigit()  # the last digits of a card: "..0917"
+    if fact.kind != "identifier" and not leading_zero:
+        return False
+    low, key = text.casefold(), fact.key or fact.printed
+    at = low.find(key)
+    while at >= 0:
+        before, after = low[at - 1 : at], low[at + len(key) : at + len(key) + 1]
+        following = low[at + len(key) : at + len(key) + 2]
+        glued = after.isalnum() or (after in "-_/.:" and following[1:].isalnum() and after != "")
+        if not before.isalnum() and (before not in ("-", "_", "/", ".") or leading_zero) and not glued:
+            return True
+        at = low.find(key, at + 1)
+    return False

@@ -113,7 +113,6 @@ class Citation:
         name: the file's name, or the document id when the file is not known.
         page: number of the page in the file, None when unknown; `page_label` is what is printed on it ("iv").
         quote: the span's text; `start` and `end` are its offsets in the document's text, -1 when unknown.
-        claims: indices of the claims in the report that rest on the span.
     """
 
     doc_id: str
@@ -126,7 +125,6 @@ class Citation:
     start: int
     end: int
     url: str | None = None
-    claims: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         """Return "Contract_A.pdf (page 5)", without the page when it is unknown."""

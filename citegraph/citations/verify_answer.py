@@ -111,7 +111,6 @@ class _Held:
     finding: Finding | None
     reason: str
     formula: str = ""
-    by_code: bool = False
 
 
 _SHORTENED = re.compile(r"(?<![\w.-])[A-ZÄÖÜ]{4,}(?!\w)")
@@ -417,7 +416,6 @@ class _Run:
                 finding,
                 f"computed: {formula or '; '.join(by_code.values())}",
                 formula,
-                by_code=True,
             )
         return self._by_words(query, evidence, looked, finding, formula, least)
 

@@ -16,11 +16,6 @@ WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d[\d.,]*\d|\d")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
-def word_list(text: str) -> list[str]:
-    """Return the words of a list that is written as running text."""
-    return text.split()
-
-
 _EMPTY = LEGAL_FORMS - {"company", "corporation"}
 
 

@@ -24,7 +24,6 @@ from citegraph.settings import Settings
 DOCUMENTS, THREADS, UPLOADS, LISTED = "citegraph.sqlite", "threads.sqlite", "uploads", "backup.json"
 STORES = (DOCUMENTS, THREADS)
 """The SQLite files of a home; each is copied as it stands at one moment."""
-BLOCK = 1024 * 1024
 
 
 def back_up(settings: Settings, target: Path) -> dict[str, int]:

@@ -69,102 +69,58 @@ class Context(BaseModel):
     Live objects never go in here: LangGraph builds Studio's form from this JSON schema.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_extra=as_form)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", json_schema_extra=as_form, use_attribute_docstrings=True
+    )
 
-    mode: Annotated[
-        Literal["agentic", "single"] | None,
-        Field(
-            description="single: planned by rules, one round of searches, at most one model call (the answer); "
-            "empty: as CITEGRAPH_MODE says."
-        ),
-    ] = None
-    buckets: Annotated[
-        list[str], Field(description="Search only these buckets; empty: the router chooses.")
-    ] = []
-    filters: Annotated[
-        list[str],
-        Field(
-            description="Hard filters such as 'total_amount>=100' or 'vendor_name=Acme'; never relaxed.",
-            max_length=20,
-        ),
-    ] = []
-    without: Annotated[
-        list[Annotated[str, Field(max_length=100)]],
-        Field(
-            description="Fields of which no filter is inferred from the question, such as 'vendor_name'.",
-            max_length=20,
-        ),
-    ] = []
-    today: Annotated[
-        str | None,
-        Field(description="ISO date that 'last year' and 'before June' refer to; empty: the current date."),
-    ] = None
-    max_rounds: Annotated[int, Field(ge=1, le=20, description="Review rounds before the run composes.")] = 3
-    max_tool_calls: Annotated[int, Field(ge=1, le=100, description="Tool calls of the whole run.")] = 5
-    max_llm_calls: Annotated[int, Field(ge=0, le=200, description="Model calls of the whole run.")] = 12
-    max_tokens: Annotated[
-        int | None, Field(ge=1, description="Model tokens of the whole run, in and out; empty: no limit.")
-    ] = None
-    max_cost: Annotated[
-        float | None,
-        Field(
-            ge=0, description="Money for model calls of the whole run, by CITEGRAPH_PRICES; empty: no limit."
-        ),
-    ] = None
-    max_seconds: Annotated[
-        float, Field(gt=0, le=3600, description="Seconds for the whole run; each call gets what remains.")
-    ] = 120.0
-    evidence_tokens: Annotated[
-        int, Field(ge=200, le=200_000, description="Tokens of evidence kept for the answer.")
-    ] = 6000
-    max_clarifications: Annotated[
-        int, Field(ge=0, le=5, description="Questions back to the user per question; 0 never asks.")
-    ] = 2
-    max_corrections: Annotated[
-        int, Field(ge=0, le=5, description="Times that unsupported claims go back to compose.")
-    ] = 1
-    unsupported: Annotated[
-        Literal["cut", "mark"],
-        Field(description="What happens to a claim that no source supports: cut from the answer, or marked."),
-    ] = "cut"
-    top_k: Annotated[int, Field(ge=1, le=100, description="Hits returned by one search.")] = 10
-    score_threshold: Annotated[
-        float,
-        Field(ge=0, le=1, description="Share of the question's rare words that a hit must cover to count."),
-    ] = 0.3
-    rerank: Annotated[
-        Literal["default", "none", "scores", "order"],
-        Field(
-            description="Order of the passages by a model: its scores, its order, or neither; default: the process's."
-        ),
-    ] = "default"
-    expand: Annotated[
-        Literal["off", "weak", "always"],
-        Field(
-            description="Search with two other wordings too: never, when a search finds little, or always."
-        ),
-    ] = "off"
-    mmr: Annotated[
-        float | None,
-        Field(
-            ge=0,
-            le=1,
-            description="Choose differing passages: weight of relevance against difference, 0.5 is usual; empty: off.",
-        ),
-    ] = None
-    overload: Annotated[
-        int, Field(ge=2, le=100_000, description="Matching documents from which a list asks to be narrowed.")
-    ] = 100
-    list_limit: Annotated[int, Field(ge=1, le=1000, description="Rows printed in a list answer.")] = 100
-    strict_search: Annotated[
-        bool, Field(description="One failing bucket fails the search; off: partial results with a notice.")
-    ] = False
-    models: Annotated[
-        dict[str, StepSettings],
-        Field(
-            description='Model overrides per step, e.g. {"compose": {"model": "gpt-5"}}; "endpoint" names one of the server\'s.'
-        ),
-    ] = {}
+    mode: Literal["agentic", "single"] | None = None
+    """single: planned by rules, one round of searches, at most one model call (the answer); empty: as CITEGRAPH_MODE says."""
+    buckets: list[str] = []
+    """Search only these buckets; empty: the router chooses."""
+    filters: list[str] = Field([], max_length=20)
+    """Hard filters such as 'total_amount>=100' or 'vendor_name=Acme'; never relaxed."""
+    without: list[Annotated[str, Field(max_length=100)]] = Field([], max_length=20)
+    """Fields of which no filter is inferred from the question, such as 'vendor_name'."""
+    today: str | None = None
+    """ISO date that 'last year' and 'before June' refer to; empty: the current date."""
+    max_rounds: int = Field(3, ge=1, le=20)
+    """Review rounds before the run composes."""
+    max_tool_calls: int = Field(5, ge=1, le=100)
+    """Tool calls of the whole run."""
+    max_llm_calls: int = Field(12, ge=0, le=200)
+    """Model calls of the whole run."""
+    max_tokens: int | None = Field(None, ge=1)
+    """Model tokens of the whole run, in and out; empty: no limit."""
+    max_cost: float | None = Field(None, ge=0)
+    """Money for model calls of the whole run, by CITEGRAPH_PRICES; empty: no limit."""
+    max_seconds: float = Field(120.0, gt=0, le=3600)
+    """Seconds for the whole run; each call gets what remains."""
+    evidence_tokens: int = Field(6000, ge=200, le=200_000)
+    """Tokens of evidence kept for the answer."""
+    max_clarifications: int = Field(2, ge=0, le=5)
+    """Questions back to the user per question; 0 never asks."""
+    max_corrections: int = Field(1, ge=0, le=5)
+    """Times that unsupported claims go back to compose."""
+    unsupported: Literal["cut", "mark"] = "cut"
+    """What happens to a claim that no source supports: cut from the answer, or marked."""
+    top_k: int = Field(10, ge=1, le=100)
+    """Hits returned by one search."""
+    score_threshold: float = Field(0.3, ge=0, le=1)
+    """Share of the question's rare words that a hit must cover to count."""
+    rerank: Literal["default", "none", "scores", "order"] = "default"
+    """Order of the passages by a model: its scores, its order, or neither; default: the process's."""
+    expand: Literal["off", "weak", "always"] = "off"
+    """Search with two other wordings too: never, when a search finds little, or always."""
+    mmr: float | None = Field(None, ge=0, le=1)
+    """Choose differing passages: weight of relevance against difference, 0.5 is usual; empty: off."""
+    overload: int = Field(100, ge=2, le=100_000)
+    """Matching documents from which a list asks to be narrowed."""
+    list_limit: int = Field(100, ge=1, le=1000)
+    """Rows printed in a list answer."""
+    strict_search: bool = False
+    """One failing bucket fails the search; off: partial results with a notice."""
+    models: dict[str, StepSettings] = {}
+    """Model overrides per step, e.g. {"compose": {"model": "gpt-5"}}; "endpoint" names one of the server's."""
 
     @field_validator("today")
     @classmethod

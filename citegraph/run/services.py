@@ -2,10 +2,9 @@
 
 import asyncio
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from citegraph.corpus.index.views import SeenIndex
 from citegraph.corpus.records.access import NOBODY, OWNER, Principal, seen_buckets
@@ -289,72 +288,48 @@ SAID = (
 class NoAnnotations:
     """Stands in for the annotations: it knows no values, and raises where an empty answer would be a wrong one."""
 
+    KNOWS: Mapping[str, Callable[[], Any]] = {
+        "get": lambda: None,
+        "values_of": dict,
+        "sources_of": dict,
+        "relaxations": list,
+        "telling_facets": dict,
+    }
+
     def __init__(self, reason: str) -> None:
         self.reason = reason
 
-    def get(self, doc_id: str, bucket: str | None = None) -> None:
-        """Return None: nothing is known of a document."""
-
-    def values_of(self, bucket: str, doc_ids: Any) -> dict[str, Any]:
-        """Return nothing: nothing is known of the documents."""
-        return {}
-
-    def sources_of(self, bucket: str, doc_ids: Any) -> dict[str, Any]:
-        """Return nothing: nothing is known of where values come from."""
-        return {}
-
-    def relaxations(self, bucket: str, filters: Any) -> list[Any]:
-        """Return no weaker filters: there are none applied."""
-        return []
-
-    def telling_facets(self, bucket: str, filters: Any) -> dict[str, Any]:
-        """Return no facets."""
-        return {}
-
     def __getattr__(self, name: str) -> Any:
-        """Return a method that refuses: counts, lists and sums cannot be made up."""
+        """Return a method that knows nothing, or one that refuses: counts, lists and sums cannot be made up."""
 
-        def refuse(*arguments: Any, **named: Any) -> NoReturn:
-            raise Unavailable(self.reason)
+        def answer(*arguments: Any, **named: Any) -> Any:
+            if name not in self.KNOWS:
+                raise Unavailable(self.reason)
+            return self.KNOWS[name]()
 
-        return refuse
+        return answer
 
 
-class NoLinker:
+class NoLinker(NoAnnotations):
     """Stands in for the linker: no name of a question is known."""
 
-    def currencies(self, bucket: str) -> frozenset[str]:
-        """Return none."""
-        return frozenset()
+    KNOWS: Mapping[str, Callable[[], Any]] = {
+        "currencies": frozenset,
+        "coverage": dict,
+        "dates": dict,
+        "find_mentions": list,
+        "begun": lambda: None,
+        "link": list,
+    }
 
-    def coverage(self, bucket: str) -> dict[str, float]:
-        """Return none."""
-        return {}
-
-    def dates(self, bucket: str) -> dict[str, tuple[date, date]]:
-        """Return none."""
-        return {}
-
-    def find_mentions(self, bucket: str, text: str) -> list[Any]:
-        """Return no mentions."""
-        return []
-
-    def begun(self, bucket: str, code: str, *, whole: bool) -> str | None:
-        """Return no field."""
-        return None
-
-    def mentions_in(self, buckets: Any, text: str) -> dict[str, list[Any]]:
+    def mentions_in(self, buckets: Iterable[str], text: str) -> dict[str, list[Any]]:
         """Return no mentions in any bucket."""
         return {name: [] for name in buckets}
-
-    def link(self, *arguments: Any, **named: Any) -> list[Any]:
-        """Return no links."""
-        return []
 
 
 def without_metadata(corpus: Corpus, reason: str = "the metadata store does not answer") -> Corpus:
     """Return the corpus as a run may use it while its metadata store is down."""
-    annotations, linker = NoAnnotations(reason), NoLinker()
+    annotations, linker = NoAnnotations(reason), NoLinker(reason)
     return replace(
         corpus, annotations=cast(Any, annotations), linker=cast(Any, linker), rows=None, tables=None
     )

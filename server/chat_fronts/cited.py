@@ -12,6 +12,7 @@ from fastapi.responses import HTMLResponse
 
 from citegraph.corpus.schema.document import Document, page_at
 from citegraph.run.services import Corpus
+from server.page_files import guarded
 from server.problems import RESPONSES
 from server.routes.browsing import DocumentId, known_document
 from server.running import Server, Who
@@ -24,22 +25,10 @@ STYLE = """body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem a
 h1{font-size:1.2rem}p.where{color:#555}pre{white-space:pre-wrap;overflow-wrap:anywhere;font:inherit}
 mark{background:#ffd60a}img{max-width:100%;border:1px solid #ccc}
 @media (prefers-color-scheme:dark){body{color:#eee;background:#1a1a1a}p.where{color:#aaa}}"""
-POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        f"style-src 'sha256-{base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()}'",
-        "img-src 'self'",
-        "base-uri 'none'",
-        "form-action 'none'",
-        "frame-ancestors 'none'",
-    )
+DIGEST = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
+HEADERS = guarded(
+    f"style-src 'sha256-{DIGEST}'; img-src 'self'; form-action 'none'", Cache_Control="no-store"
 )
-HEADERS = {
-    "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-}
 
 
 @router.get("/cited/{doc_id:path}", response_class=HTMLResponse)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Column, Delete, Double, Index, MetaData, String, Table, delete, insert, select
 
-from citegraph.corpus.records.database import create_tables, execute_all, open_database, translated
+from citegraph.corpus.records.database import create_tables, execute_all, fetched, open_database, translated
 
 _metadata = MetaData()
 _conversations = Table(
@@ -47,13 +47,8 @@ class Conversations:
             .order_by(_conversations.c.updated.desc())
             .limit(1)
         )
-
-        def run() -> str | None:
-            with self._engine.connect() as connection:
-                found: str | None = connection.execute(query).scalar_one_or_none()
-                return found
-
-        return translated(run)
+        found: str | None = fetched(self._engine, query).scalar_one_or_none()
+        return found
 
     def keep(self, owner: str, thread_id: str, said: Sequence[str]) -> None:
         """Note what an owner has said in a thread up to now."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -16,6 +16,7 @@ from fastapi.responses import FileResponse, StreamingResponse
 from citegraph.corpus.filters.checks import read_filters
 from citegraph.corpus.records.access import Principal
 from citegraph.corpus.records.csv_rows import export_csv
+from citegraph.corpus.records.document_record import DocumentRecord
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import PART, Document
 from citegraph.run.services import Corpus
@@ -115,15 +116,9 @@ async def documents(
         rows = store.rows(bucket, chosen, order_by=ordered, limit=part.limit, offset=part.offset, only=only)
         records = corpus.documents.records([row["doc_id"] for row in rows])
         listed = [
-            DocumentSummary(
-                doc_id=row["doc_id"],
-                bucket=bucket,
-                title=records[row["doc_id"]].title,
-                source_file=records[row["doc_id"]].source_file,
-                metadata={name: show(value) for name, value in row.items() if name != "doc_id"},
-            )
-            for row in rows
-            if row["doc_id"] in records
+            summary_of(records[doc_id], row)
+            for doc_id, row in ((row.pop("doc_id"), row) for row in rows)
+            if doc_id in records
         ]
         total = (
             store.count(bucket, chosen) if only is None else len(store.rows(bucket, chosen, [], only=only))
@@ -224,11 +219,7 @@ async def document(server: Server, who: Who, doc_id: DocumentId) -> DocumentDeta
         # A label that one may not see says something about others.
         labels = [label for label in found.labels if who.labels is None or label in who.labels]
         return DocumentDetail(
-            doc_id=doc_id,
-            bucket=found.bucket,
-            title=found.title,
-            source_file=found.source_file,
-            metadata={name: show(value) for name, value in values.items()},
+            **summary_of(found, values).model_dump(),
             media_type=found.media_type,
             characters=len(found.text),
             labels=labels,
@@ -285,6 +276,17 @@ def known_document(corpus: Corpus, doc_id: str) -> Document:
     if found is None:
         raise Refused(404, f"There is no document {doc_id[:200]!r}.")
     return found
+
+
+def summary_of(document: Document | DocumentRecord, values: Mapping[str, Any]) -> DocumentSummary:
+    """Return a document as it is listed, with its values printed."""
+    return DocumentSummary(
+        doc_id=document.doc_id,
+        bucket=document.bucket,
+        title=document.title,
+        source_file=document.source_file,
+        metadata={name: show(value) for name, value in values.items()},
+    )
 
 
 def needs_file(document: Document) -> None:

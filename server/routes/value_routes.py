@@ -11,12 +11,11 @@ from citegraph.corpus.ingestion.ingest_options import options_from
 from citegraph.corpus.records.access import Principal
 from citegraph.corpus.records.extracted.editing import Change, Editor
 from citegraph.corpus.records.extracted.review_list import REVIEW_BELOW, ReviewList
-from citegraph.corpus.schema.bucket import show
 from citegraph.corpus.schema.document import Document
 from citegraph.run.services import Corpus
 from server.guard.rights import may_change, may_replace, may_write
 from server.problems import RESPONSES
-from server.routes.browsing import DocumentId, Name, declared_bucket, known_document, reading
+from server.routes.browsing import DocumentId, Name, declared_bucket, known_document, reading, summary_of
 from server.routes.value_schemas import Correcting, DocumentValue, Review, ReviewItem, Versions
 from server.running import Running, Server, Who
 from server.schemas import DocumentSummary
@@ -109,16 +108,7 @@ def summaries(corpus: Corpus, doc_ids: list[str]) -> dict[str, DocumentSummary]:
     """Return documents as they are listed, by id; those that cannot be seen are left out."""
     records = corpus.documents.records(doc_ids)
     return {
-        doc_id: DocumentSummary(
-            doc_id=doc_id,
-            bucket=record.bucket,
-            title=record.title,
-            source_file=record.source_file,
-            metadata={
-                name: show(value)
-                for name, value in (corpus.annotations.get(doc_id, record.bucket) or {}).items()
-            },
-        )
+        doc_id: summary_of(record, corpus.annotations.get(doc_id, record.bucket) or {})
         for doc_id, record in records.items()
     }
 

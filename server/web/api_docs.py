@@ -9,6 +9,7 @@ from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import FileResponse, HTMLResponse, Response
 
+from server.page_files import guarded
 from server.problems import Refused
 
 router = APIRouter(include_in_schema=False)
@@ -27,14 +28,11 @@ REDOC = "redoc.standalone.js"
 ELSEWHERE = b"https://cdn.redoc.ly/redoc/logo-mini.svg"
 """The logo that ReDoc shows from a site of its maker's."""
 EMPTY = b"data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'/%3E"
-HEADERS = {
-    # Both tools set styles on elements; ReDoc searches in a worker of its own making.
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data:; connect-src 'self'; worker-src blob:; child-src blob:; base-uri 'none'; "
-    "frame-ancestors 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-}
+# Both tools set styles on elements; ReDoc searches in a worker of its own making.
+HEADERS = guarded(
+    "script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; worker-src blob:; "
+    "child-src blob:"
+)
 PAGE = (
     '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
     '<link rel="icon" href="icon.svg"><title>Citegraph API</title>{body}</html>'

@@ -2,7 +2,6 @@
 
 import random
 import re
-from pathlib import Path
 
 import pytest
 
@@ -47,14 +46,6 @@ def test_cases_are_the_same_for_the_same_seed() -> None:
 def test_the_verifier_is_right_on_each_of_them() -> None:
     wrong = [(c.kind, c.answer, bench.judge_case(c)) for c in cases() if bench.judge_case(c)[0] != c.true]
     assert wrong == []
-
-
-def test_absent_data_is_said(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("CITEGRAPH_CORPORA", str(tmp_path))
-    assert bench.main(["wice"]) == 2
-    assert "CITEGRAPH_CORPORA" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -12,8 +12,8 @@ from typing import Any
 import pypdfium2
 import pytest
 
-from benches.make_sample_pdfs import SAMPLE, SOURCES, render, split_source, targets
 from citegraph.corpus.schema.bucket import load_buckets
+from tests.buckets.make_sample_pdfs import SAMPLE, SOURCES, render, split_source, targets
 
 BUCKETS = ("certificates", "contracts", "datasheets", "generic", "invoices")
 SUFFIXES = {".md", ".pdf", ".txt"}

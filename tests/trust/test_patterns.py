@@ -1,4 +1,4 @@
-"""Every pattern comes to an end; `python -m benches.patterns.costs` tells which cost more than their text's size."""
+"""Every pattern comes to an end; `python -m tests.trust.pattern_costs` tells which cost more than their text's size."""
 
 import re
 import subprocess
@@ -6,12 +6,12 @@ import sys
 
 import pytest
 
-from benches.patterns.costs import Found, endless, hostile_text
-from benches.patterns.texts import own_units
 from citegraph.corpus.extraction.labelled.labels import _ITEM
+from tests.trust.pattern_costs import Found, endless, hostile_text
+from tests.trust.pattern_texts import own_units
 
 EACH = """
-from benches.patterns.costs import all_patterns, counted, endless
+from tests.trust.pattern_costs import all_patterns, counted, endless
 patterns = all_patterns()
 print(*filter(None, map(endless, patterns)), counted(patterns), sep="\\n")
 """
@@ -31,7 +31,7 @@ def test_every_pattern_is_found_and_comes_to_an_end() -> None:
 def test_a_pattern_of_exponentially_many_ways_does_not_come_to_an_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("benches.patterns.costs.ENDLESS", 0.5)
+    monkeypatch.setattr("tests.trust.pattern_costs.ENDLESS", 0.5)
     told = endless(Found(re.compile(r"(?:de\W+(?:de|\W)*)*x"), "here"))
     assert told is not None
     assert told.startswith("here search ")

@@ -29,28 +29,7 @@ LENGTH_NORMALISATION = 0.75
 # Saturation this high leaves a term's weight equal to its count.
 _UNSATURATED = 1e12
 
-_CODES = {
-    "ar": "arabic",
-    "da": "danish",
-    "de": "german",
-    "el": "greek",
-    "en": "english",
-    "es": "spanish",
-    "fi": "finnish",
-    "fr": "french",
-    "hu": "hungarian",
-    "it": "italian",
-    "nl": "dutch",
-    "no": "norwegian",
-    "pt": "portuguese",
-    "ro": "romanian",
-    "ru": "russian",
-    "sv": "swedish",
-    "tr": "turkish",
-    "ja": "japanese",
-    "zh": "chinese",
-}
-_UNSEGMENTED = {"chinese", "japanese", "korean", "ko", "thai", "th"}
+_UNSEGMENTED = {"chinese", "zh", "japanese", "ja", "korean", "ko", "thai", "th"}
 
 
 class SparseVector(NamedTuple):
@@ -110,13 +89,15 @@ def _counting_model(language: str) -> Bm25:
     """Return the engine's BM25 of a language whose weights are counts: not saturated, not normalised."""
     import qdrant_edge
 
-    name = _CODES.get(language.lower(), language.lower())
+    name = language.lower()
     tokenizer = (
         qdrant_edge.TokenizerType.Multilingual if name in _UNSEGMENTED else qdrant_edge.TokenizerType.Word
     )
     common: dict[str, Any] = {"k": _UNSATURATED, "b": 0.0, "tokenizer": tokenizer, "ascii_folding": True}
     try:
-        return qdrant_edge.Bm25(qdrant_edge.Bm25Config(language=name, **common))
+        return qdrant_edge.Bm25(
+            qdrant_edge.Bm25Config(language="japanese" if name == "ja" else name, **common)
+        )
     except ValueError:  # no stemmer or stop words for this language: plain terms
         plain = qdrant_edge.Bm25Config(
             stemmer=qdrant_edge.DisabledStemmer(), stopwords=qdrant_edge.StopwordsSet(custom=set()), **common

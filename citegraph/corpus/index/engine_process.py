@@ -12,14 +12,10 @@ import itertools
 import multiprocessing
 import signal
 import threading
-from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
 from typing import TYPE_CHECKING, Any
 
-from citegraph.corpus.filters.qdrant_filter import FilterJSON
-from citegraph.corpus.index.collection_record import NOTHING_READY, Encoded
-from citegraph.corpus.index.index_protocol import SearchRequest
-from citegraph.corpus.schema.document import Chunk, Hit
+from citegraph.corpus.index.index_protocol import Forwarded
 from citegraph.errors import CitegraphError, Rejected, Unavailable
 from citegraph.freed_memory import AtRest, share_heaps
 
@@ -27,7 +23,6 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import SpawnProcess
 
-    from citegraph.corpus.schema.bucket import Bucket
     from citegraph.settings import Settings
 
 GRACE = 30.0
@@ -97,7 +92,7 @@ class _Engine:
                 answer.set_exception(_Died())
 
 
-class ProcessIndex:
+class ProcessIndex(Forwarded):
     """`Index` on an `EdgeIndex` that lives in another process."""
 
     def __init__(self, settings: Settings) -> None:
@@ -110,61 +105,6 @@ class ProcessIndex:
         """Return the id of the process, None while there is none."""
         return self._engine.process.pid if self._engine else None
 
-    async def ensure(self, bucket: Bucket) -> None:
-        """See `Index.ensure`."""
-        await self._ask("ensure", bucket)
-
-    async def upsert(
-        self,
-        bucket: str,
-        chunks: Sequence[Chunk],
-        metadata: Mapping[str, Mapping[str, Any]],
-        ready: Mapping[str, Encoded] = NOTHING_READY,
-    ) -> None:
-        """See `Index.upsert`."""
-        wanted = {doc_id: dict(metadata[doc_id]) for doc_id in {c.doc_id for c in chunks} & set(metadata)}
-        await self._ask("upsert", bucket, list(chunks), wanted, dict(ready))
-
-    async def set_metadata(self, bucket: str, metadata: Mapping[str, Mapping[str, Any]]) -> None:
-        """See `Index.set_metadata`."""
-        await self._ask("set_metadata", bucket, {doc_id: dict(values) for doc_id, values in metadata.items()})
-
-    async def delete_documents(self, bucket: str, doc_ids: Sequence[str]) -> None:
-        """See `Index.delete_documents`."""
-        await self._ask("delete_documents", bucket, list(doc_ids))
-
-    async def search(self, request: SearchRequest) -> list[Hit]:
-        """See `Index.search`."""
-        found: list[Hit] = await self._ask("search", request)
-        return found
-
-    async def document_chunks(self, bucket: str, doc_id: str) -> list[Chunk]:
-        """See `Index.document_chunks`."""
-        found: list[Chunk] = await self._ask("document_chunks", bucket, doc_id)
-        return found
-
-    async def retrieve(self, bucket: str, chunk_ids: Sequence[str]) -> list[Chunk]:
-        """See `Index.retrieve`."""
-        found: list[Chunk] = await self._ask("retrieve", bucket, list(chunk_ids))
-        return found
-
-    async def count(self, bucket: str, filter_json: FilterJSON | None = None) -> int:
-        """See `Index.count`."""
-        return int(await self._ask("count", bucket, filter_json))
-
-    async def counts(self, bucket: str, filters: Sequence[FilterJSON | None]) -> list[int]:
-        """See `Index.counts`."""
-        found: list[int] = await self._ask("counts", bucket, list(filters))
-        return found
-
-    async def drop(self, bucket: str) -> None:
-        """See `Index.drop`."""
-        await self._ask("drop", bucket)
-
-    async def optimize(self, bucket: str) -> None:
-        """See `Index.optimize`."""
-        await self._ask("optimize", bucket)
-
     async def close(self) -> None:
         """See `Index.close`."""
         with self._lock:
@@ -172,7 +112,12 @@ class ProcessIndex:
         if engine:
             await asyncio.to_thread(engine.stop)
 
-    async def _ask(self, method: str, *given: Any) -> Any:
+    async def forward(self, method: str, *given: Any) -> Any:
+        """Make the call in the process, once more when it dies of it."""
+        if method == "upsert":  # only what belongs to these chunks goes over the pipe
+            bucket, chunks, metadata, ready = given
+            wanted = {c.doc_id for c in chunks} & set(metadata)
+            given = (bucket, chunks, {doc_id: dict(metadata[doc_id]) for doc_id in wanted}, dict(ready))
         for again in (True, False):
             try:
                 return await asyncio.wrap_future(await asyncio.to_thread(self._send, method, given))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 import numpy as np
 
@@ -146,6 +146,68 @@ class Index(Protocol):
     async def close(self) -> None:
         """Release every handle and connection."""
         ...
+
+
+class Forwarded:
+    """An `Index` each of whose calls is handed to `forward` by its name; what a method does, `Index` says."""
+
+    async def forward(self, method: str, *given: Any) -> Any:
+        """Make the call of that name."""
+        raise NotImplementedError
+
+    async def ensure(self, bucket: Bucket) -> None:
+        """See `Index.ensure`."""
+        await self.forward("ensure", bucket)
+
+    async def upsert(
+        self,
+        bucket: str,
+        chunks: Sequence[Chunk],
+        metadata: Mapping[str, Mapping[str, Any]],
+        ready: Mapping[str, Encoded] = NOTHING_READY,
+    ) -> None:
+        """See `Index.upsert`."""
+        await self.forward("upsert", bucket, chunks, metadata, ready)
+
+    async def set_metadata(self, bucket: str, metadata: Mapping[str, Mapping[str, Any]]) -> None:
+        """See `Index.set_metadata`."""
+        await self.forward("set_metadata", bucket, metadata)
+
+    async def delete_documents(self, bucket: str, doc_ids: Sequence[str]) -> None:
+        """See `Index.delete_documents`."""
+        await self.forward("delete_documents", bucket, doc_ids)
+
+    async def drop(self, bucket: str) -> None:
+        """See `Index.drop`."""
+        await self.forward("drop", bucket)
+
+    async def optimize(self, bucket: str) -> None:
+        """See `Index.optimize`."""
+        await self.forward("optimize", bucket)
+
+    async def search(self, request: SearchRequest) -> list[Hit]:
+        """See `Index.search`."""
+        return cast(list[Hit], await self.forward("search", request))
+
+    async def document_chunks(self, bucket: str, doc_id: str) -> list[Chunk]:
+        """See `Index.document_chunks`."""
+        return cast(list[Chunk], await self.forward("document_chunks", bucket, doc_id))
+
+    async def retrieve(self, bucket: str, chunk_ids: Sequence[str]) -> list[Chunk]:
+        """See `Index.retrieve`."""
+        return cast(list[Chunk], await self.forward("retrieve", bucket, chunk_ids))
+
+    async def count(self, bucket: str, filter_json: FilterJSON | None = None) -> int:
+        """See `Index.count`."""
+        return int(await self.forward("count", bucket, filter_json))
+
+    async def counts(self, bucket: str, filters: Sequence[FilterJSON | None]) -> list[int]:
+        """See `Index.counts`."""
+        return cast(list[int], await self.forward("counts", bucket, filters))
+
+    async def close(self) -> None:
+        """See `Index.close`."""
+        await self.forward("close")
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,13 +51,6 @@ class SearchResult(NamedTuple):
     cache_hits: int = 0
 
 
-class Cached(NamedTuple):
-    """Where searches are kept, and for whom they were made: what one principal may see is no other's."""
-
-    cache: SearchCache
-    principal: str = ""
-
-
 class _Answer(NamedTuple):
     mode: Mode
     hits: list[Hit]
@@ -86,7 +79,7 @@ async def search_buckets(
     strict: bool = False,
     reranker: Reranker | None = None,
     searcher: Searcher | None = None,
-    cached: Cached | None = None,
+    cached: SearchCache | None = None,
 ) -> SearchResult:
     """Run all requests in parallel and merge their hits, best first.
 
@@ -132,9 +125,9 @@ async def reranked(
 
 
 async def _all(
-    index: Index, requests: Sequence[SearchRequest], seconds: float, by: Searcher | Cached | None
+    index: Index, requests: Sequence[SearchRequest], seconds: float, by: Searcher | SearchCache | None
 ) -> list[_Answer]:
-    if by is None or isinstance(by, Cached):
+    if by is None or isinstance(by, SearchCache):
         tasks = [asyncio.create_task(_one(index, request, by)) for request in requests]
     else:
         tasks = [asyncio.create_task(_own(index, request, by, seconds / 2)) for request in requests]
@@ -165,7 +158,7 @@ async def _own(index: Index, request: SearchRequest, searcher: Searcher, seconds
         return answer._replace(failure=failure)
 
 
-async def _one(index: Index, request: SearchRequest, cached: Cached | None) -> _Answer:
+async def _one(index: Index, request: SearchRequest, cached: SearchCache | None) -> _Answer:
     try:
         hits, known = await _found(index, request, cached)
         return _Answer(request.mode, hits, None, None, known)
@@ -180,17 +173,17 @@ async def _one(index: Index, request: SearchRequest, cached: Cached | None) -> _
         return _Answer(request.mode, [], failure, error)
 
 
-async def _found(index: Index, request: SearchRequest, cached: Cached | None) -> tuple[list[Hit], bool]:
+async def _found(index: Index, request: SearchRequest, cached: SearchCache | None) -> tuple[list[Hit], bool]:
     """Return the hits of one request, and whether they were kept from before."""
     if cached is None:
         return await _levels(index, request), False
     # The key is made before the search: what an ingest changes meanwhile is kept under a version that has passed.
-    key = await cached.cache.key(request, cached.principal)
-    kept = cached.cache.get(key)
+    key = await cached.key(request)
+    kept = cached.get(key)
     if kept is not None:
         return kept, True
     hits = await _levels(index, request)
-    cached.cache.put(key, hits)
+    cached.put(key, hits)
     return hits, False
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import asdict, replace
 from typing import Any, Generic, TypeVar
@@ -13,8 +13,8 @@ from typing import Any, Generic, TypeVar
 from cachetools import TTLCache
 
 from citegraph.corpus.filters.qdrant_filter import FilterJSON
-from citegraph.corpus.index.collection_record import NOTHING_READY, Encoded, joined
-from citegraph.corpus.index.index_protocol import Index, SearchRequest
+from citegraph.corpus.index.collection_record import joined
+from citegraph.corpus.index.index_protocol import Forwarded, Index, SearchRequest
 from citegraph.corpus.records.access import LABELS_KEY, Principal
 from citegraph.corpus.records.database import IndexVersions
 from citegraph.corpus.records.documents import DocumentStore
@@ -57,7 +57,7 @@ class ExactCache(Generic[V]):
 
 
 class SearchCache:
-    """Hits of one bucket's searches by the exact request, the principal and the version of the bucket's index.
+    """Hits of one bucket's searches by the exact request and the version of the bucket's index.
 
     A write of the index changes its version, so that nothing older is found afterwards, in any process.
 
@@ -70,7 +70,7 @@ class SearchCache:
         self._version_of = version_of
         self._kept: ExactCache[tuple[Hit, ...]] = ExactCache(CHARACTERS, weigh=_characters)
 
-    async def key(self, request: SearchRequest, principal: str = "") -> Hashable | None:
+    async def key(self, request: SearchRequest) -> Hashable | None:
         """Return the key of a request as the index is now; None when no version tells."""
         try:
             version = await asyncio.to_thread(self._version_of, request.bucket)
@@ -78,7 +78,7 @@ class SearchCache:
             return None
         if version is None:
             return None
-        return version, principal, json.dumps(asdict(request), sort_keys=True, default=str)
+        return version, json.dumps(asdict(request), sort_keys=True, default=str)
 
     def get(self, key: Hashable | None) -> list[Hit] | None:
         """Return the kept hits of a key, None when there are none."""
@@ -132,7 +132,11 @@ def _characters(hits: Sequence[Hit]) -> int:
     return sum(len(hit.chunk.text) for hit in hits) + 1
 
 
-class IndexView:
+WRITES = {"upsert", "set_metadata", "delete_documents", "drop", "optimize"}
+"""The calls that change what a bucket holds or how it is ranked; `ensure` makes an empty collection at most."""
+
+
+class IndexView(Forwarded):
     """An `Index` that hands every call to another one; a view overrides what it sees or does differently.
 
     Every change of a bucket goes through `writing`.
@@ -141,68 +145,14 @@ class IndexView:
     def __init__(self, inner: Index) -> None:
         self.inner = inner
 
-    def writing(self, bucket: str) -> AbstractAsyncContextManager[Index]:
-        """Give the index to write into."""
-        return nullcontext(self.inner)
+    def writing(self, bucket: str) -> AbstractAsyncContextManager[Any]:
+        """Hold while a bucket is written to."""
+        return nullcontext()
 
-    async def ensure(self, bucket: Bucket) -> None:
-        """See `Index.ensure`; an empty collection changes no result."""
-        await self.inner.ensure(bucket)
-
-    async def upsert(
-        self,
-        bucket: str,
-        chunks: Sequence[Chunk],
-        metadata: Mapping[str, Mapping[str, Any]],
-        ready: Mapping[str, Encoded] = NOTHING_READY,
-    ) -> None:
-        """See `Index.upsert`."""
-        async with self.writing(bucket) as inner:
-            await inner.upsert(bucket, chunks, metadata, ready)
-
-    async def set_metadata(self, bucket: str, metadata: Mapping[str, Mapping[str, Any]]) -> None:
-        """See `Index.set_metadata`."""
-        async with self.writing(bucket) as inner:
-            await inner.set_metadata(bucket, metadata)
-
-    async def delete_documents(self, bucket: str, doc_ids: Sequence[str]) -> None:
-        """See `Index.delete_documents`."""
-        async with self.writing(bucket) as inner:
-            await inner.delete_documents(bucket, doc_ids)
-
-    async def drop(self, bucket: str) -> None:
-        """See `Index.drop`."""
-        async with self.writing(bucket) as inner:
-            await inner.drop(bucket)
-
-    async def optimize(self, bucket: str) -> None:
-        """See `Index.optimize`; it may change the scores."""
-        async with self.writing(bucket) as inner:
-            await inner.optimize(bucket)
-
-    async def search(self, request: SearchRequest) -> list[Hit]:
-        """See `Index.search`."""
-        return await self.inner.search(request)
-
-    async def document_chunks(self, bucket: str, doc_id: str) -> list[Chunk]:
-        """See `Index.document_chunks`."""
-        return await self.inner.document_chunks(bucket, doc_id)
-
-    async def retrieve(self, bucket: str, chunk_ids: Sequence[str]) -> list[Chunk]:
-        """See `Index.retrieve`."""
-        return await self.inner.retrieve(bucket, chunk_ids)
-
-    async def count(self, bucket: str, filter_json: FilterJSON | None = None) -> int:
-        """See `Index.count`."""
-        return await self.inner.count(bucket, filter_json)
-
-    async def counts(self, bucket: str, filters: Sequence[FilterJSON | None]) -> list[int]:
-        """See `Index.counts`."""
-        return await self.inner.counts(bucket, filters)
-
-    async def close(self) -> None:
-        """See `Index.close`."""
-        await self.inner.close()
+    async def forward(self, method: str, *given: Any) -> Any:
+        """Hand the call on."""
+        async with self.writing(given[0]) if method in WRITES else nullcontext():
+            return await getattr(self.inner, method)(*given)
 
 
 class VersionedIndex(IndexView):
@@ -220,11 +170,11 @@ class VersionedIndex(IndexView):
         self._counts = CountCache(self._versions.of) if cache else None
 
     @asynccontextmanager
-    async def writing(self, bucket: str) -> AsyncIterator[Index]:
-        """Give the index to write into, between two versions."""
+    async def writing(self, bucket: str) -> AsyncIterator[None]:
+        """Hold while a bucket is written to, between two versions."""
         await asyncio.to_thread(self._versions.raise_, bucket)
         try:
-            yield self.inner
+            yield
         finally:
             await asyncio.to_thread(self._versions.raise_, bucket)
 
@@ -256,7 +206,7 @@ class SeenIndex(IndexView):
         self._documents = documents
         self._principal = principal
 
-    def writing(self, bucket: str) -> AbstractAsyncContextManager[Index]:
+    def writing(self, bucket: str) -> AbstractAsyncContextManager[Any]:
         """Refuse."""
         raise NotImplementedError("the corpus as a principal sees it is for reading")
 
@@ -287,9 +237,7 @@ class SeenIndex(IndexView):
 
     async def count(self, bucket: str, filter_json: FilterJSON | None = None) -> int:
         """See `Index.count`."""
-        if not self._principal.may_see(bucket):
-            return 0
-        return await self.inner.count(bucket, joined(filter_json, index_condition(self._principal)))
+        return (await self.counts(bucket, [filter_json]))[0]
 
     async def counts(self, bucket: str, filters: Sequence[FilterJSON | None]) -> list[int]:
         """See `Index.counts`."""

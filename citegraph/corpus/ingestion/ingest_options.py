@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 from citegraph.corpus.ingestion.chunking import DEFAULT_OVERLAP, DEFAULT_TOKENS
 from citegraph.corpus.ingestion.summaries import DEFAULT_CHARACTERS
@@ -12,10 +12,9 @@ from citegraph.corpus.records.access import OWNER, Principal, checked_labels
 
 if TYPE_CHECKING:
     from citegraph.corpus.index.index_protocol import Index
-    from citegraph.corpus.records.annotations.annotation_tables import Annotation, Source
+    from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
     from citegraph.corpus.records.documents import DocumentStore
     from citegraph.corpus.records.extracted.extraction_store import ExtractionStore
-    from citegraph.corpus.schema.field import Value
     from citegraph.settings import Settings
 
 Progress = Callable[[int, int, str], None]
@@ -25,40 +24,12 @@ Progress = Callable[[int, int, str], None]
 Extract = Literal["auto", "always", "never"]
 
 
-class AnnotationWriter(Protocol):
-    """The part of the annotation store that an ingest needs."""
-
-    def put(self, bucket: str, rows: Iterable[Annotation]) -> object:
-        """Insert or replace the values of documents, and where they stand in the text."""
-        ...
-
-    def get(self, doc_id: str, bucket: str | None = None) -> Mapping[str, Value] | None:
-        """Return the values of a document, looked for in one bucket alone when it is named."""
-        ...
-
-    def values_of(self, bucket: str, doc_ids: Sequence[str]) -> Mapping[str, Mapping[str, Value]]:
-        """Return the values of those among many documents that the bucket knows, by id."""
-        ...
-
-    def filled(self, bucket: str, doc_ids: Sequence[str]) -> Mapping[str, int]:
-        """Return field -> how many of these documents have a value of it."""
-        ...
-
-    def get_sources(self, doc_id: str, bucket: str) -> Mapping[str, Source]:
-        """Return where the values of a document were found, for those that were extracted."""
-        ...
-
-    def delete(self, bucket: str, doc_ids: Sequence[str]) -> object:
-        """Remove the values of documents."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Stores:
     """Where an ingest writes to; without `extractions` nothing is extracted."""
 
     documents: DocumentStore
-    annotations: AnnotationWriter
+    annotations: AnnotationStore
     index: Index
     extractions: ExtractionStore | None = None
 

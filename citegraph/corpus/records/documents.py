@@ -12,24 +12,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import (
-    Column,
-    Index,
-    Integer,
-    MetaData,
-    Row,
-    Select,
-    String,
-    Table,
-    Text,
-    bindparam,
-    delete,
-    func,
-    insert,
-    or_,
-    select,
-    update,
-)
+import sqlalchemy as sa
 
 from citegraph.corpus.records.access import OWNER, Principal, create_labels_table, labels_table, sql_condition
 from citegraph.corpus.records.database import (
@@ -49,18 +32,18 @@ from citegraph.corpus.schema.document import Box, Document, Embedded, Layout, Li
 from citegraph.corpus.schema.document import Table as TableOfCells
 
 
-def parts_table(metadata: MetaData) -> Table:
+def parts_table(metadata: sa.MetaData) -> sa.Table:
     """Return the SQL table; layouts are stored, not computed again, so that a page of a scan is recognised once.
 
     A layout is about 1 KB a page: whole points, six numbers a line.
     """
-    return Table(
+    return sa.Table(
         "document_parts",
         metadata,
-        Column("doc_id", String, primary_key=True),
-        Column("kind", String, primary_key=True),
-        Column("number", Integer, primary_key=True),
-        Column("content", Text, nullable=False),
+        sa.Column("doc_id", sa.String, primary_key=True),
+        sa.Column("kind", sa.String, primary_key=True),
+        sa.Column("number", sa.Integer, primary_key=True),
+        sa.Column("content", sa.Text, nullable=False),
     )
 
 
@@ -85,7 +68,7 @@ def parts_digest(document: Document) -> list[str]:
     return [hashlib.sha256(contents.encode()).hexdigest()] if contents else []
 
 
-def with_parts(document: Document, rows: Iterable[Row[Any]]) -> Document:
+def with_parts(document: Document, rows: Iterable[sa.Row[Any]]) -> Document:
     """Return a document with the parts of its rows, in the order of their numbers."""
     layouts: list[Layout] = []
     tables: list[TableOfCells] = []
@@ -120,30 +103,30 @@ def _layout(layout: Layout) -> list[Any]:
 
 LONGEST = 1_000_000_000  # characters; SQLite's own bound of a value
 
-_metadata = MetaData()
+_metadata = sa.MetaData()
 # The text comes last: a row's small columns are then read without its pages on disk.
-_documents = Table(
+_documents = sa.Table(
     "documents",
     _metadata,
-    Column("doc_id", String, primary_key=True),
-    Column("bucket", String, nullable=False),
-    Column("source_file", String, nullable=False),
-    Column("source_path", String, nullable=False),
-    Column("title", String, nullable=False),
-    Column("media_type", String, nullable=False),
-    Column("url", String),
-    Column("content_hash", String, nullable=False),
-    Column("index_hash", String, nullable=False),
-    Column("annotation_hash", String, nullable=False),
-    Column("status", String, nullable=False),
-    Column("characters", Integer, nullable=False),
-    Column("pages", Text, nullable=False),
-    Column("text", Text, nullable=False),
-    Index("documents_of_bucket", "bucket", "doc_id"),
+    sa.Column("doc_id", sa.String, primary_key=True),
+    sa.Column("bucket", sa.String, nullable=False),
+    sa.Column("source_file", sa.String, nullable=False),
+    sa.Column("source_path", sa.String, nullable=False),
+    sa.Column("title", sa.String, nullable=False),
+    sa.Column("media_type", sa.String, nullable=False),
+    sa.Column("url", sa.String),
+    sa.Column("content_hash", sa.String, nullable=False),
+    sa.Column("index_hash", sa.String, nullable=False),
+    sa.Column("annotation_hash", sa.String, nullable=False),
+    sa.Column("status", sa.String, nullable=False),
+    sa.Column("characters", sa.Integer, nullable=False),
+    sa.Column("pages", sa.Text, nullable=False),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.Index("documents_of_bucket", "bucket", "doc_id"),
 )
 _parts = parts_table(_metadata)
 _likeness = LikenessTables(_metadata)
-_LIKENESS = select(*(_likeness.signatures.c[name] for name in Likeness.__slots__))
+_LIKENESS = sa.select(*(_likeness.signatures.c[name] for name in Likeness.__slots__))
 _SMALL = [column for column in _documents.columns if column.name not in {"pages", "text"}]
 
 
@@ -200,14 +183,14 @@ class DocumentStore:
             return
         with transaction(self._engine) as connection:
             for ids in batches([document.doc_id for document in given]):
-                connection.execute(delete(_documents).where(_documents.c.doc_id.in_(ids)))
-                connection.execute(delete(_parts).where(_parts.c.doc_id.in_(ids)))
-                connection.execute(delete(labels_table).where(labels_table.c.doc_id.in_(ids)))
-            connection.execute(insert(_documents), rows)
+                connection.execute(sa.delete(_documents).where(_documents.c.doc_id.in_(ids)))
+                connection.execute(sa.delete(_parts).where(_parts.c.doc_id.in_(ids)))
+                connection.execute(sa.delete(labels_table).where(labels_table.c.doc_id.in_(ids)))
+            connection.execute(sa.insert(_documents), rows)
             if parts:
-                connection.execute(insert(_parts), parts)
+                connection.execute(sa.insert(_parts), parts)
             if labels:
-                connection.execute(insert(labels_table), labels)
+                connection.execute(sa.insert(labels_table), labels)
             if traits:
                 _likeness.replace(connection, given[0].bucket, traits)
 
@@ -217,7 +200,7 @@ class DocumentStore:
         Args:
             only: of these documents, those of this status.
         """
-        changed = (update(_documents).where(_documents.c.doc_id.in_(ids)) for ids in batches(doc_ids))
+        changed = (sa.update(_documents).where(_documents.c.doc_id.in_(ids)) for ids in batches(doc_ids))
         if only is not None:
             changed = (statement.where(_documents.c.status == only) for statement in changed)
         execute_all(self._engine, (statement.values(status=status) for statement in changed))
@@ -228,25 +211,27 @@ class DocumentStore:
             for ids in batches(doc_ids):
                 _likeness.remove(connection, ids)
                 for table in (_parts, _documents, labels_table):
-                    connection.execute(delete(table).where(table.c.doc_id.in_(ids)))
+                    connection.execute(sa.delete(table).where(table.c.doc_id.in_(ids)))
 
     def get(self, doc_id: str) -> Document | None:
         """Return a document with its text, None when there is none of that id."""
-        rows = self._rows(self._seen(select(_documents).where(_documents.c.doc_id == doc_id)))
+        rows = self._rows(self._seen(sa.select(_documents).where(_documents.c.doc_id == doc_id)))
         return _document(rows[0], self.labels([doc_id]).get(doc_id, ())) if rows else None
 
     def labels(self, doc_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return the labels of those documents that have some, sorted, by id."""
         found: dict[str, tuple[str, ...]] = {}
         for ids in batches(doc_ids):
-            query = select(labels_table.c.doc_id, labels_table.c.label).where(labels_table.c.doc_id.in_(ids))
+            query = sa.select(labels_table.c.doc_id, labels_table.c.label).where(
+                labels_table.c.doc_id.in_(ids)
+            )
             for row in self._rows(query.order_by(labels_table.c.label)):
                 found[row.doc_id] = (*found.get(row.doc_id, ()), row.label)
         return found
 
     def labels_of(self, bucket: str) -> dict[str, tuple[str, ...]]:
         """Return the labels of a bucket's documents that have some, sorted, by id."""
-        query = select(labels_table.c.doc_id, labels_table.c.label)
+        query = sa.select(labels_table.c.doc_id, labels_table.c.label)
         query = query.join(_documents, _documents.c.doc_id == labels_table.c.doc_id)
         found: dict[str, tuple[str, ...]] = {}
         for row in self._rows(query.where(_documents.c.bucket == bucket).order_by("label")):
@@ -258,12 +243,12 @@ class DocumentStore:
         document = self.get(doc_id)
         if document is None:
             return None
-        query = select(_parts).where(_parts.c.doc_id == doc_id).order_by(_parts.c.kind, _parts.c.number)
+        query = sa.select(_parts).where(_parts.c.doc_id == doc_id).order_by(_parts.c.kind, _parts.c.number)
         return with_parts(document, self._rows(query))
 
     def layout(self, doc_id: str, page: int) -> Layout | None:
         """Return where the lines of a page lie; None when the format has no boxes."""
-        query = select(_parts.c.number, _parts.c.content).where(
+        query = sa.select(_parts.c.number, _parts.c.content).where(
             _parts.c.doc_id == doc_id, _parts.c.kind == "layout", _parts.c.number == page
         )
         rows = self._rows(self._seen(query.join(_documents, _documents.c.doc_id == _parts.c.doc_id)))
@@ -272,13 +257,13 @@ class DocumentStore:
     def text(self, doc_id: str, start: int = 0, end: int | None = None) -> str:
         """Return characters `start` to `end` (exclusive) of a document; empty when it does not exist."""
         length = max(0, (LONGEST if end is None else end) - start)
-        span = func.substr(_documents.c.text, start + 1, length)
-        rows = self._rows(self._seen(select(span).where(_documents.c.doc_id == doc_id)))
+        span = sa.func.substr(_documents.c.text, start + 1, length)
+        rows = self._rows(self._seen(sa.select(span).where(_documents.c.doc_id == doc_id)))
         return str(rows[0][0]) if rows else ""
 
     def pages(self, doc_id: str) -> tuple[Page, ...]:
         """Return the pages of a document, empty when its format has none."""
-        rows = self._rows(self._seen(select(_documents.c.pages).where(_documents.c.doc_id == doc_id)))
+        rows = self._rows(self._seen(sa.select(_documents.c.pages).where(_documents.c.doc_id == doc_id)))
         return _pages(rows[0][0]) if rows else ()
 
     def page_of(self, doc_id: str, offset: int) -> Page | None:
@@ -293,7 +278,7 @@ class DocumentStore:
         """Return the records of those among `doc_ids` that exist, by id."""
         found: dict[str, DocumentRecord] = {}
         for ids in batches(doc_ids):
-            rows = self._rows(self._seen(select(*_SMALL).where(_documents.c.doc_id.in_(ids))))
+            rows = self._rows(self._seen(sa.select(*_SMALL).where(_documents.c.doc_id.in_(ids))))
             found.update({row.doc_id: _record(row) for row in rows})
         return found
 
@@ -301,12 +286,12 @@ class DocumentStore:
         """Return the ids of the first documents whose id, file name or path is `name`, else of those that hold it."""
         table = _documents.c
         paths = (name, str(Path(name).absolute()))
-        same = or_(table.doc_id == name, table.source_file == name, table.source_path.in_(paths))
-        holds = or_(
+        same = sa.or_(table.doc_id == name, table.source_file == name, table.source_path.in_(paths))
+        holds = sa.or_(
             *(column.icontains(name, autoescape=True) for column in (table.doc_id, table.source_file))
         )
         for condition in (table.doc_id == name, same, holds):
-            query = self._seen(select(table.doc_id).where(condition).order_by(table.doc_id).limit(limit))
+            query = self._seen(sa.select(table.doc_id).where(condition).order_by(table.doc_id).limit(limit))
             rows = self._rows(query if bucket is None else query.where(table.bucket == bucket))
             if rows:
                 return [row.doc_id for row in rows]
@@ -314,17 +299,21 @@ class DocumentStore:
 
     def list(self, bucket: str, limit: int = 100, offset: int = 0) -> list[DocumentRecord]:
         """Return a bucket's documents in the order of their ids."""
-        query = self._seen(select(*_SMALL).where(_documents.c.bucket == bucket).order_by(_documents.c.doc_id))
+        query = self._seen(
+            sa.select(*_SMALL).where(_documents.c.bucket == bucket).order_by(_documents.c.doc_id)
+        )
         return [_record(row) for row in self._rows(query.limit(limit).offset(offset))]
 
     def all_records(self, bucket: str) -> dict[str, DocumentRecord]:
         """Return the records of all of a bucket's documents by id; about 1 KB of memory each."""
-        rows = self._rows(self._seen(select(*_SMALL).where(_documents.c.bucket == bucket)))
+        rows = self._rows(self._seen(sa.select(*_SMALL).where(_documents.c.bucket == bucket)))
         return {row.doc_id: _record(row) for row in rows}
 
     def alone(self, source_path: str) -> bool:
         """Tell whether a source file holds one document only, whoever may see the others."""
-        query = select(func.count()).select_from(_documents).where(_documents.c.source_path == source_path)
+        query = (
+            sa.select(sa.func.count()).select_from(_documents).where(_documents.c.source_path == source_path)
+        )
         return int(self._rows(query)[0][0]) == 1
 
     def unfinished(self, most: int) -> dict[str, dict[str, DocumentRecord]]:
@@ -332,8 +321,8 @@ class DocumentStore:
 
         Buckets with more than `most` such documents are left out.
         """
-        query = select(*_SMALL).where(_documents.c.status != "done").order_by(_documents.c.bucket)
-        counted = select(_documents.c.bucket, func.count().label("number"))
+        query = sa.select(*_SMALL).where(_documents.c.status != "done").order_by(_documents.c.bucket)
+        counted = sa.select(_documents.c.bucket, sa.func.count().label("number"))
         counted = counted.where(_documents.c.status != "done").group_by(_documents.c.bucket)
         few = [row.bucket for row in self._rows(counted) if row.number <= most]
         rows = self._rows(query.where(_documents.c.bucket.in_(few))) if few else []
@@ -345,15 +334,15 @@ class DocumentStore:
     def sources_in(self, begin: str) -> set[str]:
         """Return the paths that documents of any bucket were read from, of those that begin so."""
         path = _documents.c.source_path
-        rows = self._rows(select(path).where(path.startswith(begin, autoescape=True)).distinct())
+        rows = self._rows(sa.select(path).where(path.startswith(begin, autoescape=True)).distinct())
         return {row.source_path for row in rows}
 
     def count(self, bucket: str | None = None) -> int:
         """Return how many documents a bucket holds, or all buckets."""
-        query = self._seen(select(func.count()).select_from(_documents))
+        query = self._seen(sa.select(sa.func.count()).select_from(_documents))
         return int(self._rows(query if bucket is None else query.where(_documents.c.bucket == bucket))[0][0])
 
-    def _seen(self, query: Select[Any]) -> Select[Any]:
+    def _seen(self, query: sa.Select[Any]) -> sa.Select[Any]:
         """Return a query cut to the documents that the principal of this store may see."""
         buckets = self._principal.buckets
         if buckets is not None:
@@ -377,21 +366,21 @@ class DocumentStore:
     def holding(self, keys: Sequence[int], limit: int) -> dict[int, Sequence[str]]:
         """Return the first documents, by id, that have each of some names."""
         table = _likeness.keys.c
-        place = func.row_number().over(partition_by=table.key, order_by=table.doc_id).label("place")
-        rows: list[Row[Any]] = []
+        place = sa.func.row_number().over(partition_by=table.key, order_by=table.doc_id).label("place")
+        rows: list[sa.Row[Any]] = []
         for some in batches(keys):
-            ranked = select(table.key, table.doc_id, place).where(table.key.in_(some)).subquery("ranked").c
-            first = select(ranked.key, ranked.doc_id).where(ranked.place <= limit)
+            ranked = sa.select(table.key, table.doc_id, place).where(table.key.in_(some)).subquery("ranked").c
+            first = sa.select(ranked.key, ranked.doc_id).where(ranked.place <= limit)
             rows += self._rows(first.order_by(ranked.key, ranked.doc_id))
         return {key: [row.doc_id for row in group] for key, group in groupby(rows, lambda row: int(row.key))}
 
     def versions(self, doc_id: str) -> tuple[Sequence[str], Sequence[str]]:
         """Return the document that this one was found to replace, if any, and those that replace it, by id."""
         table = _likeness.signatures.c
-        replaced = select(table.supersedes).where(table.doc_id == doc_id, table.supersedes.is_not(None))
-        replacing = select(table.doc_id).where(table.supersedes == doc_id)
+        replaced = sa.select(table.supersedes).where(table.doc_id == doc_id, table.supersedes.is_not(None))
+        replacing = sa.select(table.doc_id).where(table.supersedes == doc_id)
         older, newer = (
-            self._rows(self._seen(select(_documents.c.doc_id).where(_documents.c.doc_id.in_(chosen))))
+            self._rows(self._seen(sa.select(_documents.c.doc_id).where(_documents.c.doc_id.in_(chosen))))
             for chosen in (replaced, replacing)
         )
         return sorted(row.doc_id for row in older), sorted(row.doc_id for row in newer)
@@ -400,20 +389,20 @@ class DocumentStore:
         """Return the ids of a bucket's documents whose title, file or id holds a text, in the order of their ids."""
         table = _documents.c
         columns = (table.doc_id, table.source_file, table.title)
-        holds = or_(*(column.icontains(text, autoescape=True) for column in columns))
-        query = select(table.doc_id).where(table.bucket == bucket, holds)
+        holds = sa.or_(*(column.icontains(text, autoescape=True) for column in columns))
+        query = sa.select(table.doc_id).where(table.bucket == bucket, holds)
         return [row.doc_id for row in self._rows(self._seen(query.order_by(table.doc_id).limit(limit)))]
 
     def settle(self, supersedes: Mapping[str, str | None]) -> None:
         """Record which document each of these was found to replace, None for none."""
         rows = [{"document": doc_id, "replaced": other} for doc_id, other in supersedes.items()]
         table = _likeness.signatures
-        known = update(table).where(table.c.doc_id == bindparam("document"))
+        known = sa.update(table).where(table.c.doc_id == sa.bindparam("document"))
         if rows:
             with transaction(self._engine) as connection:
-                connection.execute(known.values(settled=True, supersedes=bindparam("replaced")), rows)
+                connection.execute(known.values(settled=True, supersedes=sa.bindparam("replaced")), rows)
 
-    def _rows(self, query: Any) -> Sequence[Row[Any]]:
+    def _rows(self, query: Any) -> Sequence[sa.Row[Any]]:
         return fetched(self._engine, query).all()
 
 
@@ -437,7 +426,7 @@ def _row(document: Document, hashes: tuple[str, str], status: Status) -> dict[st
     }
 
 
-def _document(row: Row[Any], labels: tuple[str, ...]) -> Document:
+def _document(row: sa.Row[Any], labels: tuple[str, ...]) -> Document:
     return Document(
         doc_id=row.doc_id,
         bucket=row.bucket,
@@ -457,5 +446,5 @@ def _pages(stored: str) -> tuple[Page, ...]:
     return tuple(Page(number, start, end, label) for number, start, end, label in json.loads(stored))
 
 
-def _record(row: Row[Any]) -> DocumentRecord:
+def _record(row: sa.Row[Any]) -> DocumentRecord:
     return DocumentRecord(**row._asdict())

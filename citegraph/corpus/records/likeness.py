@@ -10,21 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    Connection,
-    Index,
-    LargeBinary,
-    MetaData,
-    String,
-    Table,
-    delete,
-    insert,
-    select,
-    update,
-)
+import sqlalchemy as sa
 
 from citegraph.corpus.records.document_record import DocumentRecord
 from citegraph.corpus.schema.bucket import show
@@ -142,33 +128,33 @@ class Likeness:
 class LikenessTables:
     """The tables of signatures and keys, written in the transactions of the document store."""
 
-    def __init__(self, metadata: MetaData) -> None:
-        self.signatures = Table(
+    def __init__(self, metadata: sa.MetaData) -> None:
+        self.signatures = sa.Table(
             "document_signatures",
             metadata,
-            Column("doc_id", String, primary_key=True),
-            Column("bucket", String, nullable=False),
-            Column("settled", Boolean, nullable=False),
-            Column("supersedes", String),
-            Column("signature", LargeBinary, nullable=False),
-            Index("document_signatures_open", "bucket", "settled"),
-            Index("document_signatures_supersedes", "supersedes"),
+            sa.Column("doc_id", sa.String, primary_key=True),
+            sa.Column("bucket", sa.String, nullable=False),
+            sa.Column("settled", sa.Boolean, nullable=False),
+            sa.Column("supersedes", sa.String),
+            sa.Column("signature", sa.LargeBinary, nullable=False),
+            sa.Index("document_signatures_open", "bucket", "settled"),
+            sa.Index("document_signatures_supersedes", "supersedes"),
         )
-        self.keys = Table(
+        self.keys = sa.Table(
             "document_keys",
             metadata,
-            Column("key", BigInteger, primary_key=True, autoincrement=False),
-            Column("doc_id", String, primary_key=True),
-            Index("document_keys_of", "doc_id"),
+            sa.Column("key", sa.BigInteger, primary_key=True, autoincrement=False),
+            sa.Column("doc_id", sa.String, primary_key=True),
+            sa.Index("document_keys_of", "doc_id"),
         )
 
-    def replace(self, connection: Connection, bucket: str, traits: Mapping[str, Traits]) -> None:
+    def replace(self, connection: sa.Connection, bucket: str, traits: Mapping[str, Traits]) -> None:
         """Store the traits of documents that are written; what they supersede is looked for again."""
         chosen = self.signatures.c.doc_id.in_(list(traits))
-        held = select(self.signatures.c.doc_id, self.signatures.c.supersedes).where(chosen)
+        held = sa.select(self.signatures.c.doc_id, self.signatures.c.supersedes).where(chosen)
         supersedes = {row.doc_id: row.supersedes for row in connection.execute(held)}
-        connection.execute(delete(self.signatures).where(chosen))
-        connection.execute(delete(self.keys).where(self.keys.c.doc_id.in_(list(traits))))
+        connection.execute(sa.delete(self.signatures).where(chosen))
+        connection.execute(sa.delete(self.keys).where(self.keys.c.doc_id.in_(list(traits))))
         rows = [
             {
                 "doc_id": doc_id,
@@ -180,12 +166,12 @@ class LikenessTables:
             for doc_id, item in traits.items()
         ]
         keys = [{"key": key, "doc_id": doc_id} for doc_id, item in traits.items() for key in item.names]
-        connection.execute(insert(self.signatures), rows)
-        connection.execute(insert(self.keys), keys)
+        connection.execute(sa.insert(self.signatures), rows)
+        connection.execute(sa.insert(self.keys), keys)
 
-    def remove(self, connection: Connection, doc_ids: Sequence[str]) -> None:
+    def remove(self, connection: sa.Connection, doc_ids: Sequence[str]) -> None:
         """Forget documents; those that replaced one of them are looked at again."""
         table = self.signatures
-        connection.execute(update(table).where(table.c.supersedes.in_(doc_ids)).values(settled=False))
-        connection.execute(delete(table).where(table.c.doc_id.in_(doc_ids)))
-        connection.execute(delete(self.keys).where(self.keys.c.doc_id.in_(doc_ids)))
+        connection.execute(sa.update(table).where(table.c.supersedes.in_(doc_ids)).values(settled=False))
+        connection.execute(sa.delete(table).where(table.c.doc_id.in_(doc_ids)))
+        connection.execute(sa.delete(self.keys).where(self.keys.c.doc_id.in_(doc_ids)))

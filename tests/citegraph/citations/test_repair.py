@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from citegraph.citations.claims import find_markers
-from citegraph.citations.repair import cite, page_pieces, repair, resolve, tidy
+from citegraph.citations.repair import cite, page_pieces, repair, tidy
 from citegraph.citations.report_types import Evidence
 from citegraph.citations.verify_answer import verify
 from citegraph.corpus.schema.document import Document, Page
@@ -140,35 +140,6 @@ LEASE = Document(
 )
 
 
-class Shelf:
-    def get(self, doc_id: str) -> Document | None:
-        return LEASE if doc_id == "doc-7" else None
-
-
-def test_the_citation_of_a_paged_document() -> None:
-    report = verify("The monthly rent is $900 [doc-7].", [Evidence("c1", "doc-7", TEXT)])
-    (citation,) = resolve(report, Shelf())
-    assert (citation.name, citation.page, citation.page_label) == ("Lease_A.pdf", 2, "1")
-    assert str(citation) == "Lease_A.pdf (page 2, printed 1)"
-    assert citation.quote == TEXT[citation.start : citation.end] == "The monthly rent is $900."
-
-
-def test_one_span_that_backs_two_claims_is_one_citation() -> None:
-    answer = "The monthly rent is $900 [doc-7]. Rent is $900 monthly [doc-7]."
-    (citation,) = resolve(verify(answer, [Evidence("c1", "doc-7", TEXT)]), Shelf())
-    assert citation.claims == (0, 1)
-
-
-def test_an_unknown_page_is_not_guessed() -> None:
-    report = verify("The monthly rent is $900 [doc-9].", [Evidence("c1", "doc-9", TEXT)])
-    (citation,) = resolve(report, Shelf())
-    assert (citation.page, citation.page_label, str(citation)) == (None, None, "doc-9")
-
-
-def test_contradicted_claims_have_no_citation() -> None:
-    assert resolve(verify("The monthly rent is $950 [doc-7].", [Evidence("c1", "doc-7", TEXT)])) == ()
-
-
 def test_the_page_of_evidence_that_runs_over_a_page_break() -> None:
     span = Evidence("c1", "doc-7", TEXT, 100, page=4, page_breaks=((138, 5),))
     first, second = verify(
@@ -206,25 +177,6 @@ def test_a_quote_over_a_page_break_is_cited_page_by_page() -> None:
     start = TERN.text.index("The boom")
     assert page_pieces(TERN, start, len(TERN.text)) == [(start, 56), (60, 79)]
     assert page_pieces(TERN, start, start + 8) == [(start, start + 8)]
-    (claim,) = verify("The boom carries 850 kg [tern].", [Evidence("c1", "tern", TERN.text)]).claims
-    backed = replace(
-        claim,
-        verdict="supported",
-        doc_id="tern",
-        quote=TERN.text[start:],
-        quote_start=start,
-        quote_end=len(TERN.text),
-    )
-    report = replace(verify("x [tern].", []), claims=(backed,))
-
-    class Tern:
-        def get(self, doc_id: str) -> Document | None:
-            return TERN
-
-    assert [(item.page, item.quote, item.claims) for item in resolve(report, Tern())] == [
-        (2, "The boom of the Tern carries", (0,)),
-        (4, "850 kg and no more.", (0,)),
-    ]
 
 
 def test_a_short_last_line_of_a_page_ends_a_sentence_and_a_long_one_goes_on() -> None:

@@ -18,7 +18,6 @@ import qdrant_edge as edge
 
 from citegraph.corpus.filters.qdrant_filter import FilterJSON
 from citegraph.corpus.index.collection_record import (
-    NOTHING_READY,
     SAMPLE,
     CollectionRecord,
     Encoded,
@@ -41,6 +40,7 @@ from citegraph.corpus.index.index_protocol import (
     RRF_K,
     SEEN_BY_ALL,
     SPARSE,
+    Forwarded,
     Leg,
     SearchRequest,
     asked_chunks,
@@ -194,7 +194,7 @@ class _Open:
     fields: Mapping[str, str] | None = None
 
 
-class EdgeIndex:
+class EdgeIndex(Forwarded):
     """`Index` on qdrant-edge; blocking calls run in threads, each shard has one handle in one process.
 
     Args:
@@ -213,95 +213,54 @@ class EdgeIndex:
         self._open: dict[str, _Open] = {}
         self._lock = threading.Lock()
 
-    async def ensure(self, bucket: Bucket) -> None:
-        """See `Index.ensure`."""
-        await asyncio.to_thread(self._ensure, bucket)
-
-    async def upsert(
-        self,
-        bucket: str,
-        chunks: Sequence[Chunk],
-        metadata: Mapping[str, Mapping[str, Any]],
-        ready: Mapping[str, Encoded] = NOTHING_READY,
-    ) -> None:
-        """See `Index.upsert`."""
-        if chunks:
-            await asyncio.to_thread(self._upsert, bucket, chunks, metadata, ready)
-
-    async def set_metadata(self, bucket: str, metadata: Mapping[str, Mapping[str, Any]]) -> None:
-        """See `Index.set_metadata`."""
-
-        def run(handle: edge.EdgeShard, _: CollectionRecord) -> None:
-            for doc_id, values in metadata.items():
-                chosen = edge_filter(documents_condition([doc_id]))
-                assert chosen is not None
-                handle.update(edge.UpdateOperation.set_payload_by_filter(chosen, {"meta": dict(values)}))
-
-        await self._with_shard(bucket, run, None)
-
-    async def delete_documents(self, bucket: str, doc_ids: Sequence[str]) -> None:
-        """See `Index.delete_documents`."""
-        chosen = edge_filter(documents_condition(doc_ids))
-        if doc_ids and chosen:
-            operation = edge.UpdateOperation.delete_points_by_filter(chosen)
-            await self._with_shard(bucket, lambda handle, _: handle.update(operation), None)
-
-    async def search(self, request: SearchRequest) -> list[Hit]:
-        """See `Index.search`."""
-        return await asyncio.to_thread(self._search, request)
-
-    async def document_chunks(self, bucket: str, doc_id: str) -> list[Chunk]:
-        """See `Index.document_chunks`."""
-        chosen = edge_filter(documents_condition([doc_id]))
-        none: list[Chunk] = []
-        points = await self._with_shard(
-            bucket, lambda handle, _: [point for page in _scrolled(handle, chosen) for point in page], none
-        )
-        return sorted(chunks_of(points), key=lambda chunk: chunk.ordinal)
-
-    async def retrieve(self, bucket: str, chunk_ids: Sequence[str]) -> list[Chunk]:
-        """See `Index.retrieve`."""
-        none: list[edge.Record] = []
-        wanted: list[Any] = list(chunk_ids)
-        records = await self._with_shard(bucket, lambda handle, _: handle.retrieve(wanted, True, False), none)
-        return asked_chunks(records, chunk_ids)
+    async def forward(self, method: str, *given: Any) -> Any:
+        """Make the call in a thread: the methods that follow block."""
+        return await asyncio.to_thread(getattr(self, f"_{method}"), *given)
 
     async def count(self, bucket: str, filter_json: FilterJSON | None = None) -> int:
         """See `Index.count`; a filter that nobody knows is refused in any case."""
         edge_filter(filter_json)
         return (await self.counts(bucket, [filter_json]))[0]
 
-    async def counts(self, bucket: str, filters: Sequence[FilterJSON | None]) -> list[int]:
-        """See `Index.counts`; one thread's work."""
+    def _set_metadata(self, bucket: str, metadata: Mapping[str, Mapping[str, Any]]) -> None:
+        def run(handle: edge.EdgeShard) -> None:
+            for doc_id, values in metadata.items():
+                chosen = edge_filter(documents_condition([doc_id]))
+                assert chosen is not None
+                handle.update(edge.UpdateOperation.set_payload_by_filter(chosen, {"meta": dict(values)}))
 
-        def run(handle: edge.EdgeShard, record: CollectionRecord) -> list[int]:
-            chosen = [edge_filter(record.only_chunks(one)) for one in filters]
-            return [handle.count(edge.CountRequest(exact=True, filter=one)) for one in chosen]
+        self._in_shard(bucket, run)
 
-        return await self._with_shard(bucket, run, [0] * len(filters))
+    def _delete_documents(self, bucket: str, doc_ids: Sequence[str]) -> None:
+        chosen = edge_filter(documents_condition(doc_ids))
+        if doc_ids and chosen:
+            operation = edge.UpdateOperation.delete_points_by_filter(chosen)
+            self._in_shard(bucket, lambda handle: handle.update(operation))
 
-    async def drop(self, bucket: str) -> None:
-        """See `Index.drop`."""
-        await asyncio.to_thread(self._drop, bucket)
+    def _document_chunks(self, bucket: str, doc_id: str) -> list[Chunk]:
+        chosen = edge_filter(documents_condition([doc_id]))
+        points = self._in_shard(
+            bucket, lambda handle: [point for page in _scrolled(handle, chosen) for point in page]
+        )
+        return sorted(chunks_of(points or ()), key=lambda chunk: chunk.ordinal)
 
-    async def optimize(self, bucket: str) -> None:
-        """See `Index.optimize`."""
-        await asyncio.to_thread(self._optimize, bucket)
+    def _retrieve(self, bucket: str, chunk_ids: Sequence[str]) -> list[Chunk]:
+        wanted: list[Any] = list(chunk_ids)
+        records = self._in_shard(bucket, lambda handle: handle.retrieve(wanted, True, False))
+        return asked_chunks(records or (), chunk_ids)
 
-    async def close(self) -> None:
-        """See `Index.close`."""
-        await asyncio.to_thread(self._close)
+    def _counts(self, bucket: str, filters: Sequence[FilterJSON | None]) -> list[int]:
+        opened = self._opened(bucket)
+        if opened is None:
+            return [0] * len(filters)
+        chosen = [edge_filter(opened.record.only_chunks(one)) for one in filters]
+        return opened.shard.call(
+            lambda handle: [handle.count(edge.CountRequest(exact=True, filter=one)) for one in chosen]
+        )
 
-    # What follows blocks and runs in threads.
-
-    async def _with_shard(
-        self, bucket: str, run: Callable[[edge.EdgeShard, CollectionRecord], T], empty: T
-    ) -> T:
-        def work() -> T:
-            opened = self._opened(bucket)
-            return empty if opened is None else opened.shard.call(lambda handle: run(handle, opened.record))
-
-        return await asyncio.to_thread(work)
+    def _in_shard(self, bucket: str, run: Callable[[edge.EdgeShard], T]) -> T | None:
+        opened = self._opened(bucket)
+        return None if opened is None else opened.shard.call(run)
 
     def _ensure(self, bucket: Bucket) -> None:
         opened = self._opened(bucket.name)
@@ -351,6 +310,8 @@ class EdgeIndex:
         metadata: Mapping[str, Mapping[str, Any]],
         ready: Mapping[str, Encoded],
     ) -> None:
+        if not chunks:
+            return
         opened = self._opened(bucket)
         if opened is None:
             raise Rejected(f"Bucket {bucket!r} has no collection: call ensure() first.")

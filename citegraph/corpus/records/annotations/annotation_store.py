@@ -11,14 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Select,
-    Subquery,
-    and_,
-    func,
-    select,
-)
+import sqlalchemy as sa
 
 from citegraph.corpus.filters.clause import Clause, Filters, Operator, clauses_in
 from citegraph.corpus.filters.filter_operators import Condition, Relaxation, compile_clause, weaker_filters
@@ -58,12 +51,12 @@ class AnnotationStore(AnnotationWrites):
 
     def version(self, bucket: str) -> int:
         """Return the number of changes that the bucket's annotations have seen."""
-        statement = select(self.versions.c.version).where(self.versions.c.bucket == bucket)
+        statement = sa.select(self.versions.c.version).where(self.versions.c.bucket == bucket)
         return int(self.run(statement).scalar() or 0)
 
     def all_versions(self) -> dict[str, int]:
         """Return `version` of each bucket by name."""
-        rows = self.run(select(self.versions.c.bucket, self.versions.c.version)).all()
+        rows = self.run(sa.select(self.versions.c.bucket, self.versions.c.version)).all()
         found = {name: int(version) for name, version in rows}
         return {name: found.get(name, 0) for name in self.buckets}
 
@@ -82,18 +75,18 @@ class AnnotationStore(AnnotationWrites):
             return found
         rows, declared = self.tables[bucket].rows, self.buckets[bucket]
         for ids in batches(doc_ids):
-            chosen = and_(rows.c.doc_id.in_(ids), sql_condition(self.principal, rows.c.doc_id))
-            for row in self.run(select(rows).where(chosen)).mappings():
+            chosen = sa.and_(rows.c.doc_id.in_(ids), sql_condition(self.principal, rows.c.doc_id))
+            for row in self.run(sa.select(rows).where(chosen)).mappings():
                 found[row["doc_id"]] = to_values(declared, row)
         return found
 
     def filled(self, bucket: str, doc_ids: Sequence[str]) -> dict[str, int]:
         """Return field -> how many of these documents have a value of it."""
         rows, counts = self.tables[bucket].rows, Counter[str]()
-        columns = [func.count(rows.c[item.name]).label(item.name) for item in self.buckets[bucket].fields]
+        columns = [sa.func.count(rows.c[item.name]).label(item.name) for item in self.buckets[bucket].fields]
         for ids in batches(doc_ids):
-            chosen = and_(rows.c.doc_id.in_(ids), sql_condition(self.principal, rows.c.doc_id))
-            counts.update(self.run(select(*columns).where(chosen)).mappings().one())
+            chosen = sa.and_(rows.c.doc_id.in_(ids), sql_condition(self.principal, rows.c.doc_id))
+            counts.update(self.run(sa.select(*columns).where(chosen)).mappings().one())
         return dict(counts)
 
     def get_sources(self, doc_id: str, bucket: str) -> dict[str, Source]:
@@ -107,52 +100,56 @@ class AnnotationStore(AnnotationWrites):
             return found
         rows = self.tables[bucket].rows
         for ids in batches(doc_ids):
-            chosen = and_(
+            chosen = sa.and_(
                 rows.c.doc_id.in_(ids),
                 rows.c.sources.is_not(None),
                 sql_condition(self.principal, rows.c.doc_id),
             )
-            for doc_id, places in self.run(select(rows.c.doc_id, rows.c.sources).where(chosen)):
+            for doc_id, places in self.run(sa.select(rows.c.doc_id, rows.c.sources).where(chosen)):
                 found[doc_id] = {name: Source(**place) for name, place in places.items()}
         return found
 
     def count(self, bucket: str, filters: Filters = ()) -> int:
         """Return how many documents match checked filters."""
         statement = (
-            select(func.count()).select_from(self.tables[bucket].rows).where(self.condition(bucket, filters))
+            sa.select(sa.func.count())
+            .select_from(self.tables[bucket].rows)
+            .where(self.condition(bucket, filters))
         )
         return int(self.run(statement).scalar_one())
 
-    def condition(self, bucket: str, filters: Filters) -> ColumnElement[bool]:
+    def condition(self, bucket: str, filters: Filters) -> sa.ColumnElement[bool]:
         """Return checked filters, and what the principal may see, as a condition on the bucket's table."""
         rows = self.tables[bucket].rows
         chosen = to_sql(self.buckets[bucket], filters, self.tables[bucket])
-        return chosen if self.sees_all else and_(chosen, sql_condition(self.principal, rows.c.doc_id))
+        return chosen if self.sees_all else sa.and_(chosen, sql_condition(self.principal, rows.c.doc_id))
 
     @property
     def sees_all(self) -> bool:
         """Tell whether no document of its buckets is hidden from the principal of this store."""
         return self.principal.labels is None
 
-    def listed(self, bucket: str, field: str) -> Subquery:
+    def listed(self, bucket: str, field: str) -> sa.Subquery:
         """Return (folded, value, count) of the listed values of a field, of a date its years, as a subquery."""
         values = self.values
         if self.sees_all:
-            kept = select(values.c.folded, values.c.value, values.c.count)
+            kept = sa.select(values.c.folded, values.c.value, values.c.count)
             return kept.where(values.c.bucket == bucket, values.c.field == field).subquery()
         declared = self.field(bucket, field)
         rows, items = self.tables[bucket].rows, self.tables[bucket].items
         seen = sql_condition(self.principal, rows.c.doc_id)
-        key: ColumnElement[Any] = compared_column(declared, rows)
-        shown: ColumnElement[Any]
+        key: sa.ColumnElement[Any] = compared_column(declared, rows)
+        shown: sa.ColumnElement[Any]
         if declared.type == "keywords":
-            seen = and_(items.c.field == declared.name, sql_condition(self.principal, items.c.doc_id))
+            seen = sa.and_(items.c.field == declared.name, sql_condition(self.principal, items.c.doc_id))
             key, shown = items.c.folded, items.c.value
         elif declared.type == "date":
             shown = key = date_label(key, "year")
         else:
             shown = rows.c[declared.name]
-        counted = select(key.label("folded"), func.min(shown).label("value"), func.count().label("count"))
+        counted = sa.select(
+            key.label("folded"), sa.func.min(shown).label("value"), sa.func.count().label("count")
+        )
         return counted.where(seen, key.is_not(None)).group_by(key).subquery()
 
     def document_ids(
@@ -160,7 +157,7 @@ class AnnotationStore(AnnotationWrites):
     ) -> list[str]:
         """Return the ids of the documents that match, ordered (by id where nothing else decides)."""
         rows = self.tables[bucket].rows
-        statement = select(rows.c.doc_id).where(self.condition(bucket, filters))
+        statement = sa.select(rows.c.doc_id).where(self.condition(bucket, filters))
         statement = statement.order_by(*self.ordering(bucket, order_by)).limit(limit)
         return list(self.run(statement).scalars())
 
@@ -190,7 +187,7 @@ class AnnotationStore(AnnotationWrites):
 
     def rows_statement(
         self, bucket: str, filters: Filters, fields: Sequence[str] | None, order_by: Order
-    ) -> Select[Any]:
+    ) -> sa.Select[Any]:
         """Return the SELECT of `rows`, without its limit."""
         table = self.tables[bucket].rows
         if fields is None:
@@ -202,12 +199,12 @@ class AnnotationStore(AnnotationWrites):
                 *(table.c[column.name] for item in declared for column in field_columns(item)),
             ]
         condition = self.condition(bucket, filters)
-        return select(*columns).where(condition).order_by(*self.ordering(bucket, order_by))
+        return sa.select(*columns).where(condition).order_by(*self.ordering(bucket, order_by))
 
-    def ordering(self, bucket: str, order_by: Order) -> list[ColumnElement[Any]]:
+    def ordering(self, bucket: str, order_by: Order) -> list[sa.ColumnElement[Any]]:
         """Return the ORDER BY of field names; a missing value comes last either way."""
         rows = self.tables[bucket].rows
-        parts: list[ColumnElement[Any]] = []
+        parts: list[sa.ColumnElement[Any]] = []
         for name in order_by:
             declared = self.field(bucket, name.removeprefix("-"))
             column = rows.c[
@@ -263,7 +260,7 @@ class AnnotationStore(AnnotationWrites):
         found: dict[Any, str] = {}
         for start in range(0, len(keys), BATCH):
             some = values.c.folded.in_(keys[start : start + BATCH])
-            for key, value in self.run(select(values.c.folded, values.c.value).where(some)):
+            for key, value in self.run(sa.select(values.c.folded, values.c.value).where(some)):
                 found[key] = value
         return found
 
@@ -278,14 +275,17 @@ class AnnotationStore(AnnotationWrites):
             return []
         rows = self.tables[bucket].rows
         version, total = self._totals.get(bucket, (0, 0)) if self.sees_all else (0, 0)
-        kept = select(self.versions.c.version).where(self.versions.c.bucket == bucket).scalar_subquery()
+        kept = sa.select(self.versions.c.version).where(self.versions.c.bucket == bucket).scalar_subquery()
         counts = [
-            select(func.count()).select_from(rows).where(self.condition(bucket, remaining)).scalar_subquery()
+            sa.select(sa.func.count())
+            .select_from(rows)
+            .where(self.condition(bucket, remaining))
+            .scalar_subquery()
             for _, remaining in weaker
             if remaining or not version
         ]
         labels = (count.label(f"n{number}") for number, count in enumerate(counts))
-        now, *found = self.run(select(kept.label("version"), *labels)).one()
+        now, *found = self.run(sa.select(kept.label("version"), *labels)).one()
         if version and now != version:
             self._totals.pop(bucket, None)
             return self.relaxations(bucket, filters)
@@ -298,7 +298,7 @@ class AnnotationStore(AnnotationWrites):
     def unknown(self, bucket: str, filters: Filters) -> dict[str, int]:
         """Return, by field, how many documents fail a clause only because they do not have its field."""
         rows = self.tables[bucket].rows
-        counts: dict[str, ColumnElement[int]] = {}
+        counts: dict[str, sa.ColumnElement[int]] = {}
         for item in filters:
             if (
                 isinstance(item, Clause)
@@ -308,12 +308,14 @@ class AnnotationStore(AnnotationWrites):
                 others = tuple(other for other in filters if other != item)
                 missing = compared_column(self.field(bucket, item.field), rows).is_(None)
                 statement = (
-                    select(func.count()).select_from(rows).where(self.condition(bucket, others), missing)
+                    sa.select(sa.func.count())
+                    .select_from(rows)
+                    .where(self.condition(bucket, others), missing)
                 )
                 counts[item.field] = statement.scalar_subquery()
         if not counts:
             return {}
-        found = self.run(select(*counts.values())).one()
+        found = self.run(sa.select(*counts.values())).one()
         return {name: count for name, count in zip(counts, found, strict=True) if count}
 
     def field(self, bucket: str, name: str) -> Field:
@@ -388,13 +390,13 @@ def _likely(
     if declared.type != "keyword":
         return None
     column, values = compared_column(declared, store.tables[bucket].rows), store.listed(bucket, declared.name)
-    ranked = select(values.c.folded, values.c.count)
+    ranked = sa.select(values.c.folded, values.c.count)
     ranked = ranked.order_by(values.c.count.desc(), values.c.folded).limit(LIKELY[-1] + 1)
     overall = [(key, count) for key, count in store.run(ranked)]
     condition = grouping_condition(store, bucket, filters, key=declared)
     for size in LIKELY:
         some = [key for key, _ in overall[:size]]
-        counts = select(column, func.count()).where(condition, column.in_(some))
+        counts = sa.select(column, sa.func.count()).where(condition, column.in_(some))
         found = [(key, count) for key, count in store.run(counts.group_by(column))]
         found.sort(key=lambda item: (-item[1], item[0]))
         if size >= len(overall):
@@ -404,22 +406,22 @@ def _likely(
     return None
 
 
-def _grouped(store: AnnotationStore, bucket: str, filters: Filters, declared: Field) -> Select[Any]:
+def _grouped(store: AnnotationStore, bucket: str, filters: Filters, declared: Field) -> sa.Select[Any]:
     """Return (value, count) by frequency; of a date every day, which an index gives in order."""
     rows, items = store.tables[bucket].rows, store.tables[bucket].items
     condition = grouping_condition(store, bucket, filters, key=declared)
     if not filters and (declared.is_listed or declared.type == "date"):
         values = store.listed(bucket, declared.name)
-        return select(values.c.folded, values.c.count).order_by(values.c.count.desc(), values.c.folded)
+        return sa.select(values.c.folded, values.c.count).order_by(values.c.count.desc(), values.c.folded)
     if declared.type == "keywords":
-        matching = items.c.doc_id.in_(select(rows.c.doc_id).where(condition))
-        key: ColumnElement[Any] = items.c.folded
-        source = select(key, func.count()).where(items.c.field == declared.name, matching)
+        matching = items.c.doc_id.in_(sa.select(rows.c.doc_id).where(condition))
+        key: sa.ColumnElement[Any] = items.c.folded
+        source = sa.select(key, sa.func.count()).where(items.c.field == declared.name, matching)
     else:
         key = compared_column(declared, rows)
-        source = select(key, func.count()).select_from(rows).where(condition, key.is_not(None))
+        source = sa.select(key, sa.func.count()).select_from(rows).where(condition, key.is_not(None))
     source = source.group_by(key)
-    return source if declared.type == "date" else source.order_by(func.count().desc(), key)
+    return source if declared.type == "date" else source.order_by(sa.func.count().desc(), key)
 
 
 def _facet(declared: Field, value: Any, count: int) -> Facet:
@@ -451,7 +453,7 @@ def grouping_condition(
     *,
     key: Field,
     others: Iterable[Field | None] = (),
-) -> ColumnElement[bool]:
+) -> sa.ColumnElement[bool]:
     """Return `store.condition` of checked filters, with their one year where the index of that year then serves.
 
     Args:

@@ -8,34 +8,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any, Literal
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    Boolean,
-    Column,
-    ColumnElement,
-    Connection,
-    Date,
-    Dialect,
-    Double,
-    Engine,
-    Index,
-    Integer,
-    MetaData,
-    Numeric,
-    String,
-    Table,
-    Text,
-    TypeDecorator,
-    and_,
-    bindparam,
-    delete,
-    insert,
-    inspect,
-    literal_column,
-    select,
-    update,
-)
+import sqlalchemy as sa
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.schema import CreateIndex
 from sqlalchemy.sql.functions import GenericFunction
@@ -60,7 +33,7 @@ from citegraph.language.terms import fold
 class year_of(GenericFunction[Any]):
     """The year of a date, as an index may hold it: of ISO text its first letters, elsewhere a number."""
 
-    type = Integer()
+    type = sa.Integer()
     inherit_cache = True
     name = "year_of"
 
@@ -76,12 +49,12 @@ def _year_of(element: Any, compiler: Any, **options: Any) -> str:
 class year_literal(GenericFunction[Any]):
     """A year as `year_of` gives it, spelled out, so that each plan knows its own."""
 
-    type = Integer()
+    type = sa.Integer()
     inherit_cache = True
     name = "year_literal"
 
     def __init__(self, year: int) -> None:
-        super().__init__(literal_column(f"{int(year):04}"))
+        super().__init__(sa.literal_column(f"{int(year):04}"))
 
 
 @compiles(year_literal)
@@ -90,7 +63,7 @@ def _year_literal(element: Any, compiler: Any, **options: Any) -> str:
     return str(year) if compiler.dialect.name == "postgresql" else f"'{year}'"
 
 
-def in_year(column: ColumnElement[Any], year: int) -> ColumnElement[bool]:
+def in_year(column: sa.ColumnElement[Any], year: int) -> sa.ColumnElement[bool]:
     """Return the condition that a date lies in a year.
 
     A comparison of two functions: a function of its own that is true or false is written "f(...) = 1" on SQLite,
@@ -110,27 +83,29 @@ def is_grouped_by_year(bucket: Bucket, field: Field) -> bool:
     return bool(bucket.main_date) and field.type == "keyword" and field.facet and not few
 
 
-def year_index(bucket: Bucket, field: Field, rows: Table) -> Index:
+def year_index(bucket: Bucket, field: Field, rows: sa.Table) -> sa.Index:
     """Return the index: year of the main date, keyword, currency and amount of the main amount, day."""
     day = rows.c[bucket.main_date or ""]
     amount = bucket.main_amount
     amounts = [rows.c[f"{amount}__currency"], rows.c[amount]] if amount else []
-    return Index(f"{rows.name}__{field.name}_year", year_of(day), compared_column(field, rows), *amounts, day)
+    return sa.Index(
+        f"{rows.name}__{field.name}_year", year_of(day), compared_column(field, rows), *amounts, day
+    )
 
 
-class Amount(TypeDecorator[Decimal]):
+class Amount(sa.TypeDecorator[Decimal]):
     """An amount of money: NUMERIC on Postgres, a double on SQLite, a Decimal in Python."""
 
-    impl = Numeric(24, 4, asdecimal=False)
+    impl = sa.Numeric(24, 4, asdecimal=False)
     cache_ok = True
 
-    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
+    def process_bind_param(self, value: Any, dialect: sa.Dialect) -> Any:
         """Bind a Decimal where the database has one, so that its index serves the comparison."""
         if value is None:
             return None
         return float(value) if dialect.name == "sqlite" else Decimal(value)
 
-    def process_result_value(self, value: Any, dialect: Dialect) -> Decimal | None:
+    def process_result_value(self, value: Any, dialect: sa.Dialect) -> Decimal | None:
         """Return what was stored: at most 15 significant digits and 4 places survive a double."""
         return None if value is None else Decimal(f"{round(float(value), 4):.15g}")
 
@@ -169,29 +144,29 @@ WIDE = 6
 """Keyword columns that the wide index of the main date covers."""
 
 _COLUMN_TYPES: Mapping[str, Any] = {
-    "text": Text(),
-    "keyword": String(600),
-    "keywords": JSON(none_as_null=True),
-    "integer": BigInteger(),
-    "decimal": Double(),
+    "text": sa.Text(),
+    "keyword": sa.String(600),
+    "keywords": sa.JSON(none_as_null=True),
+    "integer": sa.BigInteger(),
+    "decimal": sa.Double(),
     "money": Amount(),
-    "date": Date(),
-    "boolean": Boolean(),
-    "quantity": Double(),
+    "date": sa.Date(),
+    "boolean": sa.Boolean(),
+    "quantity": sa.Double(),
 }
 
 
-def field_columns(declared: Field) -> Iterator[Column[Any]]:
+def field_columns(declared: Field) -> Iterator[sa.Column[Any]]:
     """Yield the columns that hold a field: its value, and what is compared or shown beside it."""
-    yield Column(declared.name, _COLUMN_TYPES[declared.type])
+    yield sa.Column(declared.name, _COLUMN_TYPES[declared.type])
     if declared.type == "text":
-        yield Column(f"{declared.name}__folded", folded_string())
+        yield sa.Column(f"{declared.name}__folded", folded_string())
     elif declared.type == "keyword":
-        yield Column(f"{declared.name}__folded", folded_string(600 * 4))
+        yield sa.Column(f"{declared.name}__folded", folded_string(600 * 4))
     elif declared.type == "money":
-        yield Column(f"{declared.name}__currency", String(3))
+        yield sa.Column(f"{declared.name}__currency", sa.String(3))
     elif declared.type == "quantity":
-        yield Column(f"{declared.name}__raw", String(200))
+        yield sa.Column(f"{declared.name}__raw", sa.String(200))
 
 
 def _compared(declared: Field) -> tuple[str, ...]:
@@ -206,7 +181,7 @@ def _compared(declared: Field) -> tuple[str, ...]:
     return (declared.name,)
 
 
-def _add_indexes(bucket: Bucket, rows: Table) -> None:
+def _add_indexes(bucket: Bucket, rows: sa.Table) -> None:
     """Index every field that is compared.
 
     The usual questions ask for a value within a time and for what it sums to, so a keyword's index
@@ -228,33 +203,33 @@ def _add_indexes(bucket: Bucket, rows: Table) -> None:
         if declared.name == bucket.main_date:
             indexed = covered
             wide = [rows.c[column] for column in (*covered, *cut[:WIDE])]
-            Index(f"{name}_wide", *wide).ddl_if(dialect="sqlite")
-            Index(name, *(rows.c[column] for column in indexed)).ddl_if(dialect="postgresql")
+            sa.Index(f"{name}_wide", *wide).ddl_if(dialect="sqlite")
+            sa.Index(name, *(rows.c[column] for column in indexed)).ddl_if(dialect="postgresql")
         elif indexed:
-            Index(name, *(rows.c[column] for column in indexed))
+            sa.Index(name, *(rows.c[column] for column in indexed))
 
 
-def bucket_tables(bucket: Bucket, metadata: MetaData) -> Tables:
+def bucket_tables(bucket: Bucket, metadata: sa.MetaData) -> Tables:
     """Return the tables of a bucket, added to the metadata."""
     columns = [column for declared in bucket.fields for column in field_columns(declared)]
     name = f"meta_{bucket.name}"
-    rows = Table(
+    rows = sa.Table(
         name,
         metadata,
-        Column("doc_id", String(512), primary_key=True),
+        sa.Column("doc_id", sa.String(512), primary_key=True),
         *columns,
-        Column("sources", JSON(none_as_null=True)),
+        sa.Column("sources", sa.JSON(none_as_null=True)),
     )
     _add_indexes(bucket, rows)
-    items = Table(
+    items = sa.Table(
         f"{name}_items",
         metadata,
-        Column("field", String(41), primary_key=True),
-        Column("folded", folded_string(600 * 4), primary_key=True),
-        Column("doc_id", String(512), primary_key=True),
-        Column("value", String(600), nullable=False),
+        sa.Column("field", sa.String(41), primary_key=True),
+        sa.Column("folded", folded_string(600 * 4), primary_key=True),
+        sa.Column("doc_id", sa.String(512), primary_key=True),
+        sa.Column("value", sa.String(600), nullable=False),
     )
-    Index(f"{name}_items__doc", items.c.doc_id)
+    sa.Index(f"{name}_items__doc", items.c.doc_id)
     return Tables(rows, items)
 
 
@@ -334,7 +309,7 @@ def to_values(bucket: Bucket, row: Mapping[str, Any], names: Sequence[str] | Non
     return values
 
 
-def fit_table(engine: Engine, bucket: Bucket, tables: Tables) -> list[str]:
+def fit_table(engine: sa.Engine, bucket: Bucket, tables: Tables) -> list[str]:
     """Add the columns and indexes of new fields to a bucket's table and return the names of those fields.
 
     The columns of a field that is declared no longer stay, and are not read.
@@ -342,7 +317,7 @@ def fit_table(engine: Engine, bucket: Bucket, tables: Tables) -> list[str]:
     Raises:
         BadInput: a field has another type than its column; the message says what to do. Nothing was changed.
     """
-    there = {column["name"]: column["type"] for column in inspect(engine).get_columns(tables.rows.name)}
+    there = {column["name"]: column["type"] for column in sa.inspect(engine).get_columns(tables.rows.name)}
     for declared in bucket.fields:
         if declared.name in there and (reason := _misfit(engine, declared, there)):
             raise BadInput(
@@ -360,9 +335,9 @@ def fit_table(engine: Engine, bucket: Bucket, tables: Tables) -> list[str]:
     return new
 
 
-def _misfit(engine: Engine, declared: Field, there: Mapping[str, Any]) -> str:
+def _misfit(engine: sa.Engine, declared: Field, there: Mapping[str, Any]) -> str:
     """Return how a field differs from its columns, "" when it does not."""
-    wanted: Sequence[Column[Any]] = list(field_columns(declared))
+    wanted: Sequence[sa.Column[Any]] = list(field_columns(declared))
     beside = {name for name in there if name.startswith(f"{declared.name}__")}
     if beside != {column.name for column in wanted[1:]}:
         return f"was stored as another type than {declared.type}"
@@ -370,7 +345,7 @@ def _misfit(engine: Engine, declared: Field, there: Mapping[str, Any]) -> str:
     return "" if kind == stored else f"was stored as {stored.lower()} and is declared as {declared.type}"
 
 
-def _kind(engine: Engine, column_type: Any) -> str:
+def _kind(engine: sa.Engine, column_type: Any) -> str:
     """Return the first word of a column's type as the database writes it ("NUMERIC(24, 4)" is "NUMERIC")."""
     return str(column_type.compile(dialect=engine.dialect)).partition("(")[0].split()[0]
 
@@ -395,24 +370,24 @@ class AnnotationWrites:
             Unavailable: the database does not answer.
         """
         self.buckets = buckets
-        self.engine: Engine = open_database(sql_url)
-        metadata = MetaData()
+        self.engine: sa.Engine = open_database(sql_url)
+        metadata = sa.MetaData()
         self.tables = {name: bucket_tables(bucket, metadata) for name, bucket in buckets.items()}
-        self.values = Table(
+        self.values = sa.Table(
             "meta_values",
             metadata,
-            Column("bucket", String(41), primary_key=True),
-            Column("field", String(41), primary_key=True),
-            Column("folded", folded_string(600 * 4), primary_key=True),
-            Column("value", String(600), nullable=False),
-            Column("count", Integer, nullable=False),
-            Index("meta_values__count", "bucket", "field", "count"),
+            sa.Column("bucket", sa.String(41), primary_key=True),
+            sa.Column("field", sa.String(41), primary_key=True),
+            sa.Column("folded", folded_string(600 * 4), primary_key=True),
+            sa.Column("value", sa.String(600), nullable=False),
+            sa.Column("count", sa.Integer, nullable=False),
+            sa.Index("meta_values__count", "bucket", "field", "count"),
         )
-        self.versions = Table(
+        self.versions = sa.Table(
             "meta_versions",
             metadata,
-            Column("bucket", String(41), primary_key=True),
-            Column("version", BigInteger, nullable=False),
+            sa.Column("bucket", sa.String(41), primary_key=True),
+            sa.Column("version", sa.BigInteger, nullable=False),
         )
         self.principal = OWNER
         # Bucket to its version and number of documents then: counting a million takes as long as all else.
@@ -449,38 +424,38 @@ class AnnotationWrites:
         ids = [*new, *gone]
         with transaction(self.engine) as connection:
             counts, shown = self._held(connection, bucket, ids), dict[tuple[str, str], str]()
-            connection.execute(delete(tables.items).where(tables.items.c.doc_id.in_(ids)))
-            connection.execute(delete(tables.rows).where(tables.rows.c.doc_id.in_(ids)))
+            connection.execute(sa.delete(tables.items).where(tables.items.c.doc_id.in_(ids)))
+            connection.execute(sa.delete(tables.rows).where(tables.rows.c.doc_id.in_(ids)))
             rows = [to_row(declared, annotation) for annotation in new.values()]
             items = [item for annotation in new.values() for item in to_items(declared, annotation)]
             if rows:
-                connection.execute(insert(tables.rows), rows)
+                connection.execute(sa.insert(tables.rows), rows)
             if items:
-                connection.execute(insert(tables.items), items)
+                connection.execute(sa.insert(tables.items), items)
             for name, folded, value in listed_values(declared, rows, items):
                 counts[name, folded] += 1
                 shown.setdefault((name, folded), value)
             self._count_values(connection, bucket, counts, shown)
 
-    def _held(self, connection: Connection, bucket: str, ids: Sequence[str]) -> Counter[tuple[str, str]]:
+    def _held(self, connection: sa.Connection, bucket: str, ids: Sequence[str]) -> Counter[tuple[str, str]]:
         """Return, negative, the counts of the listed values that these documents have now."""
         tables = self.tables[bucket]
         counts: Counter[tuple[str, str]] = Counter()
         fields = [item for item in self.buckets[bucket].fields if item.type in ("keyword", "date")]
         if fields:
             columns = [compared_column(item, tables.rows) for item in fields]
-            for row in connection.execute(select(*columns).where(tables.rows.c.doc_id.in_(ids))):
+            for row in connection.execute(sa.select(*columns).where(tables.rows.c.doc_id.in_(ids))):
                 held = (
                     (item.name, counted_form(value)) for item, value in zip(fields, row, strict=True) if value
                 )
                 counts.subtract(held)
-        items = select(tables.items.c.field, tables.items.c.folded).where(tables.items.c.doc_id.in_(ids))
+        items = sa.select(tables.items.c.field, tables.items.c.folded).where(tables.items.c.doc_id.in_(ids))
         counts.subtract((name, folded) for name, folded in connection.execute(items))
         return counts
 
     def _count_values(
         self,
-        connection: Connection,
+        connection: sa.Connection,
         bucket: str,
         counts: Mapping[tuple[str, str], int],
         shown: Mapping[tuple[str, str], str],
@@ -502,13 +477,15 @@ class AnnotationWrites:
             {"f": name, "v": folded, "n": -count} for (name, folded), count in counts.items() if count < 0
         ]
         if fewer:
-            this = and_(
-                values.c.bucket == bucket, values.c.field == bindparam("f"), values.c.folded == bindparam("v")
+            this = sa.and_(
+                values.c.bucket == bucket,
+                values.c.field == sa.bindparam("f"),
+                values.c.folded == sa.bindparam("v"),
             )
             connection.execute(
-                update(values).where(this).values(count=values.c.count - bindparam("n")), fewer
+                sa.update(values).where(this).values(count=values.c.count - sa.bindparam("n")), fewer
             )
-            connection.execute(delete(values).where(values.c.bucket == bucket, values.c.count <= 0))
+            connection.execute(sa.delete(values).where(values.c.bucket == bucket, values.c.count <= 0))
         bump = self._insert(self.versions)
         grown = {"version": self.versions.c.version + 1}
         connection.execute(
@@ -516,7 +493,7 @@ class AnnotationWrites:
             [{"bucket": bucket, "version": 1}],
         )
 
-    def _insert(self, table: Table) -> Any:
+    def _insert(self, table: sa.Table) -> Any:
         """Return the dialect's INSERT, which knows ON CONFLICT."""
         if self.engine.dialect.name == "postgresql":
             from sqlalchemy.dialects.postgresql import insert as upsert

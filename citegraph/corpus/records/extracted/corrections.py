@@ -6,24 +6,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Literal
 
-from sqlalchemy import (
-    JSON,
-    Column,
-    ColumnElement,
-    DateTime,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    Select,
-    String,
-    Table,
-    Text,
-    and_,
-    delete,
-    insert,
-    select,
-)
+import sqlalchemy as sa
 
 from citegraph.corpus.records.database import (
     add_columns,
@@ -46,35 +29,35 @@ SAME_READING = 0.2
 SAME_TEXT = 0.8
 """Share of word runs above which a text without that value is."""
 
-_metadata = MetaData()
-corrections_table = Table(
+_metadata = sa.MetaData()
+corrections_table = sa.Table(
     "document_corrections",
     _metadata,
-    Column("doc_id", String(512), primary_key=True),
-    Column("field", String(41), primary_key=True),
-    Column("bucket", String(41), nullable=False),
-    Column("raw", Text),
-    Column("corrected_at", DateTime(timezone=True), nullable=False),
-    Column("corrected_by", String(200)),
-    Column("note", Text),
-    Column("content_hash", String(64)),
-    Column("signature", LargeBinary),
-    Column("instead_of", JSON),
+    sa.Column("doc_id", sa.String(512), primary_key=True),
+    sa.Column("field", sa.String(41), primary_key=True),
+    sa.Column("bucket", sa.String(41), nullable=False),
+    sa.Column("raw", sa.Text),
+    sa.Column("corrected_at", sa.DateTime(timezone=True), nullable=False),
+    sa.Column("corrected_by", sa.String(200)),
+    sa.Column("note", sa.Text),
+    sa.Column("content_hash", sa.String(64)),
+    sa.Column("signature", sa.LargeBinary),
+    sa.Column("instead_of", sa.JSON),
 )
-_history = Table(
+_history = sa.Table(
     "document_correction_history",
     _metadata,
-    Column("number", Integer, primary_key=True, autoincrement=True),
-    Column("doc_id", String(512), nullable=False),
-    Column("field", String(41), nullable=False),
-    Column("bucket", String(41), nullable=False),
-    Column("action", String(8), nullable=False),
-    Column("raw", Text),
-    Column("note", Text),
-    Column("done_by", String(200)),
-    Column("done_at", DateTime(timezone=True), nullable=False),
-    Column("instead_of", JSON),
-    Index("document_correction_history__doc", "doc_id", "number"),
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
+    sa.Column("doc_id", sa.String(512), nullable=False),
+    sa.Column("field", sa.String(41), nullable=False),
+    sa.Column("bucket", sa.String(41), nullable=False),
+    sa.Column("action", sa.String(8), nullable=False),
+    sa.Column("raw", sa.Text),
+    sa.Column("note", sa.Text),
+    sa.Column("done_by", sa.String(200)),
+    sa.Column("done_at", sa.DateTime(timezone=True), nullable=False),
+    sa.Column("instead_of", sa.JSON),
+    sa.Index("document_correction_history__doc", "doc_id", "number"),
 )
 
 
@@ -154,9 +137,9 @@ class CorrectionStore:
             return
         with transaction(self._engine) as connection:
             for item in corrections:
-                connection.execute(delete(corrections_table).where(_this(item.doc_id, item.field)))
-            connection.execute(insert(corrections_table), rows)
-            connection.execute(insert(_history), edits)
+                connection.execute(sa.delete(corrections_table).where(_this(item.doc_id, item.field)))
+            connection.execute(sa.insert(corrections_table), rows)
+            connection.execute(sa.insert(_history), edits)
 
     def undo(self, doc_id: str, field: str, by: str | None = None) -> bool:
         """Forget a correction; return whether there was one."""
@@ -165,8 +148,8 @@ class CorrectionStore:
             return False
         undone = replace(found, corrected_by=by, corrected_at=datetime.now(UTC), note=None)
         with transaction(self._engine) as connection:
-            connection.execute(delete(corrections_table).where(_this(doc_id, field)))
-            connection.execute(insert(_history), [_edit(undone, "undo")])
+            connection.execute(sa.delete(corrections_table).where(_this(doc_id, field)))
+            connection.execute(sa.insert(_history), [_edit(undone, "undo")])
         return True
 
     def adopt(self, heirs: Mapping[str, str]) -> None:
@@ -180,11 +163,13 @@ class CorrectionStore:
 
     def of_bucket(self, bucket: str) -> dict[str, dict[str, Correction]]:
         """Return document id -> field -> correction, also of documents that are gone, by document and field."""
-        return _by_document(self._read(select(corrections_table).where(corrections_table.c.bucket == bucket)))
+        return _by_document(
+            self._read(sa.select(corrections_table).where(corrections_table.c.bucket == bucket))
+        )
 
     def of_document(self, doc_id: str) -> dict[str, Correction]:
         """Return field -> correction of one document."""
-        found = self._read(select(corrections_table).where(corrections_table.c.doc_id == doc_id))
+        found = self._read(sa.select(corrections_table).where(corrections_table.c.doc_id == doc_id))
         return _by_document(found).get(doc_id, {})
 
     def history(self, doc_id: str) -> list[Edit]:
@@ -200,14 +185,14 @@ class CorrectionStore:
         with transaction(self._engine) as connection:
             for table in (corrections_table, _history):
                 for some in batches(doc_ids):
-                    connection.execute(delete(table).where(table.c.doc_id.in_(some)))
+                    connection.execute(sa.delete(table).where(table.c.doc_id.in_(some)))
 
-    def _edits(self, chosen: ColumnElement[bool]) -> list[Edit]:
-        wanted = select(*(_history.c[name] for name in Edit.__slots__)).where(chosen)
+    def _edits(self, chosen: sa.ColumnElement[bool]) -> list[Edit]:
+        wanted = sa.select(*(_history.c[name] for name in Edit.__slots__)).where(chosen)
         rows = fetched(self._engine, wanted.order_by(_history.c.number))
         return [Edit(**{**row._asdict(), "done_at": _aware(row.done_at)}) for row in rows]
 
-    def _read(self, statement: Select[Any]) -> list[Correction]:
+    def _read(self, statement: sa.Select[Any]) -> list[Correction]:
         order = (corrections_table.c.doc_id, corrections_table.c.field)
         rows = fetched(self._engine, statement.order_by(*order))
         return [Correction(**{**row._asdict(), "corrected_at": _aware(row.corrected_at)}) for row in rows]
@@ -241,7 +226,7 @@ def _edit(item: Correction, action: Action) -> dict[str, Any]:
 
 
 def _this(doc_id: str, field: str) -> Any:
-    return and_(corrections_table.c.doc_id == doc_id, corrections_table.c.field == field)
+    return sa.and_(corrections_table.c.doc_id == doc_id, corrections_table.c.field == field)
 
 
 def _aware(moment: datetime) -> datetime:

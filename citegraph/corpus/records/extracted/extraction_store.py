@@ -5,22 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from sqlalchemy import (
-    JSON,
-    Column,
-    Double,
-    Index,
-    Integer,
-    MetaData,
-    RowMapping,
-    String,
-    Table,
-    Text,
-    bindparam,
-    delete,
-    insert,
-    select,
-)
+import sqlalchemy as sa
 
 from citegraph.corpus.records.database import (
     batches,
@@ -46,24 +31,24 @@ one that its type refused."""
 STORE_FROM = 0.5
 """Confidence from which a value is stored with the document's annotations and filters may use it."""
 
-_metadata = MetaData()
-annotations_table = Table(
+_metadata = sa.MetaData()
+annotations_table = sa.Table(
     "document_annotations",
     _metadata,
-    Column("doc_id", String(512), primary_key=True),
-    Column("field", String(41), primary_key=True),
-    Column("ordinal", Integer, primary_key=True),
-    Column("bucket", String(41), nullable=False),
-    Column("status", String(12), nullable=False),
-    Column("value", JSON),
-    Column("raw", Text, nullable=False),
-    Column("start", Integer),
-    Column("end", Integer),
-    Column("page", Integer),
-    Column("method", String(24), nullable=False),
-    Column("confidence", Double, nullable=False),
-    Column("reason", Text),
-    Index("document_annotations__review", "bucket", "status", "confidence"),
+    sa.Column("doc_id", sa.String(512), primary_key=True),
+    sa.Column("field", sa.String(41), primary_key=True),
+    sa.Column("ordinal", sa.Integer, primary_key=True),
+    sa.Column("bucket", sa.String(41), nullable=False),
+    sa.Column("status", sa.String(12), nullable=False),
+    sa.Column("value", sa.JSON),
+    sa.Column("raw", sa.Text, nullable=False),
+    sa.Column("start", sa.Integer),
+    sa.Column("end", sa.Integer),
+    sa.Column("page", sa.Integer),
+    sa.Column("method", sa.String(24), nullable=False),
+    sa.Column("confidence", sa.Double, nullable=False),
+    sa.Column("reason", sa.Text),
+    sa.Index("document_annotations__review", "bucket", "status", "confidence"),
 )
 
 
@@ -111,9 +96,9 @@ class ExtractionStore:
             return
         with transaction(self._engine) as connection:
             for some in batches(ids):
-                connection.execute(delete(annotations_table).where(annotations_table.c.doc_id.in_(some)))
+                connection.execute(sa.delete(annotations_table).where(annotations_table.c.doc_id.in_(some)))
             if rows:
-                connection.execute(insert(annotations_table), rows)
+                connection.execute(sa.insert(annotations_table), rows)
             of = {doc_id: extraction.rows for doc_id, extraction in extractions.items()}
             self.rows.put(connection, bucket, of)
 
@@ -130,17 +115,17 @@ class ExtractionStore:
             if row["status"] == "stored"
         ]
         keys = [{"document": row["doc_id"], "named": row["field"]} for row in rows]
-        these = (annotations_table.c.doc_id == bindparam("document")) & (
-            annotations_table.c.field == bindparam("named")
+        these = (annotations_table.c.doc_id == sa.bindparam("document")) & (
+            annotations_table.c.field == sa.bindparam("named")
         )
         if rows:
             with transaction(self._engine) as connection:
-                connection.execute(delete(annotations_table).where(these), keys)
-                connection.execute(insert(annotations_table), rows)
+                connection.execute(sa.delete(annotations_table).where(these), keys)
+                connection.execute(sa.insert(annotations_table), rows)
 
     def get(self, doc_id: str) -> list[Found]:
         """Return everything extracted from a document, by field, the value that stands first."""
-        this = select(annotations_table).where(annotations_table.c.doc_id == doc_id)
+        this = sa.select(annotations_table).where(annotations_table.c.doc_id == doc_id)
         ordered = this.order_by(annotations_table.c.field, annotations_table.c.ordinal)
         return [to_found(row) for row in fetched(self._engine, ordered).mappings()]
 
@@ -183,12 +168,12 @@ class ExtractionStore:
         """Forget the extractions of documents; their corrections wait for the documents to come back."""
         with transaction(self._engine) as connection:
             for some in batches(doc_ids):
-                connection.execute(delete(annotations_table).where(annotations_table.c.doc_id.in_(some)))
+                connection.execute(sa.delete(annotations_table).where(annotations_table.c.doc_id.in_(some)))
             self.rows.delete(connection, doc_ids)
         self.tables.delete(doc_ids)
 
 
-def to_found(row: RowMapping) -> Found:
+def to_found(row: sa.RowMapping) -> Found:
     """Return a row of the table as it is handed out."""
     return Found(**{name: row[name] for name in Found.__slots__})
 

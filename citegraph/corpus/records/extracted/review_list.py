@@ -5,17 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Engine,
-    Subquery,
-    and_,
-    case,
-    func,
-    literal,
-    or_,
-    select,
-)
+import sqlalchemy as sa
 
 from citegraph.corpus.records.access import OWNER, Principal, sql_condition
 from citegraph.corpus.records.database import batches, fetched, open_database
@@ -62,7 +52,7 @@ class ReviewList:
     """
 
     def __init__(self, sql_url: str, principal: Principal = OWNER) -> None:
-        self._engine: Engine = open_database(sql_url)
+        self._engine: sa.Engine = open_database(sql_url)
         self._principal = principal
 
     def page(
@@ -80,10 +70,10 @@ class ReviewList:
         twice as much as other fields, long texts half as much. Corrected fields are not listed.
         """
         doubts = self._doubts(bucket, fields)
-        listed = select(doubts).where(doubts.c.certainty < below)
-        weight = case(_weights(bucket), value=doubts.c.field, else_=1.0)
+        listed = sa.select(doubts).where(doubts.c.certainty < below)
+        weight = sa.case(_weights(bucket), value=doubts.c.field, else_=1.0)
         order = ((weight * (1 - doubts.c.certainty)).desc(), doubts.c.doc_id, doubts.c.field)
-        total = fetched(self._engine, select(func.count()).select_from(listed.subquery())).scalar_one()
+        total = fetched(self._engine, sa.select(sa.func.count()).select_from(listed.subquery())).scalar_one()
         rows = fetched(self._engine, listed.order_by(*order).limit(limit).offset(offset)).all()
         found = self._found([(row.doc_id, row.field) for row in rows])
         items = (
@@ -99,32 +89,34 @@ class ReviewList:
         found: Counter[str] = Counter()
         for some in batches(doc_ids):
             doubts = self._doubts(bucket, (), some)
-            listed = select(doubts.c.field, func.count().label("listed")).where(doubts.c.certainty < below)
+            listed = sa.select(doubts.c.field, sa.func.count().label("listed")).where(
+                doubts.c.certainty < below
+            )
             rows = fetched(self._engine, listed.group_by(doubts.c.field))
             found.update({row.field: int(row.listed) for row in rows})
         return dict(found)
 
     def _doubts(
         self, bucket: Bucket, fields: Sequence[str], doc_ids: Sequence[str] | None = None
-    ) -> Subquery:
+    ) -> sa.Subquery:
         """Return (doc_id, field, certainty) of every field of a document that was not corrected."""
         table, corrections = annotations_table.c, corrections_table.c
-        corrected = select(corrections.doc_id).where(
+        corrected = sa.select(corrections.doc_id).where(
             corrections.doc_id == table.doc_id, corrections.field == table.field
         )
         names = fields or [field.name for field in bucket.fields]
         sure = _highest("stored")
         # Nothing stands: what was found is too doubtful, or an annotation row that says otherwise stands instead.
-        stands = case(
+        stands = sa.case(
             (sure.is_not(None), sure),
             (_highest("uncertain").is_not(None), _highest("uncertain")),
             (_highest("other").is_not(None), 1.0),
             else_=UNREADABLE,
         )
-        rivalled = 1 - RIVAL * func.coalesce(_highest("other"), 0.0)
-        certainty = case((stands < rivalled, stands), else_=rivalled).label("certainty")
+        rivalled = 1 - RIVAL * sa.func.coalesce(_highest("other"), 0.0)
+        certainty = sa.case((stands < rivalled, stands), else_=rivalled).label("certainty")
         return (
-            select(table.doc_id, table.field, certainty)
+            sa.select(table.doc_id, table.field, certainty)
             .where(
                 table.bucket == bucket.name,
                 table.field.in_(names),
@@ -140,8 +132,8 @@ class ReviewList:
         table = annotations_table.c
         found: dict[tuple[str, str], list[Found]] = {key: [] for key in keys}
         for some in _parts(keys):
-            these = or_(*(and_(table.doc_id == doc_id, table.field == field) for doc_id, field in some))
-            statement = select(annotations_table).where(these).order_by(table.ordinal)
+            these = sa.or_(*(sa.and_(table.doc_id == doc_id, table.field == field) for doc_id, field in some))
+            statement = sa.select(annotations_table).where(these).order_by(table.ordinal)
             for row in fetched(self._engine, statement).mappings():
                 found[row["doc_id"], row["field"]].append(to_found(row))
         return found
@@ -151,10 +143,10 @@ def _parts(keys: Sequence[tuple[str, str]]) -> Iterator[Sequence[tuple[str, str]
     return (keys[start : start + 100] for start in range(0, len(keys), 100))
 
 
-def _highest(status: str) -> ColumnElement[Any]:
+def _highest(status: str) -> sa.ColumnElement[Any]:
     """Return the highest confidence among a group's rows of one status; NULL without such a row."""
     table = annotations_table.c
-    return func.max(case((table.status == status, table.confidence), else_=literal(None)))
+    return sa.func.max(sa.case((table.status == status, table.confidence), else_=sa.literal(None)))
 
 
 def _weights(bucket: Bucket) -> dict[str, float]:

@@ -8,28 +8,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, Literal
 
-from sqlalchemy import (
-    JSON,
-    Column,
-    ColumnElement,
-    Connection,
-    Double,
-    Engine,
-    Index,
-    Integer,
-    MetaData,
-    Select,
-    String,
-    Table,
-    Text,
-    and_,
-    delete,
-    exists,
-    func,
-    insert,
-    or_,
-    select,
-)
+import sqlalchemy as sa
 
 from citegraph.corpus.filters.clause import Clause, Filters, Group
 from citegraph.corpus.filters.filter_operators import Condition, Range, compile_clause
@@ -49,34 +28,34 @@ LONGEST_CELL = 2400
 
 Function = Literal["count", "sum", "average", "min", "max"]
 
-_metadata = MetaData()
-rows_table = Table(
+_metadata = sa.MetaData()
+rows_table = sa.Table(
     "document_rows",
     _metadata,
-    Column("doc_id", String(512), primary_key=True),
-    Column("kind", String(41), primary_key=True),
-    Column("ordinal", Integer, primary_key=True),
-    Column("bucket", String(41), nullable=False),
-    Column("values", JSON, nullable=False),
-    Column("raw", Text, nullable=False),
-    Column("start", Integer),
-    Column("end", Integer),
-    Column("page", Integer),
-    Column("confidence", Double, nullable=False),
-    Index("document_rows__kind", "bucket", "kind"),
+    sa.Column("doc_id", sa.String(512), primary_key=True),
+    sa.Column("kind", sa.String(41), primary_key=True),
+    sa.Column("ordinal", sa.Integer, primary_key=True),
+    sa.Column("bucket", sa.String(41), nullable=False),
+    sa.Column("values", sa.JSON, nullable=False),
+    sa.Column("raw", sa.Text, nullable=False),
+    sa.Column("start", sa.Integer),
+    sa.Column("end", sa.Integer),
+    sa.Column("page", sa.Integer),
+    sa.Column("confidence", sa.Double, nullable=False),
+    sa.Index("document_rows__kind", "bucket", "kind"),
 )
-cells_table = Table(
+cells_table = sa.Table(
     "document_row_cells",
     _metadata,
-    Column("doc_id", String(512), primary_key=True),
-    Column("kind", String(41), primary_key=True),
-    Column("ordinal", Integer, primary_key=True),
-    Column("field", String(41), primary_key=True),
-    Column("bucket", String(41), nullable=False),
-    Column("folded", folded_string(LONGEST_CELL)),
-    Column("number", Double),
-    Column("unit", String(40)),
-    Index("document_row_cells__number", "bucket", "kind", "field", "number"),
+    sa.Column("doc_id", sa.String(512), primary_key=True),
+    sa.Column("kind", sa.String(41), primary_key=True),
+    sa.Column("ordinal", sa.Integer, primary_key=True),
+    sa.Column("field", sa.String(41), primary_key=True),
+    sa.Column("bucket", sa.String(41), nullable=False),
+    sa.Column("folded", folded_string(LONGEST_CELL)),
+    sa.Column("number", sa.Double),
+    sa.Column("unit", sa.String(40)),
+    sa.Index("document_row_cells__number", "bucket", "kind", "field", "number"),
 )
 
 
@@ -114,7 +93,7 @@ class RowQuery:
     bucket: Bucket
     kind: RowKind
     filters: Filters = ()
-    documents: Select[Any] | None = None
+    documents: sa.Select[Any] | None = None
     doc_ids: Sequence[str] | None = field(default=None)
 
 
@@ -130,32 +109,32 @@ class RowNumber:
 class RowStore:
     """Rows by document; all methods block and raise `Unavailable` without a database."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
         translated(lambda: create_tables(_metadata, engine))
 
-    def put(self, connection: Connection, bucket: str, found: Mapping[str, Sequence[FoundRow]]) -> None:
+    def put(self, connection: sa.Connection, bucket: str, found: Mapping[str, Sequence[FoundRow]]) -> None:
         """Replace the rows of documents, within a transaction of the caller."""
         self.delete(connection, list(found))
         rows = [row for doc_id, items in found.items() for row in _records(bucket, doc_id, items)]
         cells = [cell for doc_id, items in found.items() for cell in _cells(bucket, doc_id, items)]
         if rows:
-            connection.execute(insert(rows_table), rows)
+            connection.execute(sa.insert(rows_table), rows)
         if cells:
-            connection.execute(insert(cells_table), cells)
+            connection.execute(sa.insert(cells_table), cells)
 
-    def delete(self, connection: Connection, doc_ids: Sequence[str]) -> None:
+    def delete(self, connection: sa.Connection, doc_ids: Sequence[str]) -> None:
         """Forget the rows of documents, within a transaction of the caller."""
         for some in batches(doc_ids):
             for table in (rows_table, cells_table):
-                connection.execute(delete(table).where(table.c.doc_id.in_(some)))
+                connection.execute(sa.delete(table).where(table.c.doc_id.in_(some)))
 
     def of(self, doc_id: str, kind: str | None = None) -> list[StoredRow]:
         """Return the rows of a document in their order."""
         this = rows_table.c.doc_id == doc_id
-        chosen = this if kind is None else and_(this, rows_table.c.kind == kind)
+        chosen = this if kind is None else sa.and_(this, rows_table.c.kind == kind)
         return self._stored(
-            select(rows_table).where(chosen).order_by(rows_table.c.kind, rows_table.c.ordinal)
+            sa.select(rows_table).where(chosen).order_by(rows_table.c.kind, rows_table.c.ordinal)
         )
 
     def find(
@@ -166,7 +145,7 @@ class RowStore:
         Raises:
             BadInput: a condition is on a column that the rows do not have.
         """
-        statement = select(rows_table).where(_condition(query))
+        statement = sa.select(rows_table).where(_condition(query))
         if order_by:
             number = _cell(order_by, cells_table.c.number).scalar_subquery()
             statement = statement.where(number.is_not(None)).order_by(
@@ -177,12 +156,12 @@ class RowStore:
 
     def count(self, query: RowQuery) -> int:
         """Return how many rows match."""
-        statement = select(func.count()).select_from(rows_table).where(_condition(query))
+        statement = sa.select(sa.func.count()).select_from(rows_table).where(_condition(query))
         return int(fetched(self._engine, statement).scalar_one())
 
     def documents(self, query: RowQuery) -> list[str]:
         """Return the ids of all documents with a row that matches, in order."""
-        statement = select(rows_table.c.doc_id).where(_condition(query)).distinct()
+        statement = sa.select(rows_table.c.doc_id).where(_condition(query)).distinct()
         return sorted(fetched(self._engine, statement).scalars())
 
     def number(self, query: RowQuery, function: Function, column: str) -> list[RowNumber]:
@@ -195,15 +174,15 @@ class RowStore:
             raise BadInput(f"the rows {query.kind.name} have no column {column!r}")
         value = cells_table.c.number
         over = {
-            "count": func.count(value),
-            "sum": func.sum(value),
-            "average": func.avg(value),
-            "min": func.min(value),
-            "max": func.max(value),
+            "count": sa.func.count(value),
+            "sum": sa.func.sum(value),
+            "average": sa.func.avg(value),
+            "min": sa.func.min(value),
+            "max": sa.func.max(value),
         }[function]
-        unit = func.coalesce(cells_table.c.unit, "")
+        unit = sa.func.coalesce(cells_table.c.unit, "")
         statement = (
-            select(over, unit, func.count(value))
+            sa.select(over, unit, sa.func.count(value))
             .select_from(rows_table.join(cells_table, _same_row()))
             .where(_condition(query), cells_table.c.field == column, value.is_not(None))
             .group_by(unit)
@@ -212,7 +191,7 @@ class RowStore:
         rows = fetched(self._engine, statement)
         return [RowNumber(Decimal(f"{float(one):.15g}"), str(of), int(count)) for one, of, count in rows]
 
-    def _stored(self, statement: Select[Any]) -> list[StoredRow]:
+    def _stored(self, statement: sa.Select[Any]) -> list[StoredRow]:
         rows = fetched(self._engine, statement).mappings()
         return [StoredRow(**{name: row[name] for name in StoredRow.__slots__}) for row in rows]
 
@@ -236,57 +215,57 @@ def rows_bucket(kind: RowKind, bucket: Bucket) -> Bucket:
     )
 
 
-def _condition(query: RowQuery) -> ColumnElement[bool]:
+def _condition(query: RowQuery) -> sa.ColumnElement[bool]:
     declared = rows_bucket(query.kind, query.bucket)
     parts = [rows_table.c.bucket == query.bucket.name, rows_table.c.kind == query.kind.name]
     if query.documents is not None:
         parts.append(rows_table.c.doc_id.in_(query.documents))
     if query.doc_ids is not None:
         parts.append(rows_table.c.doc_id.in_(list(query.doc_ids)))
-    return and_(*parts, *(_part(declared, item) for item in query.filters))
+    return sa.and_(*parts, *(_part(declared, item) for item in query.filters))
 
 
-def _part(declared: Bucket, item: Clause | Group) -> ColumnElement[bool]:
+def _part(declared: Bucket, item: Clause | Group) -> sa.ColumnElement[bool]:
     if isinstance(item, Group):
-        join = or_ if item.mode == "any" else and_
+        join = sa.or_ if item.mode == "any" else sa.and_
         return join(*(_part(declared, part) for part in item.clauses))
     if declared.field(item.field) is None:
         raise BadInput(f"the rows have no column {item.field!r}")
     condition = compile_clause(declared, item)
-    has = exists(_cell(condition.field.name, cells_table.c.doc_id))
+    has = sa.exists(_cell(condition.field.name, cells_table.c.doc_id))
     if condition.present is not None:
         return has if condition.present else ~has
-    held = exists(_cell(condition.field.name, cells_table.c.doc_id).where(_test(condition)))
+    held = sa.exists(_cell(condition.field.name, cells_table.c.doc_id).where(_test(condition)))
     # As with documents: what a row does not say is neither this nor another.
-    return and_(has, ~held) if condition.negated else held
+    return sa.and_(has, ~held) if condition.negated else held
 
 
-def _cell(name: str, *columns: Any) -> Select[Any]:
-    return select(*columns).where(_same_row(), cells_table.c.field == name).correlate(rows_table)
+def _cell(name: str, *columns: Any) -> sa.Select[Any]:
+    return sa.select(*columns).where(_same_row(), cells_table.c.field == name).correlate(rows_table)
 
 
-def _same_row() -> ColumnElement[bool]:
-    return and_(*(rows_table.c[name] == cells_table.c[name] for name in ("doc_id", "kind", "ordinal")))
+def _same_row() -> sa.ColumnElement[bool]:
+    return sa.and_(*(rows_table.c[name] == cells_table.c[name] for name in ("doc_id", "kind", "ordinal")))
 
 
-def _test(condition: Condition) -> ColumnElement[bool]:
+def _test(condition: Condition) -> sa.ColumnElement[bool]:
     if condition.ranges is not None:
-        return or_(*(_within(item) for item in condition.ranges))
+        return sa.or_(*(_within(item) for item in condition.ranges))
     folded = cells_table.c.folded
     if condition.flag is not None:
         return folded == ("yes" if condition.flag else "no")
     if condition.words is not None:
         return folded.in_(condition.words)
     part = condition.part or ""
-    return func.substr(folded, 1, len(part)) == part if condition.anchored else has_part(folded, part)
+    return sa.func.substr(folded, 1, len(part)) == part if condition.anchored else has_part(folded, part)
 
 
-def _within(item: Range) -> ColumnElement[bool]:
+def _within(item: Range) -> sa.ColumnElement[bool]:
     number = cells_table.c.number
     parts = [number.is_not(None), *within(number, item, _plain)]
     if item.currency:
         parts.append(cells_table.c.unit == item.currency)
-    return and_(*parts)
+    return sa.and_(*parts)
 
 
 def _plain(value: Any) -> float:

@@ -53,7 +53,6 @@ class DocumentQuery(BaseModel, frozen=True, extra="forbid"):
         order_by: fields, or with aggregates column names; a leading "-" is descending.
         having: conditions on the numbers of a group.
         limit: rows at most; None is all.
-        distinct: list each combination of the selected fields once, without document ids.
         only: documents to stay within, where something else than filters chose them; None for all.
     """
 
@@ -65,7 +64,6 @@ class DocumentQuery(BaseModel, frozen=True, extra="forbid"):
     order_by: tuple[str, ...] = ()
     having: tuple[Having, ...] = ()
     limit: int | None = Declared(default=100, ge=1, le=100_000)
-    distinct: bool = False
     only: tuple[str, ...] | None = None
 
 
@@ -114,15 +112,11 @@ def run_query(store: AnnotationStore, query: DocumentQuery) -> QueryResult:
 def _listed(store: AnnotationStore, bucket: Bucket, query: DocumentQuery) -> QueryResult:
     names = [_field(bucket, name).name for name in query.select]
     more = None if query.limit is None else query.limit + 1
-    if query.distinct and names:
-        rows = _distinct(store, bucket, query, names, more)
-    else:
-        found = store.rows(query.bucket, query.filters, names, query.order_by, more)
-        rows = [{"doc_id": row["doc_id"], **{name: _shown(row.get(name)) for name in names}} for row in found]
+    found = store.rows(query.bucket, query.filters, names, query.order_by, more)
+    rows = [{"doc_id": row["doc_id"], **{name: _shown(row.get(name)) for name in names}} for row in found]
     matched, covered = _coverage(store, query, [_field(bucket, name) for name in names])
-    columns = tuple(names) if query.distinct and names else ("doc_id", *names)
     return QueryResult(
-        columns,
+        ("doc_id", *names),
         rows[: query.limit],
         matched,
         covered,
@@ -145,25 +139,6 @@ def _condition(
     if key is None:
         return store.condition(query.bucket, query.filters)
     return grouping_condition(store, query.bucket, query.filters, key=key, others=counted)
-
-
-def _distinct(
-    store: AnnotationStore, bucket: Bucket, query: DocumentQuery, names: Sequence[str], limit: int | None
-) -> list[dict[str, Any]]:
-    table = store.tables[query.bucket].rows
-    groups = [_Group(bucket, name) for name in names]
-    source = _source(store, query, groups)
-    keys = [group.key(table) for group in groups]
-    statement = select(
-        *(key.label(f"g{n}") for n, key in enumerate(keys)), func.count().label("n")
-    ).select_from(source)
-    statement = statement.where(_condition(store, query)).group_by(*keys).limit(limit)
-    statement = statement.order_by(*(key.asc().nulls_last() for key in keys))
-    lines = store.run(statement).all()
-    columns = [group.values(store, [line[number] for line in lines]) for number, group in enumerate(groups)]
-    return [
-        dict(zip((group.name for group in groups), row, strict=True)) for row in zip(*columns, strict=True)
-    ]
 
 
 def _source(store: AnnotationStore, query: DocumentQuery, groups: Sequence["_Group"]) -> FromClause:

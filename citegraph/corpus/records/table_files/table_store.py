@@ -8,30 +8,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any, Literal
 
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    Column,
-    ColumnElement,
-    Connection,
-    Engine,
-    Index,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    and_,
-    cast,
-    delete,
-    distinct,
-    func,
-    insert,
-    literal,
-    literal_column,
-    not_,
-    or_,
-    select,
-)
+import sqlalchemy as sa
 
 from citegraph.corpus.filters.sql_filter import has_part
 from citegraph.corpus.records.database import batches, create_tables, fetched, transaction, translated
@@ -47,30 +24,30 @@ Cut = Literal["", "day", "month", "quarter", "year"]
 WRITTEN = 2_000
 """Rows that are written at a time."""
 
-_metadata = MetaData()
-tables_table = Table(
+_metadata = sa.MetaData()
+tables_table = sa.Table(
     "table_files",
     _metadata,
-    Column("doc_id", String(512), primary_key=True),
-    Column("number", Integer, primary_key=True),
-    Column("bucket", String(41), nullable=False),
-    Column("title", String(512), nullable=False),
-    Column("page", Integer),
-    Column("columns", JSON, nullable=False),
-    Column("rows", Integer, nullable=False),
-    Column("others", JSON, nullable=False),
-    Column("left_out", JSON, nullable=False),
-    Index("table_files__bucket", "bucket"),
+    sa.Column("doc_id", sa.String(512), primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("bucket", sa.String(41), nullable=False),
+    sa.Column("title", sa.String(512), nullable=False),
+    sa.Column("page", sa.Integer),
+    sa.Column("columns", sa.JSON, nullable=False),
+    sa.Column("rows", sa.Integer, nullable=False),
+    sa.Column("others", sa.JSON, nullable=False),
+    sa.Column("left_out", sa.JSON, nullable=False),
+    sa.Index("table_files__bucket", "bucket"),
 )
-file_rows_table = Table(
+file_rows_table = sa.Table(
     "table_file_rows",
     _metadata,
-    Column("doc_id", String(512), primary_key=True),
-    Column("number", Integer, primary_key=True),
-    Column("ordinal", Integer, primary_key=True),
-    Column("start", Integer, nullable=False),
-    Column("end", Integer, nullable=False),
-    Column("cells", JSON, nullable=False),
+    sa.Column("doc_id", sa.String(512), primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True),
+    sa.Column("ordinal", sa.Integer, primary_key=True),
+    sa.Column("start", sa.Integer, nullable=False),
+    sa.Column("end", sa.Integer, nullable=False),
+    sa.Column("cells", sa.JSON, nullable=False),
 )
 _rows = file_rows_table.c
 
@@ -143,7 +120,7 @@ class TableNumber:
 class TableStore:
     """Tables of files by document; all methods block and raise `Unavailable` without a database."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
         translated(lambda: create_tables(_metadata, engine))
 
@@ -167,25 +144,27 @@ class TableStore:
 
     def of_buckets(self, buckets: Sequence[str]) -> list[StoredTable]:
         """Return the first tables of buckets by document and place."""
-        chosen = select(tables_table).where(tables_table.c.bucket.in_(list(buckets)))
+        chosen = sa.select(tables_table).where(tables_table.c.bucket.in_(list(buckets)))
         chosen = chosen.order_by(tables_table.c.doc_id, tables_table.c.number).limit(5_000)
         return [_stored(row) for row in fetched(self._engine, chosen).mappings()]
 
     def of(self, doc_id: str) -> list[StoredTable]:
         """Return the tables of a document in their order."""
-        chosen = select(tables_table).where(tables_table.c.doc_id == doc_id).order_by(tables_table.c.number)
+        chosen = (
+            sa.select(tables_table).where(tables_table.c.doc_id == doc_id).order_by(tables_table.c.number)
+        )
         return [_stored(row) for row in fetched(self._engine, chosen).mappings()]
 
     def count(self, query: TableQuery) -> int:
         """Return how many rows meet the conditions."""
-        statement = select(func.count()).select_from(file_rows_table).where(_condition(query))
+        statement = sa.select(sa.func.count()).select_from(file_rows_table).where(_condition(query))
         return int(fetched(self._engine, statement).scalar_one())
 
     def places(
         self, query: TableQuery, *, by: int | None = None, descending: bool = False, limit: int = 100
     ) -> list[tuple[int, int]]:
         """Return the characters of matching rows in their order, or in that of a column of numbers or days."""
-        statement = select(_rows.start, _rows.end).where(_condition(query))
+        statement = sa.select(_rows.start, _rows.end).where(_condition(query))
         if by is not None:
             key = _value(query.table.columns[by], by)
             statement = statement.where(key.is_not(None)).order_by(key.desc() if descending else key.asc())
@@ -216,23 +195,23 @@ class TableStore:
         unit = _unit(query.table, column) if declared is not None and declared.kind == "number" else None
         group = _group(query.table.columns[by], by, cut) if by is not None else None
         keys = [
-            (group if group is not None else literal("")).label("in_group"),
-            (unit if unit is not None else literal("")).label("in_unit"),
+            (group if group is not None else sa.literal("")).label("in_group"),
+            (unit if unit is not None else sa.literal("")).label("in_unit"),
         ]
-        counted = func.count(value) if value is not None else func.count()
+        counted = sa.func.count(value) if value is not None else sa.func.count()
         over: Any = {
             "count": counted,
-            "distinct": func.count(distinct(value if value is not None else _rows.ordinal)),
-            "sum": func.sum(value),
-            "average": func.sum(value),
+            "distinct": sa.func.count(sa.distinct(value if value is not None else _rows.ordinal)),
+            "sum": sa.func.sum(value),
+            "average": sa.func.sum(value),
             "median": counted,
-            "min": func.min(value),
-            "max": func.max(value),
+            "min": sa.func.min(value),
+            "max": sa.func.max(value),
         }[function]
-        statement = select(over, counted, func.min(_rows.ordinal), *keys).where(_condition(query))
+        statement = sa.select(over, counted, sa.func.min(_rows.ordinal), *keys).where(_condition(query))
         # By their names: Postgres takes two bound expressions for different ones.
-        grouping: list[ColumnElement[Any]] = [
-            literal_column(key.name)
+        grouping: list[sa.ColumnElement[Any]] = [
+            sa.literal_column(key.name)
             for key, made in zip(keys, (group, unit), strict=True)
             if made is not None
         ]
@@ -256,7 +235,7 @@ class TableStore:
                 where = [_condition(query), value.is_not(None)]
                 where += [group == of_group] if group is not None else []
                 where += [unit == of_unit] if unit is not None else []
-                middle = self._median(value, and_(*where), int(rows), declared)
+                middle = self._median(value, sa.and_(*where), int(rows), declared)
                 made = TableNumber(middle, made.unit, made.rows, made.group, made.first)
             numbers.append(made)
         return numbers
@@ -266,47 +245,49 @@ class TableStore:
         value = _value(table.columns[column], column)
         found: list[str] = []
         for some in batches(phrases):
-            statement = select(value).where(_of(table), value.in_(list(some))).distinct()
+            statement = sa.select(value).where(_of(table), value.in_(list(some))).distinct()
             found += fetched(self._engine, statement).scalars()
         return found
 
     def holds_part(self, table: StoredTable, column: int, part: str) -> bool:
         """Tell whether a cell of a column of words holds a folded word, or a word that begins so."""
         value = _value(table.columns[column], column)
-        statement = select(_rows.ordinal).where(_of(table), _has_word(value, part)).limit(1)
+        statement = sa.select(_rows.ordinal).where(_of(table), _has_word(value, part)).limit(1)
         return fetched(self._engine, statement).first() is not None
 
     def cell(self, table: StoredTable, ordinal: int) -> tuple[int, int] | None:
         """Return the characters of one row of a table."""
-        this = and_(_of(table), _rows.ordinal == ordinal)
-        found = fetched(self._engine, select(_rows.start, _rows.end).where(this)).first()
+        this = sa.and_(_of(table), _rows.ordinal == ordinal)
+        found = fetched(self._engine, sa.select(_rows.start, _rows.end).where(this)).first()
         return (int(found[0]), int(found[1])) if found else None
 
     def _median(
         self,
-        value: ColumnElement[Any],
-        condition: ColumnElement[bool],
+        value: sa.ColumnElement[Any],
+        condition: sa.ColumnElement[bool],
         rows: int,
         declared: TableColumn | None,
     ) -> Decimal | None:
         if not rows or declared is None:
             return None
-        statement = select(value).where(condition).order_by(value).offset((rows - 1) // 2).limit(2 - rows % 2)
+        statement = (
+            sa.select(value).where(condition).order_by(value).offset((rows - 1) // 2).limit(2 - rows % 2)
+        )
         middle = [int(one) for one in fetched(self._engine, statement).scalars()]
         return of_scale(sum(middle), declared.places) / len(middle)
 
 
-def _delete(connection: Connection, doc_ids: Sequence[str]) -> None:
+def _delete(connection: sa.Connection, doc_ids: Sequence[str]) -> None:
     for some in batches(doc_ids):
         for table in (file_rows_table, tables_table):
-            connection.execute(delete(table).where(table.c.doc_id.in_(some)))
+            connection.execute(sa.delete(table).where(table.c.doc_id.in_(some)))
 
 
-def _write(connection: Connection, document: Document, table: FileTable, rows: Iterator[FileRow]) -> None:
+def _write(connection: sa.Connection, document: Document, table: FileTable, rows: Iterator[FileRow]) -> None:
     ordinal = 0
     while some := list(islice(rows, WRITTEN)):
         connection.execute(
-            insert(file_rows_table),
+            sa.insert(file_rows_table),
             [
                 {
                     "doc_id": document.doc_id,
@@ -321,7 +302,7 @@ def _write(connection: Connection, document: Document, table: FileTable, rows: I
         )
         ordinal += len(some)
     connection.execute(
-        insert(tables_table),
+        sa.insert(tables_table),
         {
             "doc_id": document.doc_id,
             "number": table.number,
@@ -343,33 +324,33 @@ def _stored(row: Any) -> StoredTable:
     return StoredTable(**values)
 
 
-def _of(table: StoredTable) -> ColumnElement[bool]:
-    return and_(_rows.doc_id == table.doc_id, _rows.number == table.number)
+def _of(table: StoredTable) -> sa.ColumnElement[bool]:
+    return sa.and_(_rows.doc_id == table.doc_id, _rows.number == table.number)
 
 
-def _value(column: TableColumn, place: int) -> ColumnElement[Any]:
-    text: ColumnElement[Any] = _rows.cells[str(place)].as_string()
-    return cast(text, BigInteger) if column.kind == "number" else text
+def _value(column: TableColumn, place: int) -> sa.ColumnElement[Any]:
+    text: sa.ColumnElement[Any] = _rows.cells[str(place)].as_string()
+    return sa.cast(text, sa.BigInteger) if column.kind == "number" else text
 
 
-def _unit(table: StoredTable, place: int | None) -> ColumnElement[Any] | None:
+def _unit(table: StoredTable, place: int | None) -> sa.ColumnElement[Any] | None:
     """Return what tells the unit of a column's numbers in each row: beside them, or in a column of currencies."""
     if place is not None and table.columns[place].units:
-        return func.coalesce(_rows.cells[f"u{place}"].as_string(), "")
+        return sa.func.coalesce(_rows.cells[f"u{place}"].as_string(), "")
     named = [number for number, column in enumerate(table.columns) if column.currencies]
     if len(named) == 1 and place is not None and not table.columns[place].unit:
-        return func.upper(func.coalesce(_rows.cells[str(named[0])].as_string(), ""))
+        return sa.func.upper(sa.func.coalesce(_rows.cells[str(named[0])].as_string(), ""))
     return None
 
 
-def _group(column: TableColumn, place: int, cut: Cut) -> ColumnElement[Any]:
-    value: ColumnElement[Any] = _rows.cells[str(place)].as_string()
+def _group(column: TableColumn, place: int, cut: Cut) -> sa.ColumnElement[Any]:
+    value: sa.ColumnElement[Any] = _rows.cells[str(place)].as_string()
     if column.kind != "date" or cut in {"", "day"}:
         return value
     if cut == "quarter":
-        quarter = (cast(func.substr(value, 6, 2), Integer) + 2) // 3
-        return func.substr(value, 1, 4).concat("-Q").concat(cast(quarter, String))
-    return func.substr(value, 1, 4 if cut == "year" else 7)
+        quarter = (sa.cast(sa.func.substr(value, 6, 2), sa.Integer) + 2) // 3
+        return sa.func.substr(value, 1, 4).concat("-Q").concat(sa.cast(quarter, sa.String))
+    return sa.func.substr(value, 1, 4 if cut == "year" else 7)
 
 
 def _fits(function: Function, column: TableColumn | None) -> None:
@@ -395,34 +376,34 @@ def _made(function: Function, column: TableColumn | None, number: Any, rows: int
     return value / rows if function == "average" else value
 
 
-def _condition(query: TableQuery) -> ColumnElement[bool]:
-    groups = [or_(*(_test(query.table, test) for test in group)) for group in query.tests if group]
-    return and_(_of(query.table), *groups)
+def _condition(query: TableQuery) -> sa.ColumnElement[bool]:
+    groups = [sa.or_(*(_test(query.table, test) for test in group)) for group in query.tests if group]
+    return sa.and_(_of(query.table), *groups)
 
 
-def _test(table: StoredTable, test: CellTest) -> ColumnElement[bool]:
+def _test(table: StoredTable, test: CellTest) -> sa.ColumnElement[bool]:
     column = table.columns[test.column]
     value = _value(column, test.column)
     if test.operator in {"exists", "missing"}:
         return value.is_not(None) if test.operator == "exists" else value.is_(None)
     if test.operator in {"contains", "lacks"}:
-        has = or_(*(_has_word(value, one) for one in test.values))
-        return and_(value.is_not(None), has if test.operator == "contains" else not_(has))
+        has = sa.or_(*(_has_word(value, one) for one in test.values))
+        return sa.and_(value.is_not(None), has if test.operator == "contains" else sa.not_(has))
     if test.operator in {"in", "not in", "=", "!="}:
         given = [held for one in test.values if (held := _held(column, one)) is not None]
         holds = value.in_(given)
         # As with documents: what a row does not say is neither this nor another.
-        return and_(value.is_not(None), not_(holds)) if test.operator in {"not in", "!="} else holds
+        return sa.and_(value.is_not(None), sa.not_(holds)) if test.operator in {"not in", "!="} else holds
     bound = Decimal(test.values[0]) if column.kind == "number" else test.values[0]
     compared = _compared(value, test.operator, bound, column)
     unit = _unit(table, test.column) if test.unit else None
-    return and_(compared, unit == test.unit) if unit is not None else compared
+    return sa.and_(compared, unit == test.unit) if unit is not None else compared
 
 
-def _has_word(value: ColumnElement[Any], part: str) -> ColumnElement[bool]:
+def _has_word(value: sa.ColumnElement[Any], part: str) -> sa.ColumnElement[bool]:
     """Return "a word of the cell begins so": at its start, behind a blank or behind a hyphen."""
-    first = func.substr(value, 1, len(part)) == part
-    return or_(first, has_part(value, f" {part}"), has_part(value, f"-{part}"))
+    first = sa.func.substr(value, 1, len(part)) == part
+    return sa.or_(first, has_part(value, f" {part}"), has_part(value, f"-{part}"))
 
 
 def _held(column: TableColumn, given: str) -> int | str | None:
@@ -438,8 +419,8 @@ def _held(column: TableColumn, given: str) -> int | str | None:
 
 
 def _compared(
-    value: ColumnElement[Any], operator: Operator, bound: Decimal | str, column: TableColumn
-) -> ColumnElement[bool]:
+    value: sa.ColumnElement[Any], operator: Operator, bound: Decimal | str, column: TableColumn
+) -> sa.ColumnElement[bool]:
     if isinstance(bound, Decimal):
         exact = bound.scaleb(column.places)
         low, high = exact.__floor__(), exact.__ceil__()

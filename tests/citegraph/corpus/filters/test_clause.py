@@ -1,12 +1,12 @@
 """Typed filters: checking, what each operator finds, and SQL, Qdrant and plain Python held to one set."""
 
+import os
 from datetime import date
 from decimal import Decimal
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from benches.filter_agreement import Backends, Case, cases, open_backends
 from citegraph.corpus.filters.checks import check, check_filters
 from citegraph.corpus.filters.clause import Checked, Clause, FilterProblem, Group, parse_clause
 from citegraph.corpus.filters.filter_operators import matches
@@ -15,6 +15,7 @@ from citegraph.corpus.schema.bucket import Bucket, load_buckets
 from citegraph.corpus.schema.field import Field
 from citegraph.errors import BadInput
 from citegraph.language.amounts import Money, Quantity
+from tests.citegraph.corpus.filters.filter_agreement import Backends, Case, cases, open_backends
 
 TODAY = date(2026, 11, 27)
 BUCKET = Bucket(
@@ -166,7 +167,7 @@ def test_fields_of_two_kinds_are_not_compared(text):
 
 @pytest.fixture(scope="module")
 def quick_backends():
-    with open_backends(edge=False) as opened:
+    with open_backends(edge=False, postgres_url=os.environ.get("FILTER_POSTGRES_URL")) as opened:
         yield opened
 
 
@@ -178,14 +179,18 @@ PROFILE = {
 }
 
 
-@settings(max_examples=60, **PROFILE)
+EXAMPLES = int(os.environ.get("FILTER_EXAMPLES", "60"))
+"""How many generated filters are tried; one in ten also on the embedded engine, which makes a shard on disk for each."""
+
+
+@settings(max_examples=EXAMPLES, **PROFILE)
 @given(case=cases())
 @pytest.mark.slow
 def test_sql_and_qdrant_find_what_plain_python_finds(quick_backends, case):
     quick_backends.agree(case)
 
 
-@settings(max_examples=6, **PROFILE)
+@settings(max_examples=EXAMPLES // 10, **PROFILE)
 @given(case=cases())
 @pytest.mark.slow
 def test_the_embedded_engine_finds_what_plain_python_finds(backends, case):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from citegraph.corpus.index.index_protocol import Index, SearchRequest
-from citegraph.corpus.index.searcher import Cached, search_buckets
+from citegraph.corpus.index.searcher import search_buckets
 from citegraph.corpus.index.views import ExactCache, SearchCache, VersionedIndex
 from citegraph.corpus.records.database import IndexVersions
 from citegraph.corpus.schema.document import Hit
@@ -59,11 +59,9 @@ def shelf(folder: Path) -> tuple[Shelf, VersionedIndex, IndexVersions]:
     return inner, VersionedIndex(inner, versions), versions  # type: ignore[arg-type]
 
 
-async def found(
-    index: Index, cache: SearchCache, principal: str = "", **changed: Any
-) -> tuple[list[str], int]:
+async def found(index: Index, cache: SearchCache, **changed: Any) -> tuple[list[str], int]:
     request = replace(REQUEST, **changed)
-    result = await search_buckets(index, [request], cached=Cached(cache, principal))
+    result = await search_buckets(index, [request], cached=cache)
     return [one.chunk.chunk_id for one in result.hits], result.cache_hits
 
 
@@ -91,8 +89,6 @@ async def test_the_same_request_is_answered_once_and_any_difference_is_another(t
     assert set(others) == {field.name for field in fields(SearchRequest)}, "every field parts the cache"
     for name, value in others.items():
         assert (await found(index, cache, **{name: value}))[1] == 0, name
-    assert (await found(index, cache, principal="someone"))[1] == 0
-    assert (await found(index, cache, principal="someone"))[1] == 1
 
 
 async def test_a_filter_is_counted_once_until_the_next_write(tmp_path: Path) -> None:
@@ -168,15 +164,15 @@ async def test_failures_are_not_kept_and_no_version_means_no_cache(
         {("letters", "hybrid"): Unavailable("no vectors"), ("letters", "keyword"): [hit("k", 1.0)]}
     )
     cache = SearchCache(versions.of)
-    first = await search_buckets(index, [REQUEST], cached=Cached(cache))
-    again = await search_buckets(index, [REQUEST], cached=Cached(cache))
+    first = await search_buckets(index, [REQUEST], cached=cache)
+    again = await search_buckets(index, [REQUEST], cached=cache)
     assert first.failed == again.failed != []
     assert again.cache_hits == 1, "the keyword search that stood in is an exact result of its own"
 
     def gone(bucket: str) -> int:
         raise Unavailable("the database is away")
 
-    assert (await search_buckets(index, [REQUEST], cached=Cached(SearchCache(gone)))).cache_hits == 0
+    assert (await search_buckets(index, [REQUEST], cached=SearchCache(gone))).cache_hits == 0
 
 
 async def test_versions_rise_in_several_processes_at_once(tmp_path: Path) -> None:

@@ -146,8 +146,6 @@ def test_a_document_with_several_values_is_in_the_group_of_each(store):
         assert ("Tar", "5") in [
             (row["line_items"], row["median_total_amount"]["amount"]) for row in median.rows
         ]
-        listed = ask(store, select=("line_items",), distinct=True)
-        assert sorted(row["line_items"].lower() for row in listed.rows) == ["(missing)", "rope", "tar"]
     finally:
         store.put("invoices", ROWS)
 
@@ -231,11 +229,6 @@ def test_a_list_is_cut_and_says_so(store):
         5,
         {"vendor_name": 4, "total_amount": 4},
     )
-
-
-def test_distinct_values(store):
-    result = ask(store, "vendor exists", select=("vendor_name",), distinct=True)
-    assert result.rows == [{"vendor_name": "Acorn Ltd"}, {"vendor_name": "Birch"}]
 
 
 def test_quantities_are_averaged_in_their_unit(store):

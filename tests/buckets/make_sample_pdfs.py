@@ -1,6 +1,6 @@
 """Render the PDF documents of the sample corpus from their source texts, the same bytes every time.
 
-Run `python -m benches.make_sample_pdfs` after editing a file of `buckets/sample/sources`. A source is
+Run `python -m tests.buckets.make_sample_pdfs` after editing a file of `buckets/sample/sources`. A source is
 plain text: an optional first line `footer: ...`, `#` and `##` headings, `- ` bullets, `| a | b |` table
 rows, lines indented by four spaces set in a fixed-width face, and `=== page` where a page ends.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
-SAMPLE = Path(__file__).resolve().parent.parent / "buckets" / "sample"
+SAMPLE = Path(__file__).resolve().parents[2] / "buckets" / "sample"
 SOURCES = SAMPLE / "sources"
 PAGE_BREAK = "=== page"
 MARGIN = 56.0  # points

@@ -2,7 +2,7 @@
 
 Each is held against hostile texts as readers and the gate hand them on, bounded (`citegraph.language.bounded`).
 
-`python -m benches.patterns.costs` prints how many there are, and those that cost more than their text's length (`short`:
+`python -m tests.trust.pattern_costs` prints how many there are, and those that cost more than their text's length (`short`:
 on the texts made of each pattern and a few others; the tests try only that each comes to an end on them).
 """
 
@@ -22,8 +22,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from benches.patterns.texts import own_units
 from citegraph.language.bounded import LINE, bounded
+from tests.trust.pattern_texts import own_units
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("citegraph", "graph", "nodes", "tools", "server", "cli", "buckets", "evals")
@@ -163,145 +163,15 @@ def _call(node: ast.AST) -> tuple[str, str, int] | None:
 UNITS = (
     *" \n\ta0AIVi1.,-()[]{}<>|€$%'\"/:;_#&*=+?~éß世ä١½\u00a0\u00ad\u200b",
     *(
-        "a ",
-        "A ",
-        "Aa",
-        "Aa ",
-        "1 ",
-        "1,",
-        "1.",
-        "1-",
-        "1/",
-        "1:",
-        "a.",
-        "A.",
-        "a-",
-        "a,",
-        "a'",
-        "a b ",
-        "I ",
-        "XVI ",
-    ),
-    *(
-        "and ",
-        "the ",
-        "of the ",
-        "not ",
-        "und ",
-        "der ",
-        "de la ",
-        "1 a ",
-        "a1 ",
-        "€1 ",
-        "1 EUR ",
-        "USD 1,000.00 ",
-    ),
-    *(
-        "January ",
-        "Jan 1 ",
-        "2024-01-01 ",
-        "12/31/2024 ",
-        "31.12.2024",
-        "at least ",
-        "between 1 and 2 ",
-        "more than 1 ",
-    ),
-    *(
-        "(a ",
-        "a) ",
-        "[1] ",
-        "[a]",
-        "“a” ",
-        "“",
-        "« ",
-        "a: ",
-        ": ",
-        "a:\n",
-        "\n\n",
-        "\n ",
-        " \n",
-        "\r\n",
-        "a\n",
-        "1\n",
-        "A\n",
-    ),
-    *(
-        "| a ",
-        "- ",
-        "...",
-        ". . ",
-        "No. ",
-        "§ 1 ",
-        "www.",
-        "http://",
-        "a@",
-        "a@a.",
-        "<a>",
-        "</",
-        "<!--",
-        "&amp;",
-        "\\",
-        "^",
-    ),
-    *(
-        "1 000 ",
-        "1,000",
-        "0.0",
-        "twenty ",
-        "one hundred ",
-        "GmbH ",
-        "Inc. ",
-        "& Co. ",
-        "Rev. 1 ",
-        "v1.",
-        "A-1 ",
-        "AB12-",
-    ),
-    *(
-        "what is ",
-        "how many ",
-        "who ",
-        "which of ",
-        "the sum of ",
-        "without ",
-        "except ",
-        "no ",
-        "by ",
-        "per ",
-        "each ",
-    ),
-    *(
-        "Total: ",
-        "Invoice ",
-        "Agreement ",
-        "Article 1 ",
-        "Section 1.1 ",
-        "page 1 of 1 ",
-        "5 V ",
-        "10 kΩ ",
-        "mm x ",
-        "3 x 4 ",
-    ),
-    *(
-        "aA",
-        "a1",
-        "1a",
-        "A1",
-        "_a",
-        "a_",
-        "-a",
-        ".a",
-        " a",
-        "  a",
-        "a  ",
-        "1  ",
-        " 1",
-        "\ta",
-        " .",
-        ". ",
-        ", ",
-        "; a",
-    ),
+        "a ~A ~Aa~Aa ~1 ~1,~1.~1-~1/~1:~a.~A.~a-~a,~a'~a b ~I ~XVI ~and ~the ~of the ~not ~und ~der ~"
+        "de la ~1 a ~a1 ~€1 ~1 EUR ~USD 1,000.00 ~January ~Jan 1 ~2024-01-01 ~12/31/2024 ~31.12.2024~"
+        "at least ~between 1 and 2 ~more than 1 ~(a ~a) ~[1] ~[a]~“a” ~“~« ~a: ~: ~a:\n~\n\n~\n ~ \n~"
+        "\r\n~a\n~1\n~A\n~| a ~- ~...~. . ~No. ~§ 1 ~www.~http://~a@~a@a.~<a>~</~<!--~&amp;~\\~^~1 000 ~"
+        "1,000~0.0~twenty ~one hundred ~GmbH ~Inc. ~& Co. ~Rev. 1 ~v1.~A-1 ~AB12-~what is ~how many ~"
+        "who ~which of ~the sum of ~without ~except ~no ~by ~per ~each ~Total: ~Invoice ~Agreement ~"
+        "Article 1 ~Section 1.1 ~page 1 of 1 ~5 V ~10 kΩ ~mm x ~3 x 4 ~aA~a1~1a~A1~_a~a_~-a~.a~ a~  a~"
+        "a  ~1  ~ 1~\ta~ .~. ~, ~; a"
+    ).split("~"),
 )
 ENDS = ("", "\x00")
 

@@ -1,1 +1,0 @@
-"""What every regular expression of the code base costs on hostile texts."""
