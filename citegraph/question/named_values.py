@@ -11,10 +11,11 @@ from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.declared_words import cues
 from citegraph.corpus.schema.field import Field
-from citegraph.encoder.multilingual import is_no_condition, is_one_piece
+from citegraph.encoder.multilingual import SAID, is_no_condition, is_one_piece
 from citegraph.language import terms
 from citegraph.language.names import LEGAL_FORMS, tokens
 from citegraph.language.word_tables import alternation, pattern
+from citegraph.question.answer_form import is_polar
 from citegraph.question.negation import joined_by
 from citegraph.question.reading import Mentioned, Reader
 
@@ -142,10 +143,12 @@ def is_common_word(reader: Reader, declared: Field, link: Link) -> bool:
     """Tell whether a lower-case word is a common one although a value is written like it ("a brief overview", "a target company").
 
     It is a single piece of the network's words and is, at best, a misspelt value ("paint" of "Saint"), or it has no word of
-    the field beside it and is read as no condition. Or the question writes another name of that field with a capital; a
-    question in lower case tells nothing.
+    the field beside it and is read as no condition. Or yes or no is asked for and it is rather no condition ("is the licence
+    non-exclusive?"). Or the question writes another name of that field with a capital; a question in lower case tells nothing.
     """
     said = link.text.split()
+    if link.how == "alias" and link.text.islower() and not link.cued and is_polar(reader.question):
+        return is_no_condition(reader.question, link.start, link.end, below=SAID)
     common = link.text.islower() and not declared.values and all(map(is_one_piece, said))
     if common and link.how == "fuzzy":
         return True

@@ -9,7 +9,7 @@ from citegraph.corpus.filters.clause import Clause, Group, Operator
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.declared_words import general_words
 from citegraph.corpus.schema.field import Field
-from citegraph.encoder.multilingual import ALL_LEFT_OUT, LEFT_OUT, left_out
+from citegraph.encoder.multilingual import ALL_LEFT_OUT, LEFT_OUT, left_out, wants_fact
 from citegraph.language import terms
 from citegraph.language.names import tokens
 from citegraph.language.word_tables import alternation, pattern
@@ -93,7 +93,9 @@ def _as_tagged(reader: Reader, atoms: Sequence[Atom], found: Denials) -> None:
     }
     more = {place for place, share in naming.items() if share >= LEFT_OUT}
     if len(more) == len(naming):
-        more = {place for place in more if naming[place] >= ALL_LEFT_OUT}
+        # A fact is asked of what is named: "what if we do not renew the Arnwick terms?"
+        least = 1.0 if wants_fact(reader.question) else ALL_LEFT_OUT
+        more = {place for place in more if naming[place] > least}
     found.atoms |= more
     if more:
         found.used += found.idle
