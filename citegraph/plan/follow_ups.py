@@ -101,7 +101,7 @@ def leaning(corpus: Corpus, turn: Turn, message: str, today: date) -> str | None
     if bucket is None or other_documents(corpus, bucket, message):
         return None
     reading = read_question(bucket, corpus.linker, completed(turn, bucket, message), today)
-    if not leans(bucket, reading, message):
+    if not leans(bucket, reading, message) and not takes_back(turn, bucket, message):
         return None
     wanted = [name for name in reading.asked if name not in _fields(reading)]
     function = function_of(plain(message))
@@ -131,6 +131,14 @@ def leans(bucket: Bucket, reading: Reading, message: str) -> bool:
     rank = read_rank(bucket, message)
     ranks = rank is not None and (rank.field or rank.group)
     return bool(reading.clauses or asks or ranks or ordered_by(bucket, message))
+
+
+def takes_back(turn: Turn, bucket: Bucket, message: str) -> bool:
+    """Tell whether a short message that names no documents takes back a condition of the turn before ("any year")."""
+    part: BucketPlan = {"filters": turn.get("applied", {}).get(bucket.name, {}).get("filters", [])}
+    nouns = any(find_phrase(message, noun) for noun in bucket.nouns)
+    few = len(terms.content_words(message)) <= FEW
+    return few and not nouns and bool(dropped_fields(bucket, message, part))
 
 
 def asks_itself(bucket: Bucket, reading: Reading, message: str) -> bool:
@@ -324,12 +332,12 @@ def follow_up(
     changed["only"] = [] if whole else only_of(corpus, turn, plan, part, bucket)
     groups = read_groups(bucket, said)
     lists = bool(cues.WHICH.search(text) or cues.LIST.search(text))
-    held = against or compares(text, filters_changed, lists=lists)
+    held = against or (not gone and compares(text, filters_changed, lists=lists))
     made = compared_number(plan, before, part, against, turn, wanted, bucket) if held else None
-    if made := made or between_turns(bucket, turn, earlier, text):
+    if made := made or (None if gone else between_turns(bucket, turn, earlier, text)):
         seen: Plan = {**as_number(changed, made), "per_bucket": plan["per_bucket"]}
         return seen | {"only": changed["only"] if against else []}, lines
-    changed = without_change(changed, name, text)
+    changed = changed if gone else without_change(changed, name, text)
     extreme = function in {"max", "min"} and number is not None and not lists
     if rank and rank.group is None and rank.field and (rank.limit != 1 or not extreme):
         order: OrderBy = {"field": rank.field, "descending": rank.descending, "limit": rank.limit}
