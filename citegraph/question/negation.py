@@ -9,7 +9,7 @@ from citegraph.corpus.filters.clause import Clause, Group, Operator
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.declared_words import general_words
 from citegraph.corpus.schema.field import Field
-from citegraph.encoder.multilingual import ALL_LEFT_OUT, LEFT_OUT, left_out, wants_fact
+from citegraph.encoder.multilingual import ALL_LEFT_OUT, LEFT_OUT, left_out, tag_question, wants_fact
 from citegraph.language import terms
 from citegraph.language.names import tokens
 from citegraph.language.word_tables import alternation, pattern
@@ -125,7 +125,7 @@ def _denying(reader: Reader, atoms: Sequence[Atom]) -> Iterator[tuple[str, re.Ma
 @cache
 def _pattern(kind: str) -> re.Pattern[str]:
     if kind == "deny":
-        return re.compile(pattern("deny").pattern + r"|(?<!\w)non(?=-)", re.IGNORECASE)
+        return re.compile(pattern("deny").pattern + r"|(?<!\w)non(?=[-\s])", re.IGNORECASE)
     return pattern(kind)
 
 
@@ -140,7 +140,7 @@ def _target(reader: Reader, atoms: Sequence[Atom], kind: str, match: re.Match[st
     if place is None or atoms[place].start - end > REACH:
         return None
     gap = question[end : atoms[place].start]
-    if match.group().lower() == "non":
+    if match.group().lower() == "non" and gap[:1] == "-":
         return place if gap == "-" else None
     declared = reader.bucket.field(atoms[place].clause.field)
     if BARRIER.search(gap) or declared is None:
@@ -161,6 +161,9 @@ def _target(reader: Reader, atoms: Sequence[Atom], kind: str, match: re.Match[st
     )
     if kind == "deny" and helped:
         return place if not odd else None
+    read = tag_question(question).slot(atoms[place].start, atoms[place].end, "included")
+    if kind == "except" and odd and read >= LEFT_OUT:
+        return None  # "the total without shipping, of A"
     led = not odd or _ends_small(gap)
     return place if led and len(odd) <= (1 if kind == "except" else ODD) else None
 
