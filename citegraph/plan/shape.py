@@ -235,7 +235,7 @@ def _number(
 ) -> WantedNumber | None:
     """Return a number that the main amount alone does not give: shares, days, other fields, groups in an order."""
     one = lead["named"] and lead["noun"] != "plural"
-    if rank is not None and rank.limit == 0 and rank.group is None:
+    if rank is not None and rank.limit != 1 and rank.group is None:
         return None
     if share := share_asked(bucket, question, lead):
         return share

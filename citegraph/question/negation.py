@@ -45,11 +45,20 @@ def odd_words(reader: Reader, text: str, own: Field | None = None) -> list[str]:
     """Return the words of a text that are neither small nor words of the bucket's documents, or of one field of it."""
     text = pattern("small", "states", "indefinite", "and", "or", "nor").sub(" ", text)
     known = general_words(reader.bucket) if own is None else own_words(own, reader.bucket)
+    stems = _stems(known)
     return [
         token.text
         for token in tokens(text)
-        if token.text not in terms.stop_words() and token.text not in known and len(token.text) > 1
+        if token.text not in terms.stop_words()
+        and token.text not in known
+        and terms.stem(token.text) not in stems
+        and len(token.text) > 1
     ]
+
+
+@cache
+def _stems(words: frozenset[str]) -> frozenset[str]:
+    return frozenset(map(terms.stem, words))
 
 
 def own_words(declared: Field, bucket: Bucket) -> frozenset[str]:

@@ -14,10 +14,10 @@ from citegraph.question.groups import UNITS, group_at
 from citegraph.question.measures import durations, said_before
 from citegraph.question.phrases import find_phrase
 
-RANKS = ("largest", "smallest", "newest", "oldest", "longest", "shortest", "top", "first", "last")
+RANKS = ("largest", "smallest", "newest", "oldest", "longest", "shortest", "top", "bottom", "first", "last")
 FALLING = frozenset({"largest", "newest", "longest", "top", "last"})
 ORDERED = frozenset({"money", "date", "quantity", "integer", "decimal"})
-NUMBER = r"(?P<number>\d{1,4})"
+NUMBER = r"(?P<number>\d{1,3})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +75,14 @@ def read_rank(bucket: Bucket, question: str) -> Rank | None:
         text = question[match.start() : match.end()]
         return Rank(field, kind in FALLING, limit, group, text, named is not None)
     return _extreme_date(bucket, question)
+
+
+def ranked_number(question: str) -> tuple[int, int] | None:
+    """Return the characters of the number, or its word, that says how many are ranked ("the 2 oldest"); None without one."""
+    said = in_digits(question)
+    found = next((match for form in _forms()[:2] if (match := form.search(said))), None)
+    word = re.compile(r"\w+").match(question, found.start("number")) if found else None
+    return word.span() if word else None
 
 
 def in_digits(question: str, *, bounded: bool = False) -> str:
