@@ -30,7 +30,7 @@ from citegraph.question.measures import (
     read_spoken_numbers,
 )
 from citegraph.question.missing import read_flags, read_presence
-from citegraph.question.named_values import read_beginnings, read_mentions
+from citegraph.question.named_values import read_beginnings, read_mentions, read_spoken_values
 from citegraph.question.negation import Denials
 from citegraph.question.ordering import ranked_number
 from citegraph.question.phrases import conditions_among, document_words, find_phrase
@@ -172,6 +172,7 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
         reader.use(*ranked)
     read_beginnings(reader, linker, names)
     read_mentions(reader, names)
+    read_spoken_values(reader, linker)
     read_sizes(reader)
     read_numbers(reader)
     read_spoken_numbers(reader)

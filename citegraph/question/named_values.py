@@ -17,7 +17,9 @@ from citegraph.language.names import LEGAL_FORMS, tokens
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.question.answer_form import is_polar
 from citegraph.question.negation import joined_by
+from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Mentioned, Reader
+from citegraph.question.spoken_of import runs
 
 
 def read_mentions(reader: Reader, links: Sequence[Link]) -> None:
@@ -57,6 +59,19 @@ def read_mentions(reader: Reader, links: Sequence[Link]) -> None:
             continue
         add_mention(reader, declared, link)
     narrow_names(reader)
+
+
+def read_spoken_values(reader: Reader, linker: ValueLinker) -> None:
+    """Add the whole values in words that surely speak of their field, however common the words are ("loans of saws")."""
+    for run in runs(reader.bucket, reader.question):
+        declared = reader.bucket.field(run.field)
+        if declared is None or run.role != "condition" or not declared.is_listed:
+            continue
+        found = linker.find_mentions(reader.bucket.name, reader.question, fields=[run.field], floor=0.0)
+        for link in found:
+            inside = run.start <= link.start and link.end <= run.end and reader.free(link.start, link.end)
+            if inside and any(find_phrase(link.text, value) for value in link.values):
+                add_mention(reader, declared, link)
 
 
 def read_beginnings(reader: Reader, linker: ValueLinker, links: Sequence[Link]) -> None:

@@ -197,6 +197,11 @@ class Search(NameSearch):
         inside = [word for word in self.words if link.start <= word.start and word.end <= link.end]
         telling = [word for word in inside if not self._is_general(word.text) and word.text not in CONNECTORS]
         named = [word for word in inside if word.text not in LEGAL_FORMS]
+        whole = link.complete or (
+            declared.kind == "product"
+            and len(inside) == 1
+            and any(same_noun(inside[0].written, fold(value)) for value in link.values)
+        )
         firm = link.complete and bool(named) and any(word.text in CLEAR_FORMS for word in inside)
         score = link.score
         if link.is_vague and len(telling) == 1 and self._is_ordinary(telling[0]) and not self._quoted(link):
@@ -211,7 +216,7 @@ class Search(NameSearch):
                 # A long name that is stored in lower case is less likely an ordinary word.
                 score *= (
                     0.4
-                    if not link.complete
+                    if not whole
                     else 0.75
                     if link.how == "exact" and link.complete and len(telling[0].text) >= 8
                     else 0.5
