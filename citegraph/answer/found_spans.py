@@ -171,7 +171,19 @@ def words_held(text: str, wanted: Mapping[str, float], language: str) -> list[st
 
 
 def read_whole(finder: Finder, question: str, text: str) -> Passage | None:
-    """Return the passage of a document that surely answers though it shares no word with the question.
+    """Return the passage of a document that surely answers though it shares no word with the question."""
+    found = likeliest(finder, question, text)
+    if found is None or found.score < SURE:
+        return None
+    around = [unit for unit in units(text) if unit[0] < found.end and unit[1] > found.start]
+    if not around:
+        return None
+    start, end = around[0][0], around[-1][1]
+    return Passage(start, end, text[start:end], found.score)
+
+
+def likeliest(finder: Finder, question: str, text: str) -> Passage | None:
+    """Return the characters of a document that answer likeliest, with their margin; None of one without text.
 
     Only the first `READ` windows are read: longer documents are found by their words.
     """
@@ -180,14 +192,7 @@ def read_whole(finder: Finder, question: str, text: str) -> Passage | None:
         return None
     spans = finder.find(question, [text[start:end] for start, end in windows])
     best = max(range(len(windows)), key=lambda place: spans[place].margin)
-    if spans[best].margin < SURE:
-        return None
-    begin = windows[best][0]
-    found = (begin + spans[best].start, begin + spans[best].end)
-    around = [unit for unit in units(text) if unit[0] < found[1] and unit[1] > found[0]]
-    if not around:
-        return None
-    start, end = around[0][0], around[-1][1]
+    start, end = windows[best][0] + spans[best].start, windows[best][0] + spans[best].end
     return Passage(start, end, text[start:end], spans[best].margin)
 
 

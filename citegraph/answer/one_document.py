@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from citegraph.answer.cited_spans import cell, cite_values, line_end, written_forms
 from citegraph.answer.extracts import Passage, Similar, best_passages, head_of, speaks_of
-from citegraph.answer.found_spans import ABSENT, FOUND, STATED, read, read_whole
+from citegraph.answer.found_spans import ABSENT, FOUND, STATED, likeliest, read, read_whole
 from citegraph.citations.prompt_injection import without_orders
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import Document
@@ -77,6 +77,9 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Plan
     # Of a document that is chosen already a field may be asked by which another one was found.
     chosen: BucketPlan = {**part, "filters": []} if plan.get("only") else part
     stated = stated_values(bucket, document, values, chosen, question)
+    beside = set(part.get("terms", [])) - set(words(title))
+    if not stated and PERSON.search(question) and corpus.finder and len(beside) <= 1:  # a verb at most
+        stated = pointed_at(corpus.finder, question, document, bucket, values)
     places = {name: cite_values(corpus, bucket, document, {name: value}) for name, value in stated.items()}
     passages = tuple(answering(corpus, bucket, document, question, named))
     if not stated:
@@ -256,6 +259,22 @@ def stated_values(
     return {name: values[name] for name in asked[:2]}
 
 
+def pointed_at(finder: Finder, question: str, document: Document, bucket: Bucket, values: Values) -> Json:
+    """Return the list of names that holds what the finder takes for the answer to "who", so that all of them are said."""
+    found = likeliest(finder, question, document.text)
+    if found is None or found.score < POINTED:
+        return {}
+    return {
+        name: held
+        for name, held in values.items()
+        if isinstance(held, tuple)
+        and name not in bucket.naming_fields
+        and any(isinstance(item, str) and item in found.text for item in held)
+    }
+
+
+POINTED = 1.0
+"""Margin from which the finder's span is the answer when a field holds it, too."""
 NUMBERS = frozenset({"money", "integer", "decimal", "quantity"})
 """Types of field that answer "how many"."""
 
