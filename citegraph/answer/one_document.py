@@ -20,7 +20,7 @@ from citegraph.language.word_tables import pattern
 from citegraph.question import cues
 from citegraph.question.answer_form import NO_PERSON, PERSON, choice_in, says_neither
 from citegraph.question.functions import counted_at
-from citegraph.question.phrases import find_phrase
+from citegraph.question.phrases import conditions_among, find_phrase
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
 from citegraph.run.state_types import BucketPlan, CitedSpan, Draft, Plan, Values
@@ -77,9 +77,10 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Plan
     # Of a document that is chosen already a field may be asked by which another one was found.
     chosen: BucketPlan = {**part, "filters": []} if plan.get("only") else part
     stated = stated_values(bucket, document, values, chosen, question)
-    beside = set(part.get("terms", [])) - set(words(title))
-    if not stated and PERSON.search(question) and corpus.finder and len(beside) <= 1:  # a verb at most
-        stated = pointed_at(corpus.finder, question, document, bucket, values)
+    if not stated and PERSON.search(question) and corpus.finder:
+        beside = [word for word in part.get("terms", []) if word not in words(title)]
+        if len(conditions_among(question, beside)) <= 1:  # a verb at most
+            stated = pointed_at(corpus.finder, question, document, bucket, values)
     places = {name: cite_values(corpus, bucket, document, {name: value}) for name, value in stated.items()}
     passages = tuple(answering(corpus, bucket, document, question, named))
     if not stated:
@@ -254,9 +255,19 @@ def stated_values(
             for match in one.finditer(question)
         ]
         known = set(words(f"{head} {' '.join(said)}"))
-        if all(word in known for word in part.get("terms", [])):
+        if all(word in known for word in part.get("terms", [])) and not _has_its_amount(document, part):
             asked = [str(bucket.main_amount)]
     return {name: values[name] for name in asked[:2]}
+
+
+def _has_its_amount(document: Document, part: BucketPlan) -> bool:
+    """Tell whether a condition holds one item of a list and the document prints an amount behind it, which is then meant."""
+    items = [clause["value"] for clause in part.get("filters", []) if clause.get("operator") == "contains"]
+    return any(
+        re.search(rf"{re.escape(item)}.*\d", document.text, re.IGNORECASE)
+        for item in items
+        if isinstance(item, str)
+    )
 
 
 def pointed_at(finder: Finder, question: str, document: Document, bucket: Bucket, values: Values) -> Json:
