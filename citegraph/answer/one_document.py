@@ -89,6 +89,9 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Plan
         aside = answered_elsewhere(
             corpus.finder, question, bucket.language, document, stated, places, passages[0]
         )
+        of_an_item = bool(chosen.get("unused")) or _has_its_amount(document, chosen)
+        if list(stated) == [bucket.main_amount] and of_an_item and passages[0][1] >= STATED:
+            aside = set(stated)  # "what did the breakfast cost"
         stated = {name: value for name, value in stated.items() if name not in aside}
         places = {name: place for name, place in places.items() if name not in aside}
     choice = choice_in(question)
@@ -306,10 +309,13 @@ def similarity_to(corpus: Corpus, question: str) -> Similar | None:
 
 
 def identifying(bucket: Bucket, document: Document, values: Values, part: BucketPlan) -> list[str]:
-    """Return the words of the question that only say which document is meant."""
+    """Return the words of the question that only say which document is meant; one item of its lists may be what is asked."""
+    items = {declared.name for declared in bucket.fields if declared.type == "keywords"} - {
+        *bucket.entity_fields
+    }
     names = " ".join(
         [
-            *(mention["text"] for mention in part.get("mentions", [])),
+            *(mention["text"] for mention in part.get("mentions", []) if mention["field"] not in items),
             bucket.title(values),
             document.title,
             document.doc_id,

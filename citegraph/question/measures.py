@@ -224,16 +224,20 @@ def read_currencies(reader: Reader) -> None:
         return
     held = {str(atom.clause.value) for atom in reader.atoms if atom.clause.field == declared.name}
     for match in MARK.finditer(reader.question):
-        word, code = match.group(), currency_code(match.group())
-        if code is None or not reader.free(*match.span()) or not is_currency_word(reader, word, code):
+        start, end = match.span()
+        before = re.search(r"[^\W\d_]+\s+$", reader.question[:start])
+        if before and currency_code(reader.question[before.start() : end]):
+            start = before.start()  # "Australian dollars"
+        word, code = match.group(), currency_code(reader.question[start:end])
+        if code is None or not reader.free(start, end) or not is_currency_word(reader, word, code):
             continue
-        led = LEAD.search(reader.question[: match.start()])
+        led = LEAD.search(reader.question[:start])
         if code not in reader.currencies and not (led and (word.isupper() or len(word) > 3)):
             continue
         if any(code in said for said in held):
-            reader.use(*match.span())
+            reader.use(start, end)
         else:
-            reader.add(declared.name, "=", code, *match.span())
+            reader.add(declared.name, "=", code, start, end)
             held.add(code)
 
 

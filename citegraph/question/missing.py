@@ -6,6 +6,7 @@ from functools import cache
 
 from citegraph.corpus.filters.clause import Operator
 from citegraph.corpus.linking.name_search import Link
+from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
 from citegraph.language.word_tables import alternation, pattern, source
@@ -103,7 +104,7 @@ def _beside_value(question: str, start: int, end: int) -> bool:
 def _leads(question: str) -> Iterator[tuple[Operator, int, int]]:
     """Yield what is said of the field that follows, where that begins and where the field's word must stand."""
     denied = re.compile(
-        rf"{source('deny')}\s+{source('states')}{_SMALL % source('indefinite')}", re.IGNORECASE
+        rf"{source('deny', 'deny_noun')}\s+{source('states')}{_SMALL % source('indefinite')}", re.IGNORECASE
     )
     stated = re.compile(
         rf"(?:{source('states')}|\b(?:{alternation('asking', 'with')})\b)\s+"
@@ -129,9 +130,7 @@ def field_at(reader: Reader, place: int) -> tuple[Field, int] | None:
     for declared in reader.bucket.fields:
         if declared.type == "text":
             continue
-        for word in (*declared.words, declared.name.replace("_", " ")):
-            if terms.bare(word) in terms.stop_words() or len(word) < 3:
-                continue
+        for word in said_of(declared, reader.bucket):
             ends = [end for start, end in find_phrase(rest, word)[:1] if start == 0]
             if ends and (best is None or ends[0] > best[0]):
                 best = (ends[0], declared)
@@ -140,6 +139,15 @@ def field_at(reader: Reader, place: int) -> tuple[Field, int] | None:
     of = pattern("from_a_set", before=r"\s+", after=r"\s*").match(rest, best[0])
     inner = field_at(reader, place + of.end()) if of else None
     return inner if inner and inner[0].type == best[1].type else (best[1], place + best[0])
+
+
+def said_of(declared: Field, bucket: Bucket) -> tuple[str, ...]:
+    """Return what a field is called, small words apart: in questions, and on the documents that state it."""
+    nouns = {noun.casefold() for noun in bucket.nouns}
+    printed = (label for rule in declared.extract for label in rule.labels if not rule.prose)
+    labels = [label for label in printed if label.casefold() not in nouns]
+    words = (*declared.words, declared.name.replace("_", " "), *labels)
+    return tuple(word for word in words if len(word) >= 3 and terms.bare(word) not in terms.stop_words())
 
 
 def _is_valued(reader: Reader, declared: Field, end: int, names: Sequence[Link]) -> bool:
@@ -161,8 +169,7 @@ def _read_predicates(reader: Reader) -> None:
         (start - end, start, end, declared.name)
         for declared in reader.bucket.fields
         if declared.type != "text"
-        for word in (*declared.words, declared.name.replace("_", " "))
-        if terms.bare(word) not in terms.stop_words() and len(word) >= 3
+        for word in said_of(declared, reader.bucket)
         for start, end in find_phrase(reader.question, word)
     ]
     for _, start, end, name in sorted(spans):

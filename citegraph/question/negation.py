@@ -12,7 +12,7 @@ from citegraph.corpus.schema.field import Field
 from citegraph.encoder.multilingual import ALL_LEFT_OUT, LEFT_OUT, left_out, tag_question, wants_fact
 from citegraph.language import terms
 from citegraph.language.names import tokens
-from citegraph.language.word_tables import alternation, pattern
+from citegraph.language.word_tables import alternation, pattern, source
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Atom, Reader
 
@@ -70,9 +70,17 @@ def own_words(declared: Field, bucket: Bucket) -> frozenset[str]:
 def find_denials(reader: Reader, atoms: Sequence[Atom]) -> Denials:
     """Return what is denied; `atoms` stand in order of place."""
     found = Denials()
+    only = [match.span() for match in _only().finditer(reader.question)]
+    for start, end in only:
+        reader.use(start, end)
     for kind, match in _denying(reader, atoms):
         target = _target(reader, atoms, kind, match)
-        if target is None and kind == "deny" and (subject := _subject(reader, atoms, match)) is not None:
+        if (
+            target is None
+            and kind == "deny"
+            and not wants_fact(reader.question)
+            and (subject := _subject(reader, atoms, match)) is not None
+        ):
             found.used.append(match.span())
             found.atoms |= {subject, *_listed(reader, atoms, subject, -1)}
             continue
@@ -86,8 +94,17 @@ def find_denials(reader: Reader, atoms: Sequence[Atom]) -> Denials:
             continue
         found.used.append(match.span())
         found.atoms |= {target, *_listed(reader, atoms, target, 1 if kind != "except_after" else -1)}
-    _as_tagged(reader, atoms, found)
+    if not only:
+        _as_tagged(reader, atoms, found)
     return found
+
+
+@cache
+def _only() -> re.Pattern[str]:
+    """Return the pattern of what leaves nothing but what follows: "nobody but", "by none other than"."""
+    return pattern(
+        "nobody", after=rf"(?:\s+(?:{alternation('asking', 'else')}))?\s+{source('but', 'except', 'than')}"
+    )
 
 
 def _as_tagged(reader: Reader, atoms: Sequence[Atom], found: Denials) -> None:

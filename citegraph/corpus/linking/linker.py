@@ -21,6 +21,7 @@ from citegraph.corpus.schema.declared_words import (
     synonyms_of_kinds,
 )
 from citegraph.corpus.schema.field import Field
+from citegraph.language.amounts import currency_code
 from citegraph.language.countries import country_code, forms_of
 from citegraph.language.names import CLEAR_FORMS, CONNECTORS, LEGAL_FORMS, Token, parse_name, tokens
 from citegraph.language.terms import bare, fold, same_noun, stop_words, words
@@ -126,6 +127,8 @@ class Search(NameSearch):
             for first, last, code in named:
                 start, end = self.words[first].start, self.words[last].end
                 said = self.text[start:end]
+                if last + 1 < len(self.words) and currency_code(self.text[start : self.words[last + 1].end]):
+                    continue  # "British pounds" are of no country
                 held = self.lexicon.codes[declared.name]
                 if len(said) <= 3 and not (said.isupper() and code in held):
                     continue
