@@ -127,8 +127,11 @@ class Search(NameSearch):
             for first, last, code in named:
                 start, end = self.words[first].start, self.words[last].end
                 said = self.text[start:end]
-                if last + 1 < len(self.words) and currency_code(self.text[start : self.words[last + 1].end]):
-                    continue  # "British pounds" are of no country
+                around = self.words[max(0, first - 1)], self.words[min(last + 1, len(self.words) - 1)]
+                if currency_code(self.text[start : around[1].end]) or currency_code(
+                    self.text[around[0].start : end]
+                ):
+                    continue  # "British pounds" and "Swiss francs" are of no country
                 held = self.lexicon.codes[declared.name]
                 if len(said) <= 3 and not (said.isupper() and code in held):
                     continue
