@@ -17,7 +17,9 @@ from citegraph.question.reading import Reader
 from citegraph.question.spoken_of import runs, values_in
 from citegraph.run.state_types import StoredClause
 
-_SMALL = rf"\s+(?:(?:{alternation('asking', 'before_a_field')})\s+|%s\s+){{0,2}}"
+_SMALL = (
+    rf"\s+(?:(?:{alternation('asking', 'before_a_field')}|{alternation('asking', 'both')})\s+|%s\s+){{0,2}}"
+)
 PARTS = re.compile(rf"\s*(?:{alternation('asking', 'parts_of_a_text')})\b", re.IGNORECASE)
 """After a field's word: a part of the text is meant, and the text is asked."""
 AMOUNT = re.compile(r"\s*(?:(?:\w+\s+)?[€$£]?\d)")

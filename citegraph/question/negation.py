@@ -185,7 +185,7 @@ def _target(reader: Reader, atoms: Sequence[Atom], kind: str, match: re.Match[st
     helped = pattern("helping", after=r"\s*(?:be\s+)?$").search(question[:start]) or _HELPED.match(
         match.group()
     )
-    if kind == "deny" and helped:
+    if kind == "deny" and (helped or wants_fact(question)):
         return place if not odd else None
     read = tag_question(question).slot(atoms[place].start, atoms[place].end, "included")
     if kind == "except" and odd and read >= LEFT_OUT:
