@@ -107,13 +107,19 @@ def shape_of(
         order
         and order["limit"] != 1
         and not made
-        and aggregate["function"] in {"none", "max", "min"}
+        and (aggregate["function"] in {"none", "max", "min"} or _only_orders(question, rank))
         and intent != "compare"
     ):
         intent, aggregate = "list", nothing()
     if intent == "qa" and order and lead["noun"] and not lead["named"]:
         intent = "list"
     return Shape(intent, aggregate, order)
+
+
+def _only_orders(question: str, rank: Rank | None) -> bool:
+    """Tell whether "total" only says by what so many are ranked: "all invoices, top 2 by total"."""
+    ranked = rank is not None and rank.named and rank.limit > 1 and rank.text
+    return bool(ranked) and not asks(question.partition(str(ranked))[0], "sum")
 
 
 def _as_tagged(bucket: Bucket, question: str, lead: BucketPlan, made: Shape, read: Intent) -> Shape:

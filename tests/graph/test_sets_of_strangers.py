@@ -131,6 +131,7 @@ async def asked(shelves: Services, bucket: str, messages: str) -> tuple[set[str]
         ("invoices", "de 2 oudste facturen", "i1 i5"),
         ("invoices", "les 3 dernières factures", "i4 i8 i9"),
         ("invoices", "top 2 by amount in EUR", "i2 i8"),
+        ("invoices", "List all invoices in EUR, top 2 by total", "i2 i8"),
         ("loans", "top 2 loans by weight", "s4 s5"),
         ("loans", "the 2 loans with the most weight", "s4 s5"),
         # What follows edits what stands.
