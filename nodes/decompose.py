@@ -281,10 +281,11 @@ number is a fact of one document, the schema says (`citegraph/plan/shape.py`).
 def classify(question: str) -> tuple[Intent, str]:
     """Return the intent and the aggregate ("none" unless the question computes one): the tagger's where it is sure.
 
-    Two sides of which one is asked for are compared, whatever is counted about them.
+    Two sides of which one is asked for are compared, whatever is counted about them; what was spent is no count.
     """
     read, said = intent_of(question), said_by_words(question)
-    return AS_READ.get(read, said) if read and said[0] != "compare" else said
+    words = said[0] == "compare" or (read == "count" and said[1] == "sum")
+    return AS_READ.get(read, said) if read and not words else said
 
 
 def said_by_words(question: str) -> tuple[Intent, str]:

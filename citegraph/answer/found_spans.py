@@ -91,8 +91,9 @@ def _seen(
     asked, best = frozenset(words(question)), max((seed.score for seed, _, _ in chosen), default=0.0) or 1.0
     known: dict[tuple[int, int], tuple[Passage, Signs]] = {}
     spans = finder.find(question, [text[low:high] for _, low, high in chosen])
-    for (seed, low, _high), span in zip(chosen, spans, strict=True):
-        start, end = around(text, low + span.start, low + span.end, form)
+    for (seed, low, high), span in zip(chosen, spans, strict=True):
+        start, end = in_row(question, text, (low, high), (low + span.start, low + span.end))
+        start, end = around(text, start, end, form)
         if seed.start <= start and end <= seed.end:
             start, end = seed.start, seed.end
         held = sum(wanted[word] for word in words_held(text[start:end], wanted, language))
@@ -101,6 +102,26 @@ def _seen(
         if (start, end) not in known or known[start, end][1].logit < signs.logit:
             known[start, end] = Passage(start, end, text[start:end], seed.score), signs
     return sorted(known.values(), key=lambda item: (-item[1].logit, item[0].start))
+
+
+def in_row(question: str, text: str, window: tuple[int, int], span: tuple[int, int]) -> tuple[int, int]:
+    """Return a span, or the row of its table that holds a code of the question where the span's own row holds none."""
+    codes = [re.escape(code) for code in _CODE.findall(question)]
+    said = re.compile(rf"(?<![\w-])(?:{'|'.join(codes)})(?![\w-])", re.IGNORECASE) if codes else None
+    lines = [match.span() for match in re.finditer(r"[^\n]+", text[slice(*window)])]
+    rows = [(window[0] + start, window[0] + end) for start, end in lines]
+    own = next((row for row in rows if row[0] <= span[0] < row[1]), None)
+    cells = len(_CELLS.findall(text[slice(*own)])) if own else 0
+    if said is None or own is None or not cells or said.search(text[slice(*own)]):
+        return span
+    alike = [row for row in rows if len(_CELLS.findall(text[slice(*row)])) == cells]
+    return next((row for row in alike if said.search(text[slice(*row)])), span)
+
+
+_CODE = re.compile(r"(?<![\w-])(?=[\w-]*[^\W\d_])[\w-]*\d[\w-]*")
+"""A code: letters and digits."""
+_CELLS = re.compile(r"\S\s*(?:\||\t|\s{3})\s*(?=\S)")
+"""What parts two cells of a row."""
 
 
 def context(text: str, start: int, end: int) -> tuple[int, int]:
@@ -188,6 +209,17 @@ def read_whole(
         near.append((Passage(start, start, "", held + like / 2), start, end))
     near.sort(key=lambda window: -window[0].score)
     return _seen(finder, question, text, near[:limit], wanted, language)
+
+
+def likeliest(finder: Finder, question: str, text: str) -> Passage | None:
+    """Return the characters in a document's first `READ` windows that answer likeliest, with their margin; None without text."""
+    windows = _windows(text)[:READ]
+    if not windows:
+        return None
+    spans = finder.find(question, [text[start:end] for start, end in windows])
+    best = max(range(len(windows)), key=lambda place: spans[place].margin)
+    start, end = windows[best][0] + spans[best].start, windows[best][0] + spans[best].end
+    return Passage(start, end, text[start:end], spans[best].margin)
 
 
 def _windows(text: str) -> list[tuple[int, int]]:

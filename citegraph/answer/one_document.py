@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from citegraph.answer.cited_spans import cell, cite_values, line_end, written_forms
 from citegraph.answer.extracts import Passage, Similar, best_passages, head_of, speaks_of
-from citegraph.answer.found_spans import ABSENT, FOUND, SAYS, STATED, WHOLE, read, read_whole
+from citegraph.answer.found_spans import ABSENT, FOUND, SAYS, STATED, WHOLE, likeliest, read, read_whole
 from citegraph.citations.prompt_injection import without_addressed, without_orders
 from citegraph.citations.quotations import quotable
 from citegraph.corpus.schema.bucket import Bucket, show
@@ -21,7 +21,7 @@ from citegraph.language.word_tables import pattern
 from citegraph.question import cues
 from citegraph.question.answer_form import NO_PERSON, PERSON, choice_in, says_neither
 from citegraph.question.functions import counted_at
-from citegraph.question.phrases import find_phrase
+from citegraph.question.phrases import conditions_among, find_phrase
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
 from citegraph.run.state_types import BucketPlan, CitedSpan, Draft, Plan, Values
@@ -78,6 +78,10 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Plan
     # Of a document that is chosen already a field may be asked by which another one was found.
     chosen: BucketPlan = {**part, "filters": []} if plan.get("only") else part
     stated = stated_values(bucket, document, values, chosen, question)
+    if not stated and PERSON.search(question) and corpus.finder:
+        beside = [word for word in part.get("terms", []) if word not in words(title)]
+        if len(conditions_among(question, beside)) <= 1:  # a verb at most
+            stated = pointed_at(corpus.finder, question, document, bucket, values)
     places = {name: cite_values(corpus, bucket, document, {name: value}) for name, value in stated.items()}
     passages = tuple(answering(corpus, bucket, document, question, named))
     if not stated:
@@ -86,6 +90,9 @@ def read_document(corpus: Corpus, bucket: Bucket, document: Document, plan: Plan
         aside = answered_elsewhere(
             corpus.finder, question, bucket.language, document, stated, places, passages[0]
         )
+        of_an_item = bool(chosen.get("unused")) or _has_its_amount(document, chosen)
+        if list(stated) == [bucket.main_amount] and of_an_item and passages[0][1] >= STATED:
+            aside = set(stated)  # "what did the breakfast cost"
         stated = {name: value for name, value in stated.items() if name not in aside}
         places = {name: place for name, place in places.items() if name not in aside}
     choice = choice_in(question)
@@ -277,11 +284,37 @@ def stated_values(
             for match in one.finditer(question)
         ]
         known = set(words(f"{head} {' '.join(said)}"))
-        if all(word in known for word in part.get("terms", [])):
+        if all(word in known for word in part.get("terms", [])) and not _has_its_amount(document, part):
             asked = [str(bucket.main_amount)]
     return {name: values[name] for name in asked[:2]}
 
 
+def _has_its_amount(document: Document, part: BucketPlan) -> bool:
+    """Tell whether a condition holds one item of a list and the document prints an amount behind it, which is then meant."""
+    items = [clause["value"] for clause in part.get("filters", []) if clause.get("operator") == "contains"]
+    return any(
+        re.search(rf"{re.escape(item)}.*\d", document.text, re.IGNORECASE)
+        for item in items
+        if isinstance(item, str)
+    )
+
+
+def pointed_at(finder: Finder, question: str, document: Document, bucket: Bucket, values: Values) -> Json:
+    """Return the list of names that holds what the finder takes for the answer to "who", so that all of them are said."""
+    found = likeliest(finder, question, document.text)
+    if found is None or found.score < POINTED:
+        return {}
+    return {
+        name: held
+        for name, held in values.items()
+        if isinstance(held, tuple)
+        and name not in bucket.naming_fields
+        and any(isinstance(item, str) and item in found.text for item in held)
+    }
+
+
+POINTED = 1.0
+"""Margin from which the finder's span is the answer when a field holds it, too."""
 NUMBERS = frozenset({"money", "integer", "decimal", "quantity"})
 """Types of field that answer "how many"."""
 
@@ -302,10 +335,13 @@ def similarity_to(corpus: Corpus, question: str) -> Similar | None:
 
 
 def identifying(bucket: Bucket, document: Document, values: Values, part: BucketPlan) -> list[str]:
-    """Return the words of the question that only say which document is meant."""
+    """Return the words of the question that only say which document is meant; one item of its lists may be what is asked."""
+    items = {declared.name for declared in bucket.fields if declared.type == "keywords"} - {
+        *bucket.entity_fields
+    }
     names = " ".join(
         [
-            *(mention["text"] for mention in part.get("mentions", [])),
+            *(mention["text"] for mention in part.get("mentions", []) if mention["field"] not in items),
             bucket.title(values),
             document.title,
             document.doc_id,

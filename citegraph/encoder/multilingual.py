@@ -277,10 +277,10 @@ NO_CONDITION = 0.1
 """Share of a name's tokens below which they are no condition, whatever is stored."""
 
 
-def is_no_condition(question: str, start: int, end: int) -> bool:
-    """Tell whether some characters surely neither restrict the documents nor are left out."""
+def is_no_condition(question: str, start: int, end: int, *, below: float = NO_CONDITION) -> bool:
+    """Tell whether the share of some characters that restricts the documents, or is left out, is below a bound."""
     tagged = tag_question(question)
-    return tagged.slot(start, end, "included") + tagged.slot(start, end, "excluded") < NO_CONDITION
+    return tagged.slot(start, end, "included") + tagged.slot(start, end, "excluded") < below
 
 
 def is_idle(question: str, start: int, end: int) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from citegraph.corpus.index.searcher import TermWeights, holds, term_weights
 from citegraph.corpus.schema.bucket import Bucket, show
+from citegraph.corpus.schema.declared_words import general_words
 from citegraph.encoder.multilingual import wants_fact
 from citegraph.evidence.candidates import Candidate, Candidates, asked_first, find_candidates
 from citegraph.evidence.in_force import in_force
@@ -89,8 +90,11 @@ def uncovered(weights: TermWeights, text: str) -> list[str]:
 
 
 def bridging_names(bucket: Bucket, candidate: Candidate, text: str, question: str) -> list[str]:
-    """Return names that the document gives and the question does not: its entities' values, quoted words, capitalised runs."""
-    asked = set(content_words(question))
+    """Return names that the document gives and the question does not: its entities' values, quoted words, capitalised runs.
+
+    General words of the bucket ("This Agreement", "Governing Law") name nothing that another document would be about.
+    """
+    asked = {*content_words(question), *general_words(bucket)}
     named = [show(candidate.values[name]) for name in bucket.entity_fields if name in candidate.values]
     parts = [part.strip() for value in named for part in value.split(";")]
     quoted = [match[1] or match[2] for match in QUOTED.finditer(text[:6000])]

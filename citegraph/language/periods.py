@@ -197,7 +197,7 @@ def period_rules() -> tuple[Rule, ...]:
             lambda f, r: months_span(year_of(f, r), 1 if ordinals()[f["o"].lower()] == 1 else 7, 6),
         ),
         rule(
-            rf"(?P<s>{alternatives(_words('seasons'))}){of}{year}(?:/\d\d)?",
+            rf"(?P<s>{alternatives(_words('seasons'))})(?!\s+in\s){of}{year}(?:/\d\d)?",  # "that fall in 2024"
             lambda f, r: months_span(year_of(f, r), _words("seasons")[f["s"].lower()], 3),
         ),
         rule(

@@ -6,6 +6,7 @@ from typing import Literal
 
 from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import Clause
+from citegraph.corpus.filters.filter_operators import operand
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.language.word_tables import pattern
@@ -160,6 +161,7 @@ def edit_filters(
             fresh.append(stored(read))
             continue
         clause = same_date_field(corpus.buckets[bucket], part, read)
+        clause = in_currency(corpus.buckets[bucket], clause, part["filters"])
         filtered = any(clause.field == old.get("field") for old in part["filters"])
         if clause.operator in NEGATIVE and not filtered and mode == "reply":
             continue
@@ -190,6 +192,24 @@ def edit_filters(
         for clause in unique
     ]
     return kept + unique, said
+
+
+def in_currency(bucket: Bucket, clause: Clause, held: list[StoredClause]) -> Clause:
+    """Return an amount without a currency in that of the condition which it takes the place of ("over 200" after "in EUR")."""
+    declared = bucket.field(clause.field)
+    old = [item.get("value") for item in held if item.get("field") == clause.field]
+    each = [value for item in old for value in (item if isinstance(item, list) else [item])]
+    codes = (
+        {operand(declared, value)[1] for value in each if value}
+        if declared and declared.type == "money"
+        else set()
+    )
+    code, several = next(iter(codes), None), isinstance(clause.value, list)
+    said = [str(value) for value in (clause.value if isinstance(clause.value, list) else [clause.value])]
+    if len(codes) != 1 or code is None or not all(re.fullmatch(r"[\d.]+", value) for value in said):
+        return clause
+    made = [f"{value} {code}" for value in said]
+    return clause.model_copy(update={"value": made if several else made[0]})
 
 
 def added(kept: list[StoredClause], fresh: list[StoredClause]) -> list[StoredClause]:

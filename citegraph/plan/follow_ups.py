@@ -102,7 +102,7 @@ def leaning(corpus: Corpus, turn: Turn, message: str, today: date) -> str | None
     if bucket is None or other_documents(corpus, bucket, message):
         return None
     reading = read_question(bucket, corpus.linker, completed(turn, bucket, message), today)
-    if not leans(bucket, reading, message):
+    if not leans(bucket, reading, message) and not takes_back(turn, bucket, message):
         return None
     wanted = [name for name in reading.asked if name not in _fields(reading)]
     function = function_of(plain(message))
@@ -132,6 +132,14 @@ def leans(bucket: Bucket, reading: Reading, message: str) -> bool:
     rank = read_rank(bucket, message)
     ranks = rank is not None and (rank.field or rank.group)
     return bool(reading.clauses or asks or ranks or ordered_by(bucket, message))
+
+
+def takes_back(turn: Turn, bucket: Bucket, message: str) -> bool:
+    """Tell whether a short message that names no documents takes back a condition of the turn before ("any year")."""
+    part: BucketPlan = {"filters": turn.get("applied", {}).get(bucket.name, {}).get("filters", [])}
+    nouns = any(find_phrase(message, noun) for noun in bucket.nouns)
+    few = len(terms.content_words(message)) <= FEW
+    return few and not nouns and bool(dropped_fields(bucket, message, part))
 
 
 def asks_itself(bucket: Bucket, reading: Reading, message: str) -> bool:
@@ -199,7 +207,11 @@ def left_words(bucket: Bucket, reading: Reading, message: str) -> list[str]:
         for word in (*(declared.words if declared else ()), name.replace("_", " ")):
             for start, end in find_phrase(message, word):
                 taken |= set(terms.words(message[start:end]))
-    fields = [declared for name in _fields(reading) if (declared := bucket.field(name)) is not None]
+    fields = [
+        declared
+        for name in (*_fields(reading), *reading.asked)
+        if (declared := bucket.field(name)) is not None
+    ]
     own = {word for declared in fields for phrase in declared.words for word in terms.words(phrase)}
     return [
         word
@@ -316,8 +328,7 @@ def follow_up(
     )  # another set is meant, not a part of the one in view
     wanted = [item for item in reading.asked if item not in {*_fields(reading), *gone}]
     number = number_asked(bucket, said, function, wanted, turn)
-    rank = read_rank(bucket, text)
-    rank = rank if rank is not None and (rank.field or rank.group) else ordered_by(bucket, text)
+    rank = _rank(bucket, turn, text, plan.get("order_by"))
     if number and number["function"] == "sum" and one_fact(turn):
         wanted, number = [str(number["field"])], None
     before_rank = plan.get("order_by")
@@ -327,12 +338,12 @@ def follow_up(
     changed["only"] = [] if whole else only_of(corpus, turn, plan, part, bucket)
     groups = read_groups(bucket, said)
     lists = bool(cues.WHICH.search(text) or cues.LIST.search(text))
-    held = against or compares(text, filters_changed, lists=lists)
+    held = against or (not gone and compares(text, filters_changed, lists=lists))
     made = compared_number(plan, before, part, against, turn, wanted, bucket) if held else None
-    if made := made or between_turns(bucket, turn, earlier, text):
+    if made := made or (None if gone else between_turns(bucket, turn, earlier, text)):
         seen: Plan = {**as_number(changed, made), "per_bucket": plan["per_bucket"]}
         return seen | {"only": changed["only"] if against else []}, lines
-    changed = without_change(changed, name, text)
+    changed = changed if gone else without_change(changed, name, text)
     extreme = function in {"max", "min"} and number is not None and not lists
     if rank and rank.group is None and rank.field and (rank.limit != 1 or not extreme):
         order: OrderBy = {"field": rank.field, "descending": rank.descending, "limit": rank.limit}
@@ -359,6 +370,31 @@ def follow_up(
     if not filters_changed and not lines:
         lines = [f"“{message[:80]}” changed no condition."]
     return with_words(changed, name, reading, left_words(bucket, reading, text)), lines
+
+
+def _one_of_two(bucket: Bucket, turn: Turn, message: str) -> Rank | None:
+    """Return the order that "the cheaper one" says of the two documents in view, None of more."""
+    if len(turn["left"].get("documents", [])) != 2 or len(terms.content_words(message)) > FEW:
+        return None
+    sizes, days = (bucket.main_amount, ("smaller", "larger")), (bucket.main_date, ("earlier", "later"))
+    for field, kinds in (sizes, days):
+        for kind in kinds:
+            if field and (said := pattern(kind).search(message)):
+                return Rank(field, kind == kinds[1], 1, text=said[0])
+    return None
+
+
+def _rank(bucket: Bucket, turn: Turn, message: str, before: OrderBy | None) -> Rank | None:
+    """Return the order that a message asks for; "the first three" of a list that has an order are those of that order."""
+    rank = read_rank(bucket, message)
+    rank = rank if rank is not None and (rank.field or rank.group) else ordered_by(bucket, message)
+    rank = rank or _one_of_two(bucket, turn, message)
+    if before is None or before["limit"] or rank is None or rank.named or rank.limit == 0:
+        return rank
+    first, last = (pattern(kind).search(rank.text) is not None for kind in ("first", "last"))
+    if not first and not last:
+        return rank
+    return replace(rank, field=before["field"], descending=before["descending"] ^ last)
 
 
 def without_single_groups(

@@ -107,7 +107,7 @@ def shape_of(
         order
         and order["limit"] != 1
         and not made
-        and aggregate["function"] in {"none", "max", "min"}
+        and (aggregate["function"] in {"none", "max", "min"} or _only_orders(question, rank))
         and intent != "compare"
     ):
         intent, aggregate = "list", nothing()
@@ -116,6 +116,12 @@ def shape_of(
     if intent == "qa" and which_one(bucket, question, lead):
         intent = "list"
     return Shape(intent, aggregate, order)
+
+
+def _only_orders(question: str, rank: Rank | None) -> bool:
+    """Tell whether "total" only says by what so many are ranked: "all invoices, top 2 by total"."""
+    ranked = rank is not None and rank.named and rank.limit > 1 and rank.text
+    return bool(ranked) and not asks(question.partition(str(ranked))[0], "sum")
 
 
 def _as_tagged(bucket: Bucket, question: str, lead: BucketPlan, made: Shape, read: Intent) -> Shape:
@@ -260,7 +266,7 @@ def _number(
 ) -> WantedNumber | None:
     """Return a number that the main amount alone does not give: shares, days, other fields, groups in an order."""
     one = lead["named"] and lead["noun"] != "plural"
-    if rank is not None and rank.limit == 0 and rank.group is None:
+    if rank is not None and rank.limit != 1 and rank.group is None:
         return None
     if share := share_asked(bucket, question, lead):
         return share

@@ -10,6 +10,7 @@ from citegraph.language.word_tables import pattern
 from citegraph.question.negation import BARRIER, Denials, denied, find_denials, joined_by, odd_words
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Atom, Mentioned, Reader
+from citegraph.question.spoken_of import runs
 
 Filter = Clause | Group
 
@@ -144,11 +145,29 @@ def _is_one_value(reader: Reader, cell: Cell) -> bool:
 
 
 def _join(reader: Reader, left: Cell, right: Cell) -> str:
-    """Return how two cells are joined, "" where other words stand between them, or one side is no plain condition."""
+    """Return how two cells are joined, "" where other words stand between them, or one side is no plain condition.
+
+    Words beside "or" that speak of the condition's field there do not part them: "that A sent, or that fall in 2026".
+    """
     gap = reader.question[left.end : right.start]
-    if BARRIER.search(gap) or odd_words(reader, gap):
+    if BARRIER.search(gap):
         return ""
-    return joined_by(gap)
+    if not odd_words(reader, gap):
+        return joined_by(gap)
+    joined = list(pattern("or").finditer(reader.question, left.end, right.start))[-1:]
+    if not joined:
+        return ""
+    outside = reader.question[left.end : joined[0].start()], reader.question[joined[0].end() : right.start]
+    for run in runs(reader.bucket, reader.question):
+        said = reader.question[run.start : run.end]
+        if run.field == left.field and left.end <= run.start:
+            outside = outside[0].replace(said, " "), outside[1]
+        if run.field == right.field or run.start <= right.start < run.end:
+            outside = (
+                outside[0],
+                outside[1].replace(reader.question[run.start : min(run.end, right.start)], " "),
+            )
+    return "" if any(odd_words(reader, text) for text in outside) else "or"
 
 
 def _all_of(reader: Reader, cells: Sequence[Cell]) -> Filter:

@@ -30,8 +30,9 @@ from citegraph.question.measures import (
     read_spoken_numbers,
 )
 from citegraph.question.missing import read_flags, read_presence
-from citegraph.question.named_values import read_beginnings, read_mentions
+from citegraph.question.named_values import read_beginnings, read_mentions, read_spoken_values
 from citegraph.question.negation import Denials
+from citegraph.question.ordering import ranked_number
 from citegraph.question.phrases import conditions_among, document_words, find_phrase
 from citegraph.question.reading import Reader, Reading
 from citegraph.question.spoken_of import runs, spoken_of, understood
@@ -110,12 +111,13 @@ def date_field(reader: Reader, period: Period) -> Field | None:
         for spot in find_phrase(reader.question, word)
         if not any(run.field == declared.name and run.start <= spot[0] < run.end for run in wanted)
         if (distance := _distance(spot, period.span)) is not None
+        and not pattern("and", "or", "deny", "except").search(reader.question, period.span[1], spot[0])
         for rank in [_rank(word, behind=spot[0] >= period.span[1])]
     ]
-    names = [declared.name for declared in dates]
+    names = [declared.name for declared in dates if not reader.dates or declared.name in reader.dates]
     meant = spoken_of(reader.bucket, reader.question, *period.span, among=names)
     if meant and (not near or min(near)[0] in SMALL_WORDS):
-        return dates[names.index(meant)]
+        return reader.bucket.field(meant)
     if near:
         return dates[min(near)[2]]
     main = reader.bucket.field(reader.bucket.main_date) if reader.bucket.main_date else None
@@ -160,16 +162,21 @@ def _may_hold(reader: Reader, declared: Field, period: Period) -> bool:
 def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: date) -> Reading:
     """Return how `bucket` understands `question`; blocking (value linking asks the store)."""
     question, today = told_today(question, today)
-    bucket = understood(bucket, question)
-    reader = Reader(bucket, question, today, linker.currencies(bucket.name), linker.dates(bucket.name))
+    stated = linker.dates(bucket.name)
+    dates = [item.name for item in bucket.fields if item.type == "date"]
+    bucket = understood(bucket, question, besides=[name for name in dates if stated and name not in stated])
+    reader = Reader(bucket, question, today, linker.currencies(bucket.name), stated)
     identifiers = read_identifiers(reader)
     names = linker.find_mentions(bucket.name, question)
     periods = read_periods(reader, whole_dates=True, names=names)
     for form in (COMMON, pattern("grouping", before=r"(?:^|[.!?])\W*")):
         for match in form.finditer(question):
             reader.use(*match.span())  # "the most common" and "group them by" hold no name
+    if ranked := ranked_number(question):
+        reader.use(*ranked)
     read_beginnings(reader, linker, names)
     read_mentions(reader, names)
+    read_spoken_values(reader, linker)
     read_sizes(reader)
     read_numbers(reader)
     read_spoken_numbers(reader)

@@ -49,7 +49,9 @@ def bounds(question: str, place: int) -> bool:
     """Tell whether a bound of a number follows at a place: "more than 500", "über 6000", or the blanks of one (`plain`)."""
     if question.startswith(BLANKS, place):
         return True
-    bound = pattern("more", "less", "least", "most", before=r"\s+").match(question, place)
+    bound = pattern("more", "less", "least", "most", "exceeds", "undercuts", before=r"\s+").match(
+        question, place
+    )
     near = question[bound.end() : bound.end() + NEAR] if bound else ""
     return re.search(r"\d", near) is not None or bool(find_spelled(near))
 

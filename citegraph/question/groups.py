@@ -46,7 +46,8 @@ def _by_head(bucket: Bucket, text: str) -> tuple[str, int] | None:
             continue
         for word in (*declared.words, declared.name.replace("_", " ")):
             head = word.split()[-1]
-            for start, end in find_phrase(text, head)[:1] if " " in word else ():
+            telling = " " in word and terms.bare(head) not in terms.stop_words("grammar")
+            for start, end in find_phrase(text, head)[:1] if telling else ():
                 if start == 0:
                     heads[declared.name] = declared.name, end
     return next(iter(heads.values())) if len(heads) == 1 else None

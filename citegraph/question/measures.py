@@ -13,16 +13,18 @@ from citegraph.language.amounts import Amount, Money, currency_code, find_amount
 from citegraph.language.claim_tokens import sentence_spans
 from citegraph.language.numbers import find_spelled
 from citegraph.language.units import is_measure
-from citegraph.language.word_tables import alternation, listed, pattern
+from citegraph.language.word_tables import alternation, listed, pattern, source
 from citegraph.question import cues
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Reader
 from citegraph.question.spoken_of import spoken_of
 
 KINDS: tuple[tuple[str, Operator], ...] = (
-    ("least", ">="), ("most", "<="), ("more", ">"), ("less", "<"), ("equal", "="),
+    ("least", ">="), ("most", "<="), ("more", ">"), ("less", "<"), ("equal", "="), ("exceeds", ">"), ("undercuts", "<"),
 )  # fmt: skip
 """Kinds of words before a number, and what they ask of it."""
+VERBS: dict[str, tuple[Operator, Operator]] = {"exceeds": (">", "<="), "undercuts": ("<", ">=")}
+"""Those that are verbs, with what they ask when they are denied; some languages put them behind the number."""
 COUNTED = re.compile(r"[ \t]+(?:(?P<kind>[a-zà-ÿ]{3,})[ \t]+)?(?:[a-zà-ÿ]{3,}s|[A-ZÄÖÜ][a-zäöüß]{3,})\b")
 """After a number without currency: what it counts ("at least 40 items", "mehr als 3 Seiten"), so it is no amount."""
 RANGE = re.compile(rf"(?:{alternation('asking', 'before_a_range')})\s+$", re.IGNORECASE)
@@ -100,6 +102,10 @@ def compared(question: str, start: int, end: int) -> tuple[Operator, int, int]:
         return ">=", start, more.end()
     if less := pattern("downward", before=r"\s*").match(question, end):
         return "<=", start, less.end()
+    for kind, (said, denied) in VERBS.items():
+        verb = pattern(kind, before=rf"\s*(?P<no>{source('deny')}\s+)?").match(question, end)
+        if verb and not re.match(r"\W*\d", question[verb.end() :]):
+            return denied if verb["no"] else said, start, verb.end()
     before = said_before(question, start)
     return (before[0], before[1], end) if before else ("=", start, end)
 
@@ -108,11 +114,11 @@ def said_before(question: str, start: int) -> tuple[Operator, int] | None:
     """Return the operator that the words directly before a number say, and where they start; None without any."""
     head, best = question[:start], None
     for kind, operator in KINDS:
-        found = pattern(kind, after=rf"[\s:]*(?:(?:{alternation('asking', 'before_a_bound')})\s+)?$").search(
-            head
-        )
+        denied = rf"(?P<no>\s+{source('deny')})?" if kind in VERBS else "(?P<no>(?!))?"
+        bound = rf"{denied}[\s:]*(?:(?:{alternation('asking', 'before_a_bound')})\s+)?$"
+        found = pattern(kind, after=bound).search(head)
         if found and (best is None or found.start() < best[1]):
-            best = (operator, found.start())
+            best = (VERBS[kind][1] if found["no"] else operator, found.start())
     return best
 
 
@@ -218,16 +224,20 @@ def read_currencies(reader: Reader) -> None:
         return
     held = {str(atom.clause.value) for atom in reader.atoms if atom.clause.field == declared.name}
     for match in MARK.finditer(reader.question):
-        word, code = match.group(), currency_code(match.group())
-        if code is None or not reader.free(*match.span()) or not is_currency_word(reader, word, code):
+        start, end = match.span()
+        before = re.search(r"[^\W\d_]+\s+$", reader.question[:start])
+        if before and currency_code(reader.question[before.start() : end]):
+            start = before.start()  # "Australian dollars"
+        word, code = match.group(), currency_code(reader.question[start:end])
+        if code is None or not reader.free(start, end) or not is_currency_word(reader, word, code):
             continue
-        led = LEAD.search(reader.question[: match.start()])
+        led = LEAD.search(reader.question[:start])
         if code not in reader.currencies and not (led and (word.isupper() or len(word) > 3)):
             continue
         if any(code in said for said in held):
-            reader.use(*match.span())
+            reader.use(start, end)
         else:
-            reader.add(declared.name, "=", code, *match.span())
+            reader.add(declared.name, "=", code, start, end)
             held.add(code)
 
 

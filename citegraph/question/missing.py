@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from citegraph.corpus.filters.clause import Operator
 from citegraph.corpus.linking.name_search import Link
+from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
 from citegraph.language.word_tables import alternation, pattern, source
@@ -15,7 +17,9 @@ from citegraph.question.reading import Reader
 from citegraph.question.spoken_of import runs, values_in
 from citegraph.run.state_types import StoredClause
 
-_SMALL = rf"\s+(?:(?:{alternation('asking', 'before_a_field')})\s+|%s\s+){{0,2}}"
+_SMALL = (
+    rf"\s+(?:(?:{alternation('asking', 'before_a_field')}|{alternation('asking', 'both')})\s+|%s\s+){{0,2}}"
+)
 PARTS = re.compile(rf"\s*(?:{alternation('asking', 'parts_of_a_text')})\b", re.IGNORECASE)
 """After a field's word: a part of the text is meant, and the text is asked."""
 AMOUNT = re.compile(r"\s*(?:(?:\w+\s+)?[€$£]?\d)")
@@ -42,14 +46,42 @@ def read_presence(reader: Reader, names: Sequence[Link], coverage: dict[str, flo
         if found is None or not reader.free(start, found[1]):
             continue
         declared, end = found
-        if not _is_valued(reader, declared, end, names) and not _is_sum(reader, declared, (start, end)):
+        if _is_sum(reader, declared, (start, end)):
+            reader.use(start, after)  # nothing else is denied
+        elif not _is_valued(reader, declared, end, names):
             if operator == "exists" and not _ENDS_PRESENCE.match(reader.question[end:]):
                 continue
             reader.add(declared.name, operator, None, start, end)
+            _read_listed(reader, operator, end, names)
     _read_predicates(reader)
     _read_left_out(reader)
     _read_states(reader, coverage)
     _read_spoken_states(reader)
+
+
+def _read_listed(reader: Reader, operator: Operator, end: int, names: Sequence[Link]) -> None:
+    """Read the fields that stand in one list with one that is, or is not, stated: "neither a customer nor a due date".
+
+    What is not there "or" not there is both not there; a word that denies again makes it a choice, as "or" makes of
+    what is there.
+    """
+    while joined := _listing().match(reader.question, end):
+        found = field_at(reader, joined.end())
+        if found is None or not reader.free(end, found[1]) or _is_valued(reader, *found, names):
+            return
+        apart = pattern("or").search(joined.group()) and (operator == "exists" or joined["again"])
+        declared, stop = found
+        start = max(joined.start("again"), end) if joined["again"] else joined.end() if apart else end
+        reader.add(declared.name, operator, None, start, stop)
+        end = stop
+
+
+@cache
+def _listing() -> re.Pattern[str]:
+    """Return what stands between two fields of a list."""
+    again = f"(?P<again>{source('deny_noun', 'lacks')})"
+    joins = rf"(?:\s*,\s*|\s+{source('and', 'or', 'nor')})+"
+    return re.compile(rf"{joins}\s*{again}?{_SMALL % source('indefinite')}", re.IGNORECASE)
 
 
 def _read_spoken_states(reader: Reader) -> None:
@@ -74,15 +106,16 @@ def _beside_value(question: str, start: int, end: int) -> bool:
 def _leads(question: str) -> Iterator[tuple[Operator, int, int]]:
     """Yield what is said of the field that follows, where that begins and where the field's word must stand."""
     denied = re.compile(
-        rf"{source('deny')}\s+{source('states')}{_SMALL % source('indefinite')}", re.IGNORECASE
+        rf"{source('deny', 'deny_noun')}\s+{source('states')}{_SMALL % source('indefinite')}", re.IGNORECASE
     )
     stated = re.compile(
-        rf"(?:{source('states')}|\b(?:{alternation('asking', 'with')})\b)\s+{source('indefinite')}\s+",
+        rf"(?:{source('states')}|\b(?:{alternation('asking', 'with')})\b)\s+"
+        rf"(?:(?:{alternation('asking', 'both')})\s+)?{source('indefinite')}\s+",
         re.IGNORECASE,
     )
     for match in denied.finditer(question):
         yield "missing", match.start(), match.end()
-    for match in _lead("deny_noun", "lacks").finditer(question):
+    for match in _lead("deny_noun", "lacks", "neither").finditer(question):
         yield "missing", match.start(), match.end()
     for match in stated.finditer(question):
         if not pattern("deny", after=r"\s+$").search(question[: match.start()]):
@@ -90,19 +123,33 @@ def _leads(question: str) -> Iterator[tuple[Operator, int, int]]:
 
 
 def field_at(reader: Reader, place: int) -> tuple[Field, int] | None:
-    """Return the field whose word, the longest, begins at a place of the question, with the place where it ends."""
+    """Return the field whose word, the longest, begins at a place of the question, with the place where it ends.
+
+    A date of something is that one: "date d'échéance".
+    """
     rest = reader.question[place : place + 60]
     best: tuple[int, Field] | None = None
     for declared in reader.bucket.fields:
         if declared.type == "text":
             continue
-        for word in (*declared.words, declared.name.replace("_", " ")):
-            if terms.bare(word) in terms.stop_words() or len(word) < 3:
-                continue
+        for word in said_of(declared, reader.bucket):
             ends = [end for start, end in find_phrase(rest, word)[:1] if start == 0]
             if ends and (best is None or ends[0] > best[0]):
                 best = (ends[0], declared)
-    return (best[1], place + best[0]) if best else None
+    if best is None:
+        return None
+    of = pattern("from_a_set", before=r"\s+", after=r"\s*").match(rest, best[0])
+    inner = field_at(reader, place + of.end()) if of else None
+    return inner if inner and inner[0].type == best[1].type else (best[1], place + best[0])
+
+
+def said_of(declared: Field, bucket: Bucket) -> tuple[str, ...]:
+    """Return what a field is called, small words apart: in questions, and on the documents that state it."""
+    nouns = {noun.casefold() for noun in bucket.nouns}
+    printed = (label for rule in declared.extract for label in rule.labels if not rule.prose)
+    labels = [label for label in printed if label.casefold() not in nouns]
+    words = (*declared.words, declared.name.replace("_", " "), *labels)
+    return tuple(word for word in words if len(word) >= 3 and terms.bare(word) not in terms.stop_words())
 
 
 def _is_valued(reader: Reader, declared: Field, end: int, names: Sequence[Link]) -> bool:
@@ -119,21 +166,22 @@ def _is_sum(reader: Reader, declared: Field, span: tuple[int, int]) -> bool:
 
 
 def _read_predicates(reader: Reader) -> None:
-    """Read "where the vendor is unknown", "fecha falta"."""
-    for declared in reader.bucket.fields:
-        if declared.type == "text":
+    """Read "where the vendor is unknown", "fecha falta"; of two words that end there the longer one: "due date is missing"."""
+    spans = [
+        (start - end, start, end, declared.name)
+        for declared in reader.bucket.fields
+        if declared.type != "text"
+        for word in said_of(declared, reader.bucket)
+        for start, end in find_phrase(reader.question, word)
+    ]
+    for _, start, end, name in sorted(spans):
+        said = pattern("missing", before=rf"\s+(?:{source('be')}\s+)?").match(reader.question, end)
+        if said and reader.free(start, said.end()):
+            reader.add(name, "missing", None, start, said.end())
             continue
-        for word in (*declared.words, declared.name.replace("_", " ")):
-            if terms.bare(word) in terms.stop_words() or len(word) < 3:
-                continue
-            for start, end in find_phrase(reader.question, word):
-                said = pattern("missing", before=rf"\s+(?:{source('be')}\s+)?").match(reader.question, end)
-                if said and reader.free(start, said.end()):
-                    reader.add(declared.name, "missing", None, start, said.end())
-                    continue
-                led = list(pattern("missing").finditer(reader.question, 0, start))[-1:]
-                if led and reader.free(led[0].start(), end) and _only_small(reader, led[0].end(), start):
-                    reader.add(declared.name, "missing", None, led[0].start(), end)
+        led = list(pattern("missing").finditer(reader.question, 0, start))[-1:]
+        if led and reader.free(led[0].start(), end) and _only_small(reader, led[0].end(), start):
+            reader.add(name, "missing", None, led[0].start(), end)
 
 
 def _only_small(reader: Reader, start: int, end: int) -> bool:

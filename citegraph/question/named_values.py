@@ -11,13 +11,16 @@ from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.declared_words import cues
 from citegraph.corpus.schema.field import Field
-from citegraph.encoder.multilingual import is_idle, is_no_condition
+from citegraph.encoder.multilingual import SAID, is_idle, is_no_condition
 from citegraph.encoder.pieces import is_one_piece
 from citegraph.language import terms
 from citegraph.language.names import LEGAL_FORMS, tokens
 from citegraph.language.word_tables import alternation, pattern
+from citegraph.question.answer_form import is_polar
 from citegraph.question.negation import joined_by
+from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Mentioned, Reader
+from citegraph.question.spoken_of import runs
 
 
 def read_mentions(reader: Reader, links: Sequence[Link]) -> None:
@@ -57,6 +60,19 @@ def read_mentions(reader: Reader, links: Sequence[Link]) -> None:
             continue
         add_mention(reader, declared, link)
     narrow_names(reader)
+
+
+def read_spoken_values(reader: Reader, linker: ValueLinker) -> None:
+    """Add the whole values in words that surely speak of their field, however common the words are ("loans of saws")."""
+    for run in runs(reader.bucket, reader.question):
+        declared = reader.bucket.field(run.field)
+        if declared is None or run.role != "condition" or not declared.is_listed:
+            continue
+        found = linker.find_mentions(reader.bucket.name, reader.question, fields=[run.field], floor=0.0)
+        for link in found:
+            inside = run.start <= link.start and link.end <= run.end and reader.free(link.start, link.end)
+            if inside and any(find_phrase(link.text, value) for value in link.values):
+                add_mention(reader, declared, link)
 
 
 def read_beginnings(reader: Reader, linker: ValueLinker, links: Sequence[Link]) -> None:
@@ -151,10 +167,12 @@ def is_common_word(reader: Reader, declared: Field, link: Link) -> bool:
     """Tell whether a lower-case word is a common one although a value is written like it ("a brief overview", "a target company").
 
     It is a single piece of the network's words and is, at best, a misspelt value ("paint" of "Saint"), or it has no word of
-    the field beside it and is read as no condition. Or the question writes another name of that field with a capital; a
-    question in lower case tells nothing.
+    the field beside it and is read as no condition. Or yes or no is asked for and it is rather no condition ("is the licence
+    non-exclusive?"). Or the question writes another name of that field with a capital; a question in lower case tells nothing.
     """
     said = link.text.split()
+    if link.how == "alias" and link.text.islower() and not link.cued and is_polar(reader.question):
+        return is_no_condition(reader.question, link.start, link.end, below=SAID)
     common = link.text.islower() and not declared.values and all(map(is_one_piece, said))
     if common and link.how == "fuzzy":
         return True

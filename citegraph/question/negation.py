@@ -9,10 +9,10 @@ from citegraph.corpus.filters.clause import Clause, Group, Operator
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.declared_words import general_words
 from citegraph.corpus.schema.field import Field
-from citegraph.encoder.multilingual import ALL_LEFT_OUT, LEFT_OUT, left_out
+from citegraph.encoder.multilingual import ALL_LEFT_OUT, LEFT_OUT, left_out, tag_question, wants_fact
 from citegraph.language import terms
 from citegraph.language.names import tokens
-from citegraph.language.word_tables import alternation, pattern
+from citegraph.language.word_tables import alternation, pattern, source
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Atom, Reader
 
@@ -45,11 +45,20 @@ def odd_words(reader: Reader, text: str, own: Field | None = None) -> list[str]:
     """Return the words of a text that are neither small nor words of the bucket's documents, or of one field of it."""
     text = pattern("small", "states", "indefinite", "and", "or", "nor").sub(" ", text)
     known = general_words(reader.bucket) if own is None else own_words(own, reader.bucket)
+    stems = _stems(known)
     return [
         token.text
         for token in tokens(text)
-        if token.text not in terms.stop_words() and token.text not in known and len(token.text) > 1
+        if token.text not in terms.stop_words()
+        and token.text not in known
+        and terms.stem(token.text) not in stems
+        and len(token.text) > 1
     ]
+
+
+@cache
+def _stems(words: frozenset[str]) -> frozenset[str]:
+    return frozenset(map(terms.stem, words))
 
 
 def own_words(declared: Field, bucket: Bucket) -> frozenset[str]:
@@ -61,9 +70,17 @@ def own_words(declared: Field, bucket: Bucket) -> frozenset[str]:
 def find_denials(reader: Reader, atoms: Sequence[Atom]) -> Denials:
     """Return what is denied; `atoms` stand in order of place."""
     found = Denials()
+    only = [match.span() for match in _only().finditer(reader.question)]
+    for start, end in only:
+        reader.use(start, end)
     for kind, match in _denying(reader, atoms):
         target = _target(reader, atoms, kind, match)
-        if target is None and kind == "deny" and (subject := _subject(reader, atoms, match)) is not None:
+        if (
+            target is None
+            and kind == "deny"
+            and not wants_fact(reader.question)
+            and (subject := _subject(reader, atoms, match)) is not None
+        ):
             found.used.append(match.span())
             found.atoms |= {subject, *_listed(reader, atoms, subject, -1)}
             continue
@@ -77,8 +94,17 @@ def find_denials(reader: Reader, atoms: Sequence[Atom]) -> Denials:
             continue
         found.used.append(match.span())
         found.atoms |= {target, *_listed(reader, atoms, target, 1 if kind != "except_after" else -1)}
-    _as_tagged(reader, atoms, found)
+    if not only:
+        _as_tagged(reader, atoms, found)
     return found
+
+
+@cache
+def _only() -> re.Pattern[str]:
+    """Return the pattern of what leaves nothing but what follows: "nobody but", "by none other than"."""
+    return pattern(
+        "nobody", after=rf"(?:\s+(?:{alternation('asking', 'else')}))?\s+{source('but', 'except', 'than')}"
+    )
 
 
 def _as_tagged(reader: Reader, atoms: Sequence[Atom], found: Denials) -> None:
@@ -93,7 +119,9 @@ def _as_tagged(reader: Reader, atoms: Sequence[Atom], found: Denials) -> None:
     }
     more = {place for place, share in naming.items() if share >= LEFT_OUT}
     if len(more) == len(naming):
-        more = {place for place in more if naming[place] >= ALL_LEFT_OUT}
+        # A fact is asked of what is named: "what if we do not renew the Arnwick terms?"
+        least = 1.0 if wants_fact(reader.question) else ALL_LEFT_OUT
+        more = {place for place in more if naming[place] > least}
     found.atoms |= more
     if more:
         found.used += found.idle
@@ -123,7 +151,7 @@ def _denying(reader: Reader, atoms: Sequence[Atom]) -> Iterator[tuple[str, re.Ma
 @cache
 def _pattern(kind: str) -> re.Pattern[str]:
     if kind == "deny":
-        return re.compile(pattern("deny").pattern + r"|(?<!\w)non(?=-)", re.IGNORECASE)
+        return re.compile(pattern("deny").pattern + r"|(?<!\w)non(?=[-\s])", re.IGNORECASE)
     return pattern(kind)
 
 
@@ -138,7 +166,7 @@ def _target(reader: Reader, atoms: Sequence[Atom], kind: str, match: re.Match[st
     if place is None or atoms[place].start - end > REACH:
         return None
     gap = question[end : atoms[place].start]
-    if match.group().lower() == "non":
+    if match.group().lower() == "non" and gap[:1] == "-":
         return place if gap == "-" else None
     declared = reader.bucket.field(atoms[place].clause.field)
     if BARRIER.search(gap) or declared is None:
@@ -157,8 +185,11 @@ def _target(reader: Reader, atoms: Sequence[Atom], kind: str, match: re.Match[st
     helped = pattern("helping", after=r"\s*(?:be\s+)?$").search(question[:start]) or _HELPED.match(
         match.group()
     )
-    if kind == "deny" and helped:
+    if kind == "deny" and (helped or wants_fact(question)):
         return place if not odd else None
+    read = tag_question(question).slot(atoms[place].start, atoms[place].end, "included")
+    if kind == "except" and odd and read >= LEFT_OUT:
+        return None  # "the total without shipping, of A"
     led = not odd or _ends_small(gap)
     return place if led and len(odd) <= (1 if kind == "except" else ODD) else None
 

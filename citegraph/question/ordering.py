@@ -14,10 +14,10 @@ from citegraph.question.groups import UNITS, group_at
 from citegraph.question.measures import durations, said_before
 from citegraph.question.phrases import find_phrase
 
-RANKS = ("largest", "smallest", "newest", "oldest", "longest", "shortest", "top", "first", "last")
+RANKS = ("largest", "smallest", "newest", "oldest", "longest", "shortest", "top", "bottom", "first", "last")
 FALLING = frozenset({"largest", "newest", "longest", "top", "last"})
 ORDERED = frozenset({"money", "date", "quantity", "integer", "decimal"})
-NUMBER = r"(?P<number>\d{1,4})"
+NUMBER = r"(?P<number>\d{1,3})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +61,8 @@ def read_rank(bucket: Bucket, question: str) -> Rank | None:
     if in_order := _sorted(bucket, question):
         return in_order
     said_in_digits = in_digits(question)
+    if most := _with_most(bucket, said_in_digits):
+        return most
     for form in _forms():
         match = form.search(said_in_digits)
         if match is None:
@@ -75,6 +77,30 @@ def read_rank(bucket: Bucket, question: str) -> Rank | None:
         text = question[match.start() : match.end()]
         return Rank(field, kind in FALLING, limit, group, text, named is not None)
     return _extreme_date(bucket, question)
+
+
+def _with_most(bucket: Bucket, question: str) -> Rank | None:
+    """Return the order of "the 3 concerts with the most seats"."""
+    for match in _most().finditer(question):
+        found = field_at_start(bucket, question[match.end() :])
+        if found is not None:
+            said = question[match.start() : match.end()]
+            return Rank(found.name, match["most"] is not None, int(match["number"]), text=said)
+    return None
+
+
+@cache
+def _most() -> re.Pattern[str]:
+    most = alternation("asking", "most_or_least")
+    return re.compile(rf"(?<![\w.]){NUMBER}\s+(?:\w+\s+){{1,4}}(?:{most})\s+", re.IGNORECASE)
+
+
+def ranked_number(question: str) -> tuple[int, int] | None:
+    """Return the characters of the number, or its word, that says how many are ranked ("the 2 oldest"); None without one."""
+    said = in_digits(question)
+    found = next((match for form in _forms()[:2] if (match := form.search(said))), None)
+    word = re.compile(r"\w+").match(question, found.start("number")) if found else None
+    return word.span() if word else None
 
 
 def in_digits(question: str, *, bounded: bool = False) -> str:
@@ -171,6 +197,7 @@ def _extreme_date(bucket: Bucket, question: str) -> Rank | None:
                         declared.name, pattern("last").match(of.group()) is not None, 1, text=of.group()
                     )
                 after = cues.ENDMOST.match(question, end)
-                if after and start > 0:
+                period = re.compile(rf"\s+{source(*(f'unit_{unit}' for unit in UNITS))}", re.IGNORECASE)
+                if after and start > 0 and not period.match(question, after.end()):  # "dated last month"
                     return Rank(declared.name, bool(after["late"]), 1, text=after.group())
     return None

@@ -145,12 +145,15 @@ def is_doubted(bucket: Bucket, question: str, run: Spoken) -> bool:
     )
 
 
-def understood(bucket: Bucket, question: str) -> Bucket:
+def understood(bucket: Bucket, question: str, *, besides: Collection[str] = ()) -> Bucket:
     """Return a bucket's declaration with the words of a question that surely speak of a field among that field's words.
 
     Values (dates, numbers) are no words of a field, nor is what is said of a name that may be stored, or what a field's
     own words say already: only what asks for a date, or sets a condition on a field that holds no names. "How much" and
     "the maximum" ask for a number without saying which.
+
+    Args:
+        besides: names of fields that no document states, of which nobody speaks.
     """
     values = values_in(question)
     declared_words = [
@@ -162,7 +165,7 @@ def understood(bucket: Bucket, question: str) -> Bucket:
     more: dict[str, list[str]] = {}
     for run in runs(bucket, question):
         declared = bucket.field(run.field)
-        if declared is None or (run.role == "condition" and declared.is_string):
+        if declared is None or run.field in besides or (run.role == "condition" and declared.is_string):
             continue
         if run.role == "wanted" and (declared.type != "date" or is_doubted(bucket, question, run)):
             continue

@@ -21,6 +21,7 @@ from citegraph.corpus.schema.declared_words import (
     synonyms_of_kinds,
 )
 from citegraph.corpus.schema.field import Field
+from citegraph.language.amounts import currency_code
 from citegraph.language.countries import country_code, forms_of
 from citegraph.language.names import CLEAR_FORMS, CONNECTORS, LEGAL_FORMS, Token, parse_name, tokens
 from citegraph.language.terms import bare, fold, same_noun, stop_words, words
@@ -126,6 +127,11 @@ class Search(NameSearch):
             for first, last, code in named:
                 start, end = self.words[first].start, self.words[last].end
                 said = self.text[start:end]
+                around = self.words[max(0, first - 1)], self.words[min(last + 1, len(self.words) - 1)]
+                if currency_code(self.text[start : around[1].end]) or currency_code(
+                    self.text[around[0].start : end]
+                ):
+                    continue  # "British pounds" and "Swiss francs" are of no country
                 held = self.lexicon.codes[declared.name]
                 if len(said) <= 3 and not (said.isupper() and code in held):
                     continue
@@ -197,6 +203,11 @@ class Search(NameSearch):
         inside = [word for word in self.words if link.start <= word.start and word.end <= link.end]
         telling = [word for word in inside if not self._is_general(word.text) and word.text not in CONNECTORS]
         named = [word for word in inside if word.text not in LEGAL_FORMS]
+        whole = link.complete or (
+            declared.kind == "product"
+            and len(inside) == 1
+            and any(same_noun(inside[0].written, fold(value)) for value in link.values)
+        )
         firm = link.complete and bool(named) and any(word.text in CLEAR_FORMS for word in inside)
         score = link.score
         if link.is_vague and len(telling) == 1 and self._is_ordinary(telling[0]) and not self._quoted(link):
@@ -211,7 +222,7 @@ class Search(NameSearch):
                 # A long name that is stored in lower case is less likely an ordinary word.
                 score *= (
                     0.4
-                    if not link.complete
+                    if not whole
                     else 0.75
                     if link.how == "exact" and link.complete and len(telling[0].text) >= 8
                     else 0.5

@@ -184,6 +184,23 @@ class Lexicon:
                 found[entry.name.core[0][:BEGUN]].append(entry)
         return found
 
+    @cached_property
+    def general(self) -> frozenset[str]:
+        """Return the general words of the bucket without topics that are values of what it is about: drills, lent by a tool library."""
+        named = {
+            declared.name
+            for name in self.bucket.entity_fields
+            if (declared := self.bucket.field(name)) is not None
+            and declared.type == "keyword"
+            and declared.kind not in ("organization", "person")
+        }
+        values = {
+            entry.name.core[0] for entry in self.entries if entry.field in named and len(entry.name.core) == 1
+        }
+        return general_words(self.bucket) - (
+            values - general_words(self.bucket.model_copy(update={"topics": ()}))
+        )
+
     def swapped(self, token: str) -> list[str]:
         """Return tokens that differ by two neighbouring letters in the other order: a value's own misspelling.
 
@@ -266,7 +283,8 @@ class NameSearch:
         self.text = text
         self.words = words
         self.fields = fields
-        self.general = general_words(self.bucket)
+        # A general word may be a value of the field that is looked in.
+        self.general = lexicon.general if fields is None else frozenset()
         self.plain, self.places = bare_with_places(text)
 
     # named things: vendors, parties, products, titles, laws, categories
