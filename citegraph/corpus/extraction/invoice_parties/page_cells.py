@@ -12,6 +12,7 @@ from citegraph.corpus.extraction.invoice_parties.party_words import label_end, l
 
 LONGEST_LABEL = 60
 _CELL = re.compile(r"\S+(?:(?: | {1,3}[|•·●∙■] {1,3})\S+)*")
+_TABLE_CELL = re.compile(r"[^\s|]+(?: [^\s|]+)*")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +52,13 @@ def cells_of(page: str) -> Iterator[Cell]:
 
 
 def _spans(line: str) -> Iterator[tuple[int, int]]:
-    """Yield the pieces of a line that wide gaps part, a label and the name behind it apart."""
+    """Yield the pieces of a line that wide gaps part, a label and the name behind it apart.
+
+    Bars part the cells of a table, whose first one is a label; elsewhere they join the parts of an address.
+    """
+    if "|" in line and label_of(line.strip(" |*").partition("|")[0].strip()):
+        yield from (found.span() for found in _TABLE_CELL.finditer(line))
+        return
     for found in _CELL.finditer(line):
         parts = [0, cut, len(found[0])] if (cut := label_end(found[0])) else [0, len(found[0])]
         for begin, end in pairwise(parts):
