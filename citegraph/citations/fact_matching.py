@@ -97,6 +97,8 @@ _QUOTES = str.maketrans(
         "\u00a0": " ",
         "\u202f": " ",
         "\u00ad": "",
+        "[": "(",  # a quotation has none that could be taken for a marker
+        "]": ")",
     }
 )
 
