@@ -67,6 +67,7 @@ def test_a_total_is_neither_due_nor_paid(text: str, wanted: dict[str, str]) -> N
     ("text", "wanted"),
     [
         ("# Sheet1\n\nSeller | Oakmere Paper Ltd\nInvoice number | 12", "Oakmere Paper Ltd"),
+        ("Seller | Oakmere Paper Ltd\nInvoice number | 12\nCurrency | GBP\nNet | 400", "Oakmere Paper Ltd"),
         ("| Seller | Oakmere Paper Ltd |\n| Buyer | Lindgard Boats AB |", "Oakmere Paper Ltd"),
     ],
 )
