@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from citegraph.answer.extracts import Passage, Similar, units, widened
+from citegraph.answer.extracts import Passage, Similar, head_of, is_row, units, widened
 from citegraph.encoder.finder import Finder
 from citegraph.language.terms import bare, content_words, stem, words
 from citegraph.question.answer_form import form_of
@@ -94,7 +94,9 @@ def _seen(
     for (seed, low, high), span in zip(chosen, spans, strict=True):
         start, end = in_row(question, text, (low, high), (low + span.start, low + span.end))
         start, end = around(text, start, end, form)
-        if seed.start <= start and end <= seed.end:
+        if row := row_meant(text, low, high, start, wanted, language):
+            start, end = row
+        elif seed.start <= start and end <= seed.end:
             start, end = seed.start, seed.end
         held = sum(wanted[word] for word in words_held(text[start:end], wanted, language))
         fits = form is None or says_more(form, text[start:end], asked)
@@ -122,6 +124,30 @@ _CODE = re.compile(r"(?<![\w-])(?=[\w-]*[^\W\d_])[\w-]*\d[\w-]*")
 """A code: letters and digits."""
 _CELLS = re.compile(r"\S\s*(?:\||\t|\s{3})\s*(?=\S)")
 """What parts two cells of a row."""
+
+
+def row_meant(
+    text: str, low: int, high: int, found: int, wanted: Mapping[str, float], language: str
+) -> tuple[int, int] | None:
+    """Return the row of a table, around characters `low` to `high`, that a question names, None where it names none.
+
+    The finder reads a window and takes a row beside the one that is meant, or the heads, which hold the question's words
+    and no value.
+
+    Args:
+        found: where the line begins that the finder took.
+    """
+    if not is_row(text[found : found + WINDOW].partition("\n")[0]):
+        return None
+
+    def named(span: tuple[int, int]) -> float:
+        return sum(wanted[word] for word in words_held(text[slice(*span)], wanted, language))
+
+    rows = [span for span in units(text) if low <= span[0] < high and is_row(text[slice(*span)])]
+    rows = [span for span in rows if head_of(text, span[0])]
+    taken = next((span for span in rows if span[0] <= found < span[1]), None)
+    best = max(rows, key=named, default=None)
+    return best if best and named(best) > (named(taken) if taken else 0.0) else None
 
 
 def context(text: str, start: int, end: int) -> tuple[int, int]:

@@ -253,7 +253,7 @@ def with_heads(text: str, passages: Sequence[Passage]) -> list[tuple[int, int]]:
     return spans
 
 
-HOW_MUCH = ("amount_asked", "money")
+HOW_MUCH = ("amount_asked", "money", "costs")
 
 
 def stated_values(
@@ -276,16 +276,16 @@ def stated_values(
         asked = [name for name in asked if not no_person(bucket, name)]
     if counted_at(question) is not None:  # "how many years does the maker promise" asks for no maker
         asked = [name for name in asked if (item := bucket.field(name)) and item.type in NUMBERS]
-    if not part.get("asked") and bucket.main_amount in values and pattern(*HOW_MUCH).search(question):
+    spent = pattern(*HOW_MUCH)
+    told = spent.sub(" ", question)
+    main = bucket.field(bucket.main_amount or "")
+    general = main is not None and not any(find_phrase(told, word) for word in main.words)
+    if general and set(part.get("asked", [])) <= {bucket.main_amount} and spent.search(question):
         head = " ".join([document.text[:IDENTITY], *(show(value) for value in values.values())])
-        said = [
-            match.group()
-            for one in (pattern(*HOW_MUCH), cues.COMPARATIVE)
-            for match in one.finditer(question)
-        ]
+        said = [match.group() for one in (spent, cues.COMPARATIVE) for match in one.finditer(question)]
         known = set(words(f"{head} {' '.join(said)}"))
-        if all(word in known for word in part.get("terms", [])) and not _has_its_amount(document, part):
-            asked = [str(bucket.main_amount)]
+        fits = bucket.main_amount in values and all(word in known for word in part.get("terms", []))
+        asked = [str(bucket.main_amount)] if fits and not _has_its_amount(document, part) else []
     return {name: values[name] for name in asked[:2]}
 
 

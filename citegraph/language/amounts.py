@@ -223,6 +223,8 @@ def _add(
     if before and not mark:
         start = end - len(printed)
     after = behind["c2"] if behind["c2"] and is_currency_here(behind["c2"], printed) else ""
+    if after and not _CENTS.search(printed) and _is_next_ones(text, behind):
+        after, behind = "", _behind().match(text[: behind.start("c2")], end) or behind
     power = 3 if behind["k0"] else scale(behind["k"] or "", bool(mark or after)) or 0
     if after and not (mark and behind["c2"]):
         end = behind.end()
@@ -235,6 +237,22 @@ def _add(
     except BadInput:
         return
     found.append(Amount(money, text[start:end].strip(), (start, end)))
+
+
+def _is_next_ones(text: str, behind: re.Match[str]) -> bool:
+    """Tell whether the currency behind a number is that of the next one: "paid 3 May 2024  GBP 40.00".
+
+    That one has cents, and no currency behind it.
+    """
+    following = _NUMBER_NEXT.match(text, behind.end("c2"))
+    if following is None or not _CENTS.search(following[1]):
+        return False
+    again = _behind().match(text, following.end())
+    return again is None or not again["c2"]
+
+
+_CENTS = re.compile(r"[.,]\d\d$")
+_NUMBER_NEXT = re.compile(rf"[ \u00a0]{{0,2}}({NUMBER})(?![\d/])")
 
 
 def parse_money(text: str) -> Money:

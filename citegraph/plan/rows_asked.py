@@ -110,7 +110,7 @@ def with_rows(corpus: Corpus, plan: Plan, question: str) -> Plan:
             word for word in part["terms"] if word not in wanted["words"] and not (every and word not in lost)
         ]
         lost += [name.rpartition(".")[2].replace("_", " ") for name in groups or ()]
-        unused = [] if rated else [*part["unused"], *lost]
+        unused = [] if rated else [*(word for word in part["unused"] if word not in wanted["words"]), *lost]
         lead: BucketPlan = {**part, "terms": left, "names": [], "unused": unused}
         return {
             **plan,
@@ -201,6 +201,8 @@ def words_of(part: BucketPlan, question: str, bucket: Bucket, *, named: bool) ->
         for start, end in find_phrase(text, phrase)
         for word in terms.words(text[start:end])
     }
+    for match in pattern("amount_asked", "costs", "money").finditer(text):
+        taken.update(terms.words(match[0]))  # "was kostet" asks for the amount of a row and names none
     bound = " ".join(str(item.get("raw", "")) for item in flat(part["filters"]))
     numbers = [number for number in _NUMBER.findall(text) if number not in bound]
     named_words = [word for word in dict.fromkeys(said) if word in part["terms"] and word not in taken]

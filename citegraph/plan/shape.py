@@ -27,7 +27,7 @@ from citegraph.plan.stored_filters import flat
 from citegraph.question import cues
 from citegraph.question.functions import FUNCTIONS, asks, function_of
 from citegraph.question.groups import MONEY, read_groups, top_group
-from citegraph.question.intent import compared_names, settle_intent
+from citegraph.question.intent import compared_names, counts_documents, settle_intent
 from citegraph.question.missing import lacks
 from citegraph.question.ordering import Rank, read_rank
 from citegraph.question.phrases import find_phrase
@@ -128,7 +128,10 @@ def _as_tagged(bucket: Bucket, question: str, lead: BucketPlan, made: Shape, rea
     """Return a form as the tagger reads the question, where its words alone gave another one."""
     if read not in NUMBERS | {"list"} or not (lead["filters"] or lead["noun"]):
         return made
-    if not wants_documents(bucket, question, lead) or (names_one(bucket, lead) and read != "count"):
+    if not wants_documents(bucket, question, lead):
+        return made
+    # "Wie viel ist bei SN-5 offen?" counts nothing; "how many did Acme send?" does.
+    if names_one(bucket, lead) and not (read == "count" and counts_documents(bucket, question)):
         return made
     if read == "list" and lead["asked"] and lead["noun"] != "plural":
         return made

@@ -96,7 +96,8 @@ def counting(question: str) -> Iterator[tuple[int, int]]:
         if not noun or (before and pattern("sum", "total", "different").fullmatch(before[1])):
             yield match.span()
     for match in pattern("how_much").finditer(question):
-        if not pattern("helping", "be", "states", before=r"\s+").match(question, match.end()):
+        # "Wie viel kostet", "hoeveel is" ask for an amount.
+        if not pattern("helping", "be", "states", "costs", before=r"\s+").match(question, match.end()):
             yield match.span()
 
 

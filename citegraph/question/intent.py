@@ -76,11 +76,19 @@ def counts_documents(bucket: Bucket, question: str) -> bool:
     after = question[place : place + 60]
     cut = pattern("helping", "be", "states", before=r"[?,.;:]|").search(after)
     head = after[: cut.start()] if cut else after
+    if _begins_with_amount(bucket, head.lstrip()):
+        return False  # "hoeveel BTW staat op factuur 12"
     if any(is_head(head, start) for noun in document_words(bucket) for start, _ in find_phrase(head, noun)):
         return True
     left = pattern("sum", "total").sub("", head).strip()
     before = any(find_phrase(question[:place], noun) for noun in bucket.nouns)
     return not left and (before or not head.strip())
+
+
+def _begins_with_amount(bucket: Bucket, phrase: str) -> bool:
+    amounts = (declared for declared in bucket.fields if declared.type == "money")
+    words = (word for declared in amounts for word in declared.words)
+    return any(start == 0 for word in words for start, _ in find_phrase(phrase, word))
 
 
 def is_head(phrase: str, place: int) -> bool:

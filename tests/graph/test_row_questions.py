@@ -104,6 +104,7 @@ def till(receipts: Services) -> Session:
         ("How much did we pay for the Desk Lamp LX 7?", "Sum of amount of line items: 179.00 USD", {"harlow-1", "harlow-2"}),
         ("What did we spend on paper trays in 2024?", "28.50 USD", {"harlow-2"}),
         ("Wie viel haben wir für Desk Lamp LX 9 bezahlt?", "80.50 USD", {"harlow-1"}),
+        ("Wie viel kostet die Desk Lamp LX 9?", "80.50 USD", {"harlow-1"}),
         ("Most expensive price for a desk lamp?", "118.00 USD", {"harlow-1", "harlow-2"}),
     ],
 )  # fmt: skip

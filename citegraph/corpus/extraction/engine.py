@@ -297,7 +297,10 @@ class _FieldRun:
                     names = [look.text[slice(*item)] for item in items]
                     yield from self._read(rule, names, shown, 0, look.span(items[0][0], items[-1][1]))
                     return
-                for rank, value in beside(_scope(look.text, rule), rule, self._find, every=every):
+                others = self.bucket.labels_of_others[self.declared.name]
+                for rank, value in beside(
+                    _scope(look.text, rule), rule, self._find, others=others, every=every
+                ):
                     place = look.span(value.start, value.end)
                     yield rank, self._candidate_at(rule, value.value, value.raw, place)
             case "pattern":

@@ -28,6 +28,8 @@ class Typed:
 _CELL_END = re.compile(r"[ \t]{2,}|[\t\n\f|]")
 _CENTS = re.compile(r"[.,]\d{2}(?!\d)|\d{3}\.\d(?!\d)")
 """What says that a number is an amount; programs print 1200.50 as "1200.5"."""
+_CELL_ALONE = re.compile(r"\|[ \t]*(?P<number>[-−]?\d[\d.,'’ \u00a0\u202f]*)[ \t|]*")
+"""A cell of a table that holds a number and nothing else, from its bar on: spreadsheets print no cents of round amounts."""
 _IDENTIFIER = re.compile(
     r"(?<![\w.,/-])(?=[\w./#-]*\d)[A-Z0-9][\w./#-]*(?:(?:[ ]\d{3,5}){2,}(?![\w./-])|[ ](?=[\w./-]*\d)[\w./-]+(?-i:[ ][A-Z]{1,4}(?=\s*$))?)?",
     re.IGNORECASE,
@@ -68,7 +70,8 @@ def _amounts(text: str) -> tuple[Amount, ...]:
 
 
 def _money(field: Field, text: str) -> Iterator[Typed]:
-    """Yield amounts: numbers with cents or with a currency beside them, never a percentage."""
+    """Yield amounts: numbers with cents or with a currency beside them, or alone in a cell, never a percentage."""
+    alone = _CELL_ALONE.fullmatch(text)
     for amount in _amounts(text):
         start, end = amount.span
         raw = text[start:end]
@@ -79,7 +82,7 @@ def _money(field: Field, text: str) -> Iterator[Typed]:
         ):
             continue
         cents = _CENTS.search(raw)
-        if not cents and amount.money.currency is None:
+        if not cents and amount.money.currency is None and not (alone and start == alone.start("number")):
             continue
         sign = _sign(text, start, end)
         money = amount.money

@@ -243,6 +243,25 @@ class Bucket(BaseModel):
         )
 
     @cached_property
+    def labels_of_others(self) -> Mapping[str, tuple[str, ...]]:
+        """Return field -> the labels beside which forms print values of other fields of its type."""
+        own = {
+            item.name: [label for rule in item.extract if not rule.prose for label in rule.labels]
+            for item in self.fields
+        }
+        return {
+            item.name: tuple(
+                dict.fromkeys(
+                    label
+                    for other in self.fields
+                    if other.type == item.type and other is not item
+                    for label in own[other.name]
+                )
+            )
+            for item in self.fields
+        }
+
+    @cached_property
     def telling(self) -> tuple[str, ...]:
         """Return the fields that people ask for: names of documents and of what they are about, main date and main amount, in order."""
         names = {*self.title_fields, *self.entity_fields, self.main_date, self.main_amount}

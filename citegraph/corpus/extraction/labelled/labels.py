@@ -4,12 +4,14 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import lru_cache
 from itertools import chain, islice
 from typing import Self
 
 from citegraph.corpus.extraction.in_text import Typed
 from citegraph.corpus.schema.field import ExtractRule
+from citegraph.language.amounts import Money
 from citegraph.language.terms import bare
 from citegraph.language.word_tables import alternation
 
@@ -32,6 +34,8 @@ _OTHER = re.compile(r"[ \t]{2,}[^\W\d][^:\n]{0,30}(?::|\b-?n[or]\.)[ \t]*$", re.
 """Another label between a label and a value, in a cell of its own: the value is that one's."""
 _PAIR = re.compile(r"[ \t*]*\|[ \t]*(?P<cell>[^|\n]*[^|\s])[ \t]*\|?[ \t]*\Z")
 """The other cell of a row of two, as Markdown prints it."""
+_LAST_CELL = re.compile(r"[^|\n]*(?:\|[ \t]*)*(?P<cell>\|[ \t*]*[^|\n]*[^|\s])[ \t|*]*\Z")
+"""The only cell with something in it behind a label's own, from its bar on."""
 _RULED = re.compile(r"[ \t]*\|?[ \t]*:?-{3}")
 """The line beneath the heads of a table in Markdown."""
 _TRANSLATED = re.compile(r" ?/ ?[^\W\d_][^\d:|\n/]{1,50}?[ \t]?:[ \t]*")
@@ -50,6 +54,9 @@ _GAP_BEFORE = re.compile(
 )
 """What may stand before a label in its cell: nothing, or the rate of a tax ("plus 19 % VAT")."""
 
+_RATE = re.compile(r"(?<![\w.,])(\d{1,2}(?:[.,]\d{1,3})?) ?%")
+_ROUNDED = Decimal("0.01")
+_WORD_BEFORE = re.compile(r"[^\W\d_]+\W{1,3}$")
 _ALONE = re.compile(r"[ \t]*:?[ \t]*(?:\n|\Z)")
 _ITEM = re.compile(
     r"[ \t]*[^\w\s(]?[ \t]*(?P<words>[^\W\d_a-zß-öø-ÿ][^\d:;.!?\n]*(?:\.+[^\d:;.!?\n]+)*?)[ \t]*,?[ \t]*"
@@ -61,18 +68,24 @@ MOST_WORDS = 6
 Finder = Callable[[str], Iterator[Typed]]
 
 
-def beside(text: str, rule: ExtractRule, find: Finder, *, every: bool = False) -> Iterator[tuple[int, Typed]]:
+def beside(
+    text: str, rule: ExtractRule, find: Finder, *, others: tuple[str, ...] = (), every: bool = False
+) -> Iterator[tuple[int, Typed]]:
     """Yield (rank, value) for each label in the text that has a value; the lower rank is the surer.
 
     A value stands to the right of its label on the same line, or, when only punctuation does, on one of
     the next lines, nearest to the label's column. Any value beside a label goes before those beneath one.
 
     Args:
+        others: labels of other fields; where one of them begins with a label, its places are not that label's.
         every: yield all values of the label's line, and of its column in the lines beneath it.
     """
     words = _Words.of(text)
     for order, label in enumerate(rule.labels):
+        longer = () if rule.prose else _longer(label, others)
         for match in words.matches(label, _label_pattern(label, rule.prose)):
+            if any(_label_pattern(other, prose=False).match(text, match.start()) for other in longer):
+                continue
             line_start = text.rfind("\n", 0, match.start()) + 1
             line_end = _line_end(text, match.end())
             if not rule.prose and not _GAP_BEFORE.search(text[line_start : match.start()]):
@@ -140,15 +153,41 @@ def _right(text: str, start: int, line_end: int, rule: ExtractRule, find: Finder
         begin = translated.end()
     after = text[begin:end]
     found = [value for value in find(after) if _written(after[: value.start]) <= rule.reach]
+    cell = _LAST_CELL.match(text, start, line_end)
+    if cell and not any(begin + value.end > cell.start("cell") for value in found):
+        found += [
+            _moved(value, cell.start("cell") - begin) for value in find(text[cell.start("cell") : line_end])
+        ]
     if not rule.prose:
         # "Product code: 12" is another label than "Product", and its own value no name.
         longer = _LONGER.match(text, start, line_end) if ":" not in text[start:begin] else None
         found = [value for value in found if not longer or begin + value.start >= longer.end()]
         found = [value for value in found if not _OTHER.search(text[start : begin + value.start])]
+    found = _without_bases(after, found)
     if rule.then:
         follows = re.compile(rule.then, re.IGNORECASE)
         found = [value for value in found if follows.match(text, begin + value.end)]
     return [_moved(value, begin) for value in (reversed(found) if rule.take == "last" else found)]
+
+
+def _without_bases(text: str, found: Sequence[Typed]) -> list[Typed]:
+    """Return amounts without those of which a later one is the printed share: "VAT 20 % on 210.00 = 42.00"."""
+    rates = [Decimal(rate[1].replace(",", ".")) / 100 for rate in _RATE.finditer(text)] if found else []
+
+    def is_base(place: int) -> bool:
+        value = found[place].value
+        return isinstance(value, Money) and any(
+            isinstance(other.value, Money) and abs(value.amount * rate - other.value.amount) <= _ROUNDED
+            for other in found[place + 1 :]
+            for rate in rates
+        )
+
+    # Only behind a word: in "19 % | 400.00 | 76.00" the label alone says which of them it names.
+    return [
+        value
+        for place, value in enumerate(found)
+        if not (_WORD_BEFORE.search(text[: value.start]) and is_base(place))
+    ]
 
 
 def _said_of(
@@ -299,6 +338,13 @@ def _first_word(label: str) -> tuple[str, bool]:
     """Return the letters and digits that a label begins with, and whether a match must be that whole word."""
     first = _WORD.match(label)
     return (_folded(first[0]), first[0] == label) if first else ("", False)
+
+
+@lru_cache(maxsize=2048)
+def _longer(label: str, others: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the labels that begin with a label: "total amount due" with "total amount"."""
+    begin = _folded(label) + " "
+    return tuple(other for other in others if _folded(other).startswith(begin))
 
 
 def _either(letter: str) -> str:

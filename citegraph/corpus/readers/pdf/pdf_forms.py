@@ -98,6 +98,17 @@ def filled_in(text: str, lines: Sequence[Line], written: Iterable[Written]) -> t
 def _labels(items: Sequence[Written], text: str, lines: Sequence[Line]) -> dict[int, int]:
     """Return field -> line printed as its label, by number: the nearest that is no nearer field's.
 
+    A form prints labels of lines to fill in above or beneath them, in one way: that which labels more, or stands nearer.
+    """
+    ways = [_labelled(items, text, lines, beneath=beneath) for beneath in (False, True)]
+    return min(ways, key=lambda way: (-len(way[0]), way[1]))[0]
+
+
+def _labelled(
+    items: Sequence[Written], text: str, lines: Sequence[Line], *, beneath: bool
+) -> tuple[dict[int, int], float]:
+    """Return field -> label for one way to print them, and how far off they stand in all.
+
     What is left of the fields shares the nearest label, as the boxes of a date do; a box to mark has one of its own.
     """
     worded = [
@@ -108,20 +119,23 @@ def _labels(items: Sequence[Written], text: str, lines: Sequence[Line]) -> dict[
         for number, item in enumerate(items)
         if item.name
         for label in worded
-        if (away := _away(item, lines[label].box)) is not None
+        if (away := _away(item, lines[label].box, beneath=beneath)) is not None
     )
     found: dict[int, int] = {}
-    for _, number, label in pairs:
+    whole = 0.0
+    for away, number, label in pairs:
         if number not in found and label not in found.values():
             found[number] = label
+            whole += away
+    own = len(found)
     for _, number, label in pairs:
         if number not in found and not items[number].is_mark:
             found[number] = label
-    return found
+    return found, whole / max(1, own)
 
 
-def _away(item: Written, label: Box) -> float | None:
-    """Return how far off a label stands in points, more for one that stands above; None where no label stands."""
+def _away(item: Written, label: Box, *, beneath: bool) -> float | None:
+    """Return how far off a label stands in points, more for one in another line; None where no label stands."""
     field = item.box
     size = label.bottom - label.top
     middle = (label.top + label.bottom) / 2
@@ -132,10 +146,10 @@ def _away(item: Written, label: Box) -> float | None:
     # People mark the box before its words, and read on from there.
     if level and behind >= -_SLACK and item.is_mark:
         return behind / 2 if behind < _NEAR else behind
-    above = field.top - label.bottom
+    off = label.top - field.bottom if beneath else field.top - label.bottom
     over = label.left < field.right and label.right > field.left
-    if not item.is_mark and over and -_SLACK <= above <= max(_NEAR, 1.5 * size):
-        return above + _ABOVE
+    if not item.is_mark and over and -_SLACK <= off <= max(_NEAR, 1.5 * size):
+        return off + _ABOVE
     return None
 
 

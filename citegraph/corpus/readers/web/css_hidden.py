@@ -159,6 +159,8 @@ def _is_without_ink(style: Style) -> bool:
 def _is_off(style: Style) -> bool:
     placed = style.get("position") in {"absolute", "fixed"}
     names = _PLACES if placed else _PLACES[4:]
+    if re.search(r"scale\w*\(\s*(?:0*\.)?0+\s*[,)]", style.get("transform", "")):
+        return True
     moved = re.search(r"translate\w*\(\s*(-[\d.]+\w*%?)", style.get("transform", ""))
     values = [style.get(name, "") for name in names] + ([moved[1]] if moved else [])
     return any(value.startswith("-") and _beyond(value.removeprefix("-")) for value in values)

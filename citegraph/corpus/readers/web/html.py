@@ -15,9 +15,10 @@ from citegraph.corpus.readers.web.css_hidden import HiddenByCss
 from citegraph.corpus.schema.document import Embedded, Table
 from citegraph.errors import BadInput
 
-_IGNORED = frozenset(
-    "script style noscript template head iframe svg object select option textarea button nav".split()
-)
+_IGNORED = frozenset("script style noscript template head iframe svg object button nav".split())
+_FIELDS = frozenset({"input", "select", "textarea"})
+# What a page sends and does, not what somebody filled in.
+_NO_VALUE = frozenset("hidden password submit button reset image file search".split())
 _BLOCKS = frozenset(
     "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure "
     "footer form header hr html li main ol p pre section summary tbody td tfoot th thead tr ul".split()
@@ -97,6 +98,11 @@ def read_html(markup: str) -> tuple[str, tuple[Table, ...], str, int]:
     except (etree.ParserError, ValueError) as error:
         raise BadInput("the page is empty: save it again") from error
     hidden = HiddenByCss(root).take_out(root)
+    for field in list(root.iter(*_FIELDS)):
+        field.text = _filled_in(field)
+        field.tag = "span"
+        for option in list(field):
+            field.remove(option)
     draft = Draft()
     _Walk(draft).block(root)
     text, _, tables = draft.finished()
@@ -155,6 +161,21 @@ class _Walk:
         if text:
             self._draft.paragraph(self._mark + text)
             self._mark = ""
+
+
+def _filled_in(field: Any) -> str:
+    """Return what a form's field holds, with a mark for a box as print has it; nothing of an empty one or of a button."""
+    kind = (field.get("type") or "text").lower()
+    if field.tag == "select":
+        value = ", ".join("".join(item.itertext()).strip() for item in field.xpath(".//option[@selected]"))
+    elif field.tag == "textarea":
+        value = "".join(field.itertext())
+    elif kind in {"checkbox", "radio"}:
+        value = "☒" if field.get("checked") is not None else "☐"
+    else:
+        value = "" if kind in _NO_VALUE else field.get("value") or ""
+    behind = "" if (field.tail or "")[:1].isspace() else " "
+    return f" {value.strip()}{behind}" if value.strip() else ""
 
 
 def _item_mark(item: Any) -> str:

@@ -169,3 +169,17 @@ def test_an_empty_user_password_is_none(tmp_path: Path) -> None:
             assert [item.text for item in read_file(tmp_path / "a.pdf") if isinstance(item, Reading)] == [
                 text
             ]
+
+
+def test_labels_may_stand_beneath_the_lines_to_fill_in(tmp_path: Path) -> None:
+    drawing = canvas(tmp_path / "a.pdf")
+    drawing.drawString(40, 280, "Hire of the hall")
+    for place, (label, value) in enumerate((("Hired by", "Ona Reyk"), ("Guests", "45"), ("On", "3 May"))):
+        drawing.acroForm.textfield(
+            name=f"f{place}", x=40, y=230 - 50 * place, width=150, height=20, value=value
+        )
+        drawing.drawString(40, 217 - 50 * place, label)
+    drawing.save()
+    (reading,) = read_file(tmp_path / "a.pdf")
+    assert isinstance(reading, Reading)
+    assert reading.text.split("\n") == ["Hire of the hall", "Hired by: Ona Reyk", "Guests: 45", "On: 3 May"]

@@ -24,6 +24,8 @@ from citegraph.corpus.readers.web.html import read_html
         "position: fixed; top: -300vh",
         "text-indent:-2000px",
         "transform: translateX(-9999px)",
+        "transform: scale(0)",
+        "transform: scaleY(0.0)",
         "position:absolute; clip: rect(0,0,0,0)",
         "clip-path: inset(50%)",
         "height:0; overflow:hidden",

@@ -1,0 +1,70 @@
+"""Questions over a document or two of each kind that strangers bring, read and answered without a model."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from citegraph.corpus.ingestion.ingest_options import IngestOptions
+from citegraph.corpus.ingestion.pipeline import ingest
+from citegraph.run.answer_types import Answer
+from citegraph.run.context import Context
+from citegraph.run.services import Services
+from citegraph.settings import Settings
+from graph.session import Session
+
+BILL = "{title}\nOakmere Paper Ltd\nInvoice No: {number}\nDate: 2024-05-02\n\n{rest}\n"
+MEMO = BILL.format(title="CREDIT MEMO", number="OP-8", rest="Total: GBP 40.00")
+PLAIN = BILL.format(title="INVOICE", number="OP-7", rest="Total: GBP 100.00")
+REMARK = BILL.format(
+    title="INVOICE", number="OP-9", rest="Note: a credit note will follow.\nTotal: GBP 60.00"
+)
+REST = BILL.format(title="Rechnung", number="OP-6", rest="Gesamtbetrag 90,00 EUR\nNoch zu zahlen 30,00 EUR")
+VAT = BILL.format(title="Factuur", number="OP-5", rest="BTW 21% over € 100,00   € 21,00\nTotaal € 121,00")
+GUIDES = (
+    "Guide,Spring,,Autumn,\n,Half day,Full day,Half day,Full day\nEinar,40,70,45,80\nSolveig,50,85,55,95\n"
+)
+FORM = "<h1>Berth form</h1><table><tr><td>Skipper</td><td><input value='Mara Quist'></td></tr></table>"
+LIST = "Handover of the van\n\n[x] Spare wheel\n[ ] Warning triangle\n[x] Manual\n"
+PLACES = "Tool,Place\nChisel,Shelf 4\nMallet,Shelf 6\nGimlet,Drawer 1\n"
+FRAME = (
+    "# Partnership Framework\n\nThis framework of Auk Ltd and Ibis Ltd says how both develop tools. "
+    "The parties are bound by a confidentiality agreement.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("bucket", "files", "question", "said", "unsaid"),
+    [
+        ("invoices", {"a.txt": PLAIN, "b.txt": MEMO}, "What did we spend with Oakmere in 2024?", "60.00 GBP", "140"),
+        ("invoices", {"a.txt": PLAIN, "b.txt": REMARK}, "What did we spend with Oakmere in 2024?", "160.00 GBP", "40.00"),
+        ("invoices", {"a.txt": REST}, "Wie viel ist bei OP-6 noch offen?", "Amount due: 30.00 EUR", "Anzahl"),
+        ("invoices", {"a.txt": VAT}, "Hoeveel BTW staat op factuur OP-5?", "21.00 EUR", "aantal"),
+        ("invoices", {"a.txt": PLAIN}, "How much did the envelopes cost?", "", "Total amount: 100.00 GBP"),
+        ("generic", {"a.csv": GUIDES}, "What does Solveig take for a full day in autumn?", "95", ""),
+        ("generic", {"a.html": FORM}, "Who is the skipper?", "Mara Quist", ""),
+        ("generic", {"a.txt": LIST}, "Is there a warning triangle?", "( ) Warning triangle", ""),
+        ("generic", {"a.csv": PLACES}, "Where is the chisel?", "Shelf 4", "Not found"),
+        ("contracts", {"a.md": FRAME}, "Which NDAs do we have?", "", "Auk"),
+    ],
+)  # fmt: skip
+def test_answers_hold_what_the_documents_say(
+    tmp_path: Path, bucket: str, files: dict[str, str], question: str, said: str, unsaid: str
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    answer = asyncio.run(_answer(tmp_path / "home", [tmp_path / name for name in files], bucket, question))
+    assert said in answer.text
+    assert not unsaid or unsaid not in answer.text
+
+
+async def _answer(home: Path, files: list[Path], bucket: str, question: str) -> Answer:
+    services = Services(Settings(home=home))
+    try:
+        corpus = await services.corpus()
+        options = IngestOptions(workers=0)
+        await ingest(files, corpus.buckets[bucket], stores=corpus.stores, options=options)
+        return await Session(services, InMemorySaver()).ask(question, context=Context(today="2025-01-05"))
+    finally:
+        await services.close()
