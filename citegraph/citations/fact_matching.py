@@ -82,7 +82,7 @@ def view(text: str, comma_decimal: bool | None = None) -> View:
     return View(text, comma_decimal)
 
 
-_QUOTES = str.maketrans('’‘"“”„«»–—\u00a0\u202f[]', "''--  ()", "\u00ad")
+_QUOTES = str.maketrans('’‘"“”„«»–—\u00a0\u202f[]', "''''''''--  ()", "\u00ad")
 """A quotation has no bracket that could be taken for a marker."""
 
 
