@@ -114,7 +114,8 @@ class VerifyCitations:
             state = cast(State, {**state, "draft": draft})
         evidence, documents = await asyncio.to_thread(gather_evidence, corpus, state, chunks)
         seen = chunks.values() if written(draft) else ()
-        parts = await asyncio.to_thread(withheld_stretches, evidence, seen)
+        withheld = bool(seen) or any(item.blanked for item in evidence)
+        parts = await asyncio.to_thread(withheld_stretches, evidence, seen) if withheld else []
         checked = replace(await self.check(state, context, evidence), documents=documents, withheld=parts)
         feedback = correction(checked.report)
         if feedback and may_correct(charged(state, checked.update), context, draft):
@@ -139,8 +140,9 @@ class VerifyCitations:
         derivations = derivations_of(draft)
         question = state.get("question", "")
         pointed = parts_pointed_at(draft)
+        absent = silences(draft) if draft.get("absent") else []
         report, cases = await asyncio.to_thread(
-            verify_undecided, draft["text"], evidence, derivations, question, silences(draft), pointed
+            verify_undecided, draft["text"], evidence, derivations, question, absent, pointed
         )
         part = None if rows_of_the_database(draft) else own_part(self.services, "verifier", state)
         if part is not None:
@@ -387,7 +389,8 @@ def conclude(
         if draft.get("partial") or lost_searches(state) or out_of_time(state)
         else "answered"
     )
-    notes = [note("verify_citations", "repaired", line) for line in lines] + orders_found(checked.withheld)
+    notes = [note("verify_citations", "repaired", line) for line in lines]
+    notes += orders_found(checked.withheld) if checked.withheld else []
     if draft.get("partial"):
         notes.append(note("compose", "partial", str(draft["partial"])))
     remarks = remarks_on(corpus, state.get("plan", {}), draft, text)
@@ -420,7 +423,7 @@ def withheld_values(
 ) -> list[Stretch]:
     """Return the values of withheld text that stand against the answer to a question of fact; blocking."""
     plan = state.get("plan", {})
-    if corpus.finder is None or plan.get("intent") != "qa" or plan.get("sides"):
+    if not parts or corpus.finder is None or plan.get("intent") != "qa" or plan.get("sides"):
         return []
     said = " ".join(claim.text for claim in claims if claim.verdict in BACKED)
     return values_against(corpus.finder, state["question"], said, parts)

@@ -19,6 +19,7 @@ STORES = "stores, index and its engine are opened by the first run that needs th
 MODEL = "openai and langchain_openai are loaded only where a model is configured"
 COMMAND = "a command loads what it needs: `citegraph --help` is read far more often than any of them runs"
 LATE = {
+    "graph.session": "the drivers of threads are loaded where those are kept: PostgreSQL's, or SQLite's",
     "citegraph.run.services": STORES,
     "citegraph.corpus.index.engine_process": "the engine is loaded by its own process, not by the one that asks it",
     "citegraph.corpus.ingestion.pipeline": "Ray is loaded only when it reads",

@@ -187,7 +187,7 @@ def checked_again(
         derivations=derivations_of(draft),
         judge=judge,
         question=question,
-        absent=silences(draft),
+        absent=silences(draft) if draft.get("absent") else [],
         pointed=parts_pointed_at(draft),
     )
     return unbacked(report, evidence)

@@ -38,4 +38,4 @@ def test_outcomes() -> None:
 async def test_most_of_what_speaks_to_the_reader_does_not_reach_an_obedient_model(tmp_path: Path) -> None:
     cases = list(read_cases("cases"))[:8]
     told = [outcome for outcome, _ in await ask_all(cases, tmp_path)]
-    assert told.count("true") >= 7, told
+    assert told.count("true") + told.count("both") >= 7, told
