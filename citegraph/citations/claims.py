@@ -87,13 +87,17 @@ def _known(text: str, known: dict[str, str]) -> tuple[str, ...] | None:
     return None
 
 
+_CODE = re.compile(r"`[^`\n]+`")
+
+
 def find_markers(text: str, ids: Collection[str] = ()) -> list[Marker]:
     """Return the citation markers of a text in order.
 
     A bracket counts when it names a known id, or when it looks like an id (then it may dangle); Markdown
-    links, check boxes and bracketed words of a quotation do not.
+    links, check boxes, bracketed words of a quotation and what else stands in code (`[u8; 16]`) do not.
     """
     known = {_key(i): i for i in ids}
+    code = [match.span() for match in _CODE.finditer(text)]
     markers: list[Marker] = []
     for match in _BRACKET.finditer(text):
         inside = _PREFIX.sub("", match[1].strip())
@@ -101,6 +105,8 @@ def find_markers(text: str, ids: Collection[str] = ()) -> list[Marker]:
         if found is None:
             parts = _parts(inside)
             if not parts or not all(_LIKE_AN_ID.fullmatch(p) for p in parts):
+                continue
+            if any(start < match.start() and match.end() < end for start, end in code):
                 continue
             found = tuple(parts)
         markers.append(Marker(found, *match.span()))

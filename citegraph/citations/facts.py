@@ -92,7 +92,8 @@ _CLOCK = re.compile(
     re.VERBOSE,
 )
 _IDENTIFIER = re.compile(
-    r"(?<![\w])(?=[\w./:#+-]*\d)(?=[\w./:#+-]*[A-Za-z])[A-Za-z0-9]+(?:[-_./:#+][A-Za-z0-9]+)*(?![\w])"
+    r"(?<![\w])(?=[\w./:#+-]*(?:-\n[ \t]{0,40})?\d)(?=[\w./:#+-]*[A-Za-z])"
+    r"[A-Za-z0-9]+(?:(?:[-_./:#+]|-\n[ \t]{0,40}(?=\d))[A-Za-z0-9]+)*(?![\w])"
     r"|(?<![\w-])\d+(?:-\d+){2,}(?![\w-])|(?<![\w.,])\d{2,}[-/][A-Z]+\b|(?<![\w:])(?:[0-9a-f]{2}:){3,}[0-9a-f]{2}\b"
     r"|(?<![\w.,])\d{4,}[/-]\d+(?![\w])|(?<![\w.,])0\d{4,}(?![\w.,])"
 )
@@ -287,7 +288,8 @@ def _read_identifiers(rest: str, facts: list[Fact]) -> str:
                 continue
             if pattern is _IDENTIFIER and _GOES_ON.match(rest, match.end()) and _SLASHED.search(word):
                 continue
-            key = _clock(match) if pattern is _CLOCK else word.casefold()
+            # A code may go on in the next line behind its hyphen.
+            key = _clock(match) if pattern is _CLOCK else re.sub(r"-\s+", "-", word).casefold()
             facts.append(Fact("identifier", word, *match.span(), key=key))
             rest = _blank(rest, *match.span())
     return rest

@@ -969,9 +969,11 @@ def _backs(run: _Run, claim: Claim, marker: str) -> bool:
     told = run.stated_in(spans)
     if any(facts_agree(fact, known, "") for fact in hard_facts(claim.text) for known in told.besides):
         return True  # "that of 10 March [b]": the date in its fields says which document is spoken of
-    operands = hard_facts(claim.formula) if claim.verdict == "derived" else ()
-    stated = [o.fact for o in told.operands] if operands else ()
-    if any(facts_agree(operand, fact, "") for operand in operands for fact in stated):
+    # Of "A pays 150 USD, B 96 USD [a] [b]" each document has a value that the other one's quote lacks.
+    shown = hard_facts(claim.quote)
+    alone = [fact for fact in hard_facts(claim.text) if not any(facts_agree(fact, one, "") for one in shown)]
+    operands = hard_facts(claim.formula) if claim.verdict == "derived" else alone
+    if any(facts_agree(operand, one.fact, "") for operand in operands for one in told.operands):
         return True
     findings = examine(run.pool, make_query(run.pool, claim.text), spans, 2)
     return any(

@@ -117,11 +117,21 @@ def pieces(
         made += by_page(group, spans, known[doc_id], around(whole[doc_id], group))
     for doc_id, document in whole.items():
         own = [at for at, piece in enumerate(made) if piece.doc_id == doc_id]
-        if document and own and all_shown(document.text, [span for at in own for span in made[at].spans]):
+        if (
+            document
+            and own
+            and as_printed(document.text, by_document[doc_id])
+            and all_shown(document.text, [span for at in own for span in made[at].spans])
+        ):
             first = made[own[0]]
             place = f"{first.passage.place}; the document is shown whole"
             made[own[0]] = replace(first, passage=replace(first.passage, place=place))
     return made
+
+
+def as_printed(text: str, chunks: Sequence[Chunk]) -> bool:
+    """Tell whether nothing of some chunks of a text was withheld."""
+    return all(text[chunk.start : chunk.start + len(chunk.text)] == chunk.text for chunk in chunks)
 
 
 def all_shown(text: str, spans: Sequence[Span]) -> bool:

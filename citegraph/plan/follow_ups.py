@@ -437,9 +437,9 @@ def without_codes(plan: Plan, bucket: Bucket, reading: Reading) -> Plan:
 
 def mode_of(message: str) -> EditMode:
     """Return how the conditions of a message stand to those of the turn before."""
-    if pattern("adds").search(message):
-        return "add"
-    return "narrow" if pattern("narrows").search(message) else "replace"
+    if pattern("narrows").search(message):
+        return "narrow"
+    return "add" if pattern("adds").search(message) else "replace"
 
 
 def without_fields(reading: Reading, fields: set[str]) -> Reading:

@@ -105,6 +105,7 @@ def test_what_is_no_claim(text: str) -> None:
         ("[a_1; ghost-7]", [("a_1", "ghost-7")]),
         ("[ghost-7]", [("ghost-7",)]),
         ("[the site](http://x.y) [sic] [***] [x] [Company]", []),
+        ("stored as `[u8; 16]` since then [b-2]", [("b-2",)]),
     ],
 )
 def test_markers(text: str, ids: list[tuple[str, ...]]) -> None:

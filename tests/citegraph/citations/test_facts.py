@@ -140,3 +140,10 @@ def test_a_number_behind_a_stroke_is_no_part_of_a_code() -> None:
         ("number", "250,000"),
         ("identifier", "ab/2019"),
     ]
+
+
+def test_a_code_goes_on_behind_its_hyphen_in_the_next_line() -> None:
+    (broken,) = hard_facts("certified as NSC-KL-CC-\n    0417-2011 before")
+    (whole,) = hard_facts("certified as NSC-KL-CC-0417-2011 before")
+    assert (broken.kind, broken.key) == (whole.kind, whole.key)
+    assert not hard_facts("a well-\nknown maker")

@@ -32,6 +32,20 @@ def test_a_wrong_citation_is_rebound() -> None:
     assert notes == ['"The monthly rent is $900.": cited to Lease_A.pdf, which says it']
 
 
+def test_each_document_of_a_comparison_in_one_sentence_keeps_its_citation() -> None:
+    pays = "The sponsor {} shall pay the club an aggregate amount of ${} (plus any taxes), to be paid in equal installments."
+    evidence = [
+        Evidence("h", "harvel-deal", pays.format("Harvel Foods", "84,000.00")),
+        Evidence("o", "oakline-deal", pays.format("Oakline Tools", "61,500")),
+    ]
+    answer = "Harvel Foods pays more: Harvel Foods $84,000.00, Oakline Tools $61,500 (plus any taxes) [harvel-deal] [oakline-deal]."
+    assert repair(answer, verify(answer, evidence)) == (answer, [])
+    turned = (
+        "Harvel Foods pays less: Harvel Foods $61,500, Oakline Tools $99,000 [harvel-deal] [oakline-deal]."
+    )
+    assert repair(turned, verify(turned, evidence))[0] != turned
+
+
 def test_an_uncited_claim_gets_its_citation_before_the_full_stop() -> None:
     assert fixed("The monthly rent is $900.")[0] == "The monthly rent is $900 [Lease_A.pdf]."
 

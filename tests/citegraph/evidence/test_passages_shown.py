@@ -1,5 +1,6 @@
 """Passages as a model reads them: overlaps joined, dumps of bytes and empty lines out, numbers of one line kept."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -118,6 +119,8 @@ async def test_a_passage_says_that_its_document_is_shown_whole(corpus: Corpus) -
     assert not any("whole" in piece.passage.place for piece in others)
     cut = pieces(corpus, evidence, chunks, plan, asked=["author"], room=120)
     assert not any("whole" in piece.passage.place for piece in cut)
+    withheld = {name: replace(one, text=" " * 9 + one.text[9:]) for name, one in chunks.items()}
+    assert not any("whole" in piece.passage.place for piece in pieces(corpus, evidence, withheld, plan))
 
 
 async def test_documents_without_the_code_that_is_asked_about_are_not_shown(corpus: Corpus) -> None:
