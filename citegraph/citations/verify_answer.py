@@ -359,6 +359,14 @@ class _Run:
             room = SHOWN * (2 if e in first else 1)
             if not chosen or sum(len(self.pool.evidence[i].text) for i in (*chosen, e)) <= room:
                 chosen.append(e)
+        # Of each other document that is cited, what speaks most of the claim.
+        seen = self._documents(chosen)
+        for window in found:
+            place = self._place(window.first, window.last)
+            if place[0] not in seen:
+                seen |= {place[0]}
+                chosen.append(window.evidence)
+                parts.append(place)
         headed = bool(parts) or len(self._documents(cited)) > 1
         shown: dict[str, list[Evidence]] = {}
         for e in sorted(chosen):

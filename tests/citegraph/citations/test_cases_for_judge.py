@@ -77,3 +77,21 @@ def test_a_judge_may_refuse_what_was_computed() -> None:
     assert report.claims[0].verdict == "derived"
     (found,) = verify(claim, plan, judge=Rulings({case: Judgement("contradicted", "less, not more")})).claims
     assert (found.verdict, found.formula, found.reason) == ("contradicted", "", "less, not more")
+
+
+def test_a_judge_sees_each_document_that_a_claim_cites() -> None:
+    names = ("Abelard", "Brunner", "Castell", "Dorning", "Evander", "Fairley")
+    filler = "\n".join(
+        f"Clause {n}. The parties keep the usual terms of such an agreement." for n in range(60)
+    )
+    evidence = [
+        Evidence(
+            f"c{at}", f"deal-{at}", f"{filler}\nThis agreement is made with {name} as the employee.\n{filler}"
+        )
+        for at, name in enumerate(names)
+    ]
+    marks = " ".join(f"[{item.doc_id}]" for item in evidence)
+    claim = f"{', '.join(names)} are the employees who must keep quiet {marks}."
+    _, ((_, shown),) = verify_undecided(claim, evidence)
+    assert [name for name in names if name not in shown] == []
+    assert len(shown) < 2 * len(evidence[0].text)
