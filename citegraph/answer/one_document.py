@@ -269,7 +269,7 @@ def stated_values(
     asked = [
         name
         for name in part.get("asked", [])
-        if name in values
+        if show(values.get(name, ()))  # an empty list says nothing
         and (name not in filtered or (isinstance(values[name], tuple) and len(values[name]) > 1))
     ]
     if PERSON.search(question):
