@@ -46,7 +46,7 @@ async def talk(session: Session, *messages: str) -> list[Answer]:
         (("certificates of Ostrel", "rsa only", "the oldest one"), {"ostrel-root-ca-g1"}),
         (("certificates of Ostrel", "drop the elliptic curve ones"), {"ostrel-issuing-ca-3", "ostrel-root-ca-g1"}),
         (("invoices from Kestrelwick in 2024", "Vale, gracias. ¿Y de Brisemarne?"), {"brisemarne-f-2024-087"}),
-        (("Zertifikate von Ostrel", "Und welche davon sind mit elliptischen Kurven, also nicht RSA?"), {"ostrel-root-ca-e2"}),
+        (("certificates of Ostrel", "Und welche davon sind mit elliptischen Kurven, also nicht RSA?"), {"ostrel-root-ca-e2"}),
         (("certificates of Ostrel", "narrow that to the ones with an EC key"), {"ostrel-root-ca-e2"}),
     ],
 )  # fmt: skip
