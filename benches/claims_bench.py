@@ -50,8 +50,6 @@ HALVES: tuple[Half, ...] = ("open", "first_look")
 FACTS = frozenset({"wrong number", "wrong date", "wrong unit", "wrong name", "wrong code"})
 """Kinds of wrong versions that change one fact; the others say something else of the right facts."""
 TARGETS = {"right refused": 0.02, "wrong passed": 0.12, "facts passed": 0.01, "tables broken": 0}
-MILLISECONDS = 100
-"""Processor time that an answer of ten claims may take."""
 
 FINDER = Finder()
 Score = Callable[[str, str], float]

@@ -20,15 +20,7 @@ from citegraph.corpus.schema.document import Chunk
 from citegraph.errors import Rejected
 from citegraph.evidence.excerpts import Span, lines_of
 from citegraph.evidence.passages import QUALITY, hydrate, question_shown, replies_shown, search_quality
-from citegraph.evidence.shown import (
-    Piece,
-    as_passages,
-    asked_of,
-    hidden,
-    numbered,
-    pieces,
-    room_of,
-)
+from citegraph.evidence.shown import Piece, as_passages, asked_of, hidden, numbered, pieces, room_of
 from citegraph.language.bounded import bounded
 from citegraph.llm.json_text import is_json
 from citegraph.llm.prompt_assembly import Material, Prompt

@@ -23,6 +23,7 @@ from citegraph.plan.follow_ups import last_turn
 from citegraph.question.clauses import read_noun
 from citegraph.question.phrases import included_among, named
 from citegraph.question.reading import Reader
+from citegraph.question.spoken_of import ANY_DAY
 from citegraph.run.context import Context
 from citegraph.run.model_calls import ask_model, ask_part, has_model, own_part, wants_model
 from citegraph.run.services import Corpus, Services, without_metadata
@@ -49,26 +50,23 @@ async def probe_buckets(
     corpus: Corpus, question: str, names: Sequence[str], *, timeout: float
 ) -> dict[str, Probe]:
     """Probe these buckets in parallel by what the question says of the documents; one that fails or is late counts as empty."""
-    dates = find_periods(question, today=date.today())  # a year stands everywhere
+    dates = find_periods(question, today=ANY_DAY)  # a year stands everywhere
     dated = {word for period in dates for word in terms.words(period.text)}
-    said = included_among(question, terms.content_words(question))
-    told = " ".join(said) if not dated.issuperset(said) else question
+    names = included_among(question, terms.content_words(question))
+    names = names if not dated.issuperset(names) else terms.content_words(question)
 
     async def probe(name: str) -> Probe:
         bucket = corpus.buckets[name]
         identifiers = tuple(text.lower() for _, text, _, _ in bucket.find_identifiers(question))
         request = SearchRequest(
-            name, told, mode="keyword", identifiers=identifiers, limit=PROBE_HITS, candidates=20
+            name, " ".join(names), mode="keyword", identifiers=identifiers, limit=PROBE_HITS, candidates=20
         )
         hits, weights = await asyncio.gather(
             corpus.index.search(request), term_weights(corpus.index, name, question, bucket.language)
         )
         held = [f"{hit.chunk.context} {hit.chunk.text}" for hit in hits]
-        names = terms.content_words(told)
-        coverage = (
-            max((weights.coverage(text) + weights.coverage(text, names) for text in held), default=0.0) / 2
-        )
-        return Probe(coverage, any(set(identifiers) & set(hit.chunk.identifiers) for hit in hits))
+        whole = max((weights.coverage(text) + weights.coverage(text, names) for text in held), default=0.0)
+        return Probe(whole / 2, any(set(identifiers) & set(hit.chunk.identifiers) for hit in hits))
 
     results = await asyncio.gather(
         *(asyncio.wait_for(probe(name), timeout) for name in names), return_exceptions=True

@@ -8,7 +8,6 @@ import asyncio
 import json
 import os
 import platform
-import re
 import subprocess
 import tempfile
 import time
@@ -32,57 +31,35 @@ LARGEST = 12
 """Mappings that are named of each process."""
 PASSING = frozenset({"interrupt_id", "run_id", "thread_id", "usage"})
 """Keys of an answer whose values differ from run to run."""
-_MAPPING = re.compile(r"[0-9a-f]+-[0-9a-f]+ \S+ \S+ \S+ \d+\s*(.*)")
-
-
-def megabytes(rollup: str) -> dict[str, int]:
-    """Return what `smaps_rollup` of a process says, in MB of a million bytes.
-
-    `rss` is `anonymous` and `of_files`; of the latter the system may take back what is `clean` without writing it.
-    """
-    kilobytes = {name: int(amount) for name, amount in re.findall(r"^(\w+):\s+(\d+) kB$", rollup, re.M)}
-    told = {
-        "rss": kilobytes["Rss"],
-        "pss": kilobytes["Pss"],
-        "anonymous": kilobytes["Anonymous"],
-        "of_files": kilobytes["Rss"] - kilobytes["Anonymous"],
-        "clean": kilobytes["Shared_Clean"] + kilobytes["Private_Clean"],
-    }
-    return {name: round(amount * 1024 / 1e6) for name, amount in told.items()}
-
-
-def mappings(smaps: str) -> dict[str, float]:
-    """Return the resident MB of the largest mappings by name, those of one file or folder of the index together."""
-    held: Counter[str] = Counter()
-    name = ""
-    for line in smaps.splitlines():
-        if found := _MAPPING.fullmatch(line):
-            place = found[1] or "anonymous"
-            name = "index" if "/index/" in place else Path(place).name
-        elif line.startswith("Rss:"):
-            held[name] += int(line.split()[1])
-    return {name: round(amount * 1024 / 1e6, 1) for name, amount in held.most_common(LARGEST)}
 
 
 def memory(pid: int) -> dict[str, dict[str, int]]:
-    """Return what a process and each one below it holds, by what it is, and all of them together."""
-    told = {f"{one.name()}-{one.pid}": megabytes(_of(one, "smaps_rollup")) for one in _processes(pid)}
-    return {
-        **told,
-        "all": {
-            key: sum(one[key] for one in told.values())
-            for key in ("rss", "pss", "anonymous", "of_files", "clean")
-        },
-    }
+    """Return the MB (of a million bytes) that a process and each one below it holds, and all of them together.
+
+    `rss` is `anonymous` and `of_files`; of the latter the system may take back what is `clean` without writing it.
+    """
+    told = {f"{one.name()}-{one.pid}": _held(one.memory_maps(grouped=True)) for one in _processes(pid)}
+    return {**told, "all": {key: sum(one[key] for one in told.values()) for key in next(iter(told.values()))}}
+
+
+def _held(maps: Sequence[Any]) -> dict[str, int]:
+    rss, pss, anonymous = (sum(getattr(one, name) for one in maps) for name in ("rss", "pss", "anonymous"))
+    clean = sum(one.shared_clean + one.private_clean for one in maps)
+    held = {"rss": rss, "pss": pss, "anonymous": anonymous, "of_files": rss - anonymous, "clean": clean}
+    return {name: round(amount / 1e6) for name, amount in held.items()}
+
+
+def mappings(maps: Sequence[Any]) -> dict[str, float]:
+    """Return the resident MB of a process's largest mappings by name, those of the index together."""
+    held: Counter[str] = Counter()
+    for one in maps:
+        held["index" if "/index/" in one.path else Path(one.path).name] += one.rss
+    return {name: round(amount / 1e6, 1) for name, amount in held.most_common(LARGEST)}
 
 
 def _processes(pid: int) -> list[psutil.Process]:
     top = psutil.Process(pid)
     return [top, *top.children(recursive=True)]
-
-
-def _of(process: psutil.Process, name: str) -> str:
-    return Path(f"/proc/{process.pid}/{name}").read_text("utf-8")
 
 
 def lasting(value: Any) -> Any:
@@ -110,7 +87,9 @@ def measure(base: str, pid: int, asked: Sequence[str], answers: Path | None) -> 
         spent = usage(pid).cpu - before
         time.sleep(REST)
         told["at rest"] = memory(pid)
-    told["largest"] = {f"{one.name()}-{one.pid}": mappings(_of(one, "smaps")) for one in _processes(pid)}
+    told["largest"] = {
+        f"{one.name()}-{one.pid}": mappings(one.memory_maps(grouped=True)) for one in _processes(pid)
+    }
     told["p50"], told["p95"] = round(load.p(0.5), 3), round(load.p(0.95), 3)
     told["cpu_seconds_a_question"] = round(spent / len(asked), 3)
     if answers:

@@ -92,10 +92,9 @@ def _seen(
     known: dict[tuple[int, int], tuple[Passage, Signs]] = {}
     spans = finder.find(question, [text[low:high] for _, low, high in chosen])
     for (seed, low, high), span in zip(chosen, spans, strict=True):
-        start, end = in_row(question, text, (low, high), (low + span.start, low + span.end))
-        start, end = around(text, start, end, form)
-        if row := row_meant(text, low, high, start, wanted, language):
-            start, end = row
+        start, end = around(text, low + span.start, low + span.end, form)
+        if row := row_meant(question, text, (low, high), low + span.start, wanted, language):
+            start, end = around(text, *row, form)
         elif seed.start <= start and end <= seed.end:
             start, end = seed.start, seed.end
         held = sum(wanted[word] for word in words_held(text[start:end], wanted, language))
@@ -106,48 +105,45 @@ def _seen(
     return sorted(known.values(), key=lambda item: (-item[1].logit, item[0].start))
 
 
-def in_row(question: str, text: str, window: tuple[int, int], span: tuple[int, int]) -> tuple[int, int]:
-    """Return a span, or the row of its table that holds a code of the question where the span's own row holds none."""
+def row_meant(
+    question: str, text: str, window: tuple[int, int], found: int, wanted: Mapping[str, float], language: str
+) -> tuple[int, int] | None:
+    """Return the row of a table in a window that holds a code of the question, or more of its words, than the row that the
+    finder took does; None where none does, or it took none.
+
+    It takes a row beside the one that is meant, or the heads, which hold the question's words and no value.
+
+    Args:
+        found: where the finder's span begins.
+    """
     codes = [re.escape(code) for code in _CODE.findall(question)]
     said = re.compile(rf"(?<![\w-])(?:{'|'.join(codes)})(?![\w-])", re.IGNORECASE) if codes else None
-    lines = [match.span() for match in re.finditer(r"[^\n]+", text[slice(*window)])]
-    rows = [(window[0] + start, window[0] + end) for start, end in lines]
-    own = next((row for row in rows if row[0] <= span[0] < row[1]), None)
-    cells = len(_CELLS.findall(text[slice(*own)])) if own else 0
-    if said is None or own is None or not cells or said.search(text[slice(*own)]):
-        return span
+    rows = [
+        (window[0] + line.start(), window[0] + line.end()) for line in _LINE.finditer(text[slice(*window)])
+    ]
+    taken = next((row for row in rows if row[0] <= found < row[1]), None)
+    cells = len(_CELLS.findall(text[slice(*taken)])) if taken else 0
+    if taken is None or not cells:
+        return None
+
+    def named(row: tuple[int, int]) -> tuple[bool, float]:
+        line = text[slice(*row)]
+        if is_row(line) and not head_of(text, row[0]):
+            return False, 0.0  # the heads
+        # Of rows without heads only a code says which is meant.
+        held = sum(wanted[word] for word in words_held(line, wanted, language)) if is_row(line) else 0.0
+        return bool(said and said.search(line)), held
+
     alike = [row for row in rows if len(_CELLS.findall(text[slice(*row)])) == cells]
-    return next((row for row in alike if said.search(text[slice(*row)])), span)
+    best = max(alike, key=named)
+    return best if named(best) > named(taken) else None
 
 
+_LINE = re.compile(r"[^\n]+")
 _CODE = re.compile(r"(?<![\w-])(?=[\w-]*[^\W\d_])[\w-]*\d[\w-]*")
 """A code: letters and digits."""
 _CELLS = re.compile(r"\S\s*(?:\||\t|\s{3})\s*(?=\S)")
 """What parts two cells of a row."""
-
-
-def row_meant(
-    text: str, low: int, high: int, found: int, wanted: Mapping[str, float], language: str
-) -> tuple[int, int] | None:
-    """Return the row of a table, around characters `low` to `high`, that a question names, None where it names none.
-
-    The finder reads a window and takes a row beside the one that is meant, or the heads, which hold the question's words
-    and no value.
-
-    Args:
-        found: where the line begins that the finder took.
-    """
-    if not is_row(text[found : found + WINDOW].partition("\n")[0]):
-        return None
-
-    def named(span: tuple[int, int]) -> float:
-        return sum(wanted[word] for word in words_held(text[slice(*span)], wanted, language))
-
-    rows = [span for span in units(text) if low <= span[0] < high and is_row(text[slice(*span)])]
-    rows = [span for span in rows if head_of(text, span[0])]
-    taken = next((span for span in rows if span[0] <= found < span[1]), None)
-    best = max(rows, key=named, default=None)
-    return best if best and named(best) > (named(taken) if taken else 0.0) else None
 
 
 def context(text: str, start: int, end: int) -> tuple[int, int]:

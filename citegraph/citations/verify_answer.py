@@ -837,11 +837,9 @@ def _cut_to(span: Evidence, parts: Sequence[Part]) -> list[Evidence]:
     near = sorted((a - NEAR, b + NEAR) for part in parts if _touches(span, part) for a, b in [part[1:]])
     kept: list[tuple[int, int]] = []
     for start, stop in near:
-        a, b = max(start, span.start) - span.start, min(stop, end) - span.start
-        a, b = (
-            span.text.rfind("\n", 0, a) + 1,
-            next((at for at in [span.text.find("\n", b)] if at >= 0), len(span.text)),
-        )
+        a = span.text.rfind("\n", 0, max(0, start - span.start)) + 1
+        b = min(stop, end) - span.start
+        b += len(span.text[b:].partition("\n")[0])
         if kept and a <= kept[-1][1] + 1:
             kept[-1] = kept[-1][0], max(b, kept[-1][1])
         else:

@@ -34,6 +34,8 @@ def pieces_of(text: str, most: int | None = None) -> Pieces:
     read = Pieces([], [])
     normal, places = _normalised(text)
     for word in _WORD.finditer(normal) if normal else ():
+        if most is not None and len(read.ids) >= most:
+            break
         at = word.end(1) - 1  # of the mark
         for piece, length in _divided(word[2]):
             read.ids.append(piece)

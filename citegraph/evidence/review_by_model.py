@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter
 
-from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.schema.bucket import show
 from citegraph.encoder.finder import CERTAIN
 from citegraph.evidence.candidates import matching
@@ -33,21 +32,12 @@ from citegraph.evidence.passages import (
     signature,
 )
 from citegraph.evidence.questions_back import may_ask, missing_question, which_document
-from citegraph.evidence.shown import (
-    SHORT,
-    Piece,
-    as_passages,
-    asked_of,
-    hidden,
-    passages,
-    pieces,
-    room_of,
-)
+from citegraph.evidence.shown import SHORT, Piece, as_passages, asked_of, hidden, passages, pieces, room_of
 from citegraph.language.terms import bare, content_words
 from citegraph.language.word_tables import alternation
 from citegraph.llm.prompt_assembly import Material, Passage, Prompt
 from citegraph.plan.narrowing import leads_on
-from citegraph.plan.plan_by_model import SETS
+from citegraph.plan.plan_by_model import SETS, fields_stated
 from citegraph.plan.stored_filters import filters_shown
 from citegraph.run.budgets import spent, tool_calls_left
 from citegraph.run.context import Context
@@ -203,12 +193,11 @@ def buckets_shown(corpus: Corpus, plan: Plan, context: Context, *, chain: bool) 
         bucket = corpus.buckets[name]
         # The next document of a chain may stand anywhere: elsewhere it is found by its names.
         naming = {*bucket.title_fields, *bucket.entity_fields}
-        own = name in plan["buckets"]
+        stated = fields_stated(corpus, name)[0] if name in plan["buckets"] else {}
         fields = ", ".join(
             field.name if field.is_string else f"{field.name} ({field.type})"
             for field in bucket.fields
-            if (own and corpus.annotations.count(name, (Clause(field=field.name, operator="exists"),)))
-            or (chain and field.name in naming)
+            if stated.get(field.name) or (chain and field.name in naming)
         )
         said = textwrap.shorten(bucket.description, ELSEWHERE, placeholder=" …")
         lines.append(f"- {name}: {said}" + (f" Fields: {fields}." if fields else ""))

@@ -224,7 +224,7 @@ def _add(
         start = end - len(printed)
     after = behind["c2"] if behind["c2"] and is_currency_here(behind["c2"], printed) else ""
     if after and not _CENTS.search(printed) and _is_next_ones(text, behind):
-        after, behind = "", _behind().match(text[: behind.start("c2")], end) or behind
+        after, behind = "", _behind().match(text, end, behind.start("c2")) or behind
     power = 3 if behind["k0"] else scale(behind["k"] or "", bool(mark or after)) or 0
     if after and not (mark and behind["c2"]):
         end = behind.end()

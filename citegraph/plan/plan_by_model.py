@@ -1,7 +1,7 @@
 """A model's part of the plan: what rules leave open, and its filters, aggregate and queries once code has checked them."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Literal, cast
 
@@ -209,11 +209,15 @@ def schemas_shown(corpus: Corpus, names: Sequence[str]) -> str:
     """Return the fields of buckets that documents state, with how many do where not all do; blocking."""
     shown = []
     for name in names:
-        bucket = corpus.buckets[name]
-        fields = tuple(declared.name for declared in bucket.fields)
-        found = run_query(corpus.annotations, DocumentQuery(bucket=name, select=fields, limit=1))
-        shown.append(bucket.stated_schema(found.covered, found.matched))
+        shown.append(corpus.buckets[name].stated_schema(*fields_stated(corpus, name)))
     return "\n\n".join(shown)
+
+
+def fields_stated(corpus: Corpus, bucket: str) -> tuple[Mapping[str, int], int]:
+    """Return how many documents of a bucket state each of its fields, and how many there are; blocking."""
+    fields = tuple(declared.name for declared in corpus.buckets[bucket].fields)
+    found = run_query(corpus.annotations, DocumentQuery(bucket=bucket, select=fields, limit=1))
+    return found.covered, found.matched
 
 
 NEAR = 0.4

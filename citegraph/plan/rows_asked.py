@@ -72,8 +72,7 @@ def with_rows(corpus: Corpus, plan: Plan, question: str) -> Plan:
             words = items
         held = _together(corpus, bucket, kind, seen, words, rated) if words or rated else None
         # What all rows come to is what their documents do.
-        sums = number["function"] == "sum" and column is None and bucket.main_amount is not None
-        sums = sums and asks(question, "sum")
+        sums = number["function"] == "sum" and column is None and bucket.main_amount and asks(question, "sum")
         every = held is None and not (items or sums) and every_row_asked(bucket, kind, question, part)
         if every and rows_of(corpus, bucket, kind, seen):
             held = ()

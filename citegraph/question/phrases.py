@@ -131,27 +131,25 @@ def conditions_among(question: str, words: Sequence[str], *slots: Slot) -> list[
     Args:
         slots: all parts but "none" where none is given.
     """
-    tagged = tag_question(question)
-    places = list(terms.WORD.finditer(question))
-    parts = slots or ("included", "excluded", "asked")
-    telling = {
-        terms.bare(match.group())
-        for match in places
-        if sum(tagged.slot(*match.span(), part) for part in parts) >= LEAST
-    }
-    known = {terms.bare(match.group()) for match in places}
+    telling = _with_part(question, slots or ("included", "excluded", "asked"), LEAST)
+    known = {terms.bare(match.group()) for match in terms.WORD.finditer(question)}
     return [word for word in words if word in telling or word not in known]
 
 
 def included_among(question: str, words: Sequence[str], least: float = SAID) -> list[str]:
     """Return those of some bare words that are conditions which the documents must meet, with a share of `least` or more."""
+    included = _with_part(question, ("included",), least)
+    return [word for word in words if word in included]
+
+
+def _with_part(question: str, slots: Sequence[Slot], least: float) -> set[str]:
+    """Return the bare words of a question that have one of some parts in it, with a share of `least` or more in all."""
     tagged = tag_question(question)
-    included = {
+    return {
         terms.bare(match.group())
         for match in terms.WORD.finditer(question)
-        if tagged.slot(*match.span(), "included") >= least
+        if sum(tagged.slot(*match.span(), slot) for slot in slots) >= least
     }
-    return [word for word in words if word in included]
 
 
 LEAST = 0.3

@@ -723,11 +723,11 @@ def test_a_code_that_is_parted_otherwise_is_shown_as_it_is_stored(corpus: Corpus
         "facets",
         lambda bucket, filters, fields, limit: {fields[0]: [Facet(fields[0], stored, 1, filters[0])]},
     )
-    named = [{"name": parted, "role": "identifier"}, {"name": "TQ 7-2411", "role": "identifier"}]
+    named = [{"name": parted, "role": "identifier"}, {"name": "TQ 3-5520", "role": "identifier"}]
     first, second = values_shown(corpus, ["invoices"], {"entities": named, "constraints": []}).splitlines()
     assert first.startswith(f"“{parted}”: invoices.")
     assert f" = {stored}" in first
-    assert second == "“TQ 7-2411”: no stored value is near", "of a code it is said, too"
+    assert second == "“TQ 3-5520”: no stored value is near", "of a code it is said, too"
 
 
 def test_of_a_condition_whose_value_is_near_none_is_shown_what_its_field_holds(corpus: Corpus) -> None:

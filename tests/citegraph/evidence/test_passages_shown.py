@@ -127,7 +127,7 @@ async def test_documents_without_the_code_that_is_asked_about_are_not_shown(corp
     evidence = await references(corpus, "nv2n518", "ecn-0072", "travel-policy-2023")
     reading: Any = {"by": "model", "intent": "qa", "entities": [{"name": "NV2 N518", "role": "product"}]}
     assert {item["doc"] for item in of_asked_codes(corpus, reading, evidence)} == {"nv2n518", "ecn-0072"}
-    nowhere: Any = {**reading, "entities": [{"name": "QX 7-2411", "role": "product"}]}
+    nowhere: Any = {**reading, "entities": [{"name": "QX 3-5520", "role": "product"}]}
     assert of_asked_codes(corpus, nowhere, evidence) == evidence
     one = {"name": "NV2 N518", "role": "product"}
     both: Any = {**reading, "entities": [one, {"name": "Widget Suite 8.2", "role": "product"}]}
