@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from langgraph.runtime import Runtime
 
 from citegraph.answer.chat_text import with_question
-from citegraph.answer.told_apart import document_that_says
+from citegraph.answer.led_on import led_to
+from citegraph.answer.told_apart import documents_that_say
 from citegraph.evidence.candidates import Candidate, find_candidates
 from citegraph.evidence.next_calls import enough, lost_searches, vacant
 from citegraph.evidence.passages import memory
@@ -25,7 +26,7 @@ from citegraph.evidence.review_by_model import (
     settled,
     unjudged,
 )
-from citegraph.evidence.review_passages import review_passages, states_all
+from citegraph.evidence.review_passages import every_one_of, review_passages, states_all
 from citegraph.evidence.review_sets import review_set
 from citegraph.evidence.shown import Piece, numbered
 from citegraph.plan.narrowing import leads_on
@@ -198,6 +199,7 @@ async def decide(corpus: Corpus, state: State, context: Context, *, read: bool =
         decision = await one_that_answers(
             corpus, state, await review_passages(corpus, state, context, read=read)
         )
+        decision = decision if read else await with_what_it_leads_to(corpus, state, decision)
     if lost and decision["status"] == "clarify" and not state.get("evidence"):
         return enough("a search failed, so there is nothing to ask about", empty=True)
     return decision
@@ -208,11 +210,27 @@ async def one_that_answers(corpus: Corpus, state: State, decision: Decision) -> 
     asked = decision.get("clarification")
     if asked is None or asked["type"] != "ambiguous":
         return decision
-    found = await document_that_says(corpus, state["plan"], asked, state["question"])
+    found = await documents_that_say(corpus, state["plan"], asked, state["question"])
+    if not found:
+        return decision
+    if len(found) > 1:
+        return every_one_of(found)
+    said = f"{len(asked['options'])} documents fit the question; {found[0]} answers it best."
+    return enough(said, targets=found, notes=[note("review", "ambiguous", said)], open=True)
+
+
+async def with_what_it_leads_to(corpus: Corpus, state: State, decision: Decision) -> Decision:
+    """Return a decision to answer from one document as one to answer from another that it names, where only that one states it."""
+    targets = decision.get("targets", [])
+    if decision["status"] != "enough" or not targets or decision.get("several") or decision.get("plan"):
+        return decision
+    found = await led_to(corpus, state["plan"], targets[0], state["question"])
     if found is None:
         return decision
-    said = f"{len(asked['options'])} documents fit the question; {found} answers it best."
-    return enough(said, targets=[found], notes=[note("review", "ambiguous", said)], open=True)
+    said = f"{targets[0]} does not state it, and names {found}, which does."
+    return enough(
+        said, targets=[targets[0], found], several=2, notes=[note("review", "leads on", said)], open=True
+    )
 
 
 async def side_documents(corpus: Corpus, state: State) -> list[Candidate | None]:

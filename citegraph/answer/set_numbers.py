@@ -1,6 +1,7 @@
 """The statements of computed numbers: one over a set, a share of it, two sets against each other."""
 
 import operator
+import re
 from calendar import month_name
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
@@ -256,6 +257,8 @@ def share_of(corpus: Corpus, plan: Plan, ids: Sequence[str]) -> Draft:
     part = bucket_filters(plan, name)
     whole = typed_filters(made.get("whole", []))
     of = " and ".join(printed(clause) for clause in made.get("whole", [])) or f"all documents in {name}"
+    dated = any(re.search(r"\d", printed(clause)) for clause in made.get("whole", []))
+    said = "" if dated else f" ({of})"  # no document prints the bounds of the whole
     lines: list[str] = []
     derivations: list[NumberMade] = []
     field = made.get("field")
@@ -281,7 +284,7 @@ def share_of(corpus: Corpus, plan: Plan, ids: Sequence[str]) -> Draft:
         percent = f"{some / total * 100:.1f}"
         texts = [number_text(value) if field else f"{int(value):,}" for value in (some, total)]
         marks = " ".join(f"[{doc_id}]" for doc_id in ids[:CITED_INPUTS])
-        lines.append(f"{percent} %: {texts[0]} of {texts[1]} {unit} ({of}) {marks}.".replace("  ", " "))
+        lines.append(f"{percent} %: {texts[0]} of {texts[1]} {unit}{said} {marks}.".replace("  ", " "))
         derivations.append(
             made_number(percent, "ratio", "share in percent", [str(some), str(total)], ids, "%")
         )
@@ -290,11 +293,14 @@ def share_of(corpus: Corpus, plan: Plan, ids: Sequence[str]) -> Draft:
             for text, what in zip(texts, ("the part", "the whole"), strict=True)
         ]
     return {
-        "text": "\n".join(lines) or f"There are no documents with {of}.",
+        "text": "\n".join([*lines, *([f"Note: the whole is {of}."] if dated and lines else [])])
+        or f"There are no documents with {of}.",
         "documents": list(corpus.annotations.document_ids(name, whole, limit=INPUTS)),
         "matched": len(ids),
         "derivations": derivations,
-        "cited": [],
+        "cited": cited_values(
+            corpus, corpus.buckets[name], [{"doc_id": doc_id} for doc_id in ids[:CITED_INPUTS]], []
+        ),
         "unanswerable": not lines,
     }
 

@@ -1,6 +1,7 @@
 """Sentences that code writes as the answer to a question about documents, one or several side by side."""
 
 import asyncio
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -12,8 +13,10 @@ from citegraph.answer.found_spans import ABSENT, STATED
 from citegraph.answer.one_document import Reading, reading_of, written
 from citegraph.citations.facts import Fact, hard_facts
 from citegraph.citations.report_types import Derivation
+from citegraph.encoder.multilingual import asked_runs
 from citegraph.language.amounts import Money, number_text
 from citegraph.language.claim_tokens import content_stems
+from citegraph.language.terms import content_words
 from citegraph.plan.stored_filters import printed
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
@@ -30,14 +33,48 @@ ALIKE, COMMENSURABLE = 2.0, 1.0
 """Logits that two passages gain by the same words, and by one value of the same dimension in each."""
 
 
-async def read_sides(corpus: Corpus, plan: Plan, targets: Sequence[str]) -> list[Side]:
-    """Return each side of a plan with what its document of `targets` says."""
+async def read_sides(corpus: Corpus, plan: Plan, targets: Sequence[str], question: str) -> list[list[Side]]:
+    """Return each side of a plan with what its document of `targets` says, once for each thing that is compared.
+
+    Documents are asked for the words that name what is wanted, each by itself, where these find it more surely than the
+    whole question does: how it asks ("which of the two is higher, and what are both?") is of no document.
+    """
+    whole = await _read_by(corpus, plan, targets, "")
+    if all(told is not None and told.stated for _, told in whole):
+        return [whole]
+    wanted = [
+        words for span in asked_runs(question) if (words := " ".join(content_words(question[slice(*span)])))
+    ]
+    read = [await _read_by(corpus, plan, targets, words) for words in wanted[:MOST_WANTED]]
+    return [sides for sides in read if _sureness(sides) >= _sureness(whole)] or [whole]
+
+
+async def _read_by(corpus: Corpus, plan: Plan, targets: Sequence[str], wanted: str) -> list[Side]:
+    """Return what the document of each side says to words that name what is wanted, to the side's whole question without any."""
     read: list[Side] = []
     for side, doc_id in zip(plan["sides"], targets, strict=False):
         own: Plan = {**plan, "per_bucket": side["per_bucket"], "only": side["only"]}
-        told = await reading_of(corpus, own, doc_id, side["question"]) if doc_id else None
-        read.append((side["label"].strip(" ,.:"), told))
+        label = side["label"].strip(" ,.:")
+        told = (
+            await reading_of(corpus, own, doc_id, f"{label}: {wanted}" if wanted else side["question"])
+            if doc_id
+            else None
+        )
+        read.append((label, told))
     return read
+
+
+MOST_WANTED = 3
+"""Things that are compared at most."""
+
+
+def _sureness(sides: Sequence[Side]) -> float:
+    """Return the logit that all sides are answered, summed over those that no field answers."""
+    return sum(
+        told.passages[0][1] if told.passages else -math.inf
+        for _, told in sides
+        if told is not None and not told.stated
+    )
 
 
 def compared(sides: Sequence[Side]) -> list[Draft]:
@@ -64,7 +101,8 @@ def said(label: str, told: Reading | None) -> Draft:
     if told is None:
         missing = f"{label}: no document was found."
         return {"text": missing, "cited": [], "unanswerable": True, "partial": missing}
-    draft = written(replace(told, passages=told.passages[:1]))
+    kept = told.passages[:1] if told.sure or not told.stated else ()
+    draft = written(replace(told, passages=kept))
     lines = "\n".join(f"{label}: {line}" for line in draft["text"].splitlines())
     unsaid = f"{label}: not found in the document."
     return {**draft, "text": lines, **({"partial": unsaid} if draft.get("unanswerable") else {})}
@@ -93,10 +131,15 @@ def alike(one: Reading, other: Reading) -> tuple[Reading, Reading]:
 
 
 def values_of(one: Reading, other: Reading) -> tuple[Fact, Fact] | None:
-    """Return the values of one dimension that the first passages of two readings hold one each, both surely enough."""
+    """Return the only values that the first passages of two readings hold, of one dimension and both surely enough.
+
+    Beside a condition ("5 x 10^10 Ω at 60 % RH") it is open which of the values is asked for.
+    """
     if one.silent or other.silent or not (one.sure and other.sure):
         return None
-    return _pair(one.passages[0][0], other.passages[0][0])
+    first, second = one.passages[0][0], other.passages[0][0]
+    alone = all(len(_single(passage.text)) == 1 for passage in (first, second))
+    return _pair(first, second) if alone else None
 
 
 def of_fields(one: Reading, other: Reading) -> Draft | None:
@@ -205,14 +248,15 @@ async def compose_passages(corpus: Corpus, state: State, context: Context) -> Dr
     if not targets:
         targets = list(dict.fromkeys(reference["doc"] for reference in state.get("evidence", [])))[:1]
     if plan.get("sides"):
-        sides = await read_sides(corpus, plan, decision.get("targets", []))
-        return joined(await asyncio.to_thread(compared, sides), every=True)
+        read = await read_sides(corpus, plan, decision.get("targets", []), state["question"])
+        drafts = [draft for sides in read for draft in await asyncio.to_thread(compared, sides)]
+        return joined([draft for at, draft in enumerate(drafts) if draft not in drafts[:at]], every=True)
     several = (
         decision.get("several") or len(plan.get("only") or ()) or (1 if plan["intent"] != "compare" else 2)
     )
     plan = plan | {"silent": decision.get("silent", False)}
-    read = [await reading_of(corpus, plan, doc_id, state["question"]) for doc_id in targets[:several]]
-    parts = [written(told) for told in read if told]
+    told = [await reading_of(corpus, plan, doc_id, state["question"]) for doc_id in targets[:several]]
+    parts = [written(one) for one in told if one]
     if decision.get("weak"):  # few words in common: only what surely answers is said
         parts = [part for part in parts if not (part.get("partial") or part.get("unanswerable"))]
     return joined(parts) if parts else nothing_text(plan, state.get("clarifications") or [])

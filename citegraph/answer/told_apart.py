@@ -12,11 +12,12 @@ from citegraph.run.services import Corpus
 from citegraph.run.state_types import AskedBack, Plan
 
 
-async def document_that_says(corpus: Corpus, plan: Plan, asked: AskedBack, question: str) -> str | None:
-    """Return the document to answer from among those that a question back offers, None where the user has to choose.
+async def documents_that_say(corpus: Corpus, plan: Plan, asked: AskedBack, question: str) -> list[str]:
+    """Return the documents to answer from among those that a question back offers, none where the user has to choose.
 
     One document must rather answer than not. It is taken where the others do not, or where all are about one thing (a
-    product's report and its target) and no two have a value for a field that is asked for.
+    product's report and its target) and no two have a value for a field that is asked for. Where none of these surely
+    answers, all are read: who asks about the thing cannot know which of them says it.
     """
     offered = [doc_id for option in asked["options"] for doc_id in option["effect"].get("only", [])]
     read = [
@@ -25,15 +26,17 @@ async def document_that_says(corpus: Corpus, plan: Plan, asked: AskedBack, quest
         if (told := await reading_of(corpus, plan, doc_id, question)) is not None
     ]
     if len(read) < 2:
-        return None
+        return []
     read = await asyncio.to_thread(_in_force, corpus, read)
     if len(read) == 1:
-        return read[0][0].document.doc_id if read[0][1] >= EVEN else None
+        return [read[0][0].document.doc_id] if read[0][1] >= EVEN else []
     read.sort(key=lambda item: -item[1])
     (best, sure), (_, next_sure) = read[:2]
     of_one_thing = await asyncio.to_thread(_one_thing, corpus, [told for told, _ in read])
     of_one_thing = of_one_thing and sum(bool(told.stated) for told, _ in read) < 2
-    return best.document.doc_id if sure >= EVEN and (of_one_thing or next_sure < ABSENT) else None
+    if sure >= EVEN and (of_one_thing or next_sure < ABSENT):
+        return [best.document.doc_id]
+    return [told.document.doc_id for told, _ in read] if of_one_thing else []
 
 
 EVEN = 1.0

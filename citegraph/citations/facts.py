@@ -56,8 +56,8 @@ class Fact:
 # ---------------------------------------------------------------- numbers in digits
 
 _DIGITS = (
-    rf"(?:{GROUPED}|\d{{1,3}}(?:\ \d{{3}})+(?=[,.]\d\d?\s?€"
-    r"|\s?(?:€|EUR|CHF|euros))(?:[,.]\d+)?|\d+(?:[.,]\d+)?|(?<![\w])[.,]\d+)"
+    rf"(?:{GROUPED}|\d{{1,3}}(?:\ \d{{3}})+(?:(?=[,.]\d\d?\s?€"
+    r"|\s?(?:€|EUR|CHF|euros))(?:[,.]\d+)?|(?<=\ 000)(?!\d))|\d+(?:[.,]\d+)?|(?<![\w])[.,]\d+)"
 )
 _CURRENCY_PREFIX = (
     r"(?:US\s?\$|CA?\$|AU?\$|NZ\$|HK\$|S\$|R\$|[$€£¥₹₩₽₺₪]|USD|EUR|GBP|CHF|RM|MYR|INR|JPY|CNY|CAD|AUD"

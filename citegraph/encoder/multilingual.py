@@ -288,18 +288,22 @@ def is_idle(question: str, start: int, end: int) -> bool:
     return tag_question(question).slot(start, end, "none") > 1 - NO_CONDITION
 
 
-def asked_span(question: str) -> tuple[int, int] | None:
-    """Return the characters from the first to the last word of the longest run that names what is wanted; None for none."""
-    runs: list[list[int]] = []
+def asked_runs(question: str) -> list[tuple[int, int]]:
+    """Return the characters of each run of words that name what is wanted, in order."""
+    runs: list[tuple[int, int]] = []
     for token in tag_question(question).tokens:
         if SLOTS[token.slots.index(max(token.slots))] != "asked":
             continue
         if runs and token.start - runs[-1][1] <= 1:
-            runs[-1][1] = token.end
+            runs[-1] = (runs[-1][0], token.end)
         else:
-            runs.append([token.start, token.end])
-    longest = max(runs, key=lambda run: run[1] - run[0], default=None)
-    return (longest[0], longest[1]) if longest else None
+            runs.append((token.start, token.end))
+    return runs
+
+
+def asked_span(question: str) -> tuple[int, int] | None:
+    """Return the characters of the longest run of words that name what is wanted; None for none."""
+    return max(asked_runs(question), key=lambda run: run[1] - run[0], default=None)
 
 
 def speak_to_program(texts: Sequence[str]) -> list[float]:

@@ -222,7 +222,7 @@ async def review_passages(corpus: Corpus, state: State, context: Context, *, rea
                 "clarification": question,
             }
     if len(tied) > 1:
-        return every_one_of(tied)
+        return every_one_of([item.doc_id for item in tied])
     targets = [item.doc_id for item in candidates.ranked[:3]]
     weak = candidates.ranked[0].score < context.score_threshold and not candidates.matched
     if weak and not read and not spent(state, context):
@@ -403,9 +403,9 @@ def named_apart(plan: Plan, tied: Sequence[Candidate]) -> bool:
     return False
 
 
-def every_one_of(tied: Sequence[Candidate]) -> Decision:
-    """Return the decision when no question may be asked any more: each document that fits is answered from, and said."""
-    chosen = [item.doc_id for item in tied[:MAX_OPTIONS]]
+def every_one_of(tied: Sequence[str]) -> Decision:
+    """Return the decision when no question may be asked any more, or one is in vain: each document that fits is answered from, and said."""
+    chosen = list(tied[:MAX_OPTIONS])
     message = f"{len(tied)} documents fit the question equally well; the answer shows what each of {len(chosen)} says."
     return enough(
         message,

@@ -18,7 +18,7 @@ from citegraph.evidence.review_passages import identifies
 from citegraph.language import terms
 from citegraph.language.terms import bare, words
 from citegraph.language.word_tables import alternation
-from citegraph.plan.stored_filters import bucket_filters, flat
+from citegraph.plan.stored_filters import bucket_filters, flat, inferred
 from citegraph.plan.unbound import said_by_grammar, unbound_words
 from citegraph.question import cues
 from citegraph.question.phrases import conditions_among, document_words, find_phrase, included_among
@@ -26,7 +26,7 @@ from citegraph.question.wordings import Wording, wordings
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
 from citegraph.run.state import State
-from citegraph.run.state_types import BucketPlan, Decision, Plan
+from citegraph.run.state_types import BucketPlan, Decision, Plan, StoredClause
 
 HITS = 1000
 """Chunks of one search that are looked at."""
@@ -265,8 +265,10 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
             matched={plan["buckets"][0]: len(found)},
         )
     if not matched:
-        return await moved(corpus, state, context, unknown) or await nothing_found(
-            corpus, state, context, unknown
+        return (
+            await mentioned(corpus, plan, state["question"])
+            or await moved(corpus, state, context, unknown)
+            or await nothing_found(corpus, state, context, unknown)
         )
     # Of a set that a found name led to, a reader of the question has put all of its words into filters.
     by_field = plan.get("resolved") or plan.get("export") or bool(state.get("clarifications"))
@@ -293,6 +295,30 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
             return {"status": "clarify", "reason": f"{matched} documents match", "clarification": question}
         return enough(f"{matched} documents match; the first are listed", partial="too many to list")
     return enough(f"{matched} documents match")
+
+
+async def mentioned(corpus: Corpus, plan: Plan, question: str) -> Decision | None:
+    """Return the decision on the documents that print what they shall mention, None where no such words became conditions.
+
+    "Which notices mention (HTTP) request smuggling" may name a package and two keywords that no document has together.
+    """
+    match = cues.CONTAINS.search(question)
+    if not match or not counts_or_lists(plan) or cues.NEGATION.search(FORBIDDEN.sub(" ", question)):
+        return None
+    told, name = question[match.end() :].partition("?")[0], plan["buckets"][0]
+    part = plan["per_bucket"][name]
+    kept = [item for item in part["filters"] if not inferred(item) or not _said_in(item, told)]
+    left: Plan = {**plan, "per_bucket": {**plan["per_bucket"], name: {**part, "filters": kept}}}
+    if len(kept) == len(part["filters"]):
+        return None
+    matched = await asyncio.to_thread(corpus.annotations.count, name, bucket_filters(left, name))
+    found = await listed_by_evidence(corpus, left, " ".join(terms.content_words(told)), matched)
+    return {**found, "plan": left, "partial": BY_WORDS} if found else None
+
+
+def _said_in(item: StoredClause, text: str) -> bool:
+    """Tell whether all words of a condition stand in a text."""
+    return all(str(clause.get("raw") or "\0").casefold() in text.casefold() for clause in flat([item]))
 
 
 def counts_or_lists(plan: Plan) -> bool:

@@ -110,6 +110,8 @@ def _abbreviations() -> frozenset[str]:
 
 _STOP = re.compile(r"[.!?…。！？]+[\"'”’»)\]]*(?:[ \u00a0\u202f]»)?(?=\s)|[。！？]|\n?\f\n?|\n")
 _LAST_WORD = re.compile(r"(?<!\S)(\S+)$")
+_GOES_ON = "=<>≤≥±~%,;:)]/"
+"""What begins no sentence: "R.H. = 60 %"."""
 _OPENING = "(\"“„«'‘"
 _WIDE_GAP = re.compile(r"\S {3,}\S|\t|\|")
 
@@ -135,7 +137,7 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     if text[match.start() - 1 : match.start()] == "\x00":
         return True  # behind the marker of a citation, a masked one, even where a lower-case name goes on
     following = text[match.end() : match.end() + 8].lstrip()
-    if following and following[0].islower():
+    if following and (following[0].islower() or following[0] in _GOES_ON):
         return False
     last = _LAST_WORD.search(text, max(0, match.start() - 20), match.start())
     if last is None:

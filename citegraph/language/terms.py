@@ -5,6 +5,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from functools import cache, lru_cache
+from itertools import combinations
 from typing import Any, Literal
 
 from citegraph.language.word_tables import table
@@ -121,12 +122,14 @@ def fold(text: str) -> str:
 SHORT = 3
 """Longest word of which only forms in "s" and "es" count: with a German ending "du" would be "due"."""
 
+ADJECTIVE, CASES = ("sch", "lich", "ig", "bar"), ("", "e", "er", "en", "es", "em")
+"""Endings of German adjectives, and what their cases add."""
 ENDINGS: dict[str, tuple[tuple[str, ...], ...]] = {
     "porter": (("", "s", "es"), ("y", "ies"), ("um", "a"), ("is", "es")),
     "german": (
         ("", "e", "en", "n", "s", "es"),
         ("e", "en", "n"),
-        ("sch", "sche", "scher", "schen", "sches", "schem"),
+        *((end + one, end + other) for end in ADJECTIVE for one, other in combinations(CASES, 2)),
         ("um", "en"),
         ("a", "en"),
     ),

@@ -31,6 +31,7 @@ from citegraph.plan.plan_by_model import SETS
 from citegraph.plan.reply_edits import apply_reply
 from citegraph.plan.rows_asked import with_rows
 from citegraph.plan.shape import Shape, nothing, shape_of
+from citegraph.plan.sides_apart import sides_apart
 from citegraph.plan.stored_filters import inferred, stored
 from citegraph.plan.tables_asked import with_table
 from citegraph.plan.unbound import fields_bound
@@ -94,7 +95,8 @@ def plan_sides(
     """Return one small plan per side of a comparison: label, question and what each bucket reads in it."""
     lead = corpus.buckets[plan["buckets"][0]]
     sides: list[Side] = []
-    for side in split_sides(lead, corpus.linker, question, today=context.now):
+    apart = sides_apart(corpus, lead.name, question, plan["per_bucket"][lead.name])
+    for side in apart or split_sides(lead, corpus.linker, question, today=context.now):
         narrowed = part_plan(corpus, plan, side.question, hard, context, held=side.link)
         sides.append(
             {
@@ -105,6 +107,21 @@ def plan_sides(
             }
         )
     return sides
+
+
+def with_sides(corpus: Corpus, plan: Plan, state: State, hard: dict[str, Filters], context: Context) -> Plan:
+    """Return a plan with the sides of a comparison; names that no document holds together make one of a question of fact."""
+    decomposition, lead = state["decomposition"], plan["buckets"][0]
+    if plan["intent"] == "qa" and not decomposition.get("by"):
+        apart = sides_apart(corpus, lead, state["question"], plan["per_bucket"][lead])
+        plan = {**plan, "intent": "compare"} if apart else plan
+    if plan["intent"] != "compare":
+        return plan
+    queries = [
+        item["query"] for item in decomposition.get("subqueries", []) if item["purpose"] == "compare_side"
+    ]
+    sides = sides_read(corpus, plan, queries, hard, context) if len(queries) > 1 else []
+    return {**plan, "sides": sides or plan_sides(corpus, plan, state["question"], hard, context)}
 
 
 def sides_read(
@@ -248,14 +265,7 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Plan, lis
         problems += [note("schema_plan", "clause dropped", line) for line in plans[name].pop("dropped")]
         problems += [note("schema_plan", "linked value", line) for line in reading.notes]
     plan = settle(corpus, question, state, plans, context)
-    if plan["intent"] == "compare":
-        queries = [
-            item["query"]
-            for item in state["decomposition"].get("subqueries", [])
-            if item["purpose"] == "compare_side"
-        ]
-        sides = sides_read(corpus, plan, queries, hard, context) if len(queries) > 1 else None
-        plan = plan | {"sides": sides or plan_sides(corpus, plan, question, hard, context)}
+    plan = with_sides(corpus, plan, state, hard, context)
     if plan["kind"] == "passages" and not plan.get("sides"):
         plan, said = narrow(corpus, plan, question)
         problems += [note("schema_plan", "relaxed", line) for line in said]

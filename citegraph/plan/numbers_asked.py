@@ -170,7 +170,8 @@ def of_whole(
     """Return the conditions of the whole of a share: those of the phrase around the documents' own word.
 
     The phrase ends at its verb: a form of "be" or "have" with a condition behind it, else the first word that is
-    neither small nor of a condition. Where no verb parts it, what stands before the documents' word is of the whole, or
+    neither small nor of a condition; a clause that begins behind the documents' word ("that began in 2020") is of the
+    phrase with its first condition. Where no verb parts it, what stands before the documents' word is of the whole, or
     only what that word says itself, since some condition must make the part.
     """
     spots = {place: places(question, clause) for place, clause in enumerate(part)}
@@ -193,9 +194,13 @@ def of_whole(
         for place, held in spots.items()
         if all(begin <= head[0] < stop or head[0] <= begin < head[1] for begin, stop in held)
     ]
-    ends = [said[0]] if head[1] <= said[0] else _verbs(question, head[1], taken)
+    clause = RELATIVE.match(question, head[1]) and [stop for begin, stop in taken if begin >= head[1]]
+    ends = [said[0]] if head[1] <= said[0] else _verbs(question, min(clause or [head[1]]), taken)
     found = (up_to(end) for end in (*ends, head[1]))
     return next((held for held in found if 0 < len(held) < len(part)), own if len(own) < len(part) else [])
+
+
+RELATIVE = re.compile(rf",?\s+(?:{alternation('asking', 'begins_clause')})\b", re.IGNORECASE)
 
 
 def _verbs(question: str, start: int, taken: Sequence[tuple[int, int]]) -> list[int]:

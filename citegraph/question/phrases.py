@@ -19,16 +19,17 @@ from citegraph.question import cues
 
 @lru_cache(maxsize=16384)
 def _pattern(phrase: str) -> re.Pattern[str]:
-    """Return the pattern of a phrase; its last word, when it is one of letters, is left to `same_noun`.
-
-    The first may have the "s" of a plural: "fiches de données".
-    """
-    *first, last = re.split(r"[\s\-]+", phrase.strip())
-    before, end = [re.escape(part) for part in first], _begun(last) if last.isalpha() else re.escape(last)
-    if first and first[0].isalpha() and len(first[0]) > terms.SHORT:
-        before[0] += "s?"
-    body = rf"{CLITIC}[-\s]+".join([*before, f"(?P<last>{end})"])
+    """Return the pattern of a phrase; which forms of its words are meant, the last one and long ones, is left to `same_noun`."""
+    *first, last = _parts(phrase)
+    before = [_begun(word) if _bends(word) else re.escape(word) for word in first]
+    end = _begun(last) if last.isalpha() else re.escape(last)
+    body = rf"{CLITIC}[-\s]+".join(f"({word})" for word in [*before, end])
     return _compiled(rf"(?<!\w){body}(?!\w)")
+
+
+def _bends(word: str) -> bool:
+    """Tell whether a word before the last one of a phrase has other forms: "fiches de données"."""
+    return word.isalpha() and len(word) > terms.SHORT
 
 
 @lru_cache(maxsize=4096)
@@ -50,10 +51,9 @@ UMLAUTS = {"a": "ä", "o": "ö", "u": "ü"}
 
 
 @lru_cache(maxsize=16384)
-def _ends(phrase: str) -> tuple[str, str]:
-    """Return the first of several words, "" for a single one, and the last one, in small letters."""
-    *first, last = re.split(r"[\s\-]+", phrase.strip().lower())
-    return (first or [""])[0], last
+def _parts(phrase: str) -> tuple[str, ...]:
+    """Return the words of a phrase, in small letters."""
+    return tuple(re.split(r"[\s\-]+", phrase.strip().lower()))
 
 
 @lru_cache(maxsize=16_384)
@@ -62,12 +62,14 @@ def _is_form(said: str, word: str) -> bool:
 
 
 def find_phrase(text: str, phrase: str) -> list[tuple[int, int]]:
-    """Return the character spans of `phrase` in `text`, whole words, other forms of the last word included."""
-    first, last = _ends(phrase)
-    if first not in text.lower():
+    """Return the character spans of `phrase` in `text`, whole words, in whatever form."""
+    parts = _parts(phrase)
+    if len(parts) > 1 and parts[0][: terms.SHORT] not in text.lower():
         return []
     return [
-        match.span() for match in _pattern(phrase).finditer(text) if _is_form(match["last"].lower(), last)
+        match.span()
+        for match in _pattern(phrase).finditer(text)
+        if all(_is_form(said.lower(), word) for said, word in zip(match.groups(), parts, strict=True))
     ]
 
 

@@ -22,6 +22,14 @@ REMARK = BILL.format(
 )
 REST = BILL.format(title="Rechnung", number="OP-6", rest="Gesamtbetrag 90,00 EUR\nNoch zu zahlen 30,00 EUR")
 VAT = BILL.format(title="Factuur", number="OP-5", rest="BTW 21% over € 100,00   € 21,00\nTotaal € 121,00")
+SENT = "INVOICE\n{seller}\nInvoice No: {number}\nDate: 2024-05-02\nBill to: {buyer}\n\n{rest}\nTotal: GBP 100.00\n"
+CRATES = {
+    "a.txt": SENT.format(seller="Oakmere Paper Ltd", number="OP-1", buyer="Tarn Ltd", rest="Paper"),
+    "b.txt": SENT.format(seller="Birch Ltd", number="BI-2", buyer="Quillfeld Ltd", rest="Twine"),
+    "c.txt": SENT.format(
+        seller="Birch Ltd", number="BI-3", buyer="Tarn Ltd", rest="Crates of Oakmere, carried by Quillfeld"
+    ),
+}
 GUIDES = (
     "Guide,Spring,,Autumn,\n,Half day,Full day,Half day,Full day\nEinar,40,70,45,80\nSolveig,50,85,55,95\n"
 )
@@ -42,6 +50,7 @@ FRAME = (
         ("invoices", {"a.txt": REST}, "Wie viel ist bei OP-6 noch offen?", "Amount due: 30.00 EUR", "Anzahl"),
         ("invoices", {"a.txt": VAT}, "Hoeveel BTW staat op factuur OP-5?", "21.00 EUR", "aantal"),
         ("invoices", {"a.txt": PLAIN}, "How much did the envelopes cost?", "", "Total amount: 100.00 GBP"),
+        ("invoices", CRATES, "Which invoices mention Oakmere and Quillfeld?", "BI-3", "BI-2"),
         ("generic", {"a.csv": GUIDES}, "What does Solveig take for a full day in autumn?", "95", ""),
         ("generic", {"a.html": FORM}, "Who is the skipper?", "Mara Quist", ""),
         ("generic", {"a.txt": LIST}, "Is there a warning triangle?", "( ) Warning triangle", ""),

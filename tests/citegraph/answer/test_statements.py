@@ -54,6 +54,17 @@ def spans(corpus: Corpus, draft: Json) -> list[str]:
     return [texts[item["doc"]].text[item["start"] : item["end"]] for item in draft["cited"]]  # type: ignore[union-attr]
 
 
+def test_a_share_of_a_period_is_derived_and_names_its_whole_beside_it(corpus: Corpus) -> None:
+    draft = composed(
+        corpus, "What share of the invoices that were issued in 2024 comes from Cobaltine Cloud?"
+    )
+    line, whole = draft["text"].splitlines()
+    assert "2024" in whole
+    assert "2024" not in line.partition("[")[0]
+    assert {span["doc"] for span in draft["cited"]} <= {*draft["documents"]}
+    assert draft["cited"]
+
+
 def test_a_list(corpus: Corpus) -> None:
     draft = composed(corpus, "List the invoices from Oudenveld")
     assert draft["text"] == (

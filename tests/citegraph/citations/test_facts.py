@@ -24,6 +24,7 @@ def agree(claim: str, source: str, around: str = "") -> bool:
         ("RM 30.90", "30.90", "money:MYR"),
         ("1.234,56 €", "1234.56", "money:EUR"),
         ("12 500,50 €", "12500.50", "money:EUR"),
+        ("Vtest    5 000    V", "5000", "voltage"),
         ("2,5 Mio. EUR", "2500000", "money:EUR"),
         ("12.5 percent", "12.5", "percent"),
         ("twenty-four months", "24", "calendar months"),

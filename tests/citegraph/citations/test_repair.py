@@ -205,6 +205,8 @@ def test_a_short_last_line_of_a_page_ends_a_sentence_and_a_long_one_goes_on() ->
     long = "The boom of the Tern, which the yard has built anew, carries at most"
     assert sentences(f"{long}\f850 kg and no more.") == [f"{long}\f850 kg and no more."]
     assert sentences("its boom\n\fcarries 9 kg.") == ["its boom\n\fcarries 9 kg."]
+    row = "Test voltage (1 minute, R.H. = 60 %)    1200 V"
+    assert sentences(f"{row}\nAll values at 25 °C.") == [row, "All values at 25 °C."]
 
 
 def test_a_citation_stays_whose_document_is_named_by_its_date() -> None:

@@ -21,6 +21,8 @@ from citegraph.language.terms import forms_among, inflections, same_noun
         ("Kunde", "Kunden"),
         ("Firma", "Firmen"),
         ("deutsch", "deutscher"),
+        ("deutsche", "deutschem"),
+        ("gültiger", "gültigen"),
         ("facture", "factures"),
         ("reçu", "reçus"),
         ("journal", "journaux"),

@@ -257,6 +257,16 @@ def test_a_share_is_of_what_stands_before_the_verb_or_behind_among(
         ),
         ("invoices", "Which percentage of the 2024 invoices stems from Cobaltine Cloud?", "2024"),
         ("invoices", "Of all that went to Cobaltine Cloud, what share was spent in 2024?", "Cobaltine"),
+        (
+            "invoices",
+            "What share of the invoices that were issued in 2024 comes from Cobaltine Cloud?",
+            "2024",
+        ),
+        (
+            "invoices",
+            "Wie viel Prozent der Rechnungen, die 2024 gestellt wurden, sind von Cobaltine Cloud?",
+            "2024",
+        ),
         ("invoices", "Quelle proportion des factures vient de Cobaltine Cloud ?", None),
     ],
 )

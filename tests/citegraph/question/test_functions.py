@@ -11,6 +11,7 @@ from citegraph.question.functions import asks, counted_at, function_of
         ("count", "How many leases end in 2027?"),
         ("count", "leases ending in 2027, number of them?"),
         ("count", "Wie viele Mietverträge enden 2027?"),
+        ("count", "Bei wie vielen Mietverträgen steht ein Ende?"),
         ("count", "Anzahl der Mietverträge"),
         ("count", "Combien de baux finissent en 2027 ?"),
         ("count", "Combien d’avoirs avons-nous ?"),

@@ -23,6 +23,8 @@ from citegraph.question.phrases import find_phrase
         ("un reçu, deux reçus", "reçu", ["reçu", "reçus"]),
         ("errata", "erratum", ["errata"]),
         ("deux fiches de paie", "fiche de paie", ["fiches de paie"]),
+        ("mit elliptischer Kurve", "elliptische Kurve", ["elliptischer Kurve"]),
+        ("des factures acquittées", "facture acquittée", ["factures acquittées"]),
         ("the ass of base", "as of base", []),
         ("tre ricevute", "ricevuta", ["ricevute"]),
         ("i contratti", "contratto", ["contratti"]),
