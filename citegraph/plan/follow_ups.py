@@ -391,6 +391,8 @@ def reads_on(corpus: Corpus, turn: Turn, part: BucketPlan, bucket: Bucket, messa
 
 def asks_of_it(message: str) -> bool:
     """Tell whether a message wants a fact, or things of what it points at ("which systems does it run on", "how many hours")."""
+    if pattern("narrows", "adds", "takes_out").search(message):
+        return False
     counts = function_of(plain(message)) == "count"
     return wants_fact(message) or counts or pattern("points").search(message) is not None
 
