@@ -8,7 +8,7 @@ from datetime import date
 from citegraph.corpus.filters.clause import Clause, Group, clauses_in, typed_filters
 from citegraph.corpus.filters.filter_operators import is_currency, matches
 from citegraph.corpus.schema.bucket import Bucket
-from citegraph.encoder.multilingual import wants_fact
+from citegraph.encoder.multilingual import wants_fact, wants_the_same
 from citegraph.language import terms
 from citegraph.language.dates import month_pattern
 from citegraph.language.numbers import number_of
@@ -130,8 +130,11 @@ def leans(bucket: Bucket, reading: Reading, message: str) -> bool:
     if reading.clauses and pattern("takes_out", before=r"^\W*").match(message):
         return True  # "drop the credit notes"
     own = _own_names(bucket, reading, message)
-    point = pattern("points").search(message)
     few = len(terms.content_words(message)) <= FEW
+    counts = few and not reading.asked and function_of(message) == "count"  # "how many are left?"
+    if not (own or nouns or reading.noun) and (counts or wants_the_same(message)):
+        return True
+    point = pattern("points").search(message)
     if point and few and not any(start < point.start() for start in own):
         return True
     asks = _asks(bucket, reading, message)
