@@ -263,6 +263,16 @@ def wants_fact(question: str) -> bool:
     return tag_question(question).intent == "fact"
 
 
+def wants_the_same(message: str) -> bool:
+    """Tell whether a message surely wants what the turn before wanted, of other documents or in another form."""
+    tagged = tag_question(message)
+    return tagged.intent == "same" and tagged.certainty >= SURELY_SAME
+
+
+SURELY_SAME = 0.9
+"""Probability of "same" that few first questions reach (3 of 660 that name no documents: "everything from A")."""
+
+
 def left_out(question: str, start: int, end: int) -> float:
     """Return how surely some characters name what the answer leaves out, 0 to 1; 0 where they are no condition.
 

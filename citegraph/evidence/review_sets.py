@@ -5,7 +5,7 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 
-from citegraph.corpus.filters.clause import Filters
+from citegraph.corpus.filters.clause import Clause, Filters, Group, typed_filters
 from citegraph.corpus.index.index_protocol import SearchRequest
 from citegraph.corpus.index.searcher import TermWeights, holds, narrowing, term_weights
 from citegraph.corpus.schema.bucket import Bucket
@@ -18,7 +18,7 @@ from citegraph.evidence.review_passages import identifies
 from citegraph.language import terms
 from citegraph.language.terms import bare, words
 from citegraph.language.word_tables import alternation
-from citegraph.plan.stored_filters import bucket_filters, flat, inferred
+from citegraph.plan.stored_filters import bucket_filters, fields_of, flat, inferred, stored
 from citegraph.plan.unbound import said_by_grammar, unbound_words
 from citegraph.question import cues
 from citegraph.question.phrases import conditions_among, document_words, find_phrase, included_among
@@ -267,6 +267,7 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
     if not matched:
         return (
             await mentioned(corpus, plan, state["question"])
+            or await asyncio.to_thread(not_said_to_be, corpus, plan)
             or await moved(corpus, state, context, unknown)
             or await nothing_found(corpus, state, context, unknown)
         )
@@ -314,6 +315,35 @@ async def mentioned(corpus: Corpus, plan: Plan, question: str) -> Decision | Non
     matched = await asyncio.to_thread(corpus.annotations.count, name, bucket_filters(left, name))
     found = await listed_by_evidence(corpus, left, " ".join(terms.content_words(told)), matched)
     return {**found, "plan": left, "partial": BY_WORDS} if found else None
+
+
+def not_said_to_be(corpus: Corpus, plan: Plan) -> Decision | None:
+    """Return the decision on a set that what is left out would empty, with the documents that do not state the field; blocking.
+
+    "Without the unsound ones" leaves those of which nobody says what they are, where no document says that it is
+    something else. None where nothing is left out, or nothing is left.
+    """
+    name = plan["buckets"][0]
+    part = plan["per_bucket"][name]
+    denied = [item for item in part["filters"] if inferred(item) and item.get("operator") in {"!=", "not in"}]
+    if not denied:
+        return None
+    kept = [_or_missing(item) if item in denied else item for item in part["filters"]]
+    left: Plan = {**plan, "per_bucket": {**plan["per_bucket"], name: {**part, "filters": kept}}}
+    matched = corpus.annotations.count(name, bucket_filters(left, name))
+    if not matched:
+        return None
+    fields = ", ".join(sorted(field.replace("_", " ") for item in denied for field in fields_of(item)))
+    said = f"the documents do not state their {fields}; those that are said to be what is left out are not among them"
+    return enough(said, plan=left, matched={name: matched}, partial=said)
+
+
+def _or_missing(item: StoredClause) -> StoredClause:
+    """Return a condition that documents meet, too, which do not state its field."""
+    (clause,) = typed_filters([item])
+    assert isinstance(clause, Clause), item
+    missing = Clause(field=clause.field, operator="missing", value=None, raw=clause.raw)
+    return stored(Group(mode="any", clauses=(clause, missing)))
 
 
 def _said_in(item: StoredClause, text: str) -> bool:

@@ -8,6 +8,7 @@ from datetime import date
 from citegraph.corpus.filters.clause import Clause, Group, clauses_in, typed_filters
 from citegraph.corpus.filters.filter_operators import is_currency, matches
 from citegraph.corpus.schema.bucket import Bucket
+from citegraph.encoder.multilingual import wants_fact, wants_the_same
 from citegraph.language import terms
 from citegraph.language.dates import month_pattern
 from citegraph.language.numbers import number_of
@@ -109,6 +110,13 @@ def leaning(corpus: Corpus, turn: Turn, message: str, today: date) -> str | None
     alone = len(turn["left"].get("documents", [])) == 1
     if (wanted and alone and function == "none") or (one_fact(turn) and function == "sum"):
         return message
+    if (
+        alone
+        and turn["left"]["intent"] != "compute"
+        and asks_of_it(message)
+        and left_words(bucket, reading, message)
+    ):
+        return message
     return (
         turn["question"] if turn["left"]["kind"] == "documents" else swapped(turn, bucket, reading, message)
     )
@@ -122,8 +130,11 @@ def leans(bucket: Bucket, reading: Reading, message: str) -> bool:
     if reading.clauses and pattern("takes_out", before=r"^\W*").match(message):
         return True  # "drop the credit notes"
     own = _own_names(bucket, reading, message)
-    point = pattern("points").search(message)
     few = len(terms.content_words(message)) <= FEW
+    counts = few and not reading.asked and function_of(message) == "count"  # "how many are left?"
+    if not (own or nouns or reading.noun) and (counts or wants_the_same(message)):
+        return True
+    point = pattern("points").search(message)
     if point and few and not any(start < point.start() for start in own):
         return True
     asks = _asks(bucket, reading, message)
@@ -327,6 +338,9 @@ def follow_up(
         item not in part["filters"] for item in before["filters"]
     )  # another set is meant, not a part of the one in view
     wanted = [item for item in reading.asked if item not in {*_fields(reading), *gone}]
+    left = left_words(bucket, reading, text)
+    if left and not (gone or wanted) and reads_on(corpus, turn, part, bucket, message):
+        return with_fields({**changed, "only": turn["left"]["documents"]}, turn, name, [], reading), lines
     number = number_asked(bucket, said, function, wanted, turn)
     rank = _rank(bucket, turn, text, plan.get("order_by"))
     if number and number["function"] == "sum" and one_fact(turn):
@@ -364,12 +378,26 @@ def follow_up(
     if wanted and not gone:
         return with_fields(changed, turn, name, wanted, reading), lines
     if lists and (plan["kind"] == "documents" or pattern("points").search(text)):
-        return as_list(
-            with_words(changed, name, reading, included_among(text, left_words(bucket, reading, text)))
-        ), lines
-    if not filters_changed and not lines:
-        lines = [f"“{message[:80]}” changed no condition."]
-    return with_words(changed, name, reading, left_words(bucket, reading, text)), lines
+        return as_list(with_words(changed, name, reading, included_among(text, left))), lines
+    unchanged = [] if filters_changed or lines else [f"“{message[:80]}” changed no condition."]
+    return with_words(changed, name, reading, left), [*lines, *unchanged]
+
+
+def reads_on(corpus: Corpus, turn: Turn, part: BucketPlan, bucket: Bucket, message: str) -> bool:
+    """Tell whether a message asks what the one document in view says, which meets its conditions: it wants a fact, and no set."""
+    view = turn["left"].get("documents", [])
+    if len(view) != 1 or turn["left"]["intent"] == "compute" or not asks_of_it(message):
+        return False
+    values = corpus.annotations.values_of(bucket.name, view)
+    return matches(bucket, typed_filters(part["filters"]), values.get(view[0], {}))
+
+
+def asks_of_it(message: str) -> bool:
+    """Tell whether a message wants a fact, or things of what it points at ("which systems does it run on", "how many hours")."""
+    if pattern("narrows", "adds", "takes_out").search(message):
+        return False
+    counts = function_of(plain(message)) == "count"
+    return wants_fact(message) or counts or pattern("points").search(message) is not None
 
 
 def _one_of_two(bucket: Bucket, turn: Turn, message: str) -> Rank | None:

@@ -1,7 +1,7 @@
 """Read a question against one bucket's declaration: typed clauses, fields asked for, and the words that remain."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 
@@ -196,6 +196,8 @@ def read_question(bucket: Bucket, linker: ValueLinker, question: str, today: dat
     reader.atoms[:] = atoms
     for start, end in denials.used:
         reader.use(start, end)
+    for _, match in bound_asked(question, "what_date"):
+        reader.use(*match.span())  # "until what date" does not ask for the date of the document
     asked = read_asked(reader)
     noun = read_noun(reader)
     left = remaining(reader, filters)
@@ -372,10 +374,16 @@ def asked_by_form(bucket: Bucket, question: str) -> list[str]:
     lasts = [item.name for item in durations(bucket)[:1]]
     if pattern("how_long").search(question):
         return lasts
-    for kind in ("until", "since"):
-        if pattern(kind, after=rf"\s+{source('when')}").search(question):
-            return bounded_by(bucket, kind)
+    for kind, _ in bound_asked(question, "when", "what_date"):
+        return bounded_by(bucket, kind)
     return [*bounded_by(bucket, "until"), *lasts] if pattern("longer").search(question) else []
+
+
+def bound_asked(question: str, *forms: str) -> Iterator[tuple[str, re.Match[str]]]:
+    """Yield where an end ("until") or a beginning ("since") is asked for by words of some forms, with which of both it is."""
+    for kind in ("until", "since"):
+        for match in pattern(kind, after=rf"\s+{source(*forms)}").finditer(question):
+            yield kind, match
 
 
 def bounded_by(bucket: Bucket, kind: str) -> list[str]:

@@ -101,6 +101,8 @@ async def asked(shelves: Services, bucket: str, messages: str) -> tuple[set[str]
         ("invoices", "invoices by nobody else than Quarto", "i5 i6"),
         ("invoices", "invoices outside 2024 and 2025", "i1 i5 i9"),
         ("loans", "loans of neither drills nor saws", "s4 s6"),
+        # Of whom nobody says who it is, it is not said to be her.
+        ("loans", "sander loans that were not by Ada Novak", "s6"),
         # "Or" between conditions on different fields.
         ("invoices", "Rechnungen von Tessin oder über 400 EUR", "i2 i3 i4"),
         ("invoices", "factures de Tessin ou dont le montant dépasse 400 EUR", "i2 i3 i4"),
