@@ -52,20 +52,21 @@ async def probe_buckets(
     """Probe these buckets in parallel by what the question says of the documents; one that fails or is late counts as empty."""
     dates = find_periods(question, today=ANY_DAY)  # a year stands everywhere
     dated = {word for period in dates for word in terms.words(period.text)}
-    names = included_among(question, terms.content_words(question))
-    names = names if not dated.issuperset(names) else terms.content_words(question)
+    said = terms.content_words(question)
+    included = included_among(question, said)
+    telling = included if not dated.issuperset(included) else said
 
     async def probe(name: str) -> Probe:
         bucket = corpus.buckets[name]
         identifiers = tuple(text.lower() for _, text, _, _ in bucket.find_identifiers(question))
         request = SearchRequest(
-            name, " ".join(names), mode="keyword", identifiers=identifiers, limit=PROBE_HITS, candidates=20
+            name, " ".join(telling), mode="keyword", identifiers=identifiers, limit=PROBE_HITS, candidates=20
         )
         hits, weights = await asyncio.gather(
             corpus.index.search(request), term_weights(corpus.index, name, question, bucket.language)
         )
         held = [f"{hit.chunk.context} {hit.chunk.text}" for hit in hits]
-        whole = max((weights.coverage(text) + weights.coverage(text, names) for text in held), default=0.0)
+        whole = max((weights.coverage(text) + weights.coverage(text, telling) for text in held), default=0.0)
         return Probe(whole / 2, any(set(identifiers) & set(hit.chunk.identifiers) for hit in hits))
 
     results = await asyncio.gather(
