@@ -205,6 +205,11 @@ def test_a_short_last_line_of_a_page_ends_a_sentence_and_a_long_one_goes_on() ->
     long = "The boom of the Tern, which the yard has built anew, carries at most"
     assert sentences(f"{long}\f850 kg and no more.") == [f"{long}\f850 kg and no more."]
     assert sentences("its boom\n\fcarries 9 kg.") == ["its boom\n\fcarries 9 kg."]
+    assert sentences("N.O.P. (NORTH) LTD: 4 boats.") == ["N.O.P. (NORTH) LTD: 4 boats."]
+    assert sentences("It was built for the N.O.P. The boom came later.") == [
+        "It was built for the N.O.P.",
+        "The boom came later.",
+    ]
 
 
 def test_a_citation_stays_whose_document_is_named_by_its_date() -> None:
