@@ -121,7 +121,12 @@ def chat_text(answer: Answer, base: str = "") -> str:
 def told_in(answer: Answer) -> bool:
     """Return whether the text lists what the table holds, so that it would be shown twice."""
     table = answer.table
-    return bool(table) and any(doc_id in answer.text for doc_id in (table.doc_ids if table else []))
+    if table is None or table.doc_ids:
+        return table is not None and any(doc_id in answer.text for doc_id in table.doc_ids)
+    # Groups: a line for each row, with its number.
+    said = [line for line in answer.text.splitlines() if line.startswith("- ")]
+    same = len(said) == len(table.rows) > 0
+    return same and all(str(row[-1]) in line for row, line in zip(table.rows, said, strict=True))
 
 
 def _source(number: int, citation: Citation, base: str) -> str:

@@ -462,9 +462,10 @@ def grouped(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, ...
         most = sorted(range(len(said)), key=lambda at: -len(said[at][1]))[:SAID_GROUPS] if members else []
         said = [said[at] for at in sorted(most)]
         lines += [f"The {SAID_GROUPS} with the most documents, the others in the table:"] if said else []
-    for row, held in said:
+    cited = shared_out([held for _, held in said])
+    for (row, held), few in zip(said, cited, strict=True):
         count = len(held) if function != "count" and held else None
-        lines.append(f"- {group_line(result.columns, row, groups, count)} {marks(held)}".rstrip())
+        lines.append(f"- {group_line(result.columns, row, groups, count)} {marks(few)}".rstrip())
     operation = cast(Operation, function if function != "distinct" else "count")
     numbers = [str(json_cell(value)).partition(" ") for row, _ in said for value in row[len(groups) :]]
     made = [
@@ -483,9 +484,17 @@ def grouped(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, ...
         "table": table_of(
             result.columns, rows, [], json_cell, [held[:CITED_INPUTS] for held in held_by] if members else []
         ),
-        "cited": cited_members(corpus, name, said, [*groups, field or ""]),
+        "cited": cited_members(corpus, name, cited, [*groups, field or ""]),
         "derivations": made,
     }
+
+
+def shared_out(held_by: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """Return the documents of each group to cite: all, or of the largest groups as many each as an answer cites in all."""
+    most = CITED_INPUTS
+    while most > 1 and sum(min(len(held), most) for held in held_by) > CITED_INPUTS:
+        most -= 1
+    return [held[:most] for held in held_by]
 
 
 def by_name(corpus: Corpus, plan: Plan, decision: Decision) -> Draft:
@@ -559,11 +568,11 @@ def behind(
 
 
 def cited_members(
-    corpus: Corpus, bucket: str, said: Sequence[tuple[Sequence[Any], Sequence[str]]], columns: Sequence[str]
+    corpus: Corpus, bucket: str, cited: Sequence[Sequence[str]], columns: Sequence[str]
 ) -> list[CitedSpan]:
-    """Return where the documents of the groups that are said state what was computed over, else what groups them; blocking."""
+    """Return where the cited documents of the groups state what was computed over, else what groups them; blocking."""
     fields = list(dict.fromkeys(name.partition(".")[0] for name in columns if name))
-    ids = list(dict.fromkeys(one for _, held in said for one in held))[:CITED_INPUTS]
+    ids = list(dict.fromkeys(one for held in cited for one in held))
     values = corpus.annotations.values_of(bucket, ids)
     rows = [{"doc_id": one, **values.get(one, {})} for one in ids]
     return cited_values(corpus, corpus.buckets[bucket], rows, fields)

@@ -131,6 +131,9 @@ def _line_continues(text: str, at: int, line_start: int) -> bool:
     return len(line) - len(line) // 8 >= 50 and line[-1] not in ".:;!?" and opens
 
 
+_INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
+
+
 def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     if match.group()[0] != ".":
         return True
@@ -145,6 +148,8 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     word = last.group(1).lstrip("(\"'“„[").casefold()
     if word.rpartition("-")[2] in _abbreviations() or (len(word) == 1 and word.isalpha()):
         return False
+    if _INITIALS.fullmatch(word) and following and not following[0].isalnum():
+        return False  # a name of initials goes on: "N.O.P. (NORTH) LTD"
     if len(match.group()) == 1 and word.isdigit() and len(word) <= 2 and match.end() - last.start() < 5:
         # "1. Mai 2023" and numbered headings: a short number before the dot ends nothing
         line_start = text.rfind("\n", 0, match.start()) + 1

@@ -54,6 +54,9 @@ export function hrefTo(change: Partial<Address>): string {
   return write({ ...address.value, ...change });
 }
 
+/** Return an address as it is given to somebody else, or printed. */
+export const urlTo = (change: Partial<Address>): string => new URL(hrefTo(change), location.href).href;
+
 export function go(change: Partial<Address>, replace = false): void {
   const to = hrefTo(change);
   if (to === location.hash) return;

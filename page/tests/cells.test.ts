@@ -7,6 +7,7 @@ test("amounts are ordered within their currency, and empty cells come last eithe
   const amounts = ["1,000.00 USD", "", "200.00 EUR", "-5.00 USD", "1,500.00 EUR"];
   expect(sorted(amounts)).toEqual(["200.00 EUR", "1,500.00 EUR", "-5.00 USD", "1,000.00 USD", ""]);
   expect(sorted(amounts, true)).toEqual(["1,500.00 EUR", "200.00 EUR", "1,000.00 USD", "-5.00 USD", ""]);
+  expect(sorted(["2.00 EUR", "900.00", "1.00 EUR", "9.00"]), "without a currency").toEqual(["9.00", "900.00", "1.00 EUR", "2.00 EUR"]);
 });
 
 test("numbers are ordered by size, days by time, words with their numbers", () => {
@@ -19,6 +20,7 @@ test("codes are no numbers, and a mixed column is text", () => {
   expect(cellOf("0071").kind).toBe("text");
   expect(kindOf(["1.00 EUR", "about 5"].map(cellOf))).toBe("text");
   expect(kindOf(["1.00 EUR", "", "3.00 USD"].map(cellOf))).toBe("money");
+  expect(kindOf(["1.00 EUR", "12.50"].map(cellOf))).toBe("money");
   expect(shown({ amount: "3.00", currency: "EUR" })).toBe("3.00 EUR");
   expect(shown(["a", "b"])).toBe("a; b");
 });
@@ -29,6 +31,11 @@ test("groups are drawn as bars, the largest first, each currency for itself", ()
     { unit: "EUR", line: false, labels: ["Oak", "Elm"], values: [7, 5] },
     { unit: "USD", line: false, labels: ["Fir", "Ash"], values: [2, 1] },
   ]);
+});
+
+test("the currency of most groups is drawn first", () => {
+  const rows = [["Elm", "5.00 EUR"], ["Oak", "7.00 EUR"], ["Ash", "1.00 USD"], ["Fir", "2.00 USD"], ["Yew", "3.00 USD"], ["Bay", "4.00"]].map((row) => row.map(cellOf));
+  expect(seriesOf(["vendor", "sum"], rows).map(({ unit, labels }) => [unit, labels.length])).toEqual([["USD", 3], ["EUR", 2]]);
 });
 
 test("months are drawn as a line in their order, those without a row as a gap", () => {

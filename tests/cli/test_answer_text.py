@@ -54,6 +54,12 @@ def test_a_table_is_shown_when_the_text_does_not_name_its_rows() -> None:
     table = Table(columns=["document", "total"], rows=[["d1", 12.5], ["d2", None]], doc_ids=["d1", "d2"])
     assert answer_text(answer("Two:", table=table)) == "Two:\n\ndocument  total\nd1         12.5\nd2"
     assert answer_text(answer("- 12.5 [d1]", table=table)) == "- 12.5 [d1]"
+    groups = Table(
+        columns=["who", "sum"], rows=[["Ash", "3.00 EUR"], ["Elm", "4.00 EUR"]], behind=[["d1"], ["d2"]]
+    )
+    every = "2 groups:\n- Ash: sum 3.00 EUR\n- Elm: sum 4.00 EUR"
+    assert answer_text(answer(every, table=groups)) == every
+    assert answer_text(answer(every.rpartition("\n")[0], table=groups)).endswith("Elm  4.00 EUR")
 
 
 def test_many_sources_are_counted() -> None:

@@ -1,5 +1,6 @@
 """The page in a headless Chromium, driven as somebody uses it, for the tests of the page."""
 
+import base64
 import json
 import os
 import shutil
@@ -8,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pypdfium2
 import pytest
 from selenium import webdriver
 from selenium.webdriver.common.by import By
@@ -103,6 +105,20 @@ class Page:
             {"name": "prefers-reduced-motion", "value": "reduce"},
         ]
         drive("Emulation.setEmulatedMedia", {"features": features})
+
+    def drag(self, *files: Path, drop: bool = True) -> None:
+        """Drag files and folders into the middle of the window as a mouse does, and drop them or stay over it."""
+        data = {"items": [], "files": [str(file) for file in files], "dragOperationsMask": 1}
+        for kind in ("dragEnter", "dragOver", *(["drop"] if drop else [])):
+            self.driver.execute_cdp_cmd(
+                "Input.dispatchDragEvent", {"type": kind, "x": 300, "y": 400, "data": data}
+            )
+
+    def printed(self) -> list[str]:
+        """Print what is shown on A4 paper and return the text of each page."""
+        asked = {"paperWidth": 8.27, "paperHeight": 11.69, "preferCSSPageSize": True}
+        content = base64.b64decode(self.driver.execute_cdp_cmd("Page.printToPDF", asked)["data"])
+        return [page.get_textpage().get_text_range() for page in pypdfium2.PdfDocument(content)]
 
     def downloaded(self, suffix: str) -> Path:
         """Wait until a file of a kind was kept in the folder of downloads."""

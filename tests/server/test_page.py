@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -257,6 +258,31 @@ def test_an_answer_is_copied_with_its_sources_and_rated(page: Page) -> None:
         "return document.querySelector('[aria-label=\"A good answer\"]')?.getAttribute('aria-pressed') === 'true'"
     )
     assert turn is not None
+
+
+def test_an_answer_is_printed_as_a_report(page: Page) -> None:
+    """With the question and the day, all rows under repeated heads, and all sources written out."""
+    page.size(1280, "dark")
+    try:
+        turn = page.ask("Total of the invoices by month")
+        page.until("return document.querySelector('.chart canvas')?.width > 100")
+        rows = len(turn.find_elements(By.CSS_SELECTOR, "tbody tr"))
+        printed = page.printed()
+    finally:
+        page.size(1280)
+    whole = "\n".join(printed)
+    assert "Total of the invoices by month" in printed[0]
+    assert re.search(r"Printed \w{3} \d{1,2}, 20\d\d", printed[0])
+    assert page.driver.current_url in printed[0].replace("\r\n", "")
+    month = re.compile(r"(?<![-\d])20\d\d-\d\d -?[\d,]+\.\d\d")
+    assert len(month.findall(whole)) == rows
+    with_rows = [text for text in printed if month.search(text)]
+    assert all("sum total amount" in text for text in with_rows)
+    assert len(with_rows) > 1
+    sources = int(turn.find_element(By.CSS_SELECTOR, ".sources h3").text.split()[0])
+    assert whole.replace("\r\n", "").count("document=") == sources > 4
+    assert not {"New question", "Ask a follow-up", "CSV", "Show"} & set(re.findall(r"[A-Z][\w -]+", whole))
+    assert page.driver.execute_script("return document.querySelectorAll('thead th button').length") > 0
 
 
 def test_threads_are_found_renamed_exported_and_deleted(page: Page) -> None:

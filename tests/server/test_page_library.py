@@ -56,6 +56,44 @@ def test_documents_are_ordered_searched_and_filtered(page: Page) -> None:
     page.until("return document.querySelector('#document-title')?.textContent.includes('Cobaltine')")
 
 
+def test_files_and_folders_are_dropped_anywhere(page: Page, tmp_path: Path) -> None:
+    """One in a folder of a folder, one alone, and one of no kind that is read: beside a conversation, and on a bucket."""
+    (tmp_path / "quay" / "berths").mkdir(parents=True)
+    (tmp_path / "quay" / "berths" / "log.txt").write_text("Berth log. Four boats lay at the quay.", "utf-8")
+    (tmp_path / "quay" / "crane.exe").write_bytes(b"MZ\x90\x00" * 50)
+    (tmp_path / "crane.txt").write_text("The crane is due for paint.", "utf-8")
+    dragged = (tmp_path / "quay", tmp_path / "crane.txt")
+    page.open_fresh()
+    page.ask("How much did Cobaltine invoice in 2024?")
+    page.drag(*dragged, drop=False)
+    page.until("return document.querySelector('.drop-veil')?.textContent.includes('library')")
+    page.drag(*dragged)
+    page.until("return document.querySelector('.held')?.textContent.includes('3 files wait')")
+    assert page.all(".drop-veil") == []
+    assert not page.one("#upload-held").is_enabled(), "the bucket is missing"
+    Select(page.one("#upload-bucket")).select_by_visible_text("generic")
+    page.one("#upload-held").click()
+    ended = (
+        "return document.querySelectorAll('.upload-item.done').length === 2"
+        " && document.querySelectorAll('.upload-item.failed').length === 1"
+    )
+    page.until(ended)
+    assert "no reader for .exe" in page.one(".upload-item.failed").text
+    assert "quay/berths/log.txt" in page.one("#upload-results").text
+    name, result = (page.one(f".upload-item.done .upload-{part}").rect for part in ("name", "result"))
+    assert name["width"] > 200, "a name stands in a line"
+    assert result["y"] >= name["y"] + name["height"]
+    page.button("Close", "#upload-dialog").click()
+    page.until("return !document.querySelector('dialog')")
+    assert "8,010.00 USD" in page.one("article .answer").text
+    page.open("#/library/generic")
+    page.one("table.documents tbody tr")
+    page.drag(*dragged)
+    page.until("return location.hash === '#/library/generic/upload'")
+    page.until(ended)
+    assert page.one("#upload-results").text.count("Already here") == 2
+
+
 def test_many_files_are_brought_in_with_a_result_each(page: Page, tmp_path: Path) -> None:
     good, hostile, bad = (tmp_path / name for name in ("badge.txt", "note.txt", "broken.pdf"))
     good.write_text("The quagmire badge costs 77 EUR.\n", encoding="utf-8")

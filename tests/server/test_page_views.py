@@ -96,3 +96,17 @@ def test_a_view_fits_and_is_for_everyone(page: Page, view: str, width: int, sche
     found: list[Any] = page.driver.execute_async_script(FOUND)
     assert [one for one in found if one[0] in ("serious", "critical", "failed")] == []
     assert (page.severe(), page.elsewhere()) == ([], [])
+
+
+def test_a_phone_shows_a_group_with_its_amount_and_one_bar(page: Page) -> None:
+    page.size(390)
+    asked(GROUPS)(page)
+    page.until("return !document.querySelector('.chart-wait')")
+    frame = page.one(".answer-table .table-frame")
+    assert (
+        page.driver.execute_script("return arguments[0].scrollWidth - arguments[0].clientWidth", frame) <= 1
+    )
+    boxes = [tool.rect for tool in page.all(".table-tools > *") if tool.rect["width"]]
+    assert len({box["y"] + box["height"] // 2 for box in boxes}) <= 3
+    assert page.one(".table-search input").rect["width"] > 120
+    assert page.one(".thread-head").rect["y"] == 0

@@ -2,11 +2,12 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Answer, Claim } from "../api/types";
 import { samePlace, openPlace } from "../reader/place";
-import { address, hrefTo } from "../routing";
+import { address, hrefTo, urlTo } from "../routing";
 import { Icon } from "../ui/icon";
 import { spoken, t } from "../words";
 import { blocksOf, holds, numbersOf, repeatedBy, type Block, type Inline } from "./blocks";
 import { CiteLink, placeOf, pointed } from "./cite";
+import { printing } from "./printing";
 import { type Turn } from "./conversation";
 import { FilterChips } from "./filter_chips";
 import { AnswerTable } from "./table";
@@ -134,7 +135,7 @@ function Inlines({ parts, answer, numbers }: { parts: Inline[]; answer: Answer; 
         }
         if (part.kind === "cite") {
           passed += 1;
-          if (!all && cites > MANY && passed > MANY) {
+          if (!all && !printing.value && cites > MANY && passed > MANY) {
             if (passed > MANY + 1) return null;
             return (
               <button type="button" class="cite more" onClick={() => setAll(true)} aria-label={t("cite.more", { n: cites - MANY })}>
@@ -161,7 +162,7 @@ const FEW = 4;
 function Sources({ answer, numbers }: { answer: Answer; numbers: number[] }) {
   const [all, setAll] = useState(false);
   const ordered = answer.citations.map((citation, index) => ({ citation, number: numbers[index]! })).sort((one, other) => one.number - other.number);
-  const seen = all ? ordered : ordered.slice(0, FEW);
+  const seen = all || printing.value ? ordered : ordered.slice(0, FEW);
   const place = address.value.place;
   return (
     <aside class="sources" aria-label={t("sources")}>
@@ -185,7 +186,8 @@ function Sources({ answer, numbers }: { answer: Answer; numbers: number[] }) {
                 {citation.page !== null && <span class="source-page">{t("page.short", { page: citation.page })}</span>}
               </span>
               {citation.title && citation.title !== citation.source_file && <span class="source-title">{citation.title}</span>}
-              <q>{citation.quote.replace(/\s+/g, " ").trim().slice(0, 220)}</q>
+              <q>{citation.quote.replace(/\s+/g, " ").trim().slice(0, printing.value ? undefined : 220)}</q>
+              {printing.value && <span class="source-link">{urlTo({ place: placeOf(citation) })}</span>}
             </a>
             {citation.remark && (
               <p class="remark">
@@ -236,7 +238,7 @@ const TELLING = new Set(["unknown", "not applied", "copies", "versions"]);
 function Notes({ answer }: { answer: Answer }) {
   if (!answer.notes.length) return null;
   return (
-    <details class="fold notes" open={answer.status !== "answered" || answer.notes.some((note) => TELLING.has(note.kind))}>
+    <details class="fold notes" open={printing.value || answer.status !== "answered" || answer.notes.some((note) => TELLING.has(note.kind))}>
       <summary>{t("count.notes", { n: answer.notes.length })}</summary>
       <ul>
         {answer.notes.map((note) => (

@@ -184,10 +184,11 @@ export function repeatedBy(answer: Answer, blocks: Block[]): Set<Block> {
     const cited = block.parts.flatMap((part) => (part.kind === "cite" ? [answer.citations[part.index]!.doc_id] : []));
     return cited.length > 0 && cited.every((id) => rows.has(id));
   });
-  if (items.length < 2 || (groups.length && !items.every((block) => block.claims.every(holds)))) return new Set();
+  if (items.length < 2) return new Set();
+  const said = groups.length ? items.filter((block) => block.claims.every(holds)) : items;
   const lead = blocks[blocks.indexOf(items[0]!) - 1];
   const leads = groups.length > 0 && lead?.kind === "paragraph" && plain(lead.parts).trimEnd().endsWith(":");
-  return new Set(leads ? [lead, ...items] : items);
+  return new Set(leads ? [lead, ...said] : said);
 }
 
 const HELD = new Set(["supported", "derived"]);

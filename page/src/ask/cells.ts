@@ -34,9 +34,10 @@ export function cellOf(value: unknown): Cell {
   return { kind: "text", text };
 }
 
-/** The kind of a whole column: that of all its cells that hold something, else text. */
+/** The kind of a whole column: that of all its cells that hold something, else text; an amount may lack its currency. */
 export function kindOf(cells: Cell[]): Cell["kind"] {
   const kinds = new Set(cells.map((cell) => cell.kind).filter((kind) => kind !== "empty"));
+  if (kinds.has("money")) kinds.delete("number");
   return kinds.size === 1 ? [...kinds][0]! : kinds.size ? "text" : "empty";
 }
 
@@ -44,7 +45,10 @@ export function kindOf(cells: Cell[]): Cell["kind"] {
 export function compare(one: Cell, other: Cell, down: boolean): number {
   if (one.kind === "empty" || other.kind === "empty") return Number(one.kind === "empty") - Number(other.kind === "empty");
   const turn = down ? -1 : 1;
-  if (one.kind === "money" && other.kind === "money") return one.currency.localeCompare(other.currency) || (one.value - other.value) * turn;
+  if (one.kind === "money" || other.kind === "money") {
+    const [own, its] = [one, other].map((cell) => (cell.kind === "money" ? cell.currency : ""));
+    if (own !== its) return own!.localeCompare(its!);
+  }
   if (one.kind === other.kind && "value" in one && "value" in other) return (one.value - other.value) * turn;
   return one.text.localeCompare(other.text, undefined, { numeric: true, sensitivity: "base" }) * turn;
 }
@@ -100,7 +104,8 @@ export function seriesOf(columns: string[], rows: Cell[][]): Series[] {
       });
     }
   }
-  return series;
+  // First what most groups have.
+  return series.sort((one, other) => other.labels.length - one.labels.length);
 }
 
 const MOST_MONTHS = 240;

@@ -1,7 +1,8 @@
 // Bars for groups, a line for time; drawn by Chart.js, loaded when the first chart is shown. The table beneath says the same in words.
 import type { ScriptableLineSegmentContext } from "chart.js";
 import { BarController, BarElement, CategoryScale, Chart as Drawn, LinearScale, LineController, LineElement, PointElement, Tooltip } from "chart.js";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { printing } from "./printing";
 import { theme } from "../settings/theme";
 import { language, t } from "../words";
 import type { Series } from "./cells";
@@ -17,7 +18,8 @@ export function Chart({ series }: { series: Series[] }) {
   const one = series[Math.min(at, series.length - 1)]!;
   const labels = one.line ? one.labels : one.labels.slice(0, MOST_BARS);
   const values = one.line ? one.values : one.values.slice(0, MOST_BARS);
-  useEffect(() => {
+  // At once: what is printed is drawn anew before the printer takes it.
+  useLayoutEffect(() => {
     const style = getComputedStyle(document.documentElement);
     const color = (name: string) => style.getPropertyValue(name).trim();
     const number = new Intl.NumberFormat(language.value, { maximumFractionDigits: 2 });
@@ -65,7 +67,7 @@ export function Chart({ series }: { series: Series[] }) {
       },
       options: {
         indexAxis: one.line ? "x" : "y",
-        animation: matchMedia("(prefers-reduced-motion: reduce)").matches ? false : { duration: 350 },
+        animation: printing.value || matchMedia("(prefers-reduced-motion: reduce)").matches ? false : { duration: 350 },
         maintainAspectRatio: false,
         responsive: true,
         plugins: { tooltip: { displayColors: false, callbacks: { title: (items) => labels[items[0]!.dataIndex] ?? "", label: (item) => `${number.format(Number(item.raw))} ${one.unit}`.trim() } } },
@@ -73,7 +75,7 @@ export function Chart({ series }: { series: Series[] }) {
       },
     });
     return () => drawn.destroy();
-  }, [one, theme.value, language.value]);
+  }, [one, theme.value, language.value, printing.value]);
   const height = one.line ? 260 : Math.max(120, labels.length * BAR + 40);
   return (
     <figure class="chart">

@@ -10,6 +10,7 @@ import { trying } from "../ui/parts";
 import { spoken, t } from "../words";
 import { cellOf, compare, currenciesOf, kindOf, seriesOf, type Cell } from "./cells";
 import { holds } from "./blocks";
+import { printing } from "./printing";
 import { CiteLink } from "./cite";
 import { writtenFilter } from "./conversation";
 import { VERDICTS } from "./verdicts";
@@ -59,7 +60,7 @@ export function AnswerTable({ answer, numbers, claims }: { answer: Answer; numbe
   const series = useMemo(() => (table.doc_ids.length ? [] : seriesOf(table.columns.map(spoken), rows.map((row) => row.cells))), [answer]);
   const [drawn, setDrawn] = useState(series.length > 0);
   const numbered = rows.some((row) => row.cited.length || row.uncited.length);
-  const shownRows = all ? seen : seen.slice(0, FIRST);
+  const shownRows = all || printing.value ? seen : seen.slice(0, FIRST);
 
   const file = (format: "csv" | "xlsx") =>
     trying(async () => {
@@ -94,17 +95,19 @@ export function AnswerTable({ answer, numbers, claims }: { answer: Answer; numbe
           </label>
         )}
         <span class="push" />
-        {series.length > 0 && (
-          <button type="button" class="plain small" aria-pressed={drawn} onClick={() => setDrawn(!drawn)}>
-            <Icon name={series[0]!.line ? "line" : "bars"} size={15} /> {t("table.chart")}
+        <span class="table-acts">
+          {series.length > 0 && (
+            <button type="button" class="plain small" aria-pressed={drawn} onClick={() => setDrawn(!drawn)}>
+              <Icon name={series[0]!.line ? "line" : "bars"} size={15} /> {t("table.chart")}
+            </button>
+          )}
+          <button type="button" class="plain small" onClick={() => file("csv")}>
+            <Icon name="download" size={15} /> CSV
           </button>
-        )}
-        <button type="button" class="plain small" onClick={() => file("csv")}>
-          <Icon name="download" size={15} /> CSV
-        </button>
-        <button type="button" class="plain small" onClick={() => file("xlsx")}>
-          <Icon name="download" size={15} /> Excel
-        </button>
+          <button type="button" class="plain small" onClick={() => file("xlsx")}>
+            <Icon name="download" size={15} /> Excel
+          </button>
+        </span>
       </div>
       {drawn && series.length > 0 && (
         <Suspense fallback={<div class="chart-wait" />}>
@@ -126,10 +129,15 @@ export function AnswerTable({ answer, numbers, claims }: { answer: Answer; numbe
                   class={kinds[at] === "money" || kinds[at] === "number" ? "number" : ""}
                   aria-sort={sort?.at === at ? (sort.down ? "descending" : "ascending") : "none"}
                 >
-                  <button type="button" onClick={() => setSort({ at, down: sort?.at === at ? !sort.down : false })}>
-                    {spoken(name)}
-                    <Icon name={sort?.at === at && sort.down ? "down" : "up"} size={13} />
-                  </button>
+                  {/* Browsers repeat the head on every printed page, but no button in it. */}
+                  {printing.value ? (
+                    spoken(name)
+                  ) : (
+                    <button type="button" onClick={() => setSort({ at, down: sort?.at === at ? !sort.down : false })}>
+                      {spoken(name)}
+                      <Icon name={sort?.at === at && sort.down ? "down" : "up"} size={13} />
+                    </button>
+                  )}
                 </th>
               ))}
             </tr>
@@ -202,10 +210,11 @@ function RowSources({ row, answer, numbers }: { row: Row; answer: Answer; number
       );
     }),
   ];
-  const hidden = all ? 0 : links.length - FEW;
+  const few = matchMedia("(max-width: 600px)").matches ? 1 : FEW;
+  const hidden = all || printing.value ? 0 : links.length - few;
   return (
     <>
-      {links.slice(0, hidden > 1 ? FEW : links.length)}
+      {links.slice(0, hidden > 1 ? few : links.length)}
       {hidden > 1 && (
         <button type="button" class="cite more" onClick={() => setAll(true)} aria-label={t("cite.more", { n: hidden })}>
           +{hidden}

@@ -3,14 +3,15 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { getJson } from "../api/client";
 import type { Example } from "../api/types";
 import { about, buckets } from "../library/buckets";
-import { hrefTo } from "../routing";
+import { urlTo } from "../routing";
 import { deleteThread, renameThread } from "../threads/list";
 import { Icon, type IconName } from "../ui/icon";
 import { copyText, Dialog, MenuButton, sure, trying } from "../ui/parts";
-import { t } from "../words";
+import { moment, t } from "../words";
 import { Composer } from "./composer";
 import { ask, draft, fresh, opening, thread, title, turns } from "./conversation";
 import { keepMarkdown } from "./export";
+import { printing } from "./printing";
 import { TurnView } from "./turn";
 
 export function AskView() {
@@ -45,12 +46,13 @@ function ThreadHead() {
   return (
     <header class="thread-head">
       <h1>{title.value}</h1>
+      {printing.value && <PrintHead />}
       {id && (
         <MenuButton
           label={t("thread.menu")}
           items={[
             { label: t("thread.rename"), icon: "pencil", act: () => setNaming(true) },
-            { label: t("thread.link"), icon: "link", act: () => copyText(new URL(hrefTo({ view: "ask", thread: id, place: null }), location.href).href) },
+            { label: t("thread.link"), icon: "link", act: () => copyText(urlTo({ view: "ask", thread: id, place: null })) },
             { label: t("thread.markdown"), icon: "download", act: keepMarkdown },
             { label: t("thread.print"), icon: "printer", act: () => window.print() },
             { label: t("thread.delete"), icon: "trash", danger: true, act: () => void removeThread(id, title.value) },
@@ -59,6 +61,15 @@ function ThreadHead() {
       )}
       {naming && id && <RenameDialog id={id} title={title.value} onClose={() => setNaming(false)} />}
     </header>
+  );
+}
+
+/** What a report says of itself: when it was made, and where it can be seen. */
+function PrintHead() {
+  return (
+    <p class="print-head">
+      Citegraph · {t("print.made", { moment: moment(new Date().toISOString()) })} · {urlTo({ place: null })}
+    </p>
   );
 }
 

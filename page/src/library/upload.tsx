@@ -1,6 +1,6 @@
 // Files and folders brought in by drag and drop: one after the other, each with its progress and what came of it.
 import { computed, signal } from "@preact/signals";
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { Problem, send, upload } from "../api/client";
 import type { Ingested } from "../api/types";
 import { openPlace } from "../reader/place";
@@ -8,7 +8,9 @@ import { hrefTo } from "../routing";
 import { Icon } from "../ui/icon";
 import { IconButton, tell } from "../ui/parts";
 import { spoken, t } from "../words";
+import { scope } from "../ask/conversation";
 import { about, buckets, documentsChanged } from "./buckets";
+import { held, over, type Dropped } from "./dropped";
 
 interface Item {
   id: number;
@@ -89,7 +91,7 @@ async function work(): Promise<void> {
   }
 }
 
-function add(files: { file: File; path: string }[], bucket: string, labels: string[]): void {
+function add(files: Dropped[], bucket: string, labels: string[]): void {
   const most = (about.value?.max_upload_mb ?? 50) * 1024 * 1024;
   const made = files
     // What systems leave behind in folders is no document.
@@ -102,51 +104,25 @@ function add(files: { file: File; path: string }[], bucket: string, labels: stri
   void work();
 }
 
-/** Return all files that were dropped, those in folders too. */
-async function dropped(transfer: DataTransfer): Promise<{ file: File; path: string }[]> {
-  const found: { file: File; path: string }[] = [];
-  const entries: FileSystemEntry[] = [];
-  // All at once: what was dropped is forgotten when the event is over.
-  for (const item of transfer.items) {
-    const entry = item.webkitGetAsEntry();
-    const file = entry ? null : item.getAsFile();
-    if (entry) entries.push(entry);
-    else if (file) found.push({ file, path: file.name });
-  }
-  const walk = async (entry: FileSystemEntry): Promise<void> => {
-    if (entry.isFile) {
-      const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
-      found.push({ file, path: entry.fullPath.replace(/^\//, "") });
-      return;
-    }
-    const reader = (entry as FileSystemDirectoryEntry).createReader();
-    for (;;) {
-      const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
-      if (!some.length) return;
-      for (const child of some) await walk(child);
-    }
-  };
-  for (const entry of entries) await walk(entry);
-  return found;
-}
+const focused = (select: HTMLSelectElement | null) => void (held.value.length && select?.focus());
 
+/** Where files are brought in; what was dropped without saying into which bucket waits until that is chosen. */
 export function UploadView({ bucket }: { bucket: string | null }) {
-  const [chosen, setChosen] = useState(bucket ?? "");
+  const [chosen, setChosen] = useState(bucket ?? scope.value.buckets[0] ?? "");
   const own = about.value?.labels ?? null;
   const [labels, setLabels] = useState(own?.length === 1 ? own[0]! : "");
-  const [over, setOver] = useState(false);
   const files = useRef<HTMLInputElement>(null);
   const folder = useRef<HTMLInputElement>(null);
   const target = bucket ?? chosen;
-  const take = (found: { file: File; path: string }[]) => {
-    if (!target) {
-      tell(t("upload.choose"), { bad: true });
-      return;
-    }
-    add(found, target, labels.split(",").map((label) => label.trim()).filter(Boolean));
+  const take = () => {
+    add(held.value, target, labels.split(",").map((label) => label.trim()).filter(Boolean));
+    held.value = [];
   };
+  useEffect(() => {
+    if (bucket && held.value.length) take();
+  }, [bucket, held.value]);
   const listed = (input: HTMLInputElement) => {
-    take([...(input.files ?? [])].map((file) => ({ file, path: file.webkitRelativePath || file.name })));
+    held.value = [...(input.files ?? [])].map((file) => ({ file, path: file.webkitRelativePath || file.name }));
     input.value = "";
   };
   return (
@@ -155,7 +131,7 @@ export function UploadView({ bucket }: { bucket: string | null }) {
         {bucket === null && (
           <label>
             {t("upload.bucket")}
-            <select id="upload-bucket" value={chosen} required onChange={(event) => setChosen(event.currentTarget.value)}>
+            <select id="upload-bucket" ref={focused} value={chosen} required onChange={(event) => setChosen(event.currentTarget.value)}>
               <option value="">{t("upload.which")}</option>
               {(buckets.value ?? []).map((one) => (
                 <option value={one.name}>{one.name}</option>
@@ -168,19 +144,18 @@ export function UploadView({ bucket }: { bucket: string | null }) {
           <input id="upload-labels" value={labels} placeholder={own ? own.join(", ") : t("upload.labelsHint")} onInput={(event) => setLabels(event.currentTarget.value)} />
         </label>
       </div>
-      <div
-        class={`drop ${over ? "over" : ""}`}
-        onDragOver={(event) => {
-          event.preventDefault();
-          setOver(true);
-        }}
-        onDragLeave={() => setOver(false)}
-        onDrop={async (event) => {
-          event.preventDefault();
-          setOver(false);
-          if (event.dataTransfer) take(await dropped(event.dataTransfer));
-        }}
-      >
+      {!bucket && held.value.length > 0 && (
+        <div class="row end held" role="status">
+          <p>{t("upload.held", { n: held.value.length, names: held.value.slice(0, 3).map((one) => one.path).join(", ") + (held.value.length > 3 ? ", …" : "") })}</p>
+          <button type="button" class="plain" onClick={() => (held.value = [])}>
+            {t("cancel")}
+          </button>
+          <button type="button" class="strong" id="upload-held" disabled={!target} onClick={take}>
+            {t("upload.add", { n: held.value.length })}
+          </button>
+        </div>
+      )}
+      <div class={`drop ${over.value ? "over" : ""}`}>
         <Icon name="upload" size={26} />
         <p>{t("upload.drop")}</p>
         <div class="row">
@@ -269,6 +244,7 @@ function Results() {
               {item.path}
               <span class="faint"> → {item.bucket}</span>
             </span>
+            {item.state === "waiting" && <IconButton icon="close" class="tiny" label={t("upload.skip", { name: item.path })} onClick={() => (items.value = items.value.filter((one) => one.id !== item.id))} />}
             <span class="upload-result">
               {item.state === "done" && item.result ? (
                 <>
@@ -296,7 +272,6 @@ function Results() {
                 <span class="faint">{item.problem || t(`upload.state.${item.state === "done" ? "reading" : item.state}`)}</span>
               )}
             </span>
-            {item.state === "waiting" && <IconButton icon="close" class="tiny" label={t("upload.skip", { name: item.path })} onClick={() => (items.value = items.value.filter((one) => one.id !== item.id))} />}
           </li>
         ))}
       </ul>

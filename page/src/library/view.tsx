@@ -6,6 +6,7 @@ import { Icon } from "../ui/icon";
 import { t } from "../words";
 import { about, buckets, listBuckets } from "./buckets";
 import { DocumentsView } from "./documents";
+import { held } from "./dropped";
 import { ReviewView } from "./review";
 import { UploadView } from "./upload";
 
@@ -32,7 +33,7 @@ function AllBuckets() {
           </button>
         )}
       </header>
-      {(adding || (total === 0 && about.value?.may_write)) && <UploadView bucket={null} />}
+      {(adding || held.value.length > 0 || (total === 0 && about.value?.may_write)) && <UploadView bucket={null} />}
       <ul class="bucket-cards">
         {(buckets.value ?? []).map((bucket) => (
           <li>

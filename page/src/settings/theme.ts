@@ -1,4 +1,5 @@
-import { signal } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
+import { printing } from "../ask/printing";
 
 export type Theme = "system" | "light" | "dark";
 const KEPT = "citegraph-theme";
@@ -8,8 +9,10 @@ export const theme = signal<Theme>(wanted === "light" || wanted === "dark" ? wan
 export function wear(chosen: Theme): void {
   theme.value = chosen;
   localStorage.setItem(KEPT, chosen);
-  if (chosen === "system") delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = chosen;
 }
 
-wear(theme.value);
+effect(() => {
+  const worn = printing.value ? "light" : theme.value;
+  if (worn === "system") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = worn;
+});

@@ -5,16 +5,19 @@ import { useEffect, useState } from "preact/hooks";
 import { keyAsked, keepKey } from "../api/client";
 import { openThread, stop, thread, title, turns } from "../ask/conversation";
 import { AskView } from "../ask/view";
-import { learnAbout, listBuckets } from "../library/buckets";
+import { about, learnAbout, listBuckets } from "../library/buckets";
+import { held, over, watchDrops } from "../library/dropped";
 import { closePlace } from "../reader/place";
-import { address } from "../routing";
+import { address, go } from "../routing";
 import { SettingsView } from "../settings/view";
 import { listThreads } from "../threads/list";
+import { Icon } from "../ui/icon";
 import { Dialog, IconButton, Tidings, trying } from "../ui/parts";
 import { t } from "../words";
 import { Side } from "./side";
 
 const LibraryView = lazy(() => import("../library/view").then((found) => found.LibraryView));
+const UploadView = lazy(() => import("../library/upload").then((found) => found.UploadView));
 const Reader = lazy(() => import("../reader/reader").then((found) => found.Reader));
 
 function Brand() {
@@ -32,6 +35,7 @@ function Brand() {
 
 export function App() {
   const [menu, setMenu] = useState(false);
+  const [adding, setAdding] = useState(false);
   const { view, place } = address.value;
   useEffect(() => {
     void trying(async () => {
@@ -49,7 +53,24 @@ export function App() {
       }
     });
   }, []);
+  useEffect(
+    () =>
+      watchDrops(
+        () => about.value?.may_write ?? false,
+        () => {
+          // Where there is a conversation it stays in view.
+          const { view: seen, bucket, tab } = address.value;
+          if (seen !== "library") setAdding(true);
+          else if (bucket && tab !== "upload") go({ tab: "upload", place: null });
+        },
+      ),
+    [],
+  );
   useEffect(() => setMenu(false), [address.value]);
+  const closeAdding = () => {
+    setAdding(false);
+    held.value = [];
+  };
   const named = view === "ask" ? title.value : view === "library" ? (address.value.bucket ?? t("library")) : t("settings");
   useEffect(() => {
     document.title = named ? `${named} · Citegraph` : "Citegraph";
@@ -94,6 +115,27 @@ export function App() {
         </Suspense>
       )}
       <Tidings />
+      {over.value && (
+        <div class="drop-veil" aria-hidden="true">
+          <p>
+            <Icon name="upload" size={26} /> {view === "library" && address.value.bucket ? t("drop.into", { bucket: address.value.bucket }) : t("drop.here")}
+          </p>
+        </div>
+      )}
+      {adding && (
+        <Dialog id="upload-dialog" title={t("upload")} onClose={closeAdding}>
+          <Suspense fallback={<p class="faint wait">{t("opening")}</p>}>
+            <UploadView bucket={null} />
+          </Suspense>
+          {!held.value.length && (
+            <div class="row end">
+              <button type="button" class="plain" onClick={closeAdding}>
+                {t("close")}
+              </button>
+            </div>
+          )}
+        </Dialog>
+      )}
       {keyAsked.value !== null && <KeyDialog problem={keyAsked.value} />}
     </div>
   );

@@ -2,7 +2,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { fresh, thread } from "../ask/conversation";
 import { removeThread, RenameDialog } from "../ask/view";
-import { address, hrefTo } from "../routing";
+import { address, hrefTo, urlTo } from "../routing";
 import { listThreads, search, threads, total } from "../threads/list";
 import type { Thread } from "../api/types";
 import { Icon } from "../ui/icon";
@@ -68,7 +68,7 @@ export function Side({ onGone }: { onGone: () => void }) {
                         {
                           label: t("thread.link"),
                           icon: "link",
-                          act: () => copyText(new URL(hrefTo({ view: "ask", thread: item.thread_id, place: null, bucket: null, tab: null }), location.href).href),
+                          act: () => copyText(urlTo({ view: "ask", thread: item.thread_id, place: null, bucket: null, tab: null })),
                         },
                         { label: t("thread.delete"), icon: "trash", danger: true, act: () => void removeThread(item.thread_id, item.title) },
                       ]}

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from citegraph.answer.cited_spans import CITED_INPUTS
+from citegraph.answer.set_statements import shared_out
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
 from citegraph.question.groups import top_group
@@ -45,3 +47,11 @@ SUM = {"function": "sum", "field": "total", "group_by": ["vendor"]}
 )
 def test_a_question_for_the_most_names_a_group(question: str, made: dict[str, Any] | None) -> None:
     assert top_group(BILLS, question) == made
+
+
+def test_each_group_keeps_citations_where_all_documents_are_more_than_an_answer_cites() -> None:
+    held_by = [[f"{group}-{number}" for number in range(size)] for group, size in enumerate((70, 3, 90, 41))]
+    few = shared_out(held_by)
+    assert [len(cited) for cited in few] == [32, 3, 32, 32]
+    assert sum(map(len, few)) <= CITED_INPUTS
+    assert shared_out(held_by[:2]) == held_by[:2], "what fits is cited whole"

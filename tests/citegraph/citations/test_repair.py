@@ -207,6 +207,11 @@ def test_a_short_last_line_of_a_page_ends_a_sentence_and_a_long_one_goes_on() ->
     assert sentences("its boom\n\fcarries 9 kg.") == ["its boom\n\fcarries 9 kg."]
     row = "Test voltage (1 minute, R.H. = 60 %)    1200 V"
     assert sentences(f"{row}\nAll values at 25 °C.") == [row, "All values at 25 °C."]
+    assert sentences("N.O.P. (NORTH) LTD: 4 boats.") == ["N.O.P. (NORTH) LTD: 4 boats."]
+    assert sentences("It was built for the N.O.P. The boom came later.") == [
+        "It was built for the N.O.P.",
+        "The boom came later.",
+    ]
 
 
 def test_a_citation_stays_whose_document_is_named_by_its_date() -> None:
