@@ -147,8 +147,11 @@ def line_end(text: str, at: int) -> int:
 def value_spans(corpus: Corpus, bucket: Bucket, field: str, values: Values) -> list[CitedSpan]:
     """Return the cited span of each input value, at most `CITED_INPUTS`."""
     cited = []
-    for doc_id, value in list(values.items())[:CITED_INPUTS]:
-        document = corpus.documents.get(doc_id)
+    chosen = list(values.items())[:CITED_INPUTS]
+    documents = corpus.documents.all_of(doc_id for doc_id, _ in chosen)
+    corpus.annotations.sources_of(bucket.name, list(documents))  # kept for `cite_values`
+    for doc_id, value in chosen:
+        document = documents.get(doc_id)
         if document is not None:
             cited.append(cite_values(corpus, bucket, document, {field: value}))
     return cited
