@@ -64,7 +64,8 @@ def _is_form(said: str, word: str) -> bool:
 def find_phrase(text: str, phrase: str) -> list[tuple[int, int]]:
     """Return the character spans of `phrase` in `text`, whole words, other forms of the last word included."""
     first, last = _ends(phrase)
-    if first not in text.lower():
+    # All forms of a word begin as it does.
+    if first not in text.lower() or bare(last)[:2] not in bare(text):
         return []
     return [
         match.span() for match in _pattern(phrase).finditer(text) if _is_form(match["last"].lower(), last)

@@ -38,6 +38,8 @@ from citegraph.question.phrases import find_phrase
         ("invoices due in May", "du", []),
         ("in any case", "CAS", []),
         ("released", "lease", []),
+        ("LES PÉNALITÉS DUES", "pénalité", ["PÉNALITÉS"]),
+        ("zwei Äpfel", "Apfel", ["Äpfel"]),
         ("C++ (v2.0)", "v2.0", ["v2.0"]),
     ],
 )
