@@ -4,6 +4,7 @@ import pytest
 
 from citegraph.corpus.linking.linker import ValueLinker, is_contraction
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
+from citegraph.corpus.records.database import keeping
 from citegraph.corpus.schema.bucket import load_buckets
 from citegraph.language.names import parse_name, tokens
 
@@ -169,6 +170,18 @@ def test_countries_are_linked_to_codes_with_their_count(linker):
 def test_identifiers_are_linked_whole(linker):
     (link,) = linker.find_mentions("invoices", "status of rx-2020/17?", fields=["invoice_number"])
     assert (link.values, link.how, link.score) == (("RX-2020/17",), "folded", 1.0)
+
+
+def test_within_a_run_a_question_is_looked_through_once(linker):
+    asked = "bills of Wexcombe Tannery"
+    with keeping({}):
+        assert linker.find_mentions("invoices", asked) == []
+        linker.find_mentions("invoices", asked).append("changed by who asked")
+        linker.store.put("invoices", [("w1", {"vendor_name": "Wexcombe Tannery"})])
+        assert linker.mentions_in(["generic", "invoices"], asked) == {"generic": [], "invoices": []}
+    (found,) = linker.find_mentions("invoices", asked)
+    assert found.values == ("Wexcombe Tannery",)
+    linker.store.delete("invoices", ["w1"])
 
 
 def test_changed_values_are_seen(linker):
