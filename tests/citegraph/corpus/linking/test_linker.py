@@ -3,6 +3,7 @@
 import pytest
 
 from citegraph.corpus.linking.linker import ValueLinker, is_contraction
+from citegraph.corpus.linking.name_search import Lexicon
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
 from citegraph.corpus.records.database import keeping
 from citegraph.corpus.schema.bucket import load_buckets
@@ -189,6 +190,15 @@ def test_changed_values_are_seen(linker):
     assert linked(linker, "datasheets", "is the zylovent 900 toxic", "product")
     linker.store.delete("datasheets", ["s1"])
     assert not linked(linker, "datasheets", "is the zylovent 900 toxic", "product")
+
+
+def test_names_of_the_same_words_weigh_the_same_in_any_order():
+    words = "Alder Brook Cinder Dale Ember Forge Gable Harbour".split()
+    names = [" ".join(words[place:] + words[:place]) for place in range(len(words))]
+    filler = [f"{word} {number}x" for number, word in enumerate(words[:5])]
+    rows = [("vendor_name", name, name.lower(), 1) for name in (*names, *filler)]
+    entries = Lexicon(load_buckets()["invoices"], rows).entries
+    assert len({entry.mass for entry in entries[: len(names)]}) == 1
 
 
 def test_a_mention_is_linked_as_a_whole(linker):
