@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 BOUND = 120
 """Modules that a question may not reach; 172 when it was first counted. Raise it only with a reason in the commit."""
 STATEMENTS = 25
-"""SQL statements that a question may make; the 60 of a first look over 2,965 documents made 84 in the mean, now 20."""
+"""SQL statements that a question may make; the 60 of a first look over 2,965 documents made 82 in the mean, now 18."""
 FIRST = "When was invoice CBC-10904 of Cobaltine issued?"
 ASKED = {
     "What is the total of Halbrecht invoice RE-2024-0458?": "5,854.80",
