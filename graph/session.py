@@ -33,7 +33,7 @@ from citegraph.run.state import Json, Update
 from graph.build import build
 from graph.langsmith import settle
 from graph.loop import build_loop
-from graph.watch import RunSpan, observe, run_span
+from graph.watch import KEPT, RunSpan, observe, run_span
 
 OnEvent = Callable[[Event], None]
 BROKEN = "The run broke off."
@@ -299,7 +299,7 @@ class Session:
     def _parts(self, run: _Run, span: RunSpan) -> Any:
         """Return LangGraph's stream of (mode, part) of one run."""
         config = _config(run.thread_id) | {"recursion_limit": self._limit(run.context)}
-        config["configurable"] |= span.config()
+        config["configurable"] |= span.config() | {KEPT: {}}
         config["metadata"] = {"run_id": span.run_id}
         # The trace has the run's own id: what a reader says of the answer later is attached by it.
         config["run_id"] = uuid.UUID(span.run_id)

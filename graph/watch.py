@@ -19,6 +19,7 @@ from langgraph.config import get_config
 from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
+from citegraph.corpus.records.database import keeping
 from citegraph.errors import BadInput
 from citegraph.llm.budget import tracer
 from citegraph.run.context import Context
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 PARENT = "__citegraph_traceparent"
 """Key of the run's span in `configurable`; LangGraph keeps keys that begin so out of checkpoints and traces."""
+
+KEPT = "__citegraph_kept"
+"""Key of what the run has read (`citegraph.corpus.records.database.keeping`) there; a run without keeps it a step long."""
 
 
 def export(settings: Settings) -> None:
@@ -181,7 +185,8 @@ class Watched:
         config = get_config()
         context = (runtime.context or Context()).in_mode(self.mode)
         watch = Stopwatch(self.step) if self.timed else None
-        with step_span(self.step, state, config) as span:
+        kept = config.get("configurable", {}).get(KEPT)
+        with step_span(self.step, state, config) as span, keeping({} if kept is None else kept):
             began = time.perf_counter()
             update: Update = await self.node(state, runtime.override(context=context))
             if watch is not None:

@@ -256,8 +256,7 @@ def set_is_named(corpus: Corpus, state: State, names: Sequence[str], today: date
 
 def filled(corpus: Corpus, names: list[str]) -> list[str]:
     """Return the buckets that hold documents which the asking principal may see, all of them when none does; blocking."""
-    held = [name for name in names if corpus.documents.count(name) or corpus.annotations.count(name)]
-    return held or names
+    return corpus.filled(names) or names
 
 
 def holds_filters(bucket: Bucket, context: Context) -> bool:

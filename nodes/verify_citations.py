@@ -286,8 +286,8 @@ def gather_evidence(
     own = [*draft.get("cited", []), *draft.get("found", [])]
     spans = [(item["doc"], item["start"], item["end"]) for item in own]
     spans += [(chunk.doc_id, chunk.start, chunk.end) for chunk in chunks.values()]
-    read = {doc_id: corpus.documents.get(doc_id) for doc_id in dict.fromkeys(span[0] for span in spans)}
-    documents = {doc_id: document for doc_id, document in read.items() if document}
+    read = corpus.documents.all_of(span[0] for span in spans)
+    documents = {doc_id: read[doc_id] for doc_id, _, _ in spans if doc_id in read}
     values = known_values(corpus, list(documents.values()))
     evidence: dict[tuple[str, int, int], Evidence] = {}
     for place, (doc_id, start, end) in enumerate(spans):

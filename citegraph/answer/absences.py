@@ -29,8 +29,9 @@ def looked_up(corpus: Corpus, draft: Draft, doc_ids: Iterable[str], question: st
     """
     marked = draft.get("absent", [])
     known = {item["claim"] for item in marked}
-    read = {doc_id: corpus.documents.get(doc_id) for doc_id in dict.fromkeys(doc_ids)}
-    documents = {doc_id: document for doc_id, document in read.items() if document}
+    doc_ids = list(dict.fromkeys(doc_ids))
+    read = corpus.documents.all_of(doc_ids)
+    documents = {doc_id: read[doc_id] for doc_id in doc_ids if doc_id in read}
     unmarked = [
         Absence(claim=said.text, asked="", docs=list(said.markers))
         for said in split_statements(draft["text"], documents)

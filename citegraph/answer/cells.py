@@ -70,8 +70,10 @@ def cited_values(
 ) -> list[CitedSpan]:
     """Return one cited span per row: where a value of the row stands in the document, else the document's head."""
     cited = []
+    documents = corpus.documents.all_of(row["doc_id"] for row in rows)
+    corpus.annotations.sources_of(bucket.name, list(documents))  # kept for `cite_values`
     for row in rows:
-        document = corpus.documents.get(row["doc_id"])
+        document = documents.get(row["doc_id"])
         if document is not None:
             cited.append(
                 cite_values(

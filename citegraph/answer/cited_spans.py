@@ -9,9 +9,8 @@ from citegraph.answer.extracts import locate
 from citegraph.citations.report_types import Claim
 from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import Document, page_at
-from citegraph.corpus.schema.field import Field
 from citegraph.language.amounts import Money, number_text
-from citegraph.question.phrases import find_phrase
+from citegraph.question.phrases import said_in
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import CitedSpan, Values
 
@@ -59,17 +58,16 @@ def cite_values(corpus: Corpus, bucket: Bucket, document: Document, values: Valu
 def _label_of(bucket: Bucket, name: str, line: str) -> int:
     """Return how well a line is labelled with a field: 3 with it alone, 2 beside another, 1 with none, 0 with another's."""
     field = bucket.field(name)
-    own = _longest_word(field, line)
-    other = max((_longest_word(item, line) for item in bucket.fields if item is not field), default=0)
+    words = {item.name: (item.name.replace("_", " "), *item.words) for item in bucket.fields}
+    said = said_in(line, {word for own in words.values() for word in own})
+    longest = {
+        name: max((len(word) for word in own if word in said), default=0) for name, own in words.items()
+    }
+    own = longest.pop(field.name) if field else 0
+    other = max(longest.values(), default=0)
     if own:
         return 3 if not other else 2 if own >= other else 0
     return 0 if other else 1
-
-
-def _longest_word(field: Field | None, line: str) -> int:
-    """Return the length of the longest of a field's words that a line has, 0 for none."""
-    words = (field.name.replace("_", " "), *field.words) if field else ()
-    return max((len(word) for word in words if find_phrase(line, word)), default=0)
 
 
 def with_own_value(claim: Claim, cited: Sequence[CitedSpan], documents: Mapping[str, Document]) -> Claim:
@@ -147,8 +145,11 @@ def line_end(text: str, at: int) -> int:
 def value_spans(corpus: Corpus, bucket: Bucket, field: str, values: Values) -> list[CitedSpan]:
     """Return the cited span of each input value, at most `CITED_INPUTS`."""
     cited = []
-    for doc_id, value in list(values.items())[:CITED_INPUTS]:
-        document = corpus.documents.get(doc_id)
+    chosen = list(values.items())[:CITED_INPUTS]
+    documents = corpus.documents.all_of(doc_id for doc_id, _ in chosen)
+    corpus.annotations.sources_of(bucket.name, list(documents))  # kept for `cite_values`
+    for doc_id, value in chosen:
+        document = documents.get(doc_id)
         if document is not None:
             cited.append(cite_values(corpus, bucket, document, {field: value}))
     return cited

@@ -87,8 +87,9 @@ def add_conflicts(corpus: Corpus, plan: Plan, question: str, draft: Draft, chunk
     spans = [(item["doc"], item["start"], item["end"]) for item in draft["cited"]]
     spans += [(chunk.doc_id, chunk.start, chunk.end) for chunk in chunks]
     rivals: dict[str, Line] = {}
+    documents = corpus.documents.all_of(doc_id for doc_id, _, _ in spans)
     for doc_id, start, end in spans:
-        other = corpus.documents.get(doc_id)
+        other = documents.get(doc_id)
         if other is None or doc_id == subject.document.doc_id or doc_id in rivals:
             continue
         first = rival_line(corpus, subject, other, (start, end))

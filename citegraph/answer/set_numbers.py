@@ -66,7 +66,8 @@ def inputs_of(
     names = [*field.split(MINUS), *bucket.deduct]
     rows: Sequence[Mapping[str, Any]]
     if only:
-        rows = [{"doc_id": doc_id, **(corpus.annotations.get(doc_id, bucket.name) or {})} for doc_id in only]
+        values = corpus.annotations.values_of(bucket.name, only)
+        rows = [{"doc_id": doc_id, **values.get(doc_id, {})} for doc_id in only]
     else:
         rows = list(corpus.annotations.rows(bucket.name, filters, names, [], INPUTS))
     return {

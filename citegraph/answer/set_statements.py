@@ -263,7 +263,8 @@ def set_rows(
     only = decision.get("targets") or plan.get("only")
     if not only:
         return list(corpus.annotations.rows(name, filters, list(columns), list(order), limit))
-    rows = [{"doc_id": doc_id, **(corpus.annotations.get(doc_id, name) or {})} for doc_id in only]
+    values = corpus.annotations.values_of(name, only)
+    rows = [{"doc_id": doc_id, **values.get(doc_id, {})} for doc_id in only]
     for field in reversed(order):
         key = field.removeprefix("-")
         rows.sort(

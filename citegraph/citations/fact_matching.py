@@ -197,7 +197,7 @@ def numbers_agree(claim: Fact, source: Fact, around: str, *, about: bool = False
         if _scaled_by_note(mine, source, around):
             return True
         bare = claim.dimension.startswith("money") and not claim.scaled and _whole(source)
-        return _equal(mine, source.amounts, same_print) and not (bare and amounts.SCALE_NOTE.search(around))
+        return _equal(mine, source.amounts, same_print) and not (bare and _noted_scales(around))
     if source.dimension and not claim.dimension:
         if claim.noun and (source.dimension.startswith("money") or claim.noun not in content_stems(around)):
             return False
@@ -218,12 +218,16 @@ def _scaled_by_note(mine: tuple[Decimal, ...], source: Fact, around: str) -> boo
     """Tell whether the source is a bare number of a table "in millions" that gives the claimed amount."""
     if source.scaled or not mine or not source.amounts:
         return False
-    for note in amounts.SCALE_NOTE.finditer(around):
-        word = note[1].casefold()
-        power = 3 if word in listed("statements", "thousands") else amounts.scale(word, True) or 0
-        if mine[0] == source.amounts[0] * Decimal(10) ** power:
-            return True
-    return False
+    return any(mine[0] == source.amounts[0] * Decimal(10) ** power for power in _noted_scales(around))
+
+
+@lru_cache(maxsize=64)
+def _noted_scales(around: str) -> tuple[int, ...]:
+    """Return the powers of ten that the notes of a text name: "in millions"."""
+    said = [note[1].casefold() for note in amounts.SCALE_NOTE.finditer(around)]
+    return tuple(
+        3 if word in listed("statements", "thousands") else amounts.scale(word, True) or 0 for word in said
+    )
 
 
 def facts_agree(claim: Fact, source: Fact, around: str, *, about: bool = False) -> bool:

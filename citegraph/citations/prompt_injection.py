@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from citegraph.citations.report_types import Evidence, Report
 from citegraph.encoder.multilingual import speak_to_program
 from citegraph.language.claim_tokens import content_stems, sentence_spans
+from citegraph.language.terms import NOT_ASCII
 from citegraph.language.word_tables import alternation, table
 
 # Cyrillic and Greek letters that look like Latin ones (Unicode TR 39 calls them confusable).
@@ -25,14 +26,16 @@ _LEET = str.maketrans("0134578@$", "oieasTBas".lower())
 _LEET_WORD = re.compile(r"(?<![^\W_])(?=[a-z@$\d]*[a-z])(?=[a-z@$]*\d[a-z@$\d]*)[a-z@$\d]{5,}(?![^\W_])")
 _APART = re.compile(r"(?<!\w)[^\W\d_](?:[ ._*-]{1,3}[^\W\d_](?!\w)){5,}")
 _LATIN_BESIDE = re.compile(r"[a-zA-Z]")
+_FOREIGN_WORD = re.compile(r"(?<!\w)[a-zA-Z0-9_]*+[^\W\x00-\x7f]\w*")
+"""A word with a letter beyond ASCII."""
 
 
 def undisguised(text: str) -> tuple[str, list[int] | None]:
     """Return a text without disguises, and the offset in the given text of each of its characters (None: the same)."""
     plain = text
     if not text.isascii():
-        plain = "".join(_composed(char) for char in text)
-        plain = re.sub(r"\w+", lambda word: _latin(word[0]), plain)
+        plain = NOT_ASCII.sub(lambda run: "".join(map(_composed, run[0])), text)
+        plain = _FOREIGN_WORD.sub(lambda word: _latin(word[0]), plain)
     plain = _LEET_WORD.sub(lambda word: word[0].translate(_LEET), plain)
     runs = list(_APART.finditer(plain))
     if not runs:
@@ -50,6 +53,7 @@ def undisguised(text: str) -> tuple[str, list[int] | None]:
     return "".join(pieces), [*offsets, len(plain)]
 
 
+@lru_cache(maxsize=4096)
 def _composed(char: str) -> str:
     """Return the plain form of a character where that is one character too, so that offsets stay."""
     plain = unicodedata.normalize("NFKC", char)

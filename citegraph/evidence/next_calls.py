@@ -249,7 +249,7 @@ def enough(reason: str, **more: Any) -> Decision:
 def vacant(corpus: Corpus, plan: Plan) -> bool:
     """Tell whether the buckets hold nothing that the asking principal may see."""
     corpus = corpus_of(corpus, plan)
-    return not any(corpus.documents.count(name) or corpus.annotations.count(name) for name in plan["buckets"])
+    return not corpus.filled(plan["buckets"])
 
 
 def nothing_there(plan: Plan) -> Decision:

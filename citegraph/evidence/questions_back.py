@@ -172,8 +172,9 @@ def ambiguous_question(corpus: Corpus, plan: Plan, tied: Sequence[Candidate]) ->
     bucket = corpus.buckets[tied[0].bucket]
     telling = telling_fields(bucket, tied)
     options: list[OfferedOption] = []
+    documents = corpus.documents.all_of(candidate.doc_id for candidate in tied)
     for number, candidate in enumerate(tied, 1):
-        document = corpus.documents.get(candidate.doc_id)
+        document = documents.get(candidate.doc_id)
         label = candidate.title or (document.title if document else "") or candidate.doc_id
         values = dict.fromkeys(candidate.value(name) for name in telling)
         details = [value for value in values if value and value not in label]
@@ -196,9 +197,10 @@ def which_document(corpus: Corpus, plan: Plan, pairs: Sequence[tuple[str, str]])
     corpus = corpus_of(corpus, plan)
     bucket = pairs[0][1] if pairs else ""
     tied = []
+    held = corpus.annotations.values_of(bucket, [doc_id for doc_id, name in pairs if name == bucket])
     for doc_id, name in pairs:
-        values = corpus.annotations.get(doc_id, name) or {}
         if name == bucket:
+            values = held.get(doc_id, {})
             tied.append(Candidate(doc_id, name, 0.0, corpus.buckets[name].title(values), values))
     if bucket not in plan["per_bucket"]:
         plan = plan | {"per_bucket": {**plan["per_bucket"], bucket: {"filters": []}}}

@@ -104,7 +104,8 @@ def pieces(
         for doc_id, own in by_document.items()
     }
     order = list(by_document)
-    whole = {doc_id: corpus.documents.get(doc_id) for doc_id in order}
+    read = corpus.documents.all_of(order)
+    whole = {doc_id: read.get(doc_id) for doc_id in order}
     made: list[Piece] = []
     for group, spans in sorted(
         zip(groups, parts, strict=True),
@@ -153,8 +154,10 @@ def of_asked_codes(corpus: Corpus, decomposition: Decomposed, evidence: list[Ref
     if not codes or not decomposition.get("by") or leads_on(decomposition):
         return evidence
     held: dict[str, set[str]] = {}
-    for doc_id in dict.fromkeys(item["doc"] for item in evidence):
-        document = corpus.documents.get(doc_id)
+    doc_ids = list(dict.fromkeys(item["doc"] for item in evidence))
+    documents = corpus.documents.all_of(doc_ids)
+    for doc_id in doc_ids:
+        document = documents.get(doc_id)
         values = corpus.annotations.get(doc_id, document.bucket) if document else None
         said = [document.source_file, document.title, document.text] if document else []
         text = _run(" ".join([*said, *map(show, (values or {}).values())]))

@@ -134,13 +134,14 @@ def find_spelled(text: str, language: str = "") -> list[Spelled]:
         language: the only one that is read; empty: those of the text.
     """
     words = list(_WORD.finditer(text))
-    if not any(_may_begin(word[0].lower()) for word in words):
+    begins = [_may_begin(word[0].lower()) for word in words]
+    if not any(begins):
         return []
     languages = (language,) if language else _languages(text)
     found: list[Spelled] = []
     at = 0
     while at < len(words):
-        value, last = _longest(text, words, at, languages)
+        value, last = _longest(text, words, at, languages) if begins[at] else (None, at)
         if value is None:
             at += 1
             continue

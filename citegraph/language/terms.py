@@ -14,18 +14,31 @@ WORD = re.compile(r"[^\W_]+", re.UNICODE)
 LANGUAGES = {"en": "english", "de": "german", "fr": "french", "es": "spanish", "it": "italian", "nl": "dutch"}
 
 
+NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+_KEPT = 4096
+"""Characters up to which the bare form of a text is kept: a line or a passage, which is compared with many words."""
+
+
 def bare(text: str) -> str:
     """Return `text` case-folded and without accents and ligatures, for comparing, never for showing."""
-    return text.lower() if text.isascii() else _bare(text)
+    if text.isascii():
+        return text.lower()
+    return _kept_bare(text) if len(text) <= _KEPT else _bare(text)
 
 
-@lru_cache(maxsize=1024)
 def _bare(text: str) -> str:
     folded = text.casefold()
     if folded.isascii():
         return folded
     decomposed = unicodedata.normalize("NFKD", folded)
-    return "".join(char for char in decomposed if not unicodedata.combining(char)).replace("’", "'")
+    return NOT_ASCII.sub(_without_marks, decomposed).replace("’", "'")
+
+
+_kept_bare = lru_cache(maxsize=1024)(_bare)
+
+
+def _without_marks(run: re.Match[str]) -> str:
+    return "".join(char for char in run[0] if not unicodedata.combining(char))
 
 
 def bare_with_places(text: str) -> tuple[str, Sequence[int]]:
@@ -111,7 +124,7 @@ def stem(word: str, language: str = "en") -> str:
 
 def stems(text: str, language: str = "en") -> set[str]:
     """Return the stems of the words of `text`."""
-    return {stem(word, language) for word in words(text)}
+    return {stem(word, language) for word in set(words(text))}
 
 
 def fold(text: str) -> str:

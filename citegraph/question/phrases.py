@@ -8,7 +8,6 @@ from functools import cache, lru_cache
 from rapidfuzz.distance import OSA
 
 from citegraph.corpus.schema.bucket import Bucket
-from citegraph.corpus.schema.field import Field
 from citegraph.encoder.multilingual import SAID, Slot, tag_question
 from citegraph.encoder.pieces import is_one_piece
 from citegraph.language import terms
@@ -20,7 +19,7 @@ from citegraph.question import cues
 @lru_cache(maxsize=16384)
 def _pattern(phrase: str) -> re.Pattern[str]:
     """Return the pattern of a phrase; which forms of its words are meant, the last one and long ones, is left to `same_noun`."""
-    *first, last = _parts(phrase)
+    *first, last = _parts(phrase)[0]
     before = [_begun(word) if _bends(word) else re.escape(word) for word in first]
     end = _begun(last) if last.isalpha() else re.escape(last)
     body = rf"{CLITIC}[-\s]+".join(f"({word})" for word in [*before, end])
@@ -51,9 +50,10 @@ UMLAUTS = {"a": "ä", "o": "ö", "u": "ü"}
 
 
 @lru_cache(maxsize=16384)
-def _parts(phrase: str) -> tuple[str, ...]:
-    """Return the words of a phrase, in small letters."""
-    return tuple(re.split(r"[\s\-]+", phrase.strip().lower()))
+def _parts(phrase: str) -> tuple[tuple[str, ...], str, str]:
+    """Return the words of a phrase, in small letters, and how all forms of the first of several and of the last one begin."""
+    words = tuple(re.split(r"[\s\-]+", phrase.strip().lower()))
+    return words, words[0][: terms.SHORT] if len(words) > 1 else "", bare(words[-1])[:2]
 
 
 @lru_cache(maxsize=16_384)
@@ -63,14 +63,24 @@ def _is_form(said: str, word: str) -> bool:
 
 def find_phrase(text: str, phrase: str) -> list[tuple[int, int]]:
     """Return the character spans of `phrase` in `text`, whole words, in whatever form."""
-    parts = _parts(phrase)
-    if len(parts) > 1 and parts[0][: terms.SHORT] not in text.lower():
+    parts, first, last = _parts(phrase)
+    if first not in text.lower() or last not in bare(text):
         return []
     return [
         match.span()
         for match in _pattern(phrase).finditer(text)
         if all(_is_form(said.lower(), word) for said, word in zip(match.groups(), parts, strict=True))
     ]
+
+
+def said_in(text: str, phrases: Iterable[str]) -> set[str]:
+    """Return those of many phrases that `find_phrase` finds in a text."""
+    begins = {word[:2] for word in re.findall(r"\w+", bare(text))}
+    return {
+        phrase
+        for phrase in phrases
+        if ((begin := _parts(phrase)[2]) in begins or not begin.isalnum()) and find_phrase(text, phrase)
+    }
 
 
 def is_written(word: str, other: str) -> bool:
@@ -89,13 +99,13 @@ ENDING = 4
 def document_words(bucket: Bucket) -> tuple[str, ...]:
     """Return the words for a bucket's documents: its nouns, and the declared kinds of them ("Lizenzvertrag")."""
     kinds = (item for item in bucket.fields if item.type == "keyword" and "type" in item.name)
-    forms = (form for item in kinds if _is_of_documents(item, bucket) for form in item.canonical)
-    return (*bucket.nouns, *forms)
+    return _nouns_and_kinds(bucket.nouns, tuple(tuple(item.canonical) for item in kinds))
 
 
-def _is_of_documents(declared: Field, bucket: Bucket) -> bool:
-    """Tell whether a field's values are kinds of the bucket's documents: one is said by their noun ("root certificate")."""
-    return any(find_phrase(form, noun) for form in declared.canonical for noun in bucket.nouns)
+@lru_cache(maxsize=256)
+def _nouns_and_kinds(nouns: tuple[str, ...], kinds: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+    """Return nouns, and the values of those fields of which one is said by a noun ("root certificate")."""
+    return (*nouns, *(form for forms in kinds if any(said_in(one, nouns) for one in forms) for form in forms))
 
 
 def clean(question: str) -> str:
@@ -107,15 +117,20 @@ def clean(question: str) -> str:
     return text or question.strip()
 
 
-def named(asked: list[str], phrases: tuple[str, ...]) -> set[str]:
+def named(asked: Sequence[str], phrases: tuple[str, ...]) -> frozenset[str]:
     """Return the phrases that occur in the question word for word, the last one in any form of its noun."""
+    return _named(tuple(asked), phrases)
+
+
+@lru_cache(maxsize=4096)
+def _named(asked: tuple[str, ...], phrases: tuple[str, ...]) -> frozenset[str]:
     text, starts, whole = " ".join(asked), {word[:2] for word in asked}, set(asked)
-    return {
+    return frozenset(
         phrase
         for phrase, first, folded in _folded(phrases)
         if (first in whole or f"{first}s" in whole if first else folded[:2] in starts)
         and find_phrase(text, folded)
-    }
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -174,8 +189,7 @@ def spelled(question: str, declared: Iterable[str], held: Callable[[str], bool])
         declared: words for the documents and fields of any bucket.
         held: whether a bare word is a part of a stored value.
     """
-    known = {**_asking(), **{bare(word): word for one in declared for word in one.split() if word.isalpha()}}
-    near = _by_form(known)
+    known, near = _vocabulary(tuple(declared))
     lines: list[str] = []
     begins = len(question) - len(question.lstrip())
 
@@ -199,6 +213,15 @@ def spelled(question: str, declared: Iterable[str], held: Callable[[str], bool])
         return written
 
     return _WORD.sub(mended, question), lines
+
+
+@lru_cache(maxsize=64)
+def _vocabulary(
+    declared: tuple[str, ...],
+) -> tuple[Mapping[str, str], Mapping[tuple[str, int], Sequence[str]]]:
+    """Return the words into which a slip is mended, bare to how they are written, and those by their form."""
+    known = {**_asking(), **{bare(word): word for one in declared for word in one.split() if word.isalpha()}}
+    return known, _by_form(known)
 
 
 @cache

@@ -84,6 +84,12 @@ class Corpus:
 
         return Stores(self.documents, self.annotations, self.index, self.extractions)
 
+    def filled(self, names: Iterable[str]) -> list[str]:
+        """Return those of some buckets that hold documents which the asking principal may see; blocking."""
+        names = list(names)
+        held = self.documents.filled(names)
+        return [name for name in names if name in held or self.annotations.count(name)]
+
 
 def open_corpus(settings: Settings) -> Corpus:
     """Open the bucket declarations, the SQL stores and the index that the settings name.

@@ -228,11 +228,7 @@ async def test_a_bucket_that_fails_counts_as_empty(corpus: Corpus) -> None:
 
 
 def test_an_empty_bucket_never_wins_over_one_with_documents() -> None:
-    class Counts:
-        def count(self, name: str) -> int:
-            return 3 if name == "generic" else 0
-
-    corpus: Any = SimpleNamespace(documents=Counts(), annotations=Counts())
+    corpus: Any = SimpleNamespace(filled=lambda names: [name for name in names if name == "generic"])
     assert filled(corpus, ["certificates", "generic"]) == ["generic"]
     assert filled(corpus, ["certificates", "contracts"]) == ["certificates", "contracts"], "nothing to prefer"
 

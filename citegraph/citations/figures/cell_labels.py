@@ -217,7 +217,7 @@ def misplaced(claim: Sequence[Said], places: Sequence[Place], around: str) -> li
         for home in mine:
             rivals = []
             for place in places:
-                if place in mine or not _beside(home, place):
+                if not _beside(home, place) or place in mine:
                     continue
                 if not _alike(said.fact, place.fact) and family(home.fact) != family(place.fact):
                     continue

@@ -13,6 +13,7 @@ from sqlalchemy import Select, and_, func, literal, select, union_all
 
 from citegraph.corpus.linking.name_search import BEGUN, How, Lexicon, Link, NameSearch, loaded_fields, resolve
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
+from citegraph.corpus.records.database import once_each
 from citegraph.corpus.schema.declared_words import (
     country_phrases,
     cues,
@@ -324,17 +325,24 @@ class ValueLinker:
 
         A span may have several links, one a field that it fits. A span inside a better one is left out.
         """
+        if fields is None and floor == WEAK:
+            return self.mentions_in([bucket], question)[bucket]
         return self._find(bucket, question[:4000], fields, floor=floor)
 
     def mentions_in(self, buckets: Sequence[str], question: str) -> dict[str, list[Link]]:
-        """Return `find_mentions` of several buckets, whose values are looked up together."""
+        """Return `find_mentions` of several buckets, whose values are looked up together; within a run once."""
         text = question[:4000]
-        versions = self.store.all_versions()
-        coded = self._identifiers(buckets, text, None)
-        return {
-            name: self._found(self._lexicon(name, versions[name]), text, None, coded[name], floor=WEAK)
-            for name in buckets
-        }
+
+        def read(missing: Sequence[str]) -> dict[str, list[Link]]:
+            versions = self.store.all_versions()
+            coded = self._identifiers(missing, text, None)
+            return {
+                name: self._found(self._lexicon(name, versions[name]), text, None, coded[name], floor=WEAK)
+                for name in missing
+            }
+
+        found = once_each((self, "mentions", text), buckets, read)
+        return {name: list(found[name]) for name in buckets}
 
     def is_part_of_a_value(self, word: str) -> bool:
         """Tell whether a bare word stands in a stored name or keyword of any bucket; blocking."""

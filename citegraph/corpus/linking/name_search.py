@@ -141,7 +141,8 @@ class Lexicon:
                 self._add(Entry(name, value, folded, count, parse_name(value)))
         self.size = len(self.entries)
         for entry in self.entries:
-            entry.mass = sum(self.weight(token) for token in set(entry.name.core)) or 1.0
+            # `fsum`, here and for a match: a sum in the order of a set would part equal names differently from run to run.
+            entry.mass = math.fsum(self.weight(token) for token in set(entry.name.core)) or 1.0
 
     def _add(self, entry: Entry) -> None:
         number = len(self.entries)
@@ -472,7 +473,7 @@ class NameSearch:
         lexicon = self.lexicon
         core = set(entry.name.core)
         parts = {part for match in run for part in match.parts}
-        mass = sum(lexicon.weight(part) for part in parts & core)
+        mass = math.fsum(lexicon.weight(part) for part in parts & core)
         weights = [(sum(lexicon.weight(part) for part in match.parts), match.quality) for match in run]
         total = sum(weight for weight, _ in weights) or 1.0
         quality = sum(weight * q for weight, q in weights) / total

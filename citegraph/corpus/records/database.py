@@ -8,8 +8,9 @@ import fcntl
 import os
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
@@ -251,6 +252,43 @@ def fetched(engine: Engine, statement: Any) -> Result[*tuple[Any, ...]]:
         return connection.execute(statement).freeze()()
 
 
+Kept = dict[Hashable, dict[Any, Any]]
+"""What a run has read."""
+_kept: ContextVar[Kept | None] = ContextVar("kept", default=None)
+K = TypeVar("K", bound="str | int")
+
+
+@contextmanager
+def keeping(kept: Kept) -> Iterator[None]:
+    """Let `once` and `once_each` take what stands in `kept`, and put there what they read: a run sees one state."""
+    token = _kept.set(kept)
+    try:
+        yield
+    finally:
+        _kept.reset(token)
+
+
+def once_each(kind: Hashable, keys: Iterable[K], read: Callable[[Sequence[K]], Mapping[K, T]]) -> dict[K, T]:
+    """Return what `read` knows of some keys, in their order; within `keeping` of those alone that were not read before.
+
+    Args:
+        kind: what is read, from where and for whom. What is returned is shared: nobody changes it.
+    """
+    kept = _kept.get()
+    known: dict[K, T | None] = {} if kept is None else kept.setdefault(kind, {})
+    wanted = sorted(set(keys))
+    missing = [key for key in wanted if key not in known]
+    if missing:
+        found = read(missing)
+        known.update((key, found.get(key)) for key in missing)
+    return {key: value for key in wanted if (value := known[key]) is not None}
+
+
+def once(kind: Hashable, read: Callable[[], T]) -> T:
+    """Return what `read` returns, within `keeping` what it returned first."""
+    return once_each(kind, (0,), lambda _: {0: read()})[0]
+
+
 def _said(error: SQLAlchemyError) -> Unavailable | Rejected:
     """Return what to raise for a failure of the database: what is broken, and the command that mends it."""
     short = _short(error)
@@ -370,8 +408,11 @@ class IndexVersions:
 
     def of(self, bucket: str) -> int:
         """Return the version of a bucket's index, 0 before its first write."""
-        statement = select(_versions.c.version).where(_versions.c.bucket == bucket)
-        return int(fetched(self._engine, statement).scalar() or 0)
+        return once((self._engine, "index versions"), self._all).get(bucket, 0)
+
+    def _all(self) -> dict[str, int]:
+        statement = select(_versions.c.bucket, _versions.c.version)
+        return {bucket: int(version) for bucket, version in fetched(self._engine, statement)}
 
     def raise_(self, bucket: str) -> None:
         """Raise the version of a bucket's index by one; also when several processes do so at once."""

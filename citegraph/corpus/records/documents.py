@@ -20,6 +20,7 @@ from citegraph.corpus.records.database import (
     create_tables,
     execute_all,
     fetched,
+    once_each,
     one_writer,
     open_database,
     transaction,
@@ -215,8 +216,28 @@ class DocumentStore:
 
     def get(self, doc_id: str) -> Document | None:
         """Return a document with its text, None when there is none of that id."""
-        rows = self._rows(self._seen(sa.select(_documents).where(_documents.c.doc_id == doc_id)))
-        return _document(rows[0], self.labels([doc_id]).get(doc_id, ())) if rows else None
+        return self.all_of([doc_id]).get(doc_id)
+
+    def all_of(self, doc_ids: Iterable[str]) -> dict[str, Document]:
+        """Return those among some documents that exist, with their texts, by id; within a run each is read once."""
+        return once_each((self._engine, self._principal, "documents"), doc_ids, self._documents_of)
+
+    def _documents_of(self, doc_ids: Sequence[str]) -> dict[str, Document]:
+        found: dict[str, Document] = {}
+        for ids in batches(doc_ids):
+            # By another name: what the principal may see is a condition on labels too.
+            labels = labels_table.alias("own")
+            query = sa.select(_documents, labels.c.label)
+            query = query.outerjoin(labels, labels.c.doc_id == _documents.c.doc_id)
+            chosen = self._seen(query.where(_documents.c.doc_id.in_(ids)).order_by(labels.c.label))
+            for row in self._rows(chosen):
+                held = found.get(row.doc_id)
+                found[row.doc_id] = (
+                    replace(held, labels=(*held.labels, row.label))
+                    if held
+                    else _document(row, (row.label,) if row.label else ())
+                )
+        return found
 
     def labels(self, doc_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return the labels of those documents that have some, sorted, by id."""
@@ -341,6 +362,17 @@ class DocumentStore:
         """Return how many documents a bucket holds, or all buckets."""
         query = self._seen(sa.select(sa.func.count()).select_from(_documents))
         return int(self._rows(query if bucket is None else query.where(_documents.c.bucket == bucket))[0][0])
+
+    def filled(self, buckets: Iterable[str]) -> set[str]:
+        """Return those of some buckets that hold a document."""
+        table = _documents.c
+        queries = [
+            sa.select(sa.literal(name).label("bucket")).select_from(
+                self._seen(sa.select(table.doc_id).where(table.bucket == name)).limit(1).subquery()
+            )
+            for name in buckets
+        ]
+        return {row.bucket for row in self._rows(sa.union_all(*queries))} if queries else set()
 
     def _seen(self, query: sa.Select[Any]) -> sa.Select[Any]:
         """Return a query cut to the documents that the principal of this store may see."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from citegraph.language.terms import forms_among, inflections, same_noun
+from citegraph.language.terms import bare, forms_among, inflections, same_noun
 
 
 @pytest.mark.parametrize(
@@ -68,3 +68,18 @@ def test_a_proper_name_only_takes_an_s() -> None:
     assert forms_among("werken", known) == ["werke", "werk"]
     assert forms_among("werken", known, proper=True) == []
     assert forms_among("werks", known, proper=True) == ["werk"]
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("Größe", "grosse"),
+        ("À l’Étage", "a l'etage"),
+        ("ΤΈΛΟΣ", "τελοσ"),
+        ("Ｆｕｌｌ ﬁle", "full file"),
+        ("a\u0301b", "ab"),
+    ],
+)
+def test_accents_go_in_short_and_long_texts_alike(text: str, plain: str) -> None:
+    assert bare(text) == plain
+    assert bare(f"{text} " * 2000) == f"{plain} " * 2000

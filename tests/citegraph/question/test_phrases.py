@@ -2,7 +2,7 @@
 
 import pytest
 
-from citegraph.question.phrases import find_phrase
+from citegraph.question.phrases import find_phrase, said_in
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,17 @@ from citegraph.question.phrases import find_phrase
         ("invoices due in May", "du", []),
         ("in any case", "CAS", []),
         ("released", "lease", []),
+        ("LES PÉNALITÉS DUES", "pénalité", ["PÉNALITÉS"]),
+        ("zwei Äpfel", "Apfel", ["Äpfel"]),
         ("C++ (v2.0)", "v2.0", ["v2.0"]),
     ],
 )
 def test_find_phrase(text: str, phrase: str, found: list[str]) -> None:
     assert [text[start:end] for start, end in find_phrase(text, phrase)] == found
+
+
+def test_of_many_phrases_those_are_found_that_each_alone_finds() -> None:
+    text = "Zahlbar laut Verträgen: due-dates 3/b, Äpfel 5 %, d'une pénalité"
+    phrases = ["Vertrag", "due date", "3/b", "Apfel", "%", "pénalité", "date", "pen", "une", "Birne"]
+    found = {phrase for phrase in phrases if find_phrase(text, phrase)}
+    assert said_in(text, phrases) == found >= {"Vertrag", "due date", "3/b", "Apfel", "pénalité"}

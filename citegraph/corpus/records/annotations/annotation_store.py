@@ -27,7 +27,7 @@ from citegraph.corpus.records.annotations.annotation_tables import (
     is_grouped_by_year,
     to_values,
 )
-from citegraph.corpus.records.database import batches
+from citegraph.corpus.records.database import batches, once, once_each
 from citegraph.corpus.schema.field import Field, Value
 from citegraph.errors import BadInput
 
@@ -51,12 +51,12 @@ class AnnotationStore(AnnotationWrites):
 
     def version(self, bucket: str) -> int:
         """Return the number of changes that the bucket's annotations have seen."""
-        statement = sa.select(self.versions.c.version).where(self.versions.c.bucket == bucket)
-        return int(self.run(statement).scalar() or 0)
+        return self.all_versions().get(bucket, 0)
 
     def all_versions(self) -> dict[str, int]:
         """Return `version` of each bucket by name."""
-        rows = self.run(sa.select(self.versions.c.bucket, self.versions.c.version)).all()
+        statement = sa.select(self.versions.c.bucket, self.versions.c.version)
+        rows = once((self.engine, "versions"), lambda: self.run(statement).all())
         found = {name: int(version) for name, version in rows}
         return {name: found.get(name, 0) for name in self.buckets}
 
@@ -70,15 +70,20 @@ class AnnotationStore(AnnotationWrites):
 
     def values_of(self, bucket: str, doc_ids: Sequence[str]) -> dict[str, dict[str, Value]]:
         """Return the typed values of those among many documents that the bucket knows, by id."""
-        found: dict[str, dict[str, Value]] = {}
         if bucket not in self.tables:
-            return found
+            return {}
         rows, declared = self.tables[bucket].rows, self.buckets[bucket]
-        for ids in batches(doc_ids):
-            chosen = sa.and_(rows.c.doc_id.in_(ids), sql_condition(self.principal, rows.c.doc_id))
-            for row in self.run(sa.select(rows).where(chosen)).mappings():
-                found[row["doc_id"]] = to_values(declared, row)
-        return found
+
+        def read(missing: Sequence[str]) -> dict[str, dict[str, Value]]:
+            found = {}
+            for ids in batches(missing):
+                chosen = sa.and_(rows.c.doc_id.in_(ids), sql_condition(self.principal, rows.c.doc_id))
+                for row in self.run(sa.select(rows).where(chosen)).mappings():
+                    found[row["doc_id"]] = to_values(declared, row)
+            return found
+
+        kept = once_each((self.engine, self.principal, "values", bucket), doc_ids, read)
+        return {doc_id: dict(values) for doc_id, values in kept.items()}
 
     def filled(self, bucket: str, doc_ids: Sequence[str]) -> dict[str, int]:
         """Return field -> how many of these documents have a value of it."""
@@ -95,19 +100,23 @@ class AnnotationStore(AnnotationWrites):
 
     def sources_of(self, bucket: str, doc_ids: Sequence[str]) -> dict[str, dict[str, Source]]:
         """Return `get_sources` of those among many documents that have some, by id."""
-        found: dict[str, dict[str, Source]] = {}
         if bucket not in self.tables:
-            return found
+            return {}
         rows = self.tables[bucket].rows
-        for ids in batches(doc_ids):
-            chosen = sa.and_(
-                rows.c.doc_id.in_(ids),
-                rows.c.sources.is_not(None),
-                sql_condition(self.principal, rows.c.doc_id),
-            )
-            for doc_id, places in self.run(sa.select(rows.c.doc_id, rows.c.sources).where(chosen)):
-                found[doc_id] = {name: Source(**place) for name, place in places.items()}
-        return found
+
+        def read(missing: Sequence[str]) -> dict[str, dict[str, Source]]:
+            found = {}
+            for ids in batches(missing):
+                chosen = sa.and_(
+                    rows.c.doc_id.in_(ids),
+                    rows.c.sources.is_not(None),
+                    sql_condition(self.principal, rows.c.doc_id),
+                )
+                for doc_id, places in self.run(sa.select(rows.c.doc_id, rows.c.sources).where(chosen)):
+                    found[doc_id] = {name: Source(**place) for name, place in places.items()}
+            return found
+
+        return once_each((self.engine, self.principal, "sources", bucket), doc_ids, read)
 
     def count(self, bucket: str, filters: Filters = ()) -> int:
         """Return how many documents match checked filters."""

@@ -3,7 +3,9 @@
 import pytest
 
 from citegraph.corpus.linking.linker import ValueLinker, is_contraction
+from citegraph.corpus.linking.name_search import Lexicon
 from citegraph.corpus.records.annotations.annotation_store import AnnotationStore
+from citegraph.corpus.records.database import keeping
 from citegraph.corpus.schema.bucket import load_buckets
 from citegraph.language.names import parse_name, tokens
 
@@ -171,11 +173,32 @@ def test_identifiers_are_linked_whole(linker):
     assert (link.values, link.how, link.score) == (("RX-2020/17",), "folded", 1.0)
 
 
+def test_within_a_run_a_question_is_looked_through_once(linker):
+    asked = "bills of Wexcombe Tannery"
+    with keeping({}):
+        assert linker.find_mentions("invoices", asked) == []
+        linker.find_mentions("invoices", asked).append("changed by who asked")
+        linker.store.put("invoices", [("w1", {"vendor_name": "Wexcombe Tannery"})])
+        assert linker.mentions_in(["generic", "invoices"], asked) == {"generic": [], "invoices": []}
+    (found,) = linker.find_mentions("invoices", asked)
+    assert found.values == ("Wexcombe Tannery",)
+    linker.store.delete("invoices", ["w1"])
+
+
 def test_changed_values_are_seen(linker):
     linker.store.put("datasheets", [("s1", {"product": "Zylovent 900"})])
     assert linked(linker, "datasheets", "is the zylovent 900 toxic", "product")
     linker.store.delete("datasheets", ["s1"])
     assert not linked(linker, "datasheets", "is the zylovent 900 toxic", "product")
+
+
+def test_names_of_the_same_words_weigh_the_same_in_any_order():
+    words = "Alder Brook Cinder Dale Ember Forge Gable Harbour".split()
+    names = [" ".join(words[place:] + words[:place]) for place in range(len(words))]
+    filler = [f"{word} {number}x" for number, word in enumerate(words[:5])]
+    rows = [("vendor_name", name, name.lower(), 1) for name in (*names, *filler)]
+    entries = Lexicon(load_buckets()["invoices"], rows).entries
+    assert len({entry.mass for entry in entries[: len(names)]}) == 1
 
 
 def test_a_mention_is_linked_as_a_whole(linker):

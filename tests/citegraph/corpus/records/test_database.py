@@ -1,7 +1,7 @@
 """Tables are created by several processes at once, on SQLite and on PostgreSQL."""
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -11,7 +11,15 @@ import pytest
 from sqlalchemy import Column, MetaData, String, Table, create_engine, inspect
 from sqlalchemy.exc import OperationalError
 
-from citegraph.corpus.records.database import add_columns, changing_tables, create_tables, open_database
+from citegraph.corpus.records.database import (
+    add_columns,
+    changing_tables,
+    create_tables,
+    keeping,
+    once,
+    once_each,
+    open_database,
+)
 
 TABLES = [f"table_{number}" for number in range(8)]
 
@@ -105,3 +113,19 @@ def test_write_ahead_logging_waits_for_whoever_uses_the_file(tmp_path: Path) -> 
         with engine.connect() as connection:
             assert connection.exec_driver_sql("PRAGMA journal_mode").scalar_one() == "wal"
         engine.dispose()
+
+
+def test_what_was_read_is_kept_by_key_while_it_is_kept() -> None:
+    asked: list[list[str]] = []
+
+    def read(keys: Sequence[str]) -> dict[str, int]:
+        asked.append(list(keys))
+        return {key: len(key) for key in keys if key != "none"}
+
+    with keeping({}):
+        assert once_each("lengths", ["pear", "fig", "none"], read) == {"fig": 3, "pear": 4}
+        assert once_each("lengths", ["none", "apple", "pear"], read) == {"apple": 5, "pear": 4}
+        assert once_each("others", ["fig"], read) == {"fig": 3}
+        assert [once("number", lambda given=given: given) for given in (1, 2)] == [1, 1]  # type: ignore[misc]
+    assert once_each("lengths", ["pear"], read) == {"pear": 4}
+    assert asked == [["fig", "none", "pear"], ["apple"], ["fig"], ["pear"]]

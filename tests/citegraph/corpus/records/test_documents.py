@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from citegraph.corpus.records.database import open_database
+from citegraph.corpus.records.access import Principal
+from citegraph.corpus.records.database import keeping, open_database
 from citegraph.corpus.records.documents import DocumentStore
 from citegraph.corpus.schema.document import Box, Document, Embedded, Layout, Line, Page, Table
 from citegraph.errors import BadInput, Unavailable
@@ -36,6 +37,30 @@ def test_a_document_comes_back_whole(store: DocumentStore) -> None:
     store.put(replace(LETTER, text="changed", pages=()))
     assert store.get("letter-1") == replace(LETTER, text="changed", pages=())
     assert store.count("letters") == store.count() == 1
+
+
+def test_some_documents_are_read_at_once_with_their_labels(store: DocumentStore) -> None:
+    labelled = replace(LETTER, doc_id="letter-2", labels=("board", "harbour"))
+    store.put([LETTER, labelled, replace(LETTER, doc_id="note", bucket="notes")])
+    assert store.all_of(["letter-2", "gone", "letter-1"]) == {"letter-1": LETTER, "letter-2": labelled}
+    assert store.filled(["notes", "letters", "maps"]) == {"notes", "letters"}
+    stranger = store.seen_by(Principal("visitor", frozenset({"letters"}), frozenset({"board"})))
+    assert stranger.filled(["notes", "letters"]) == {"letters"}
+    nobody = store.seen_by(Principal("visitor", None, frozenset()))
+    assert list(nobody.all_of(["letter-1", "letter-2"])) == ["letter-1"]
+
+
+def test_within_a_run_a_document_is_read_once_for_each_who_asks(store: DocumentStore) -> None:
+    hidden = replace(LETTER, doc_id="letter-2", labels=("board",))
+    store.put([LETTER, hidden])
+    visitor = store.seen_by(Principal("visitor", None, frozenset()))
+    with keeping({}):
+        assert store.get("letter-1") is store.get("letter-1")
+        assert store.get("letter-2") == hidden
+        assert visitor.get("letter-2") is None
+        store.put(replace(LETTER, title="Another"))
+        assert store.get("letter-1") == LETTER
+    assert store.get("letter-1") == replace(LETTER, title="Another")
 
 
 def test_parts_come_back_with_the_whole_document_only(store: DocumentStore) -> None:
