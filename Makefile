@@ -11,13 +11,13 @@ ARCHIVE ?= ../shared/corpora
 QUESTIONS ?= $(ARCHIVE)/questions/dev.jsonl
 MODE ?= graph
 
-.PHONY: faults chaos demo test check lint types format dev eval bench bench-filters bench-rows bench-ingest bench-ingest-memory soak minilm clean
+.PHONY: faults chaos demo test check lint types format dev eval bench bench-filters bench-rows bench-ingest-memory soak minilm clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    answer questions over the sample corpus"
 	@echo "make test    run the quick tests      make check   lint, types and all tests (make test-all)"
-	@echo "make dev     langgraph dev for Studio make bench   measure the graph's own time"
+	@echo "make dev     langgraph dev for Studio make bench   time the twins, count calls"
 	@echo "make faults  break every model step   make chaos   1,000 random models a graph"
 	@echo "make eval    answer QUESTIONS=FILE    make clean   remove what was built"
 	@echo "make page    build the web page"
@@ -170,10 +170,6 @@ bench-filters: $(VENV)/.dev
 
 bench-rows: $(VENV)/.dev
 	@$(PY) -m benches.bench_rows
-
-# The archive's PDF files, each in its bucket: pages per second beside a plain script.
-bench-ingest: $(VENV)/.dev
-	@$(PY) -m benches.documents.bench_ingest --archive $(ARCHIVE)
 
 # Memory over 100,000 generated documents of mixed format and length (DOCUMENTS=20000 for fewer).
 bench-ingest-memory: $(VENV)/.dev

@@ -7,6 +7,9 @@ that were found, an answer whose markers name them, its claims, and subtly wrong
 is verified as a whole, then once more for each wrong version, put in the place of its claim. The half `first_look` is
 for one run: whoever has seen its claims writes `seen` beside the numbers.
 
+The set `corruptions` (an open half alone) was made by a program from real passages: sentences as they stand, with their clauses
+moved or reworded, and ten kinds of damage. Its right forms and wrong kinds are printed as of the others.
+
 The set `absences` (30 and 30, English, German, French; written over the sample corpus and the documents of the other sets before
 anything was run) has claims that a document does not state something, each with the question that a model gives for it; the finder
 looks them up as it does in an answer.
@@ -45,6 +48,8 @@ LATER = "strangers"
 """A set that was written later, for one run only; it has no open half."""
 ABSENCES = "absences"
 """Claims that a document does not state a thing; no open half either."""
+CORRUPTIONS = "corruptions"
+"""Sentences of real passages and damaged ones, made by the program of commit 6c2d371 (seed 7); no other half."""
 Half = Literal["open", "first_look"]
 HALVES: tuple[Half, ...] = ("open", "first_look")
 FACTS = frozenset({"wrong number", "wrong date", "wrong unit", "wrong name", "wrong code"})
@@ -119,10 +124,11 @@ def cases_of(row: dict[str, Any]) -> Iterator[Case]:
         yield case(claim, claim["right"], answer, places[-1], claim["cites"])
     for wrong in row["wrong"]:
         claim, (start, end) = row["claims"][wrong["replaces"]], places[wrong["replaces"]]
-        piece = with_markers(wrong["text"], claim["cites"], answer[start:end])
+        cites = wrong.get("cites", claim["cites"])
+        piece = with_markers(wrong["text"], cites, answer[start:end])
         changed = answer[:start] + piece + answer[end:]
         span = start, start + len(piece)
-        yield case(wrong, False, changed, span, claim["cites"])
+        yield case(wrong, False, changed, span, cites)
 
 
 def place_of(answer: str, claim: str, after: int = 0) -> tuple[int, int]:
@@ -381,7 +387,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--half", choices=HALVES, default="open")
-    parser.add_argument("--set", choices=[*SETS, LATER, ABSENCES], help="only this set")
+    parser.add_argument("--set", choices=[*SETS, LATER, ABSENCES, CORRUPTIONS], help="only this set")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--show", choices=["refused", "passed", "all"], default="", help="print these cases")
     parser.add_argument("--without-baselines", action="store_true")

@@ -5,12 +5,12 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -103,43 +103,23 @@ def examine() -> Iterator[Check]:
     yield home(settings)
     yield disk(settings)
     yield recognition()
-    yield guarded(
-        "graphs", served_graphs, "Run it in the folder of langgraph.json; reinstall with `make demo`."
-    )
-    yield guarded("keys", lambda: keys(settings), "Mend the file, or make keys with `citegraph key NAME`.")
-    yield guarded("buckets", lambda: buckets(settings), "Mend the line that is named.")
-    yield guarded("parts", lambda: parts(settings), "Mend the part or CITEGRAPH_PARTS; see docs/parts.md.")
-    yield guarded(
-        "store", lambda: store(settings), "Check CITEGRAPH_DATABASE_URL and that the database runs."
-    )
-    yield guarded(
-        "index", lambda: asyncio.run(index(settings)), "Check QDRANT_URL and the embedding settings."
-    )
-    yield guarded(
-        "model",
-        lambda: asyncio.run(model(settings)),
-        "Check CITEGRAPH_MODEL, OPENAI_API_KEY and OPENAI_BASE_URL.",
-    )
-    yield guarded(
-        "reranker",
-        lambda: asyncio.run(reranker(settings)),
-        "Check CITEGRAPH_RERANKER and CITEGRAPH_RERANK_URL.",
-    )
+    for name, (look, fix) in LOOKS.items():
+        yield guarded(name, look, settings, fix)
 
 
-def guarded(name: str, look: Callable[[], Check], fix: str) -> Check:
+Found = Check | Coroutine[Any, Any, Check]
+
+
+def guarded(name: str, look: "Callable[[Settings], Found]", settings: "Settings", fix: str) -> Check:
     """Return the check, or one that failed: our own errors say what to do, of others only the kind is told."""
     try:
-        return look()
+        found = look(settings)
+        return found if isinstance(found, Check) else asyncio.run(found)
     except CitegraphError as error:
         return Check(name, "failed", str(error), fix)
     except ModuleNotFoundError as error:
-        return Check(
-            name,
-            "failed",
-            f"the package {error.name} is missing",
-            "Install it; `make test` brings all extras.",
-        )
+        fix = "Install it; `make test` brings all extras."
+        return Check(name, "failed", f"the package {error.name} is missing", fix)
     except Exception as error:
         return Check(name, "failed", f"unexpected {type(error).__name__}", fix)
 
@@ -183,9 +163,8 @@ def home(settings: "Settings") -> Check:
         with tempfile.TemporaryFile(dir=folder) as probe:
             probe.write(b"x")
     except OSError as error:
-        return Check(
-            "home", "failed", f"{folder}: {error.strerror}", "Set CITEGRAPH_HOME to a folder of your own."
-        )
+        fix = "Set CITEGRAPH_HOME to a folder of your own."
+        return Check("home", "failed", f"{folder}: {error.strerror}", fix)
     made = "" if settings.home.is_dir() else " (made by the first ingest)"
     return Check("home", "ok", f"{settings.home} can be written{made}")
 
@@ -216,16 +195,12 @@ def recognition() -> Check:
     )
 
 
-def served_graphs() -> Check:
+def served_graphs(settings: "Settings") -> Check:
     """Import what langgraph.json names, as LangGraph Server will."""
     file = next((path for path in (Path("langgraph.json"), ROOT / "langgraph.json") if path.is_file()), None)
     if file is None:
-        return Check(
-            "graphs",
-            "warning",
-            "there is no langgraph.json here",
-            "Only `langgraph dev` and its server need it.",
-        )
+        fix = "Only `langgraph dev` and its server need it."
+        return Check("graphs", "warning", "there is no langgraph.json here", fix)
     declared = json.loads(file.read_text("utf-8"))
     targets = [
         *(served["path"] for served in declared.get("graphs", {}).values()),
@@ -242,12 +217,8 @@ def served_graphs() -> Check:
 def keys(settings: "Settings") -> Check:
     """Look whether whoever asks must show a key, and whether the keys can be read."""
     if not settings.auth_required:
-        return Check(
-            "keys",
-            "warning",
-            "a server asks nobody for a key",
-            "Before others reach it: `citegraph key NAME`.",
-        )
+        fix = "Before others reach it: `citegraph key NAME`."
+        return Check("keys", "warning", "a server asks nobody for a key", fix)
     # By name: the server and the command line stand side by side, neither imports the other.
     auth = import_module("server.auth")
     try:
@@ -297,9 +268,8 @@ async def index(settings: "Settings") -> Check:
     except Unavailable as error:
         if settings.qdrant_url or "another process" not in str(error):
             raise
-        return Check(
-            "index", "warning", str(error), "Stop the server or the ingest that holds it, or leave it be."
-        )
+        fix = "Stop the server or the ingest that holds it, or leave it be."
+        return Check("index", "warning", str(error), fix)
     finally:
         await opened.close()
     return Check("index", "ok", f"{sum(counts):,} chunks in the {engine}, embedded by {embedder.name}")
@@ -343,6 +313,19 @@ async def reranker(settings: "Settings") -> Check:
     chunk = Chunk("1", "probe", "probe", 0, "ready", 0, 5, "", "")
     await _timely(found.rerank("ready?", [Hit(chunk, 1.0, None)]), "reranker")
     return Check("reranker", "ok", f"{settings.reranker} answers")
+
+
+LOOKS: "dict[str, tuple[Callable[[Settings], Found], str]]" = {
+    "graphs": (served_graphs, "Run it in the folder of langgraph.json; reinstall with `make demo`."),
+    "keys": (keys, "Mend the file, or make keys with `citegraph key NAME`."),
+    "buckets": (buckets, "Mend the line that is named."),
+    "parts": (parts, "Mend the part or CITEGRAPH_PARTS; see docs/parts.md."),
+    "store": (store, "Check CITEGRAPH_DATABASE_URL and that the database runs."),
+    "index": (index, "Check QDRANT_URL and the embedding settings."),
+    "model": (model, "Check CITEGRAPH_MODEL, OPENAI_API_KEY and OPENAI_BASE_URL."),
+    "reranker": (reranker, "Check CITEGRAPH_RERANKER and CITEGRAPH_RERANK_URL."),
+}
+"""What is looked at with the settings, in this order, and what to do where it fails."""
 
 
 async def _timely(asked: Awaitable[T], whom: str) -> T:

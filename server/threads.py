@@ -7,7 +7,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from citegraph.corpus.records.database import create_tables, execute_all, fetched, open_database, translated
+from citegraph.corpus.records.database import create_tables, execute_all, fetched, open_database
 from graph.session import UnknownThread
 from server.schemas import Thread
 
@@ -53,7 +53,7 @@ class ThreadBook:
             Unavailable: the database does not answer.
         """
         self._engine = open_database(sql_url)
-        translated(lambda: create_tables(_metadata, self._engine))
+        create_tables(_metadata, self._engine)
 
     def start(self, thread_id: str, owner: str, title: str) -> None:
         """Enter a new thread; written before its first run, so that no thread is ever without an owner."""

@@ -82,16 +82,6 @@ def sample_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-@pytest.fixture
-def sample_services(sample_home: Path) -> "Iterator[Services]":
-    """Return services over the sample corpus, closed after the test."""
-    from citegraph.run.services import Services
-
-    services = Services(_embedded(sample_home))
-    yield services
-    asyncio.run(services.close())
-
-
 @pytest.fixture(scope="module")
 def services(sample_home: Path) -> "Iterator[Services]":
     """Give services over the sample without any model, so that the twins answer; opened once a module."""

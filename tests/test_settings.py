@@ -10,7 +10,7 @@ from citegraph.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / ".env.example"
-# The archive's folder is a matter of measuring, not of running: see benches/citation_bench.py.
+# The archive's folder is a matter of measuring, not of running: see benches/documents/reading_bench.py.
 MEASURING = {"CITEGRAPH_CORPORA"}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
-from citegraph.citations.facts import Fact, hard_facts, uses_comma_decimals
+from citegraph.citations.facts import hard_facts, uses_comma_decimals
 from citegraph.citations.field_values import FieldNumber, numbers_of
 from citegraph.citations.report_types import Evidence
 from citegraph.language.claim_tokens import (
@@ -65,7 +65,7 @@ def _apart(name: str) -> str:
 
 
 class Gathered:
-    """The evidence of one document taken together; facts are read when first asked for."""
+    """The evidence of one document taken together."""
 
     def __init__(self, doc_id: str, spans: list[Evidence]) -> None:
         self.name = _apart(doc_id)
@@ -78,22 +78,11 @@ class Gathered:
         self.called = tuple(dict.fromkeys(name for e in spans for name in e.called))
         self.called_stems = frozenset(root for name in self.called for root in content_stems(_apart(name)))
         self._spans = spans
-        self._facts: tuple[Fact, ...] | None = None
 
     @cached_property
     def numbers(self) -> tuple[FieldNumber, ...]:
         """Return the document's fields whose values are one number each."""
         return numbers_of(dict(pair for e in self._spans for pair in e.facts))
-
-    def facts(self) -> tuple[Fact, ...]:
-        """Return the hard facts of the document's evidence and annotations."""
-        if self._facts is None:
-            read: list[Fact] = list(self.annotations)
-            for span in self._spans:
-                for a, b in units_of(span.text):
-                    read.extend(hard_facts(span.text[a:b], self.comma))
-            self._facts = tuple(read)
-        return self._facts
 
 
 @lru_cache(maxsize=1024)

@@ -1,33 +1,19 @@
 """One claim held against one passage: what agrees, what is missing and what the passage says instead."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
 from citegraph.citations import word_differences
-from citegraph.citations.fact_matching import Slot, View, as_token, facts_agree, family, fit, view
+from citegraph.citations.fact_matching import Slot, View, as_token, facts_agree, family, fit
 from citegraph.citations.facts import Fact, Name
 from citegraph.citations.figures.rows import Rows
 from citegraph.language import claim_cues
 from citegraph.language.claim_tokens import Span
 from citegraph.language.terms import language_of
 
-ProblemKind = Literal[
-    "value",
-    "name",
-    "slot",
-    "negation",
-    "modality",
-    "bound",
-    "quantifier",
-    "opposite",
-    "quote",
-    "gap",
-    "row",
-    "agent",
-    "party",
-]
+ProblemKind = Literal["value", "slot", "negation", "modality", "opposite", "row", "party"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +35,13 @@ class Assessment:
 
     Attributes:
         coverage: weighted share of the claim's content words that the passage has, 0 to 1.
-        facts: number of hard facts of the claim; `found` of them stand in the passage, `elsewhere` only in
-            other parts of the same document.
-        gap: the longest run of content words of the claim that the passage lacks.
+        found: number of hard facts of the claim that stand in the passage.
         tight: how far the claim runs along one sentence of the passage word by word, 0 to 1.
         changed: what a claim that repeats the passage nearly word for word says otherwise.
     """
 
     coverage: float
-    facts: int
     found: int
-    elsewhere: int
-    gap: int
     tight: float = 0.0
     problems: tuple[Problem, ...] = ()
     changed: tuple[Problem, ...] = ()
@@ -78,19 +59,14 @@ class Passage:
     Attributes:
         view: the passage (some adjacent sentences).
         around: the whole evidence text of the document, where a table keeps its units.
-        document: gives the facts of the whole document with its annotations; read only when a fact is
-        missing.
         known: stems known of the document beyond the passage (annotations, title, id).
-        vocabulary: all stems of the document's evidence.
         annotations: facts from the annotations alone.
         parts: spans of the sentences or lines within the passage.
     """
 
     view: View
     around: str
-    document: Callable[[], tuple[Fact, ...]] = tuple
     known: frozenset[str] = frozenset()
-    vocabulary: frozenset[str] = frozenset()
     annotations: tuple[Fact, ...] = ()
     parts: tuple[Span, ...] = ()
 
@@ -103,11 +79,9 @@ NEAR_VERBATIM = 0.75
 class _Work:
     claim: View
     passage: Passage
-    words: frozenset[str]
     rows: Rows
     problems: list[Problem] = field(default_factory=list)
     found: int = 0
-    elsewhere: int = 0
 
     def add(self, kind: ProblemKind, message: str, conflict: bool = False) -> None:
         self.problems.append(Problem(kind, message, conflict))
@@ -120,15 +94,13 @@ def assess(claim: View, passage: Passage, weights: dict[str, float]) -> Assessme
         weights: the weight of each content stem of the claim (rarer words weigh more).
     """
     rows = Rows(claim, passage.view, passage.parts, passage.around)
-    work = _Work(claim, passage, frozenset(weights), rows)
+    work = _Work(claim, passage, rows)
     _check_values(work)
-    coverage, gap = _coverage(claim, passage, weights, work.found)
-    _check_names(work)
+    coverage = _coverage(claim, passage, weights, work.found)
     tight = 0.0
     changed: tuple[Problem, ...] = ()
     if coverage >= 0.45:
         _check_slots(work)
-        _check_agents(work)
         found = _closest(claim, passage)
         tight = found.tight
         if found.share >= NEAR_VERBATIM:
@@ -136,14 +108,12 @@ def assess(claim: View, passage: Passage, weights: dict[str, float]) -> Assessme
             _check_differences(work, found)
             changed = tuple(p for p in work.problems[before:] if p.conflict and tight >= 0.5)
         else:
-            _check_cues(work)
+            _check_negation(work, claim.cues, passage.view.cues)
+            _check_modality(work, claim.cues, passage.view.cues)
         if coverage >= 0.6:
-            _check_quantifiers(work, claim.cues, passage.view.cues)
             _check_opposites(work)
     changed += _close(work, coverage, tight)
-    return Assessment(
-        coverage, len(claim.facts), work.found, work.elsewhere, gap, tight, tuple(work.problems), changed
-    )
+    return Assessment(coverage, work.found, tight, tuple(work.problems), changed)
 
 
 def _close(work: _Work, coverage: float, tight: float) -> tuple[Problem, ...]:
@@ -176,7 +146,7 @@ def _closest(claim: View, passage: Passage) -> word_differences.Differences:
 _VALUE = 1.2
 
 
-def _coverage(claim: View, passage: Passage, weights: dict[str, float], values: int) -> tuple[float, int]:
+def _coverage(claim: View, passage: Passage, weights: dict[str, float], values: int) -> float:
     have = passage.view.stem_set
     total = got = 0.0
     for s, weight in weights.items():
@@ -187,11 +157,7 @@ def _coverage(claim: View, passage: Passage, weights: dict[str, float], values: 
             got += 0.8 * weight
     each = _VALUE * (total / len(weights) if weights else 1.0)
     total, got = total + values * each, got + values * each
-    gap = run = 0
-    for s in claim.stems:
-        run = 0 if s in have or s in passage.known else run + 1
-        gap = max(gap, run)
-    return (got / total if total else 1.0), gap
+    return got / total if total else 1.0
 
 
 # ---------------------------------------------------------------- values
@@ -204,13 +170,11 @@ def _check_values(work: _Work) -> None:
     for fact in claim.facts:
         about = claim.bound(fact) == "~"
         hits = [s for s in passage.view.facts if facts_agree(fact, s, passage.around, about=about)]
-        if hits:
-            used.update(s.start for s in hits)
-            work.found += 1
-            _check_bound(work, fact, hits)
-            _check_line(work, fact, hits)
-        elif as_token(fact, passage.view.text) or any(
-            facts_agree(fact, s, passage.around, about=about) for s in passage.annotations
+        used.update(s.start for s in hits)
+        if (
+            hits
+            or as_token(fact, passage.view.text)
+            or any(facts_agree(fact, s, passage.around, about=about) for s in passage.annotations)
         ):
             work.found += 1
         else:
@@ -218,32 +182,12 @@ def _check_values(work: _Work) -> None:
     if mixed := work.rows.mixed():
         work.add("row", mixed, conflict=True)
     for fact in missing:
-        rivals = [s for s in passage.view.facts if s.start not in used and _rival(fact, s)]
-        if (
-            not rivals
-            and _may_stand_elsewhere(fact)
-            and any(facts_agree(fact, s, passage.around) for s in passage.document())
-        ):
-            work.elsewhere += 1
-            continue
-        if rivals:
-            nearest = _nearest(fact, rivals, work)
-            work.add(
-                "value", f"the claim says {_show(fact)}, the source says {_show(nearest)}", conflict=True
-            )
-        else:
-            work.add("value", f"{_show(fact)} is not in the source")
+        rival = any(s.start not in used and _rival(fact, s) for s in passage.view.facts)
+        work.add("value", f"{_show(fact)} is not in the source", conflict=rival)
 
 
 def _show(fact: Fact) -> str:
     return f'"{" ".join(fact.text.split())}"'
-
-
-def _may_stand_elsewhere(fact: Fact) -> bool:
-    """An identifier or a date may name the document's subject from its head; an amount stands where it is
-    said.
-    """
-    return fact.kind in ("identifier", "date")
 
 
 def _rival(fact: Fact, source: Fact) -> bool:
@@ -258,88 +202,7 @@ def _rival(fact: Fact, source: Fact) -> bool:
     return fact.printed == source.printed or {mine, theirs} <= {"number", "money"}
 
 
-def _nearest(fact: Fact, rivals: list[Fact], work: _Work) -> Fact:
-    slots = [s for s in work.claim.slots if s.fact is fact or (s.fact and s.fact.start == fact.start)]
-    if not slots:
-        return rivals[0]
-    by_start = {s.fact.start: s for s in work.passage.view.slots if s.fact}
-    return max(rivals, key=lambda r: fit(slots[0], by_start[r.start]) if r.start in by_start else 0.0)
-
-
-def _check_line(work: _Work, fact: Fact, hits: list[Fact]) -> None:
-    """Report a value that stands in one line while the claim's words stand in another line with its own
-    value.
-    """
-    passage = work.passage
-    if len(passage.parts) < 2:
-        return
-    wanted = work.words
-
-    def words(part: Span) -> frozenset[str]:
-        return view(passage.view.text[part[0] : part[1]]).stem_set & wanted
-
-    homes = [p for p in passage.parts if any(p[0] <= h.start < p[1] for h in hits)]
-    at_home = [words(p) for p in homes]
-    for part in passage.parts:
-        if part in homes:
-            continue
-        rivals = [
-            f
-            for f in passage.view.facts
-            if part[0] <= f.start < part[1] and _rival(fact, f) and _as_exact(f, fact)
-        ]
-        there = words(part)
-        if rivals and at_home and all(h < there for h in at_home):
-            work.add("value", f"the source gives {_show(rivals[0])} there, not {_show(fact)}", conflict=True)
-            return
-        valued = fact.kind == "number" and any(
-            f.kind != "identifier" and part[0] <= f.start < part[1] for f in passage.view.facts
-        )
-        if valued and there and at_home and not any(at_home):
-            work.add("slot", f"{_show(fact)} stands in another line of the source than the claim's words")
-            return
-
-
-_UP, _DOWN = (">=", ">"), ("<=", "<")
-
-
-def _as_exact(rival: Fact, fact: Fact) -> bool:
-    """Tell whether a date could stand for another one: a year in a name ("Root 2017") is no line's own day."""
-    return not (fact.date and fact.date.day and rival.date) or rival.date.month is not None
-
-
-def _check_bound(work: _Work, fact: Fact, hits: list[Fact]) -> None:
-    mine = work.claim.bound(fact)
-    if mine in ("", "~"):
-        return
-    theirs = [work.passage.view.bound(s) for s in hits]
-    if any(t == mine or (t in _UP and mine in _UP) or (t in _DOWN and mine in _DOWN) for t in theirs):
-        return
-    if any(t in ("", "~") for t in theirs):
-        if mine in (">=", "<="):
-            work.add("bound", f'the source does not say "{_word(mine)}" of {_show(fact)}')
-        return
-    work.add(
-        "bound",
-        f'the claim says "{_word(mine)}" {_show(fact)}, the source "{_word(theirs[0])}"',
-        conflict=True,
-    )
-
-
-def _word(sign: str) -> str:
-    return {">=": "at least", "<=": "at most", ">": "more than", "<": "less than", "~": "about"}.get(
-        sign, "exactly"
-    )
-
-
 # ---------------------------------------------------------------- names
-
-
-def _check_names(work: _Work) -> None:
-    """Report names of the claim that the cited document does not have at all."""
-    known = work.passage.vocabulary | work.passage.known
-    for name in unknown_names(work.claim, known):
-        work.add("name", f'"{name.text}" is not in the source')
 
 
 def unknown_names(claim: View, known: frozenset[str]) -> Iterator[Name]:
@@ -440,19 +303,6 @@ def _label_of(slot: Slot) -> frozenset[str]:
     return frozenset(label)
 
 
-def _check_agents(work: _Work) -> None:
-    """Report who does what when claim and source differ in voice: "delivered by the seller", "the buyer
-    delivers".
-    """
-    mine, theirs = work.claim.agents, work.passage.view.agents
-    for action, (doer, passive) in mine.items():
-        other = theirs.get(action)
-        if other is None or other[1] == passive or other[0] & doer:
-            continue
-        if any(doer & slot.ids for slot in work.passage.view.slots):
-            work.add("agent", f'another one does "{action}" in the source', conflict=True)
-
-
 def _known_name(slot: Slot, theirs: tuple[Slot, ...]) -> bool:
     return any(slot.ids & t.ids for t in theirs)
 
@@ -469,12 +319,6 @@ def _same_filler(slot: Slot, candidate: Slot, work: _Work) -> bool | None:
 
 
 # ---------------------------------------------------------------- small words
-
-
-def _check_cues(work: _Work) -> None:
-    mine, theirs = work.claim.cues, work.passage.view.cues
-    _check_negation(work, mine, theirs)
-    _check_modality(work, mine, theirs)
 
 
 def _check_differences(work: _Work, found: word_differences.Differences) -> None:
@@ -595,29 +439,9 @@ def _force(cue: claim_cues.Cue, around: tuple[claim_cues.Cue, ...]) -> str:
     return "must" if negated and cue.value in ("may", "must", "will") else cue.value
 
 
-def _check_quantifiers(
-    work: _Work, mine: tuple[claim_cues.Cue, ...], theirs: tuple[claim_cues.Cue, ...]
-) -> None:
-    source = work.passage.view
-    their_values = {(t.value, h) for t in theirs if t.kind == "quantifier" for h in (*t.heads, t.before)}
-    for cue in mine:
-        if cue.kind != "quantifier" or not cue.heads or cue.heads[0] not in source.stem_set:
-            continue
-        heads = (*cue.heads, cue.before)
-        if any((cue.value, h) in their_values for h in heads):
-            continue
-        if cue.value == "all" and any(("some", h) in their_values for h in heads[:2]):
-            work.add("quantifier", 'the claim says "all", the source "some"', conflict=True)
-        elif cue.value == "some" and any(("all", h) in their_values for h in cue.heads[:1]):
-            work.add("quantifier", 'the claim says "some", the source "all"')
-        elif cue.value == "only":
-            work.add("quantifier", 'the claim says "only", the source does not')
-
-
 def _check_opposites(work: _Work) -> None:
     mine, theirs = work.claim.stem_set, work.passage.view.stem_set
-    lacking = [s for s in mine if s not in theirs]
-    for s in lacking:
+    for s in mine - theirs:
         rival = next((t for t in theirs - mine if claim_cues.opposite(s, t)), None)
         if rival is not None:
             work.add("opposite", f'the claim says "{s}", the source "{rival}"', conflict=True)

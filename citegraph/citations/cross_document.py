@@ -15,8 +15,6 @@ from citegraph.language.word_tables import alternation
 
 # Share of the words of a claim over several documents that they have together, where its values are bound to them.
 COMPARED = 0.5
-SMALL_WORDS = frozenset({"negation", "modality", "opposite", "quantifier", "bound"})
-"""Problems that are none of values and names."""
 UNBRIDGED = "no name holds the cited documents together; a sentence for each can be checked"
 SWAPPED = "the values stand beside the wrong documents' names"
 THAN = re.compile(rf"\b(?:{alternation('statements', 'than')})\b", re.IGNORECASE)
@@ -177,9 +175,10 @@ def missing(claim: View, sides: Mapping[str, Side]) -> list[Fact]:
 
 
 def spoiled(problems: "Sequence[Problem]") -> bool:
-    """Tell whether more is wrong with a claim than values, names and comparing words, which are bound by themselves."""
+    """Tell whether more is wrong with a claim than its values, names and comparing words, which are bound by themselves."""
     return any(
-        problem.kind in SMALL_WORDS and not (problem.kind == "opposite" and compares(problem.message))
+        problem.kind in ("negation", "modality")
+        or (problem.kind == "opposite" and not compares(problem.message))
         for problem in problems
     )
 

@@ -2,22 +2,19 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate
 
 from citegraph.citations.cited_pool import Pool, Window, build_pool, index_stems, windows
 from citegraph.citations.claim_checks import Assessment, Passage, Problem, assess
 from citegraph.citations.fact_matching import View, view
-from citegraph.citations.field_values import exchanged, says_only_values
-from citegraph.citations.report_types import Evidence, Verdict
+from citegraph.citations.report_types import Evidence
 from citegraph.language.claim_tokens import Span, content_stems, stem
 from citegraph.language.word_tables import listed
 
 # Share of a claim's weighted content words that one passage must have. A claim glued from two sentences has
 # about half of its words in either; a paraphrase keeps about two thirds.
 ENOUGH = 0.62
-# As many content words in a row without a trace in the passage are a part of the claim that nothing backs.
-GAP = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +67,7 @@ class Finding:
     @property
     def clean(self) -> bool:
         """Tell whether the window backs the claim."""
-        return (
-            not self.assessment.problems and self.assessment.coverage >= ENOUGH and self.assessment.gap < GAP
-        )
+        return self.assessment.coverage >= ENOUGH and not self.assessment.conflict
 
 
 def passage_of(pool: Pool, window: Window) -> Passage:
@@ -85,9 +80,7 @@ def passage_of(pool: Pool, window: Window) -> Passage:
     return Passage(
         view(text, document.comma),
         document.text,
-        document.facts,
         document.known,
-        document.vocabulary,
         document.annotations,
         tuple((u.start - first.start, u.end - first.start) for u in units if first.start >= 0),
     )
@@ -103,20 +96,11 @@ def examine(
         least: lexical score below which a window is not worth a look.
     """
     findings = [
-        Finding(w, _held_to_fields(pool, w, query, assess(query.view, passage_of(pool, w), query.weights)))
+        Finding(w, assess(query.view, passage_of(pool, w), query.weights))
         for w in windows(pool, query.roots, evidence, limit)
         if w.score >= least
     ]
     return sorted(findings, key=_rank)
-
-
-def _held_to_fields(pool: Pool, window: Window, query: Query, assessment: Assessment) -> Assessment:
-    """Return an assessment that also knows of a number which the document has in another field than the claim names."""
-    document = pool.document(pool.evidence[window.evidence].doc_id)
-    said = exchanged(query.view, document.numbers) if says_only_values(query.view, document.known) else ""
-    if not said:
-        return assessment
-    return replace(assessment, problems=(*assessment.problems, Problem("value", said, conflict=True)))
 
 
 # A sentence joins the others when it says at least a tenth of the claim that they do not say.
@@ -155,9 +139,7 @@ def joint(pool: Pool, query: Query, evidence: Sequence[int]) -> Finding | None:
     passage = Passage(
         view(text, documents[0].comma),
         "\n".join(d.text for d in documents),
-        lambda: tuple(f for d in documents for f in d.facts()),
         frozenset().union(*(d.known for d in documents)),
-        frozenset().union(*(d.vocabulary for d in documents)),
         tuple(f for d in documents for f in d.annotations),
         _parts([pool.units[m].text for m in chosen]),
     )
@@ -178,33 +160,10 @@ def _rank(finding: Finding) -> tuple[float, float]:
     return (penalty - found.coverage - 0.01 * found.found, finding.window.last - finding.window.first)
 
 
-def decide(findings: list[Finding]) -> tuple[Verdict, Finding | None]:
-    """Return supported, contradicted or unsupported with the finding that decides.
-
-    A passage that agrees counts only when no passage that runs closer along the claim, or has clearly more
-    of its
-    words, disagrees.
-    """
-    clean = max((f for f in findings if f.clean), key=closeness, default=None)
-    clash = max((f for f in findings if f.assessment.conflict), key=closeness, default=None)
-    if clean is not None and (clash is None or not _outweighs(clash.assessment, clean.assessment)):
-        return "supported", clean
-    if clash is not None and clash.assessment.coverage >= 0.5:
-        return "contradicted", clash
-    return "unsupported", findings[0] if findings else None
-
-
 def closeness(finding: Finding) -> tuple[float, float, int]:
     """Return the order of findings by how closely they speak of the claim; the shorter window wins a tie."""
     found = finding.assessment
     return found.coverage + found.tight, found.found, finding.window.first - finding.window.last
-
-
-def _outweighs(clash: Assessment, clean: Assessment) -> bool:
-    """Tell whether a passage that disagrees speaks of the claim more closely than one that agrees."""
-    if clash.tight >= 0.75 or clean.tight >= 0.75:
-        return clash.tight > clean.tight + 0.05
-    return clash.coverage > clean.coverage + 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +176,6 @@ class Support:
         sentences: (index of the evidence, start, end) of the sentences that together say most of the claim.
     """
 
-    verdict: Verdict
     score: float
     problems: tuple[Problem, ...]
     sentences: tuple[tuple[int, int, int], ...]
@@ -238,7 +196,6 @@ def support(claim: str, evidence: Sequence[Evidence]) -> Support:
     closest = max(findings, key=closeness, default=None)
     units = [pool.units[m] for m in supporting_sentences(pool, query, everything)]
     return Support(
-        decide(findings)[0],
         max(scores, default=-float(len(query.view.facts))),
         closest.assessment.problems if closest else (),
         tuple((u.evidence, u.start, u.end) for u in units),

@@ -40,7 +40,7 @@ class View:
 
     @cached_property
     def cues(self) -> tuple[claim_cues.Cue, ...]:
-        """Return negations, modal verbs and quantifiers."""
+        """Return negations and modal verbs."""
         return claim_cues.cues(self.text)
 
     @cached_property
@@ -60,11 +60,6 @@ class View:
     def slots(self) -> tuple["Slot", ...]:
         """Return the names and values with the words around each."""
         return _slots(self)
-
-    @cached_property
-    def agents(self) -> dict[str, tuple[frozenset[str], bool]]:
-        """Return who does what: action stem to (name stems, whether said in the passive voice)."""
-        return _agents(self.slots)
 
     def bound(self, fact: Fact) -> str:
         """Return how a fact of this text is bounded (">=" for "at least")."""
@@ -377,25 +372,6 @@ def _neighbours(items: Iterable[str | Slot]) -> list[str | frozenset[str]]:
         if len(out) == 4:
             break
     return out
-
-
-_BY = frozenset(f"~{word}" for word in listed("statements", "by"))
-
-
-def _agents(slots: tuple[Slot, ...]) -> dict[str, tuple[frozenset[str], bool]]:
-    found: dict[str, tuple[frozenset[str], bool]] = {}
-    for slot in slots:
-        if slot.fact is not None:
-            continue
-        left, right = slot.left, slot.right
-        if left and left[0] in _BY:
-            if len(left) > 1 and isinstance(left[1], str) and not left[1].startswith("~"):
-                found.setdefault(left[1], (slot.ids, True))
-            continue
-        after = next((r for r in right if isinstance(r, frozenset) or not r.startswith("~")), None)
-        if isinstance(after, str) and "~by" not in right[:3]:
-            found.setdefault(after, (slot.ids, False))
-    return found
 
 
 def _run(mine: list[str | frozenset[str]], theirs: list[str | frozenset[str]]) -> float:

@@ -22,7 +22,6 @@ from citegraph.citations.cross_document import (
     values_of,
 )
 from citegraph.citations.evidence_selection import (
-    ENOUGH,
     Finding,
     Query,
     closeness,
@@ -239,11 +238,7 @@ class _Run:
     def _says(self, finding: Finding) -> bool:
         """Tell whether a passage that is not cited says a claim, in its own words and not in those of the question."""
         exact = finding.assessment.coverage == finding.assessment.tight == 1.0
-        return (
-            exact
-            or finding.clean
-            or (finding.assessment.coverage >= ENOUGH and not finding.assessment.conflict)
-        )
+        return exact or finding.clean
 
     def _said_elsewhere(self, query: Query, held: "_Held", cited: Sequence[int]) -> bool:
         """Tell whether a claim that is not word for word in its spans stands so in another document."""
@@ -386,9 +381,7 @@ class _Run:
             return _Held("unsupported", None, "no evidence is cited")
         window = stands_exactly(self.pool, query.view.text, evidence)
         if window is not None:
-            return _Held(
-                "supported", Finding(window, Assessment(1.0, 0, 0, 0, 0, 1.0)), "word for word in the source"
-            )
+            return _Held("supported", Finding(window, Assessment(1.0, 0, 1.0)), "word for word in the source")
         findings = examine(self.pool, query, evidence)
         documents = self._documents(evidence)
         earlier = tuple(f for cited, facts in self.said if cited & documents for f in facts)

@@ -1,4 +1,4 @@
-"""Small words that turn a statement round: negation, modality, bounds, quantifiers, opposites; and that a text is silent."""
+"""Small words that turn a statement round: negation, modality, bounds, opposites; and that a text is silent."""
 
 import re
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from citegraph.language.word_tables import alternation, listed, table, words_to_
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """One negation, modal verb or quantifier and the content stems that it governs.
+    """One negation or modal verb and the content stems that it governs.
 
     Attributes:
-        value: "not"; "may", "must", "should", "will"; "only", "all", "some".
+        value: "not"; "may", "must", "should", "will".
         heads: up to three content stems that follow within the clause.
         before: the content stem that precedes it, "" at the start.
         soft: a word that amounts to a negation ("prohibited"): it can answer one, not raise one.
     """
 
-    kind: Literal["negation", "modality", "quantifier"]
+    kind: Literal["negation", "modality"]
     value: str
     heads: tuple[str, ...]
     before: str
@@ -36,7 +36,6 @@ _PHRASES = [
     (re.compile(rf"\b(?:{alternation('statements', part)})\b", re.IGNORECASE), value)
     for part, value in (("allowing", "may"), ("obliging", "must"))
 ]
-_QUANTIFIERS = words_to_keys("statements", "quantifiers")
 # bounds contain negations ("not less than"), so they are read first and blanked
 _BOUND = re.compile(
     "|".join(
@@ -83,7 +82,7 @@ _ANSWER = re.compile(r"\s*(?:\w+\s+)?\w+[,:]")
 
 @lru_cache(maxsize=8192)
 def cues(text: str) -> tuple[Cue, ...]:
-    """Return the negations, modal verbs and quantifiers of a text in order."""
+    """Return the negations and modal verbs of a text in order."""
     text = _BOUND.sub(lambda m: " " * len(m.group()) if m.lastgroup != "about" else m.group(), text)
     text = _NOT_NEGATION.sub(lambda m: " " * len(m.group()), text)
     text = text.replace("n't", "  not").replace("n’t", "  not") if "n't" in text or "n’t" in text else text
@@ -117,7 +116,7 @@ def is_soft_negation(word: str) -> bool:
     return _kind(bare(word)) == ("negation", "soft")
 
 
-_CueKind = Literal["negation", "modality", "quantifier"]
+_CueKind = Literal["negation", "modality"]
 
 
 @lru_cache(maxsize=50_000)
@@ -126,8 +125,6 @@ def _kind(word: str) -> tuple[_CueKind | None, str]:
         return "negation", "not"
     if word in _MODALS:
         return "modality", _MODALS[word]
-    if word in _QUANTIFIERS:
-        return "quantifier", _QUANTIFIERS[word]
     if stem(word) in _SOFT_NEGATIONS or word in _SOFT_NEGATIONS:
         return "negation", "soft"
     return None, ""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Column, Delete, Double, Index, MetaData, String, Table, delete, insert, select
 
-from citegraph.corpus.records.database import create_tables, execute_all, fetched, open_database, translated
+from citegraph.corpus.records.database import create_tables, execute_all, fetched, open_database
 
 _metadata = MetaData()
 _conversations = Table(
@@ -35,7 +35,7 @@ class Conversations:
             Unavailable: the database does not answer.
         """
         self._engine = open_database(sql_url)
-        translated(lambda: create_tables(_metadata, self._engine))
+        create_tables(_metadata, self._engine)
 
     def find(self, owner: str, said: Sequence[str]) -> str | None:
         """Return the thread in which an owner has said just this, the last used one; None when there is none."""

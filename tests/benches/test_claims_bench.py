@@ -77,3 +77,21 @@ def test_the_open_half_is_complete_and_each_claim_has_its_place() -> None:
     assert all(
         "".join(case.text.split())[:5] == "".join(case.answer[case.start :].split())[:5] for case in cases
     )
+
+
+def test_damaged_sentences_have_places_and_some_cite_another_document() -> None:
+    rows = bench.read_answers("open", sets=[bench.CORRUPTIONS])
+    cases = [case for row in rows[::9] for case in bench.cases_of(row)]
+    assert [case.text for case in cases if case.right and not bench.passes(case)] == []
+    moved = [case for case in cases if case.kind == "wrong document"]
+    assert moved
+    assert all(case.cited == case.evidence[1].text and not bench.passes(case) for case in moved)
+
+
+@pytest.mark.slow
+def test_sentences_of_real_passages_stand_and_damaged_ones_fall() -> None:
+    found = bench.measure("open", False, sets=[bench.CORRUPTIONS])["verifier"]
+    assert found["right refused"] <= 0.01
+    kinds = found["passed by kind"]
+    assert len(kinds) == 10
+    assert {kind: row for kind, row in kinds.items() if row["bad"] > row["n"] / 10} == {}

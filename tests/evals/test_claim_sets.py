@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benches.citation_bench import corpora
+from benches.documents.reading_bench import ARCHIVE
 from citegraph.errors import BadInput
 from evals import claim_sets
 
@@ -118,12 +118,10 @@ def test_thresholds_are_never_chosen_on_the_rows_they_judge() -> None:
 
 
 @pytest.mark.corpora
-@pytest.mark.skipif(corpora() is None, reason="the shared archive is absent")
+@pytest.mark.skipif(not ARCHIVE.is_dir(), reason="the shared archive is absent")
 def test_the_archives_folders_are_known() -> None:
-    archive = corpora()
-    assert archive is not None
     kinds = {
-        name: claim_sets.claim_set(archive / name) for name in ("citation_wice", "faithfulness_summedits")
+        name: claim_sets.claim_set(ARCHIVE / name) for name in ("citation_wice", "faithfulness_summedits")
     }
     assert kinds == {"citation_wice": "wice", "faithfulness_summedits": "summedits"}
-    assert claim_sets.claim_set(archive / "questions") is None
+    assert claim_sets.claim_set(ARCHIVE / "questions") is None

@@ -41,13 +41,13 @@ def test_what_a_killed_server_left_names_none(tmp_path: Path, left: str) -> None
 
 
 @pytest.fixture
-def serve(sample_services: Services, tmp_path: Path) -> Serve:
+def serve(services: Services, tmp_path: Path) -> Serve:
     """Return what opens a session of a server over the sample; `settings` are those that differ."""
 
     @asynccontextmanager
     async def opened(**settings: Any) -> AsyncIterator[ServedSession]:
         chosen = load_settings().model_copy(update={"home": tmp_path, "qdrant_url": None, **settings})
-        app = create_app(Services(chosen, ready=sample_services.open()))
+        app = create_app(Services(chosen, ready=services.open()))
         url = "http://localhost"
         async with (
             app.router.lifespan_context(app),

@@ -16,8 +16,9 @@ OpenApi = Callable[..., AbstractAsyncContextManager[httpx.AsyncClient]]
 
 
 @pytest.fixture
-def open_api(sample_services: Services, tmp_path: Path) -> OpenApi:
+def open_api(services: Services, tmp_path: Path) -> OpenApi:
     """Return what opens a client of an application over the sample; `settings` are those that differ."""
+    sample = services
 
     @asynccontextmanager
     async def opened(
@@ -25,7 +26,7 @@ def open_api(sample_services: Services, tmp_path: Path) -> OpenApi:
     ) -> AsyncIterator[httpx.AsyncClient]:
         own = {"home": tmp_path / "home", "qdrant_url": None, **settings}
         chosen = load_settings().model_copy(update=own)
-        app = create_app(services or Services(chosen, ready=sample_services.open()))
+        app = create_app(services or Services(chosen, ready=sample.open()))
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with (
             app.router.lifespan_context(app),

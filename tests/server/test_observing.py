@@ -88,7 +88,7 @@ def logged(request: pytest.FixtureRequest) -> Iterator[io.StringIO]:
 
 @pytest.mark.parametrize("logged", ["json"], indirect=True)
 async def test_log_lines_are_json_with_ids_and_no_text(
-    logged: io.StringIO, open_api: OpenApi, sample_services: Services
+    logged: io.StringIO, open_api: OpenApi, services: Services
 ) -> None:
     async with open_api() as api:
         answer = (await api.post("/ask", json={"question": LOOKUP})).json()
@@ -110,7 +110,7 @@ async def test_log_lines_are_json_with_ids_and_no_text(
     assert requests == [("POST", "/ask", 200), ("GET", "/documents", 200)]
     for secret in (LOOKUP, answer["text"], "Cobaltine", "45 V"):
         assert secret not in said
-    assert [line for line in texts_of(sample_services.open()) if line in said] == []
+    assert [line for line in texts_of(services.open()) if line in said] == []
 
 
 @pytest.mark.parametrize("logged", ["text"], indirect=True)

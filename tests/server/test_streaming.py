@@ -152,13 +152,13 @@ class Watched(Endpoint):
 
 
 async def test_a_word_of_the_model_is_shown_before_it_writes_the_next(
-    open_api: OpenApi, sample_services: Services, tmp_path: Path
+    open_api: OpenApi, services: Services, tmp_path: Path
 ) -> None:
     endpoint = Watched()
     try:
-        own = sample_services.settings.model_copy(update={"home": tmp_path / "home"})
-        services = Services(own, ready=sample_services.open(), models=endpoint.models(home=tmp_path))
-        async with open_api(services=services) as api:
+        own = services.settings.model_copy(update={"home": tmp_path / "home"})
+        asked = Services(own, ready=services.open(), models=endpoint.models(home=tmp_path))
+        async with open_api(services=asked) as api:
             asked = {"question": LOOKUP, "context": {"mode": "single"}}
             client = Client(app_of(api), "/ask", asked)
 

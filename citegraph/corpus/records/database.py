@@ -25,6 +25,7 @@ from sqlalchemy import (
     String,
     Table,
     create_engine,
+    delete,
     event,
     insert,
     inspect,
@@ -173,7 +174,7 @@ def changing_tables(engine: Engine) -> Iterator[Connection]:
 def add_columns(engine: Engine, table: Table) -> None:
     """Add the columns, all nullable, that a table made by an earlier version does not have."""
     named = engine.dialect.identifier_preparer.format_table(table)
-    with changing_tables(engine) as connection:
+    with seam(), changing_tables(engine) as connection:
         there = {column["name"] for column in inspect(connection).get_columns(table.name)}
         for column in table.columns:
             if column.name not in there:
@@ -186,12 +187,13 @@ def create_tables(metadata: MetaData, engine: Engine) -> None:
 
     Raises:
         BadInput: a newer version of Citegraph wrote the database.
+        Unavailable: it does not answer.
     """
     # Looked at without a lock first: whoever opens a store that is whole waits for nobody who writes.
-    with engine.connect() as connection:
+    with seam(), engine.connect() as connection:
         if _is_stamped(connection) and set(metadata.tables) <= set(inspect(connection).get_table_names()):
             return
-    with changing_tables(engine) as connection:
+    with seam(), changing_tables(engine) as connection:
         if not _is_stamped(connection):
             _metadata.create_all(connection)
             connection.execute(insert(_format).values(number=FORMAT, made_by=version("citegraph")))
@@ -214,6 +216,13 @@ def _is_stamped(connection: Connection) -> bool:
 def batches(ids: Sequence[Id]) -> Iterator[Sequence[Id]]:
     """Yield ids in parts that one statement takes."""
     return (ids[begin : begin + IDS_A_STATEMENT] for begin in range(0, len(ids), IDS_A_STATEMENT))
+
+
+def delete_rows(connection: Connection, ids: Sequence[Id], *columns: Column[Any]) -> None:
+    """Delete the rows that have one of these ids in a column, of the table of each column."""
+    for some in batches(ids):
+        for column in columns:
+            connection.execute(delete(column.table).where(column.in_(some)))
 
 
 @contextmanager
@@ -404,7 +413,7 @@ class IndexVersions:
 
     def __init__(self, sql_url: str) -> None:
         self._engine = open_database(sql_url)
-        translated(lambda: create_tables(_tables, self._engine))
+        create_tables(_tables, self._engine)
 
     def of(self, bucket: str) -> int:
         """Return the version of a bucket's index, 0 before its first write."""

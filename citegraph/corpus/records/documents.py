@@ -18,13 +18,13 @@ from citegraph.corpus.records.access import OWNER, Principal, create_labels_tabl
 from citegraph.corpus.records.database import (
     batches,
     create_tables,
+    delete_rows,
     execute_all,
     fetched,
     once_each,
     one_writer,
     open_database,
     transaction,
-    translated,
 )
 from citegraph.corpus.records.document_record import DocumentRecord, Status
 from citegraph.corpus.records.likeness import Likeness, LikenessTables, Traits
@@ -126,6 +126,7 @@ _documents = sa.Table(
     sa.Index("documents_of_bucket", "bucket", "doc_id"),
 )
 _parts = parts_table(_metadata)
+_IDS = (_parts.c.doc_id, _documents.c.doc_id, labels_table.c.doc_id)
 _likeness = LikenessTables(_metadata)
 _LIKENESS = sa.select(*(_likeness.signatures.c[name] for name in Likeness.__slots__))
 _SMALL = [column for column in _documents.columns if column.name not in {"pages", "text"}]
@@ -143,8 +144,8 @@ class DocumentStore:
     def __init__(self, sql_url: str) -> None:
         self._engine = open_database(sql_url)
         self._principal = OWNER
-        translated(lambda: create_tables(_metadata, self._engine))
-        translated(lambda: create_labels_table(self._engine))
+        create_tables(_metadata, self._engine)
+        create_labels_table(self._engine)
         self.files = SourceFiles(self._engine)
 
     def one_writer(self, bucket: str) -> AbstractAsyncContextManager[None]:
@@ -183,10 +184,7 @@ class DocumentStore:
         if not rows:
             return
         with transaction(self._engine) as connection:
-            for ids in batches([document.doc_id for document in given]):
-                connection.execute(sa.delete(_documents).where(_documents.c.doc_id.in_(ids)))
-                connection.execute(sa.delete(_parts).where(_parts.c.doc_id.in_(ids)))
-                connection.execute(sa.delete(labels_table).where(labels_table.c.doc_id.in_(ids)))
+            delete_rows(connection, [document.doc_id for document in given], *_IDS)
             connection.execute(sa.insert(_documents), rows)
             if parts:
                 connection.execute(sa.insert(_parts), parts)
@@ -211,8 +209,7 @@ class DocumentStore:
         with transaction(self._engine) as connection:
             for ids in batches(doc_ids):
                 _likeness.remove(connection, ids)
-                for table in (_parts, _documents, labels_table):
-                    connection.execute(sa.delete(table).where(table.c.doc_id.in_(ids)))
+            delete_rows(connection, doc_ids, *_IDS)
 
     def get(self, doc_id: str) -> Document | None:
         """Return a document with its text, None when there is none of that id."""

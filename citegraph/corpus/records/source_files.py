@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Column, Engine, Integer, MetaData, String, Table, Text, delete, insert, select
+from sqlalchemy import Column, Engine, Integer, MetaData, String, Table, Text, insert, select
 
-from citegraph.corpus.records.database import batches, create_tables, fetched, transaction, translated
+from citegraph.corpus.records.database import create_tables, delete_rows, fetched, transaction
 
 _KEY = 32
 _TICK = 2_000_000_000
@@ -65,7 +65,7 @@ class SourceFiles:
             Column("documents", Integer, nullable=False),
             Column("notes", Text, nullable=False),
         )
-        translated(lambda: create_tables(metadata, engine))
+        create_tables(metadata, engine)
 
     def of(self, bucket: str) -> dict[str, SourceRecord]:
         """Return the records of a bucket by source path; about half a kilobyte of memory each."""
@@ -90,16 +90,14 @@ class SourceFiles:
         if not rows:
             return
         with transaction(self._engine) as connection:
-            for keys in batches([str(row["key"]) for row in rows]):
-                connection.execute(delete(self._table).where(self._table.c.key.in_(keys)))
+            delete_rows(connection, [str(row["key"]) for row in rows], self._table.c.key)
             connection.execute(insert(self._table), rows)
 
     def forget(self, bucket: str, sources: Iterable[str]) -> None:
         """Remove records; unknown ones are ignored."""
         keys = [_key(bucket, source) for source in sources]
         with transaction(self._engine) as connection:
-            for some in batches(keys):
-                connection.execute(delete(self._table).where(self._table.c.key.in_(some)))
+            delete_rows(connection, keys, self._table.c.key)
 
 
 def stamp_of(path: Path) -> str:

@@ -18,6 +18,7 @@ from citegraph.corpus.records.access import OWNER, create_labels_table
 from citegraph.corpus.records.database import (
     add_columns,
     create_tables,
+    delete_rows,
     fetched,
     open_database,
     transaction,
@@ -392,8 +393,8 @@ class AnnotationWrites:
         self.principal = OWNER
         # Bucket to its version and number of documents then: counting a million takes as long as all else.
         self._totals: dict[str, tuple[int, int]] = {}
-        translated(lambda: create_tables(metadata, self.engine))
-        translated(lambda: create_labels_table(self.engine))
+        create_tables(metadata, self.engine)
+        create_labels_table(self.engine)
         translated(self._fit_tables)
 
     def _fit_tables(self) -> None:
@@ -424,8 +425,7 @@ class AnnotationWrites:
         ids = [*new, *gone]
         with transaction(self.engine) as connection:
             counts, shown = self._held(connection, bucket, ids), dict[tuple[str, str], str]()
-            connection.execute(sa.delete(tables.items).where(tables.items.c.doc_id.in_(ids)))
-            connection.execute(sa.delete(tables.rows).where(tables.rows.c.doc_id.in_(ids)))
+            delete_rows(connection, ids, tables.items.c.doc_id, tables.rows.c.doc_id)
             rows = [to_row(declared, annotation) for annotation in new.values()]
             items = [item for annotation in new.values() for item in to_items(declared, annotation)]
             if rows:

@@ -3,19 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any, Literal
 
 import sqlalchemy as sa
 
 from citegraph.corpus.records.database import (
     add_columns,
-    batches,
     create_tables,
+    delete_rows,
     fetched,
     open_database,
     transaction,
-    translated,
 )
 from citegraph.corpus.records.likeness import signature_of, similarity
 from citegraph.corpus.schema.document import Document
@@ -125,9 +123,9 @@ class CorrectionStore:
 
     def __init__(self, sql_url: str) -> None:
         self._engine = open_database(sql_url)
-        translated(lambda: create_tables(_metadata, self._engine))
+        create_tables(_metadata, self._engine)
         for table in (corrections_table, _history):
-            translated(partial(add_columns, self._engine, table))
+            add_columns(self._engine, table)
 
     def keep(self, corrections: Sequence[Correction]) -> None:
         """Keep corrections in one transaction, each in place of an earlier one of its field."""
@@ -183,9 +181,7 @@ class CorrectionStore:
     def forget(self, doc_ids: Sequence[str]) -> None:
         """Forget the corrections of documents and their history."""
         with transaction(self._engine) as connection:
-            for table in (corrections_table, _history):
-                for some in batches(doc_ids):
-                    connection.execute(sa.delete(table).where(table.c.doc_id.in_(some)))
+            delete_rows(connection, doc_ids, corrections_table.c.doc_id, _history.c.doc_id)
 
     def _edits(self, chosen: sa.ColumnElement[bool]) -> list[Edit]:
         wanted = sa.select(*(_history.c[name] for name in Edit.__slots__)).where(chosen)

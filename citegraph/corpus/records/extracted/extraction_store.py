@@ -8,12 +8,11 @@ from typing import Any, Literal
 import sqlalchemy as sa
 
 from citegraph.corpus.records.database import (
-    batches,
     create_tables,
+    delete_rows,
     fetched,
     open_database,
     transaction,
-    translated,
 )
 from citegraph.corpus.records.extracted.corrections import CorrectionStore
 from citegraph.corpus.records.extracted.found import Candidate, Extracted, Extraction, FoundRow, Refused
@@ -84,7 +83,7 @@ class ExtractionStore:
         self.corrected = CorrectionStore(sql_url)
         self.rows = RowStore(self._engine)
         self.tables = TableStore(self._engine)
-        translated(lambda: create_tables(_metadata, self._engine))
+        create_tables(_metadata, self._engine)
 
     def put(self, bucket: str, extractions: Mapping[str, Extraction]) -> None:
         """Replace what is known of these documents, in one transaction; corrections stay."""
@@ -95,8 +94,7 @@ class ExtractionStore:
         if not ids:
             return
         with transaction(self._engine) as connection:
-            for some in batches(ids):
-                connection.execute(sa.delete(annotations_table).where(annotations_table.c.doc_id.in_(some)))
+            delete_rows(connection, ids, annotations_table.c.doc_id)
             if rows:
                 connection.execute(sa.insert(annotations_table), rows)
             of = {doc_id: extraction.rows for doc_id, extraction in extractions.items()}
@@ -167,8 +165,7 @@ class ExtractionStore:
     def delete(self, doc_ids: Sequence[str]) -> None:
         """Forget the extractions of documents; their corrections wait for the documents to come back."""
         with transaction(self._engine) as connection:
-            for some in batches(doc_ids):
-                connection.execute(sa.delete(annotations_table).where(annotations_table.c.doc_id.in_(some)))
+            delete_rows(connection, doc_ids, annotations_table.c.doc_id)
             self.rows.delete(connection, doc_ids)
         self.tables.delete(doc_ids)
 

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from citegraph.corpus.filters.clause import Clause, Filters, Group
 from citegraph.corpus.filters.filter_operators import Condition, Range, compile_clause
 from citegraph.corpus.filters.sql_filter import folded_string, has_part, within
-from citegraph.corpus.records.database import batches, create_tables, fetched, translated
+from citegraph.corpus.records.database import create_tables, delete_rows, fetched
 from citegraph.corpus.records.extracted.found import FoundRow
 from citegraph.corpus.schema.bucket import Bucket, RowKind, show
 from citegraph.corpus.schema.field import Value
@@ -111,7 +111,7 @@ class RowStore:
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
-        translated(lambda: create_tables(_metadata, engine))
+        create_tables(_metadata, engine)
 
     def put(self, connection: sa.Connection, bucket: str, found: Mapping[str, Sequence[FoundRow]]) -> None:
         """Replace the rows of documents, within a transaction of the caller."""
@@ -125,9 +125,7 @@ class RowStore:
 
     def delete(self, connection: sa.Connection, doc_ids: Sequence[str]) -> None:
         """Forget the rows of documents, within a transaction of the caller."""
-        for some in batches(doc_ids):
-            for table in (rows_table, cells_table):
-                connection.execute(sa.delete(table).where(table.c.doc_id.in_(some)))
+        delete_rows(connection, doc_ids, rows_table.c.doc_id, cells_table.c.doc_id)
 
     def of(self, doc_id: str, kind: str | None = None) -> list[StoredRow]:
         """Return the rows of a document in their order."""

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import sqlalchemy as sa
 
 from citegraph.corpus.filters.sql_filter import has_part
-from citegraph.corpus.records.database import batches, create_tables, fetched, transaction, translated
+from citegraph.corpus.records.database import batches, create_tables, delete_rows, fetched, transaction
 from citegraph.corpus.records.table_files.columns import TableColumn, of_scale, scaled
 from citegraph.corpus.records.table_files.file_tables import FileRow, FileTable, file_tables
 from citegraph.corpus.schema.document import Document
@@ -122,7 +122,7 @@ class TableStore:
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
-        translated(lambda: create_tables(_metadata, engine))
+        create_tables(_metadata, engine)
 
     def put(self, documents: Iterable[Document], order: str) -> None:
         """Replace the tables of documents, those that are no table files included, in one transaction.
@@ -278,9 +278,7 @@ class TableStore:
 
 
 def _delete(connection: sa.Connection, doc_ids: Sequence[str]) -> None:
-    for some in batches(doc_ids):
-        for table in (file_rows_table, tables_table):
-            connection.execute(sa.delete(table).where(table.c.doc_id.in_(some)))
+    delete_rows(connection, doc_ids, file_rows_table.c.doc_id, tables_table.c.doc_id)
 
 
 def _write(connection: sa.Connection, document: Document, table: FileTable, rows: Iterator[FileRow]) -> None:

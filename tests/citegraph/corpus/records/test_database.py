@@ -9,7 +9,6 @@ from threading import Barrier, Timer
 
 import pytest
 from sqlalchemy import Column, MetaData, String, Table, create_engine, inspect
-from sqlalchemy.exc import OperationalError
 
 from citegraph.corpus.records.database import (
     add_columns,
@@ -20,6 +19,7 @@ from citegraph.corpus.records.database import (
     once_each,
     open_database,
 )
+from citegraph.errors import Unavailable
 
 TABLES = [f"table_{number}" for number in range(8)]
 
@@ -82,7 +82,7 @@ def test_a_store_that_is_whole_opens_while_another_writes(new_database: Callable
 
 def test_a_database_that_does_not_open_is_not_asked_again() -> None:
     engine = create_engine("sqlite:////nowhere/at/all.sqlite")
-    with pytest.raises(OperationalError, match="unable to open"):
+    with pytest.raises(Unavailable, match="unable to open"):
         create_tables(metadata_of(), engine)
 
 
