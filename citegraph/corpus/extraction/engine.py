@@ -14,7 +14,7 @@ from citegraph.corpus.extraction.contract_parties import find_parties
 from citegraph.corpus.extraction.document_head import find_organization, find_title
 from citegraph.corpus.extraction.einvoice import read_einvoice
 from citegraph.corpus.extraction.first_lines import find_certifier, find_day, find_holder, find_writer
-from citegraph.corpus.extraction.headings import find_heading, find_part
+from citegraph.corpus.extraction.headings import find_heading, find_part, is_part
 from citegraph.corpus.extraction.in_text import Typed, find_in_compounds, find_typed
 from citegraph.corpus.extraction.invoice_parties.seller_and_buyer import Named, find_trade_parties
 from citegraph.corpus.extraction.labelled.labels import beside, listed_beneath
@@ -40,6 +40,8 @@ _LONGEST_MATCH = 4_000
 """Characters that a match which begins within reach may have."""
 MAIL = "mail_"
 """Begins the keys of a mail's head."""
+WORDS_WITHIN, OWN_WORDS = 6_000, 0.6
+"""Characters in which a field's own words are looked for as labels, and the confidence of what stands beside them."""
 DISAGREEMENT = 0.8
 """Factor on the confidence of a value that another place contradicts."""
 
@@ -271,7 +273,19 @@ class _FieldRun:
         """Return the value that the surest rule gives, with what the others say of it."""
         own = ExtractRule(keys=(self.declared.name, *self.declared.columns))
         winners = [winner for rule in (own, *self._rules()) if (winner := self._winner(rule))]
-        return weigh(winners)
+        return weigh(winners or [winner for rule in self._own_words() if (winner := self._winner(rule))])
+
+    def _own_words(self) -> Iterator[ExtractRule]:
+        """Yield the rule of last resort: what people call the field, before a colon; titles and parties have signs of their own."""
+        own = self.declared
+        others = any(rule.head in ("seller", "buyer", "heading") or rule.parties for rule in own.extract)
+        if others or own.type == "text" or self.source.is_mail or self.source.is_written_out:
+            return
+        labels = dict.fromkeys(fold(label.replace("_", " ")) for label in (*own.words, *own.columns))
+        if labels:
+            yield ExtractRule(
+                labels=tuple(labels), colon=True, within=WORDS_WITHIN, reach=12, confidence=OWN_WORDS
+            )
 
     def _rules(self) -> Sequence[ExtractRule]:
         """Return the rules that are asked: what the head of a mail or the XML of an invoice says, nothing else does."""
@@ -404,12 +418,7 @@ class _FieldRun:
             case "organization":
                 found = find_organization(look.text)
             case "heading":
-                found = self.source.heading
-                if found and self._is_noun(kind := self.source.text[found[0] : found[1]]):
-                    # "Datasheet" in large print says what it is, not what it is called.
-                    found = (
-                        find_heading(self.source.text, self.source.layouts, self.source.title, kind) or found
-                    )
+                found = self._heading()
             case "part":
                 at = self.source.heading
                 found = find_part(self.source.text, at[:2] if at else None, self.source.name)
@@ -458,9 +467,19 @@ class _FieldRun:
         """Return where the head of a letter ends, 0 of what is none."""
         return self.source.letter.greeting[0] if self.source.letter else 0
 
-    def _is_noun(self, title: str) -> bool:
-        said = fold(title)
-        return said != fold(self.source.title) and said in {fold(noun) for noun in self.bucket.nouns}
+    def _heading(self) -> tuple[int, int, float] | None:
+        """Return the title that is printed largest, and not only what kind of document it is."""
+        source, found = self.source, self.source.heading
+        if found and self._says_no_more(source.text[found[0] : found[1]]):
+            nouns = frozenset(map(fold, self.bucket.nouns))
+            return find_heading(source.text, source.layouts, source.title, nouns) or found
+        return found
+
+    def _says_no_more(self, title: str) -> bool:
+        """Tell whether a heading says what the document is, or which part it is of, not what it is called."""
+        if fold(title) == fold(self.source.title):
+            return False
+        return fold(title) in map(fold, self.bucket.nouns) or is_part(title)
 
     def _kind(self) -> tuple[int, int, float] | None:
         """Return the longest declared value that the title names: a document is of one kind, and mentions others."""

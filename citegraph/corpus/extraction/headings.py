@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from statistics import median
 
 from citegraph.corpus.extraction.document_head import find_title
 from citegraph.corpus.schema.document import Layout, Line
+from citegraph.language.terms import fold
 
 _LONGEST = 200
 _LARGE, _CLEAR, _ALIKE = 1.2, 1.4, 0.25
 _FIRST, _LINES = 4, 12
 """Lines at the top of a page in which a title hardly larger than the rest stands, and a part alone in its line."""
-_TOP = 0.6
-"""Share of the first page, from its top, in which a title stands."""
+_TOP, _COVER = 0.6, 12
+"""Share of the first page, from its top, in which a title stands, and lines of a cover, on which it stands anywhere."""
 # A name of a part: letters and digits together, as no word and no number has them.
 _PART = re.compile(
     r"(?<![\w./+-])(?=[A-Z0-9/-]{0,23}\d)(?=[A-Z0-9/-]{0,23}[A-Z])[A-Z0-9]{2,}(?:[-/][A-Z0-9]+)*[A-Z0-9](?![\w])"
@@ -35,7 +36,7 @@ _NUMBERED = re.compile(r"\s*\d{1,2}(?:\.\d{1,2})*\.?\s+[^\W\d_]")
 
 
 def find_heading(
-    text: str, layouts: Sequence[Layout], declared: str, besides: str = ""
+    text: str, layouts: Sequence[Layout], declared: str, besides: Container[str] = frozenset()
 ) -> tuple[int, int, float] | None:
     """Return (start, end, confidence) of a document's title in its text, None when it prints none.
 
@@ -44,7 +45,8 @@ def find_heading(
 
     Args:
         declared: the title that the format itself gives, empty for none.
-        besides: a heading that is none, since it says only what kind of document it is.
+        besides: folded headings that are none, since they say only what kind of document it is; with any, no name of a
+            part is one either.
     """
     found = None if besides else _marked(text)
     found = found or (_largest(text, layouts[0], besides) if layouts else None)
@@ -68,16 +70,30 @@ def _marked(text: str) -> tuple[int, int, float] | None:
     return (*found.span(1), 0.85) if found else None
 
 
-def _largest(text: str, layout: Layout, besides: str = "") -> tuple[int, int, float] | None:
+def is_part(text: str) -> bool:
+    """Tell whether a line names parts and says nothing else."""
+    return _PART.search(text) is not None and not re.search(r"[^\W\d_]{2}", _PART.sub("", text))
+
+
+def _largest(
+    text: str, layout: Layout, besides: Container[str] = frozenset()
+) -> tuple[int, int, float] | None:
     """Return the largest lines near the top of a page that follow each other, as far as they are larger than most."""
-    lines = [line for line in layout.lines if re.search(r"[^\W\d_]{2}", text[line.start : line.end])]
+    lines = [
+        line
+        for line in layout.lines
+        if re.search(r"[^\W\d_]{2}", text[line.start : line.end]) and not _is_turned(line)
+    ]
     if len(lines) < 3 or layout.recognised:
         return None
     usual = median(sizes := [_size(text, line) for line in lines])
     size = dict(zip(lines, sizes, strict=True))
-    top = [line for line in lines if line.box.top <= _TOP * layout.height and size[line] >= _LARGE * usual]
+    lowest = layout.height * (_TOP if len(lines) > _COVER else 1)
+    top = [line for line in lines if line.box.top <= lowest and size[line] >= _LARGE * usual]
     top = [line for line in top if 3 <= line.end - line.start <= _LONGEST]
-    top = [line for line in top if not besides or text[line.start : line.end].strip() not in besides]
+    if besides:
+        said = {line: text[line.start : line.end] for line in top}
+        top = [line for line in top if fold(said[line].strip()) not in besides and not is_part(said[line])]
     # "4 Pin Configuration" heads a section, however large it is printed.
     top = [line for line in top if not _NUMBERED.match(text, line.start, line.end)]
     # A box is higher by a sign of another font too: what is hardly larger than the rest is a title at the top alone.
@@ -100,6 +116,11 @@ def _largest(text: str, layout: Layout, besides: str = "") -> tuple[int, int, fl
     start += len(kept) - len(kept.lstrip())
     trust = 0.75 if size[tallest] >= _CLEAR * usual else 0.6
     return start, start + len(kept.strip()), trust
+
+
+def _is_turned(line: Line) -> bool:
+    """Tell whether a line runs up or down the page: its letters stand in a box that is higher than wide."""
+    return line.end - line.start > 3 and line.box.bottom - line.box.top > line.box.right - line.box.left
 
 
 def _size(text: str, line: Line) -> float:

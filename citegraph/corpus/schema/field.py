@@ -90,6 +90,7 @@ class ExtractRule(BaseModel, frozen=True, extra="forbid"):
         reach: characters after a label in which the value has to begin.
         prose: whether a label stands in running text, so that its value may be on the next line; else, as on a
             form, it begins a cell and its value stands on the same line, or beneath when nothing does.
+        colon: whether a label counts only with a colon behind it.
         listed: whether the lines beneath a label that has its line to itself are the values of a list, one each.
         take: which of several places gives the value, or `most`: the value that most of them give;
             `all` for a list.
@@ -110,6 +111,7 @@ class ExtractRule(BaseModel, frozen=True, extra="forbid"):
     within: int = 0
     reach: int = Declared(60, ge=1, le=2000)
     prose: bool = False
+    colon: bool = False
     listed: bool = False
     take: Literal["first", "last", "most", "largest", "all"] = "first"
     confidence: float | None = Declared(None, ge=0, le=1)

@@ -93,6 +93,8 @@ def beside(
             line_end = _line_end(text, match.end())
             if not rule.prose and not _begins_cell(text, match, line_start):
                 continue
+            if rule.colon and not _COLON.match(text, match.end(), line_end):
+                continue
             right = _right(text, match.end(), line_end, rule, find)
             said = _said_of(text, match, right, line_start, line_end, prose=rule.prose)
             if rule.unless and re.search(rule.unless, said, re.IGNORECASE):

@@ -191,3 +191,25 @@ def test_certificates_of_courses_and_declarations(text: str, values: dict[str, s
 )
 def test_clauses_in_other_words_and_languages(text: str, field: str, value: str) -> None:
     assert found("contracts", Source(text, today=TODAY))[field] == value
+
+
+MEMO = """QUAY LIGHTS INTERNAL
+TO:      Ida Kroll
+FROM:    Otto Beck
+DATE:    4 March 2021
+RE:      Lamps of the pier
+
+The date: of the works is open.
+"""
+
+
+def test_a_field_is_found_by_its_own_words_before_a_colon_where_no_rule_finds_it() -> None:
+    heads = found("generic", Source(MEMO, today=TODAY))
+    names = ("recipients", "author", "published_date", "title")
+    assert [heads[name] for name in names] == ["Ida Kroll", "Otto Beck", "2021-03-04", "Lamps of the pier"]
+    assert "author" not in found("generic", Source("Rules\nThe letter is from Otto Beck\n", today=TODAY))
+
+
+def test_the_title_says_the_kind_before_other_words_do() -> None:
+    text = "Agenda of the board\n\n1. Attendance\n2. Lamps\n"
+    assert found("generic", Source(text, today=TODAY))["document_type"] == "agenda"

@@ -120,3 +120,27 @@ def test_letters_that_reach_down_make_no_larger_print() -> None:
     at = find_heading(text, (layout,), "")
     assert at is not None
     assert text[at[0] : at[1]] == "RULES OF THE HARBOUR"
+
+
+def test_a_cover_has_its_title_anywhere_and_neither_a_part_nor_turned_letters_are_one() -> None:
+    lines = [
+        ("DATA SHEET", 30.0),
+        ("QX91; QX92", 24.0),
+        ("Motor controllers", 25.0),
+        ("Product specification", 12.0),
+    ]
+    text, layout = page(lines)
+    low = tuple(line._replace(box=line.box._replace(top=line.box.top + 500)) for line in layout.lines[1:])
+    turned = Line(len(text) + 1, len(text) + 9, Box(10, 100, 30, 400))
+    layout = Layout(
+        1,
+        595,
+        842,
+        (
+            layout.lines[0],
+            *(line._replace(box=line.box._replace(bottom=line.box.bottom + 500)) for line in low),
+            turned,
+        ),
+    )
+    found = extract(SHEETS, Source(text + "\nPATENTED", layouts=(layout,), today=date(2026, 1, 1))).fields
+    assert show(found["title"].best.value) == "Motor controllers"
