@@ -22,7 +22,7 @@ from citegraph.corpus.extraction.labelled.laid_out import LaidOut, laid_out
 from citegraph.corpus.extraction.letters import TRUST, Letter, find_letter
 from citegraph.corpus.extraction.properties import FrontMatter, front_matter, look_up
 from citegraph.corpus.extraction.rows.find_rows import Tables, find_rows, rows_beneath_heads
-from citegraph.corpus.extraction.running_heads import find_publisher
+from citegraph.corpus.extraction.running_heads import find_publisher, find_running_day
 from citegraph.corpus.extraction.signing import SPANNED, find_signing_day, find_span
 from citegraph.corpus.extraction.sums import add_up
 from citegraph.corpus.readers.plain_text import without_marks
@@ -442,6 +442,8 @@ class _FieldRun:
                 found = (*place, TRUST) if place else None
             case "publisher":
                 found = find_publisher(self.source.text, self.source.pages, self.bucket.nouns)
+            case "running_day":
+                found = find_running_day(self.source.text, self.source.pages)
             case "holder" | "certifier":
                 found = (find_holder if rule.head == "holder" else find_certifier)(look.text)
             case "language":
@@ -471,15 +473,17 @@ class _FieldRun:
         """Return the title that is printed largest, and not only what kind of document it is."""
         source, found = self.source, self.source.heading
         if found and self._says_no_more(source.text[found[0] : found[1]]):
-            nouns = frozenset(map(fold, self.bucket.nouns))
-            return find_heading(source.text, source.layouts, source.title, nouns) or found
+            return find_heading(source.text, source.layouts, source.title, self._says_no_more) or found
         return found
 
     def _says_no_more(self, title: str) -> bool:
         """Tell whether a heading says what the document is, or which part it is of, not what it is called."""
-        if fold(title) == fold(self.source.title):
+        said = fold(title)
+        if said == fold(self.source.title):
             return False
-        return fold(title) in map(fold, self.bucket.nouns) or is_part(title)
+        nouns = sorted(map(fold, self.bucket.nouns), key=len, reverse=True)
+        noun = next((noun for noun in nouns if said == noun or said.startswith(f"{noun} ")), "")
+        return said == noun or is_part(title) or bool(noun and is_part(title[len(noun) :]))
 
     def _kind(self) -> tuple[int, int, float] | None:
         """Return the longest declared value that the title names: a document is of one kind, and mentions others."""

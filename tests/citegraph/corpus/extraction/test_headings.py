@@ -86,6 +86,21 @@ def test_rows_of_ratings_inherit_their_parameter() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("The QXuM7440 and the QXuM7440A, as the QXuM7440 is", "QXuM7440"),
+        ("QX9A128/256 memory. The QX9A128 and QX9A256", "QX9A128/256"),
+        ("BX640−016G transistor, BX640−016G", "BX640−016G"),
+        ("qx24195 charger qx24195", "qx24195"),
+    ],
+)
+def test_a_part_of_small_letters_with_variants_or_a_minus(text: str, part: str) -> None:
+    at = find_part(text, (0, 60), "")
+    assert at is not None
+    assert text[at[0] : at[1]] == part
+
+
 def test_a_part_alone_in_its_line_at_the_top_is_what_the_sheet_is_about() -> None:
     text = "QX9A02G\n16-bit controller\nSNOS123B\nUses 3V/5V supplies and the bus of RV32I cores.\n"
     at = find_part(text, None, "sheet.pdf")
