@@ -220,7 +220,8 @@ def month_pattern(beside_a_day: bool = True) -> str:
 
 _YEAR = r"(?:1[5-9]|20|21)\d\d"
 _DAY = r"(?:3[01]|[12]\d|0?[1-9])"
-_ORDINAL = rf"(?:[°º]|\s?(?:{alternation('dates', 'ordinal_ends')}|t\s?h|s\s?t|n\s?d|r\s?d)\b)"
+_ORDINAL = rf"(?:[°º]|[^\S\n]{{0,3}}(?:{alternation('dates', 'ordinal_ends')}|t\s?h|s\s?t|n\s?d|r\s?d)\b)"
+_YEAR_END, _MONTH_END = r"(?:[-/]|\.[ ]?|[ ]?[年년][ ]?)", r"(?:[-/]|\.[ ]?|[ ]?[月월][ ]?)"
 _GAP = r"(?:[^\S\n]|[.,/-]|\n(?!\s*\n))*"
 """Between a day and its month: no empty line, for a page's number stands over "May 3, 2016"."""
 _TIME = r"(?:\s+\d{1,2}:\d\d(?::\d\d)?)?"
@@ -246,7 +247,7 @@ def date_pattern() -> re.Pattern[str]:
     of = alternation("dates", "before_a_year")
     return re.compile(
         rf"""(?:
-    (?<![\w./-])(?P<iso>(?P<iy>{_YEAR})[-/.](?P<im>0?[1-9]|1[0-2])[-/.](?P<id>{_DAY})(?=T\d|[^\w/-]|$))
+    (?<![\w./-])(?P<iso>(?P<iy>{_YEAR}){_YEAR_END}(?P<im>0?[1-9]|1[0-2]){_MONTH_END}(?P<id>{_DAY})(?:[ ]?[日일]|(?=T\d|[^\w/-]|$)))
   | (?<![\w/-])(?<!\d\.)(?P<num>(?P<n1>\d{{1,2}})\s?(?P<sep>[./-])\s?(?P<n2>\d{{1,2}})\s?(?P=sep)\s?(?P<ny>{_YEAR}|\d\d))(?![\d/]|-\d|\.\d|[^\W\d_]+\d)
   | (?<![\w./-])(?P<dmy>(?:the\s+)?(?P<d1>{_DAY})(?:{_ORDINAL}|\.)?{_GAP}(?:(?:{alternation("dates", "before_a_month")})\s+)?
        (?P<m1>{beside})\b\.?(?![\s-]*{_DAY}{_ORDINAL}?[\s,.]+{_YEAR}(?!\d))(?:(?:[\s,.'’/-]*|\s*(?:{of})\s+)(?P<y1>{_YEAR})(?!\d)|[-\s'’/]{{1,2}}(?P<y1s>\d\d)(?![\w.,:]\d|\w))?)

@@ -388,7 +388,8 @@ def _complete(piece: str) -> bool:
 
 
 _BEFORE_NAMES = re.compile(
-    rf"[\s,:;.\"“”'‘’()\[\]-]*(?:\(?\d\)|\(?[a-z]\)|\(i+\))?\s*(?:(?:{alternation('contracts', 'before_names')})\b:?\s+)?",
+    rf"[\s,:;.\"“”'‘’()\[\]-]*(?:\(?\d\)|\(?[a-z]\)|\(i+\))?\s*(?:(?:{alternation('contracts', 'before_names')})\b:?\s+)?"
+    rf"(?-i:(?:{alternation('contracts', 'articles')})\s+(?=[A-ZÀ-ÖØ-Þ]))?",
     re.IGNORECASE,
 )
 
@@ -422,8 +423,10 @@ def _name(text: str, start: int, end: int, *, lower: bool = False) -> tuple[int,
 
 
 def _is_sentence(piece: str) -> bool:
-    """Return whether a piece says more than a name: many words in lower case, a label, or roles alone ("Landlord and")."""
+    """Tell whether a piece says more than a name: many words in lower case, a label, the number of a section, or roles alone."""
     words = piece.split()
+    if re.search(r"\s\d{1,2}\.\d{1,2}\s", piece):
+        return True
     small = sum(word[:1].islower() for word in words)
     return (len(words) > 5 and 2 * small > len(words)) or ":" in piece or fold(words[0]) in _folded("roles")
 

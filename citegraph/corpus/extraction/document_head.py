@@ -1,7 +1,7 @@
 """What the first lines of a document name: the organisation that issued it, or its title."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
 
 from citegraph.language.dates import shows_day
@@ -168,19 +168,20 @@ def _joined(text: str, lines: list[tuple[int, int]]) -> int:
     return lines[0][1]
 
 
+Besides = Callable[[str], bool]
 _TITLE_NOISE = re.compile(rf"^\W*(?:{alternation('trade', 'title_noise')})", re.IGNORECASE)
 
 
-def find_title(text: str, besides: str = "") -> tuple[int, int, float] | None:
+def find_title(text: str, besides: Besides | None = None) -> tuple[int, int, float] | None:
     """Return (start, end, confidence) of the first line that reads as a title: short, no sentence.
 
     Args:
-        besides: a line that is none.
+        besides: tells which lines are none.
     """
     for start, end in head_lines(text, 8):
         line = text[start:end]
         if (
-            line == besides
+            (besides is not None and besides(line))
             or _TITLE_NOISE.search(line)
             or not re.search(r"[^\W\d_]{3}", line)
             or re.search(r"[:;@]|\d{5}", line)

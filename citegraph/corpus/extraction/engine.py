@@ -14,15 +14,15 @@ from citegraph.corpus.extraction.contract_parties import find_parties
 from citegraph.corpus.extraction.document_head import find_organization, find_title
 from citegraph.corpus.extraction.einvoice import read_einvoice
 from citegraph.corpus.extraction.first_lines import find_certifier, find_day, find_holder, find_writer
-from citegraph.corpus.extraction.headings import find_heading, find_part
+from citegraph.corpus.extraction.headings import find_heading, find_part, is_part
 from citegraph.corpus.extraction.in_text import Typed, find_in_compounds, find_typed
 from citegraph.corpus.extraction.invoice_parties.seller_and_buyer import Named, find_trade_parties
 from citegraph.corpus.extraction.labelled.labels import beside, listed_beneath
 from citegraph.corpus.extraction.labelled.laid_out import LaidOut, laid_out
 from citegraph.corpus.extraction.letters import TRUST, Letter, find_letter
 from citegraph.corpus.extraction.properties import FrontMatter, front_matter, look_up
-from citegraph.corpus.extraction.rows.find_rows import find_rows
-from citegraph.corpus.extraction.running_heads import find_publisher
+from citegraph.corpus.extraction.rows.find_rows import Tables, find_rows, rows_beneath_heads
+from citegraph.corpus.extraction.running_heads import find_publisher, find_running_day
 from citegraph.corpus.extraction.signing import SPANNED, find_signing_day, find_span
 from citegraph.corpus.extraction.sums import add_up
 from citegraph.corpus.readers.plain_text import without_marks
@@ -40,6 +40,8 @@ _LONGEST_MATCH = 4_000
 """Characters that a match which begins within reach may have."""
 MAIL = "mail_"
 """Begins the keys of a mail's head."""
+WORDS_WITHIN, OWN_WORDS = 6_000, 0.6
+"""Characters in which a field's own words are looked for as labels, and the confidence of what stands beside them."""
 DISAGREEMENT = 0.8
 """Factor on the confidence of a value that another place contradicts."""
 
@@ -166,7 +168,10 @@ def extract(bucket: Bucket, source: Source) -> Extraction:
 def found_by_rules(bucket: Bucket, source: Source) -> Extraction:
     """Return what `extract` does, each value as sure as its rules themselves say."""
     fields: dict[str, Extracted] = {}
-    runs = {declared.name: _FieldRun(bucket, declared, source) for declared in bucket.fields}
+    order = source.written_order or bucket.date_order
+    tables = rows_beneath_heads(bucket, source.look, today=source.today, order=order)
+    printed = _Rows.of(tables, source.look)
+    runs = {declared.name: _FieldRun(bucket, declared, source, printed) for declared in bucket.fields}
     for name, run in runs.items():
         if found := run.decide():
             fields[name] = found
@@ -176,7 +181,7 @@ def found_by_rules(bucket: Bucket, source: Source) -> Extraction:
         fields.update(add_up(rule, fields, labelled, runs[rule.total].printed()))
     add_currencies(bucket, fields)
     _add_spans_of_time(bucket, fields)
-    rows = _rows_of(bucket, source, {name: found.best.value for name, found in fields.items()})
+    rows = _rows_of(bucket, source, tables, {name: found.best.value for name, found in fields.items()})
     fields.update(_named_by_rows(bucket, fields, rows))
     return Extraction(fields, tuple(refused), rows)
 
@@ -199,15 +204,22 @@ def _named_by_rows(
 
 def rows_beside(bucket: Bucket, document: Document, values: Mapping[str, Value]) -> Extraction:
     """Return the rows of tables inside a document whose values somebody gave: no annotation gives those."""
-    return Extraction(rows=_rows_of(bucket, source_of(document), values)) if bucket.rows else Extraction()
+    if not bucket.rows:
+        return Extraction()
+    source = source_of(document)
+    order = source.written_order or bucket.date_order
+    tables = rows_beneath_heads(bucket, source.look, today=source.today, order=order)
+    return Extraction(rows=_rows_of(bucket, source, tables, values))
 
 
-def _rows_of(bucket: Bucket, source: Source, values: Mapping[str, Value]) -> tuple[FoundRow, ...]:
+def _rows_of(
+    bucket: Bucket, source: Source, tables: Tables, values: Mapping[str, Value]
+) -> tuple[FoundRow, ...]:
     """Return the rows of the tables that the bucket declares, with their pages."""
     if not bucket.rows:
         return ()
     order = source.written_order or bucket.date_order
-    found = find_rows(bucket, source.look, source.embedded, values, today=source.today, order=order)
+    found = find_rows(bucket, source.look, source.embedded, values, tables, today=source.today, order=order)
     said = derive_values(bucket, values, source.text)
     back = any(said.get(name) in backs for name, backs in bucket.deduct.items())
     return tuple(
@@ -224,6 +236,29 @@ def _taken_off(values: Mapping[str, Value]) -> dict[str, Value]:
     }
 
 
+@dataclass(frozen=True)
+class _Rows:
+    """Where the rows of a document's tables stand: how many there are, and the characters of their cells."""
+
+    count: int
+    spans: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def of(cls, tables: Tables, look: LaidOut) -> "_Rows":
+        """Return the places of the rows beneath heads."""
+        lines = [line for rows in tables.values() for _, line in rows]
+        spans = (look.span(cell.start, cell.end) for line in lines for cell in line.cells if cell.text)
+        return cls(len(lines), tuple(span for span in spans if span))
+
+    def without(self, found: Sequence[tuple[int, Candidate]]) -> Sequence[tuple[int, Candidate]]:
+        """Return the candidates that stand in no row: an item's amount is none of the document; a table of one row may sum."""
+        left = [item for item in found if not self._holds(item[1].start)]
+        return found if not left and self.count == 1 else left
+
+    def _holds(self, at: int | None) -> bool:
+        return at is not None and any(start <= at < end for start, end in self.spans)
+
+
 @dataclass
 class _FieldRun:
     """The search for one field's value."""
@@ -231,13 +266,26 @@ class _FieldRun:
     bucket: Bucket
     declared: Field
     source: Source
+    rows: _Rows
     refused: list[Refused] = field(default_factory=list)
 
     def decide(self) -> Extracted | None:
         """Return the value that the surest rule gives, with what the others say of it."""
         own = ExtractRule(keys=(self.declared.name, *self.declared.columns))
         winners = [winner for rule in (own, *self._rules()) if (winner := self._winner(rule))]
-        return weigh(winners)
+        return weigh(winners or [winner for rule in self._own_words() if (winner := self._winner(rule))])
+
+    def _own_words(self) -> Iterator[ExtractRule]:
+        """Yield the rule of last resort: what people call the field, before a colon; titles and parties have signs of their own."""
+        own = self.declared
+        others = any(rule.head in ("seller", "buyer", "heading") or rule.parties for rule in own.extract)
+        if others or own.type == "text" or self.source.is_mail or self.source.is_written_out:
+            return
+        labels = dict.fromkeys(fold(label.replace("_", " ")) for label in (*own.words, *own.columns))
+        if labels:
+            yield ExtractRule(
+                labels=tuple(labels), colon=True, within=WORDS_WITHIN, reach=12, confidence=OWN_WORDS
+            )
 
     def _rules(self) -> Sequence[ExtractRule]:
         """Return the rules that are asked: what the head of a mail or the XML of an invoice says, nothing else does."""
@@ -281,6 +329,9 @@ class _FieldRun:
             return None
         if self.declared.type == "keywords" and rule.take == "all":
             return _merged([candidate for _, candidate in found])
+        if any(self.declared.name == summed.total for summed in self.bucket.sums):
+            # A total of nothing is that of a discount or of a rate without sales, where the document has another.
+            found = [item for item in found if _size(item[1].value)] or found
         return _chosen(rule, found)
 
     def _candidates(self, rule: ExtractRule, *, every: bool = False) -> Iterator[tuple[int, Candidate]]:
@@ -298,11 +349,16 @@ class _FieldRun:
                     yield from self._read(rule, names, shown, 0, look.span(items[0][0], items[-1][1]))
                     return
                 others = self.bucket.labels_of_others[self.declared.name]
-                for rank, value in beside(
-                    _scope(look.text, rule), rule, self._find, others=others, every=every
-                ):
-                    place = look.span(value.start, value.end)
-                    yield rank, self._candidate_at(rule, value.value, value.raw, place)
+                values = beside(_scope(look.text, rule), rule, self._find, others=others, every=every)
+                found = [
+                    (
+                        rank,
+                        self._candidate_at(rule, value.value, value.raw, look.span(value.start, value.end)),
+                    )
+                    for rank, value in values
+                ]
+                summed = any(self.declared.name in (rule.total, *rule.of) for rule in self.bucket.sums)
+                yield from self.rows.without(found) if summed else found
             case "pattern":
                 looks = dict.fromkeys((self.source.plain, self.source.look))
                 yield from next((found for look in looks if (found := list(self._pattern(rule, look)))), [])
@@ -362,12 +418,7 @@ class _FieldRun:
             case "organization":
                 found = find_organization(look.text)
             case "heading":
-                found = self.source.heading
-                if found and self._is_noun(kind := self.source.text[found[0] : found[1]]):
-                    # "Datasheet" in large print says what it is, not what it is called.
-                    found = (
-                        find_heading(self.source.text, self.source.layouts, self.source.title, kind) or found
-                    )
+                found = self._heading()
             case "part":
                 at = self.source.heading
                 found = find_part(self.source.text, at[:2] if at else None, self.source.name)
@@ -391,6 +442,8 @@ class _FieldRun:
                 found = (*place, TRUST) if place else None
             case "publisher":
                 found = find_publisher(self.source.text, self.source.pages, self.bucket.nouns)
+            case "running_day":
+                found = find_running_day(self.source.text, self.source.pages)
             case "holder" | "certifier":
                 found = (find_holder if rule.head == "holder" else find_certifier)(look.text)
             case "language":
@@ -416,9 +469,21 @@ class _FieldRun:
         """Return where the head of a letter ends, 0 of what is none."""
         return self.source.letter.greeting[0] if self.source.letter else 0
 
-    def _is_noun(self, title: str) -> bool:
+    def _heading(self) -> tuple[int, int, float] | None:
+        """Return the title that is printed largest, and not only what kind of document it is."""
+        source, found = self.source, self.source.heading
+        if found and self._says_no_more(source.text[found[0] : found[1]]):
+            return find_heading(source.text, source.layouts, source.title, self._says_no_more) or found
+        return found
+
+    def _says_no_more(self, title: str) -> bool:
+        """Tell whether a heading says what the document is, or which part it is of, not what it is called."""
         said = fold(title)
-        return said != fold(self.source.title) and said in {fold(noun) for noun in self.bucket.nouns}
+        if said == fold(self.source.title):
+            return False
+        nouns = sorted(map(fold, self.bucket.nouns), key=len, reverse=True)
+        noun = next((noun for noun in nouns if said == noun or said.startswith(f"{noun} ")), "")
+        return said == noun or is_part(title) or bool(noun and is_part(title[len(noun) :]))
 
     def _kind(self) -> tuple[int, int, float] | None:
         """Return the longest declared value that the title names: a document is of one kind, and mentions others."""

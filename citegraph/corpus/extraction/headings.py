@@ -7,19 +7,23 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 
-from citegraph.corpus.extraction.document_head import find_title
+from citegraph.corpus.extraction.document_head import Besides, find_title
 from citegraph.corpus.schema.document import Layout, Line
 
 _LONGEST = 200
 _LARGE, _CLEAR, _ALIKE = 1.2, 1.4, 0.25
 _FIRST, _LINES = 4, 12
 """Lines at the top of a page in which a title hardly larger than the rest stands, and a part alone in its line."""
-_TOP = 0.6
-"""Share of the first page, from its top, in which a title stands."""
+_TOP, _COVER = 0.6, 12
+"""Share of the first page, from its top, in which a title stands, and lines of a cover, on which it stands anywhere."""
 # A name of a part: letters and digits together, as no word and no number has them.
 _PART = re.compile(
-    r"(?<![\w./+-])(?=[A-Z0-9/-]{0,23}\d)(?=[A-Z0-9/-]{0,23}[A-Z])[A-Z0-9]{2,}(?:[-/][A-Z0-9]+)*[A-Z0-9](?![\w])"
+    r"(?<![\w./+-])(?:(?=[A-Z0-9/−-]{0,23}\d)(?=[A-Z0-9/−-]{0,23}[A-Z])[A-Z0-9]{2,}(?:[-−/][A-Z0-9]+)*[A-Z0-9]"
+    # Some makers mix small letters in: ADuM7440, nRF52832, bq24195.
+    r"|(?:[A-Z]{2,4}[a-z]{1,6}[A-Z]?\d\d|[a-z]{1,2}[A-Z]{1,4}\d{3}|[a-z]{2}\d{4})[A-Z0-9]*(?:/[A-Za-z]*\d[A-Za-z0-9]*)*)(?!\w)"
 )
+_VARIANTS = re.compile(r"(?:/(?:\d+|[A-Z]{1,2}))+$")
+"""Variants of a part behind its name: "AT24C128/256", "BD677/A/679"."""
 _NO_PART = re.compile(
     r"(?:ISO|IEC|EN|IEEE|DIN|ANSI|JEDEC|JESD|MIL|UL|AEC|RFC|USB|RS|IPC|ROHS|REACH|EIA|CISPR|UN)[-/]?\d[\dA-Z.-]*"
     r"|R\d{2}[A-Z]{2}\d{4}[A-Z]{2}\d{4}|(?:H|P|EUH)\d{3}[A-Z]{0,2}|[RS]\d{1,2}(?:[-/]\d{1,2})*"
@@ -35,7 +39,7 @@ _NUMBERED = re.compile(r"\s*\d{1,2}(?:\.\d{1,2})*\.?\s+[^\W\d_]")
 
 
 def find_heading(
-    text: str, layouts: Sequence[Layout], declared: str, besides: str = ""
+    text: str, layouts: Sequence[Layout], declared: str, besides: Besides | None = None
 ) -> tuple[int, int, float] | None:
     """Return (start, end, confidence) of a document's title in its text, None when it prints none.
 
@@ -44,7 +48,7 @@ def find_heading(
 
     Args:
         declared: the title that the format itself gives, empty for none.
-        besides: a heading that is none, since it says only what kind of document it is.
+        besides: tells which headings are none, since they say only what kind of document it is, or of which part.
     """
     found = None if besides else _marked(text)
     found = found or (_largest(text, layouts[0], besides) if layouts else None)
@@ -68,16 +72,27 @@ def _marked(text: str) -> tuple[int, int, float] | None:
     return (*found.span(1), 0.85) if found else None
 
 
-def _largest(text: str, layout: Layout, besides: str = "") -> tuple[int, int, float] | None:
+def is_part(text: str) -> bool:
+    """Tell whether a line names parts and says nothing else."""
+    return _PART.search(text) is not None and not re.search(r"[^\W\d_]{2}", _PART.sub("", text))
+
+
+def _largest(text: str, layout: Layout, besides: Besides | None = None) -> tuple[int, int, float] | None:
     """Return the largest lines near the top of a page that follow each other, as far as they are larger than most."""
-    lines = [line for line in layout.lines if re.search(r"[^\W\d_]{2}", text[line.start : line.end])]
+    lines = [
+        line
+        for line in layout.lines
+        if re.search(r"[^\W\d_]{2}", text[line.start : line.end]) and not _is_turned(line)
+    ]
     if len(lines) < 3 or layout.recognised:
         return None
     usual = median(sizes := [_size(text, line) for line in lines])
     size = dict(zip(lines, sizes, strict=True))
-    top = [line for line in lines if line.box.top <= _TOP * layout.height and size[line] >= _LARGE * usual]
+    lowest = layout.height * (_TOP if len(lines) > _COVER else 1)
+    top = [line for line in lines if line.box.top <= lowest and size[line] >= _LARGE * usual]
     top = [line for line in top if 3 <= line.end - line.start <= _LONGEST]
-    top = [line for line in top if not besides or text[line.start : line.end].strip() not in besides]
+    if besides:
+        top = [line for line in top if not besides(text[line.start : line.end].strip())]
     # "4 Pin Configuration" heads a section, however large it is printed.
     top = [line for line in top if not _NUMBERED.match(text, line.start, line.end)]
     # A box is higher by a sign of another font too: what is hardly larger than the rest is a title at the top alone.
@@ -100,6 +115,11 @@ def _largest(text: str, layout: Layout, besides: str = "") -> tuple[int, int, fl
     start += len(kept) - len(kept.lstrip())
     trust = 0.75 if size[tallest] >= _CLEAR * usual else 0.6
     return start, start + len(kept.strip()), trust
+
+
+def _is_turned(line: Line) -> bool:
+    """Tell whether a line runs up or down the page: its letters stand in a box that is higher than wide."""
+    return line.end - line.start > 3 and line.box.bottom - line.box.top > line.box.right - line.box.left
 
 
 def _size(text: str, line: Line) -> float:
@@ -136,19 +156,20 @@ def find_part(text: str, heading: tuple[int, int] | None, name: str) -> tuple[in
         name: the file's name.
     """
     head = text[:12_000]
-    places: dict[str, int] = {}
+    places: dict[str, tuple[int, int]] = {}
     counts: Counter[str] = Counter()
     for found in _PART.finditer(head):
-        if not _NO_PART.fullmatch(found[0]) and len(found[0]) >= 4:
-            counts[found[0]] += 1
-            places.setdefault(found[0], found.start())
+        part = _VARIANTS.sub("", found[0])
+        if not _NO_PART.fullmatch(part) and len(part) >= 4:
+            counts[part] += 1
+            places.setdefault(part, found.span())
     if not counts:
         return None
     alone = _alone(head)
     named = re.sub(r"[^A-Z0-9]", "", name.upper().rpartition(".")[0] or name.upper())
 
     def weight(part: str) -> float:
-        at = places[part]
+        at = places[part][0]
         in_heading = heading is not None and any(
             heading[0] <= found.start() < heading[1]
             for found in re.finditer(re.escape(part), text[: heading[1]])
@@ -166,4 +187,4 @@ def find_part(text: str, heading: tuple[int, int] | None, name: str) -> tuple[in
     best = ordered[0]
     lead = weight(best) - (weight(ordered[1]) if len(ordered) > 1 else 0.0)
     trust = 0.8 if weight(best) >= 8 and lead >= 1 else 0.65 if weight(best) >= 5 else 0.45
-    return places[best], places[best] + len(best), trust
+    return *places[best], trust

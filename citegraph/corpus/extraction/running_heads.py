@@ -1,4 +1,4 @@
-"""Who publishes a document, as the lines say that it prints on page after page."""
+"""Who publishes a document and of which day it is, as the lines say that it prints on page after page."""
 
 import re
 from collections import Counter
@@ -7,6 +7,7 @@ from itertools import takewhile
 
 from citegraph.corpus.extraction.document_head import head_lines
 from citegraph.corpus.schema.document import Page
+from citegraph.language.dates import find_dates
 from citegraph.language.names import CLEAR_FORMS, tokens
 from citegraph.language.terms import fold
 
@@ -16,15 +17,17 @@ PAGES = 3
 """Pages on which one has to stand, and half of all."""
 _PLACES = 40
 """Places in the text at which the name of a line is looked for with a legal form."""
-TRUST = 0.85
+TRUST, BARE, RUNNING_DAY = 0.85, 0.6, 0.75
+"""Confidence of a publisher with a legal form elsewhere, of one without, and of a day or month that runs."""
+_Day = tuple[int | None, int | None, int | None]
 _NAME = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w&+-]*(?:[ ][^\W\d_a-zß-öø-ÿ&][\w&+-]*){1,3}")
 
 
 def find_publisher(text: str, pages: Sequence[Page], nouns: Sequence[str]) -> tuple[int, int, float] | None:
     """Return (start, end, confidence) of the organisation that a running head names, None when none does.
 
-    It stands there beside what kind of document it is ("Elm Semiconductors  Product specification"), and its first word
-    begins a name with a legal form elsewhere: "Elm Electronics N.V." in the notice on the last page.
+    It stands there beside what kind of document it is ("Elm Semiconductors  Product specification"); surer where its first
+    word begins a name with a legal form elsewhere: "Elm Electronics N.V." in the notice on the last page.
 
     Args:
         nouns: what such documents are called.
@@ -44,9 +47,29 @@ def find_publisher(text: str, pages: Sequence[Page], nouns: Sequence[str]) -> tu
         start, end = places[line]
         kind = kinds.search(text, start, end)
         named = _NAME.match(text, start, kind.start() if kind else end)
-        if kind is not None and named is not None and (name := _with_form(text, named[0].split())):
+        if kind is None or named is None:
+            continue
+        if name := _with_form(text, named[0].split()):
             return start, start + len(name), TRUST
+        if not re.search(r"\d", named[0]) and not text[named.end() : kind.start()].strip():
+            return *named.span(), BARE
     return None
+
+
+def find_running_day(text: str, pages: Sequence[Page]) -> tuple[int, int, float] | None:
+    """Return (start, end, confidence) of the only day, or month of a year, that most pages bear at an edge, None of none."""
+    found: dict[_Day, list[tuple[int, int]]] = {}
+    for page in pages:
+        here: dict[_Day, tuple[int, int]] = {}
+        for start, end in _edges(text, page):
+            for one in find_dates(text[start:end]):
+                if one.kind in ("day", "month") and one.value.year:
+                    said = one.value.year, one.value.month, one.value.day
+                    here.setdefault(said, (start + one.start, start + one.end))
+        for said, span in here.items():
+            found.setdefault(said, []).append(span)
+    most = [spans for spans in found.values() if len(spans) >= max(2, len(pages) / 2)]
+    return (*most[0][0], RUNNING_DAY) if len(most) == 1 else None
 
 
 def _with_form(text: str, words: Sequence[str]) -> str:

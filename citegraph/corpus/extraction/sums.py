@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from itertools import product
+from itertools import combinations, product
 
 from citegraph.corpus.records.extracted.found import Candidate, Extracted
 from citegraph.corpus.schema.field import Sum
@@ -60,11 +60,31 @@ def add_up(
     if total := decided.get(rule.total):
         ways = [way for way in ways if _same(total, way, 0) or _outgrown(total, way)]
     if not ways:
-        return _doubted(rule, decided)
+        return {} if _comes_out(rule, decided, printed) else _doubted(rule, decided)
     best = max(ways, key=_weight)
     return {
         name: _proved(name, candidate, decided.get(name)) for name, candidate in zip(names, best, strict=True)
     }
+
+
+def _comes_out(rule: Sum, decided: Mapping[str, Extracted], printed: Sequence[Candidate]) -> bool:
+    """Tell whether the three amounts come out with one or two others that stand among them: a discount, a fee."""
+    best = [decided[name].best for name in (rule.total, *rule.of) if name in decided]
+    if len(best) != 3 or any(one.start is None for one in best):
+        return False
+    places = [one.start for one in best if one.start is not None]
+    total, net, tax = (amount_of(one) for one in best)
+    if not tax or not _taxed(net, tax):
+        return False
+    missing = total - net - tax
+    among = [
+        abs(amount_of(one))
+        for one in printed
+        if one.start is not None and min(places) < one.start < max(places) and one.start not in places
+    ][:MOST]
+    signed = [sign * amount for amount in among if amount for sign in (1, -1)]
+    pairs = (one + other for one, other in combinations(signed, 2))
+    return any(abs(missing - extra) <= CENT for extra in (*signed, *pairs))
 
 
 def _doubted(rule: Sum, decided: Mapping[str, Extracted]) -> dict[str, Extracted]:

@@ -36,6 +36,7 @@ Head = Literal[
     "addressee",
     "signer",
     "publisher",
+    "running_day",
 ]
 
 CONFIDENCE: dict[str, float] = {
@@ -77,7 +78,7 @@ class ExtractRule(BaseModel, frozen=True, extra="forbid"):
         pattern: regular expression; group 1 is the value when there is one.
         head: what the first lines name: the issuing `organization`, or the `title`; the `heading` that is printed largest
             there, or the `part` number that it is about; the `seller` or the `buyer` of
-            an invoice, wherever it names them; the `day` that the head bears and the `writer` beside it; the day of `signing` that stands beside a place; the `begin` and the `end` of the only range of days; the `addressee` and the `signer` of a letter; the `publisher` that a running head names; the `holder`
+            an invoice, wherever it names them; the `day` that the head bears and the `writer` beside it; the day of `signing` that stands beside a place; the `begin` and the `end` of the only range of days; the `addressee` and the `signer` of a letter; the `publisher` and the `running_day` that a running head names; the `holder`
             of a certificate and its `certifier`, who issued it; the `language` that the text is written in; the `kind` of document, a declared value, that
             the title says.
         parties: the names in an opening like "between A and B", after one of these phrases.
@@ -90,6 +91,7 @@ class ExtractRule(BaseModel, frozen=True, extra="forbid"):
         reach: characters after a label in which the value has to begin.
         prose: whether a label stands in running text, so that its value may be on the next line; else, as on a
             form, it begins a cell and its value stands on the same line, or beneath when nothing does.
+        colon: whether a label counts only with a colon behind it.
         listed: whether the lines beneath a label that has its line to itself are the values of a list, one each.
         take: which of several places gives the value, or `most`: the value that most of them give;
             `all` for a list.
@@ -110,6 +112,7 @@ class ExtractRule(BaseModel, frozen=True, extra="forbid"):
     within: int = 0
     reach: int = Declared(60, ge=1, le=2000)
     prose: bool = False
+    colon: bool = False
     listed: bool = False
     take: Literal["first", "last", "most", "largest", "all"] = "first"
     confidence: float | None = Declared(None, ge=0, le=1)
@@ -162,16 +165,31 @@ class TextRule(BaseModel, frozen=True, extra="forbid"):
         value: the value when the pattern is found; empty: the first group of the match.
         unless: when this pattern is found too, the rule does not apply.
         within: characters of the text, from its start, that are looked at; 0 is the whole text.
+        beside: the field whose value tells which of several is meant: the one alone in a sentence with it, else none is.
     """
 
     pattern: Regex
     value: str = ""
     unless: Regex | None = None
     within: int = Declared(1500, ge=0)
+    beside: Name | None = None
 
     def find(self, text: str) -> str | None:
         """Return the raw value that the rule finds in a document's text, or None."""
         return next(self._found(text), None)
+
+    def find_beside(self, text: str, named: str) -> str | None:
+        """Return the only raw value that the rule finds in the text, else the only one of a sentence that begins a name."""
+        found = dict.fromkeys(map(str.casefold, self.find_all(text)))
+        if len(found) < 2 or not named:
+            return self.find(text) if len(found) == 1 else None
+        head = text[: self.within] if self.within else text
+        # A line in capitals is a heading, or a row of a table.
+        for sentence in re.split(r"(?m)(?<=[a-z)])[.;]\s|\n\s*\n|^[^a-z\n]+$", head):
+            raws = self.find_all(sentence) if re.search(rf"(?<!\w){re.escape(named)}", sentence) else []
+            if len({raw.casefold() for raw in raws}) == 1:
+                return raws[0]
+        return None
 
     def find_all(self, text: str) -> list[str]:
         """Return the different raw values that the rule finds, in their order, at most `MOST_FOUND`."""

@@ -75,6 +75,10 @@ def clean_text(text: str) -> str:
     return _CONTROL.sub("", text)
 
 
+_DASH = re.compile(r"(?<=\w)[−‐‑](?=\w)")
+"""A sign that prints a hyphen within a code ("TO−92")."""
+
+
 def _string(field: Field, raw: Any, length: int) -> str:
     if isinstance(raw, Mapping | list | tuple | set):
         raw = "; ".join(str(item) for item in raw) if not isinstance(raw, Mapping) else json.dumps(raw)
@@ -85,6 +89,7 @@ def _string(field: Field, raw: Any, length: int) -> str:
         text = re.sub(field.clean, "", text, flags=re.IGNORECASE | re.DOTALL).strip()
     if field.type != "text":
         text = " ".join(text.split())[:length].strip()
+        text = _DASH.sub("-", text) if field.kind == "identifier" else text
         text = field.canonical.get(fold(text), text)
         text = _country(text) if field.kind == "country" else text
     if not fold(text):
@@ -301,7 +306,10 @@ def derive_values(bucket: Bucket, values: Mapping[str, Value], text: str) -> dic
         if field.name in result or not text:
             continue
         for rule in field.from_text:
-            raw = "; ".join(rule.find_all(text)) if field.type == "keywords" else rule.find(text)
+            if rule.beside:
+                raw = rule.find_beside(text, re.split(r"[\s/,;]", str(result.get(rule.beside, "")))[0])
+            else:
+                raw = "; ".join(rule.find_all(text)) if field.type == "keywords" else rule.find(text)
             if raw and not is_missing(raw):
                 try:
                     result[field.name] = coerce(field, raw, today=today, order=bucket.date_order)

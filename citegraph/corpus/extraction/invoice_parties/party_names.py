@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from citegraph.corpus.extraction.document_head import is_name
 from citegraph.corpus.extraction.invoice_parties.address_lines import (
+    ADDRESS_ROW,
     COLUMN_HEAD,
     COUNTRY,
     HEADING,
@@ -80,6 +81,7 @@ def _no_party(text: str) -> bool:
         or COUNTRY.fullmatch(text)
         or (HEADING.fullmatch(text) and not has_form(text))
         or NUMBERED.match(text)
+        or ADDRESS_ROW.fullmatch(text)
         or STREET.fullmatch(text)
         or is_prose(text)
     )

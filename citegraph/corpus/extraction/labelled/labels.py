@@ -22,7 +22,7 @@ LINES_BELOW = 5
 
 _CURRENCY = r"\(\s?(?:[$€£¥₹]|[A-Z]{3})\s?\)"
 """A label's currency: "Total due ($)"."""
-_LEAD = re.compile(rf"(?:{_CURRENCY}|[\s:.#=*°>)\]]|[-−](?![\d.,]))*")
+_LEAD = re.compile(rf"(?:{_CURRENCY}|[\s:.#=*°>)\]+]|[-−](?![\d.,]))*")
 _WORD = re.compile(r"[^\W_]+")
 _CELL = re.compile(r"\S+(?: \S+)*")
 _NOTHING_RIGHT = re.compile(rf"(?:{_CURRENCY}|[\s:.#*)-])*(?:[ \t]{{2,}}|\n|\Z)")
@@ -47,13 +47,17 @@ _OTHER_BEFORE = re.compile(r":[^\w:\n]*\w[^:\n]*(?:[ \t]{2}|[|\t] ?)\*{0,2}$")
 _OTHER_BEHIND = re.compile(r"(?:[ \t]{2}|[|\t,;/*)] ?|(?<=\d) )\*{0,2}\(?[^\W\d_][^\d:;|\n]{0,40}:")
 """Another label with its colon, behind a gap, a sign that parts or a number."""
 _GAP_BEFORE = re.compile(
-    r"(?:^[ \t]*|[ \t]{2,}|[|\t:;(*>-][ \t]*)"
+    r"(?:^[ \t]*|[ \t]{2,}|[|\t:;(*>/+-][ \t]*)"
     rf"(?:(?:{alternation('labels', 'plus_tax')})[ \t]+)?"
     r"(?:\d{1,2}(?:[.,]\d{1,2})?[ \t]?%[ \t]+)?$",
     re.IGNORECASE,
 )
 """What may stand before a label in its cell: nothing, or the rate of a tax ("plus 19 % VAT")."""
 
+_VALUE_BEFORE = re.compile(r"\d ?(?:[^\s\w.,]|[A-Z]{3})?[.,;]? $")
+_VALUE_AND_GAP = re.compile(r"\d[^\w\s]{0,2}[ \t]{2,}$")
+_RATED_COLON = re.compile(r"(?: \([^()\n]{1,12}\))? ?:")
+"""Before and behind a label in a line that runs on: "Net: 10.00 € VAT (20%): 2.00 €"."""
 _RATE = re.compile(r"(?<![\w.,])(\d{1,2}(?:[.,]\d{1,3})?) ?%")
 _ROUNDED = Decimal("0.01")
 _WORD_BEFORE = re.compile(r"[^\W\d_]+\W{1,3}$")
@@ -88,7 +92,9 @@ def beside(
                 continue
             line_start = text.rfind("\n", 0, match.start()) + 1
             line_end = _line_end(text, match.end())
-            if not rule.prose and not _GAP_BEFORE.search(text[line_start : match.start()]):
+            if not rule.prose and not _begins_cell(text, match, line_start):
+                continue
+            if rule.colon and not _COLON.match(text, match.end(), line_end):
                 continue
             right = _right(text, match.end(), line_end, rule, find)
             said = _said_of(text, match, right, line_start, line_end, prose=rule.prose)
@@ -102,10 +108,30 @@ def beside(
             ):
                 columns = (match.start() - line_start, match.end() - line_start)
                 heads = _heads(text[line_start:line_end], columns)
-                beneath = _beneath(text, [columns, *heads], line_end, find)
-                yield from (
-                    (order + len(rule.labels), value) for value in islice(beneath, None if every else 1)
+                beneath = list(
+                    islice(_beneath(text, [columns, *heads], line_end, find), None if every else 1)
                 )
+                yield from ((order + len(rule.labels), value) for value in beneath)
+                if not beneath and not heads:
+                    above = _above(text, columns[0], line_start, find)
+                    yield from ((order + 2 * len(rule.labels), value) for value in above)
+
+
+def _begins_cell(text: str, label: re.Match[str], line_start: int) -> bool:
+    """Tell whether a label begins its cell, or has a colon and follows the value of another."""
+    before = text[line_start : label.start()]
+    if _GAP_BEFORE.search(before):
+        return True
+    return _VALUE_BEFORE.search(before) is not None and _RATED_COLON.match(text, label.end()) is not None
+
+
+def _above(text: str, column: int, line_start: int, find: Finder) -> Iterator[Typed]:
+    """Yield the value beside the same label in another language, which stands in the line above, in the same column."""
+    start = text.rfind("\n", 0, max(0, line_start - 1)) + 1
+    cells = list(_CELL.finditer(text, start, max(start, line_start - 1)))
+    if len(cells) == 2 and abs(cells[0].start() - start - column) <= 1 and ":" not in cells[0][0]:
+        values = list(find(cells[1][0]))
+        yield from (_moved(value, cells[1].start()) for value in values[:1])
 
 
 def listed_beneath(text: str, rule: ExtractRule) -> Iterator[tuple[int, int]]:
@@ -197,9 +223,12 @@ def _said_of(
 
     "Invoice date: 1 July 2024   Payment due: 31 July 2024" says nothing of a payment about the first date.
     """
-    if prose or not _COLON.match(text, label.end(), line_end):
+    if prose:
         return text[line_start:line_end]
-    start = label.start() if _OTHER_BEFORE.search(text[line_start : label.start()]) else line_start
+    before = text[line_start : label.start()]
+    if not _COLON.match(text, label.end(), line_end):
+        return text[label.start() if _VALUE_AND_GAP.search(before) else line_start : line_end]
+    start = label.start() if _OTHER_BEFORE.search(before) else line_start
     other = _OTHER_BEHIND.search(text, values[0].end if values else label.end(), line_end)
     return text[start : other.start() if other else line_end]
 

@@ -31,6 +31,8 @@ _NUMBER = re.compile(
     rf"(?P<behind>\s?(?:%|{_MARK}(?![\w])))?(?P<close>\))?(?![\w/:]|-\d|[.,]\d)"
 )
 _SMALL = re.compile(r"\d{1,3} \d{3}(?:[.,]\d{1,4})?")
+_THOUSANDS = re.compile(r"\d{1,3}(?:[ '’\u00a0\u202f]\d{3})+")
+"""Whole units in groups: so programs print amounts of currencies without cents."""
 _CENTS = re.compile(r"[.,]\d{1,4}$")
 _COMMA, _POINT = re.compile(r"\d,\d{2}(?!\d)"), re.compile(r"\d\.\d{2}(?!\d)")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -122,10 +124,8 @@ def proved_rows(
         known: sums that are known of the document.
         ends: how a line with one of the document's sums begins: no row, though net and tax add up as rows do.
     """
-    comma = sum(len(_COMMA.findall(line.text)) for line in lines) > sum(
-        len(_POINT.findall(line.text)) for line in lines
-    )
-    sums = [ends is not None and ends.match(fold(line.text.strip(" |"))) is not None for line in lines]
+    comma = has_comma(lines)
+    sums = [ends is not None and is_sum(line, ends) for line in lines]
     numbers = [tuple(_numbers(line.text, comma)) for line in lines]
     products = _of_one_shape(
         [found for place in range(len(lines)) if (found := _product(place, lines, numbers))]
@@ -135,6 +135,42 @@ def proved_rows(
         if proof.summed or (len(proof.rows) > 1 and any(found.tells for found in products)):
             return proof
     return _adding_up(lines, numbers, known, sums)
+
+
+def has_comma(lines: Sequence[GridLine]) -> bool:
+    """Tell whether the numbers of a page have a comma before their cents."""
+    return sum(len(_COMMA.findall(line.text)) for line in lines) > sum(
+        len(_POINT.findall(line.text)) for line in lines
+    )
+
+
+def is_sum(line: GridLine, ends: re.Pattern[str]) -> bool:
+    """Tell whether a line, or a later cell of it that names no rate, begins as one of the document's sums does."""
+    said = [line.text.strip(" |"), *(cell.text for cell in line.cells[1:] if "%" not in cell.text)]
+    return any(ends.match(fold(text)) for text in said)
+
+
+def missing_factor(
+    text: str, known: Decimal, amount: Decimal, *, priced: bool, comma: bool
+) -> Decimal | None:
+    """Return the number of a row that makes its product right, None when it has none.
+
+    Args:
+        known: the factor that is known; `priced` says that it is the price.
+        comma: whether numbers have a comma before their cents.
+    """
+    numbers = [number for number in _numbers(text, comma) if not number.percent]
+    for one in (amount, known):
+        used = next((number for number in reversed(numbers) if one in number.values), None)
+        numbers = [number for number in numbers if number is not used]
+    found = (
+        value
+        for number in numbers
+        if not (priced and number.money)
+        for value in number.values
+        if value and abs(known * value - amount) <= abs(known) * number.unit / 2 + Decimal("0.005")
+    )
+    return next(found, None)
 
 
 def _numbers(text: str, comma: bool) -> Iterator[Printed]:
@@ -160,7 +196,9 @@ def _printed(found: re.Match[str] | None, digits: str, at: int, comma: bool) -> 
     )
     percent = "%" in marks
     money = not percent and (
-        any(currency_code(mark) or mark == "e" for mark in marks) or bool(cents and len(cents[0]) == 3)
+        any(currency_code(mark) or mark == "e" for mark in marks)
+        or bool(cents and len(cents[0]) == 3)
+        or _THOUSANDS.fullmatch(digits) is not None
     )
     unit = (
         Decimal(1).scaleb(-(len(cents[0]) - 1))

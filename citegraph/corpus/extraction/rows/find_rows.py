@@ -11,8 +11,8 @@ from decimal import Decimal
 from citegraph.corpus.extraction.einvoice import read_lines
 from citegraph.corpus.extraction.in_text import find_typed, read_value
 from citegraph.corpus.extraction.labelled.laid_out import LaidOut
-from citegraph.corpus.extraction.rows.by_sums import proved_rows
-from citegraph.corpus.extraction.rows.grid import GridLine, grid_lines
+from citegraph.corpus.extraction.rows.by_sums import EDGE, has_comma, is_sum, missing_factor, proved_rows
+from citegraph.corpus.extraction.rows.grid import Cell, GridLine, grid_lines
 from citegraph.corpus.extraction.rows.row_heads import Heads, heads_of
 from citegraph.corpus.records.extracted.found import FoundRow
 from citegraph.corpus.schema.bucket import Bucket, RowKind
@@ -38,11 +38,25 @@ _BARE = re.compile(
 )
 
 
+Tables = Mapping[str, Sequence[tuple[FoundRow, GridLine]]]
+"""Kind of rows -> the rows beneath the heads of its tables, each with its line."""
+
+
+def rows_beneath_heads(bucket: Bucket, look: LaidOut, *, today: date, order: str) -> Tables:
+    """Return the rows that stand beneath heads of the bucket's kinds, unproved."""
+    lines = list(grid_lines(look.text)) if bucket.rows else []
+    return {
+        kind.name: list(_beneath_heads(kind, lines, look, _ends(bucket, kind), today=today, order=order))
+        for kind in bucket.rows
+    }
+
+
 def find_rows(
     bucket: Bucket,
     look: LaidOut,
     embedded: Sequence[bytes],
     values: Mapping[str, Value],
+    tables: Tables,
     *,
     today: date,
     order: str,
@@ -51,6 +65,7 @@ def find_rows(
 
     Args:
         look: the pages as they look.
+        tables: what `rows_beneath_heads` gives of them.
         values: what was found of the document: its sums prove the rows, and its currency is that of their amounts.
     """
     found: list[FoundRow] = []
@@ -59,8 +74,9 @@ def find_rows(
         if not rows:
             lines = list(grid_lines(look.text))
             ends = _ends(bucket, kind)
-            rows = list(_beneath_heads(kind, lines, look, ends, today=today, order=order))
-            rows = _proved(kind, rows, values)
+            rows = [row for row, _ in tables[kind.name]]
+            comma = has_comma(lines)
+            rows = _proved(kind, [_completed(kind, row, comma) for row in rows], values)
             better = _by_numbers(kind, rows, lines, look, values, ends)
             if kind.bare and not rows and not any(_multiplies(kind, row) for row in better):
                 bare = _proved(kind, _bare_rows(kind, lines, look, ends, today=today, order=order), values)
@@ -108,11 +124,12 @@ def _beneath_heads(
     *,
     today: date,
     order: str,
-) -> Iterator[FoundRow]:
+) -> Iterator[tuple[FoundRow, GridLine]]:
     heads: Heads | None = None
-    open_row: FoundRow | None = None
+    open_row: tuple[FoundRow, GridLine] | None = None
     misses = more = 0
     inherited: dict[str, Value] = {}
+    named_in: Cell | None = None
     for line in lines:
         if line.is_blank:
             continue
@@ -124,8 +141,7 @@ def _beneath_heads(
         if heads is None:
             continue
         values = _values(kind, heads, line, today, order)
-        is_end = ends is not None and ends.match(fold(line.text.strip(" |"))) and "quantity" not in values
-        if is_end:
+        if ends is not None and is_sum(line, ends) and "quantity" not in values:
             if open_row is not None:
                 yield open_row
             open_row, heads = None, None
@@ -137,10 +153,18 @@ def _beneath_heads(
             inherited |= {name: values[name] for name in kind.inherit if name in values}
             whole = {**{name: inherited[name] for name in kind.inherit if name in inherited}, **values}
             span = _span(look, line)
-            open_row = FoundRow(kind.name, whole, line.text.strip(), *span, None, PRINTED)
+            named_in = heads.of(line.cells).get(kind.named_by)
+            open_row = FoundRow(kind.name, whole, line.text.strip(), *span, None, PRINTED), line
             misses = more = 0
-        elif set(values) == {kind.named_by} and open_row is not None and more < _MOST_MORE and not misses:
-            open_row, more = _continued(kind, open_row, values[kind.named_by]), more + 1
+        elif (
+            set(values) == {kind.named_by}
+            and open_row is not None
+            and more < _MOST_MORE
+            and not misses
+            and _below(named_in, heads.of(line.cells)[kind.named_by], barred=line.barred)
+        ):
+            row, first = open_row
+            open_row, more = (_continued(kind, row, values[kind.named_by]), first), more + 1
         else:
             if kind.named_by in values and kind.named_by in kind.inherit:
                 inherited = {kind.named_by: values[kind.named_by]}
@@ -151,6 +175,27 @@ def _beneath_heads(
                 open_row, heads = None, None
     if open_row is not None:
         yield open_row
+
+
+def _below(above: Cell | None, cell: Cell, *, barred: bool) -> bool:
+    """Tell whether a cell goes on with the one above it: it begins where that does, or beneath it."""
+    return barred or above is None or above.left - EDGE <= cell.left < max(above.right, above.left + EDGE)
+
+
+def _completed(kind: RowKind, row: FoundRow, comma: bool) -> FoundRow:
+    """Return a row with the factor of its product that no head names, where a number of its line is it."""
+    if kind.product is None or kind.product.gives not in row.values:
+        return row
+    counted, price = kind.product.of
+    given = [name for name in (counted, price) if name in row.values]
+    if len(given) != 1:
+        return row
+    amount, known = (_number(row.values[name]) for name in (kind.product.gives, given[0]))
+    factor = missing_factor(row.raw, known, amount, priced=given[0] == price, comma=comma)
+    if factor is None:
+        return row
+    value: Value = Money(rounded(factor)) if given[0] == counted else float(factor)
+    return replace(row, values={**row.values, price if given[0] == counted else counted: value})
 
 
 def _is_row(kind: RowKind, heads: Heads, line: GridLine, today: date, order: str) -> bool:

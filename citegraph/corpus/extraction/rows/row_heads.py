@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from citegraph.corpus.extraction.rows.grid import Cell, GridLine
@@ -22,13 +22,19 @@ _COUNTS, _OF_NUMBERS = re.compile(alternation("labels", "heads_of_numbers")), 0.
 class Column:
     """A column of a table: the field that stands in it, and where it lies.
 
-    `numbered` says that its cells begin with the number of their row ("Pos Material").
+    `numbered` says that its cells begin with the number of their row ("Pos Material"); `more` are where other columns
+    of the same field lie ("Item", "Description").
     """
 
     field: Field
     left: int
     right: int
     numbered: bool = False
+    more: tuple[tuple[int, int], ...] = ()
+
+    def apart(self, cell: Cell) -> float:
+        """Return how far a cell lies from the nearest column of the field."""
+        return min(_apart(cell, left, right) for left, right in ((self.left, self.right), *self.more))
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +46,29 @@ class Heads:
     barred: bool
 
     def of(self, cells: Sequence[Cell]) -> dict[str, Cell]:
-        """Return the cells of a line by field: each cell lies in the column nearest to it."""
-        found: dict[str, Cell] = {}
+        """Return the cells of a line by field: each cell lies in the column nearest to it, the nearest of several counts.
+
+        The cells of a field with several columns are put together.
+        """
+        found: dict[str, tuple[float, Cell]] = {}
         for cell in cells:
-            if not cell.text:
+            column = self._column(cell) if cell.text else None
+            if column is None:
                 continue
-            column = self._column(cell)
-            if column is not None and column.field.name not in found:
-                found[column.field.name] = cell
-        return found
+            name, away = column.field.name, column.apart(cell)
+            known = found.get(name)
+            if known is not None and column.more:
+                found[name] = away, replace(cell, text=f"{known[1].text} {cell.text}", left=known[1].left)
+            elif known is None or away < known[0]:
+                found[name] = away, cell
+        return {name: cell for name, (_, cell) in found.items()}
 
     def _column(self, cell: Cell) -> Column | None:
         if self.barred:
-            return next((column for column in self.columns if column.left == cell.left), None)
-        near = min(self.columns, key=lambda column: _apart(cell, column.left, column.right))
-        away = _apart(cell, near.left, near.right)
+            starts = ((column, (column.left, *(left for left, _ in column.more))) for column in self.columns)
+            return next((column for column, lefts in starts if cell.left in lefts), None)
+        near = min(self.columns, key=lambda column: column.apart(cell))
+        away = near.apart(cell)
         if any(_apart(cell, *other) < away for other in self.others):
             return None
         return near
@@ -78,9 +92,12 @@ def heads_of(kind: RowKind, line: GridLine) -> Heads | None:
         return None
     if any(len(cell.text) > _LONGEST_HEAD for cell in line.cells):
         return None
+    cells = tuple(part for cell in line.cells for part in _parted(kind, cell))
+    line = replace(line, cells=cells)
     taken: dict[str, tuple[float, int]] = {}
-    left = list(range(len(line.cells)))
+    left = list(range(len(cells)))
     others: list[tuple[int, int]] = []
+    more: list[tuple[int, int]] = []
     while left:
         place = left.pop()
         cell = line.cells[place]
@@ -91,20 +108,59 @@ def heads_of(kind: RowKind, line: GridLine) -> Heads | None:
         )
         name, share = next(named, ("", 0.0))
         if not name:
-            others.append((cell.left, cell.right))
+            also = next(iter(_fields_named(kind, cell.text)), ("", 0.0))
+            same = also[0] == kind.named_by and also[1] > _OF_NUMBERS
+            (more if same else others).append((cell.left, cell.right))
         else:
             if name in taken:
                 left.append(taken[name][1])
             taken[name] = share, place
-    others = _priced_twice(kind, line, taken, others)
+    others = _with_amount(kind, line, taken, _priced_twice(kind, line, taken, others))
     columns: dict[str, Column] = {}
     for name, (_, place) in sorted(taken.items(), key=lambda item: item[1][1]):
         cell, field = line.cells[place], kind.field(name)
         assert field is not None
-        columns[name] = Column(field, cell.left, cell.right, numbered=bool(_NUMBERED.search(fold(cell.text))))
+        numbered = bool(_NUMBERED.search(fold(cell.text)))
+        besides = tuple(more) if name == kind.named_by else ()
+        columns[name] = Column(field, cell.left, cell.right, numbered, besides)
     if kind.named_by not in columns or not set(kind.needs) & set(columns):
         return None
     return Heads(tuple(columns.values()), tuple(others), line.barred)
+
+
+def _parted(kind: RowKind, cell: Cell) -> list[Cell]:
+    """Return the heads that a cell is when a narrow gap parts several ("Qty Unit price"), else the cell itself."""
+    labels = {label: name for name, label in _labels(kind)}
+    pieces = list(re.finditer(r"\S+", cell.text))
+    if len(pieces) < 2 or _words(cell.text) in labels:
+        return [cell]
+    for place in range(1, len(pieces)):
+        first, rest = cell.text[: pieces[place - 1].end()], cell.text[pieces[place].start() :]
+        one, other = labels.get(_words(first)), labels.get(_words(rest))
+        if one and other and one != other:
+            at = pieces[place].start()
+            end = cell.left + len(first)
+            return [
+                replace(cell, end=cell.start + len(first), right=end, text=first),
+                replace(cell, start=cell.start + at, left=cell.left + at, text=rest),
+            ]
+    return [cell]
+
+
+def _with_amount(
+    kind: RowKind, line: GridLine, taken: dict[str, tuple[float, int]], others: list[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """Take the last head of a line that counts and prices for the amount, whatever it is called; return the others."""
+    last = line.cells[-1]
+    if (
+        kind.product is None
+        or kind.product.gives in taken
+        or not set(kind.product.of) <= set(taken)
+        or (last.left, last.right) not in others
+    ):
+        return others
+    taken[kind.product.gives] = 1.0, len(line.cells) - 1
+    return [span for span in others if span != (last.left, last.right)]
 
 
 def _priced_twice(

@@ -6,7 +6,7 @@ import pytest
 
 from citegraph.corpus.extraction.engine import Source, extract
 from citegraph.corpus.extraction.letters import find_letter
-from citegraph.corpus.extraction.running_heads import find_publisher
+from citegraph.corpus.extraction.running_heads import find_publisher, find_running_day
 from citegraph.corpus.schema.bucket import load_buckets, show
 from citegraph.corpus.schema.document import Page
 
@@ -108,7 +108,9 @@ def test_a_running_head_names_the_publisher_as_it_calls_itself() -> None:
     at = find_publisher(*_paged(*longer.split("\f")), nouns)
     assert at is not None
     assert longer[at[0] : at[1]] == "Kestrel Coast Semiconductors"
-    assert find_publisher(text.replace("N.V.", "the bird"), pages, nouns) is None
+    bare = find_publisher(text.replace("N.V.", "the bird"), pages, nouns)
+    assert bare is not None
+    assert bare[2] < at[2]
     assert find_publisher(*_paged("KX39\n", head, "© Kestrel Holding N.V.\n"), nouns) is None
 
 
@@ -191,3 +193,35 @@ def test_certificates_of_courses_and_declarations(text: str, values: dict[str, s
 )
 def test_clauses_in_other_words_and_languages(text: str, field: str, value: str) -> None:
     assert found("contracts", Source(text, today=TODAY))[field] == value
+
+
+MEMO = """QUAY LIGHTS INTERNAL
+TO:      Ida Kroll
+FROM:    Otto Beck
+DATE:    4 March 2021
+RE:      Lamps of the pier
+
+The date: of the works is open.
+"""
+
+
+def test_a_field_is_found_by_its_own_words_before_a_colon_where_no_rule_finds_it() -> None:
+    heads = found("generic", Source(MEMO, today=TODAY))
+    names = ("recipients", "author", "published_date", "title")
+    assert [heads[name] for name in names] == ["Ida Kroll", "Otto Beck", "2021-03-04", "Lamps of the pier"]
+    assert "author" not in found("generic", Source("Rules\nThe letter is from Otto Beck\n", today=TODAY))
+
+
+def test_the_title_says_the_kind_before_other_words_do() -> None:
+    text = "Agenda of the board\n\n1. Attendance\n2. Lamps\n"
+    assert found("generic", Source(text, today=TODAY))["document_type"] == "agenda"
+
+
+def test_the_day_that_most_pages_bear_is_the_document_s() -> None:
+    foot = "December 1990   {}\n"
+    body = "Features\nof\nit\nsince 3 May 1987\nand\nno\nlonger\n"
+    text, pages = _paged(*(body + foot.format(number) for number in (2, 3, 4)))
+    at = find_running_day(text, pages)
+    assert at is not None
+    assert text[at[0] : at[1]] == "December 1990"
+    assert find_running_day(*_paged("A\n1 May 1990\n", "B\n2 May 1990\n")) is None

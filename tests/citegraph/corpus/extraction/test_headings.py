@@ -86,6 +86,21 @@ def test_rows_of_ratings_inherit_their_parameter() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("The QXuM7440 and the QXuM7440A, as the QXuM7440 is", "QXuM7440"),
+        ("QX9A128/256 memory. The QX9A128 and QX9A256", "QX9A128/256"),
+        ("BX640−016G transistor, BX640−016G", "BX640−016G"),
+        ("qx24195 charger qx24195", "qx24195"),
+    ],
+)
+def test_a_part_of_small_letters_with_variants_or_a_minus(text: str, part: str) -> None:
+    at = find_part(text, (0, 60), "")
+    assert at is not None
+    assert text[at[0] : at[1]] == part
+
+
 def test_a_part_alone_in_its_line_at_the_top_is_what_the_sheet_is_about() -> None:
     text = "QX9A02G\n16-bit controller\nSNOS123B\nUses 3V/5V supplies and the bus of RV32I cores.\n"
     at = find_part(text, None, "sheet.pdf")
@@ -120,3 +135,27 @@ def test_letters_that_reach_down_make_no_larger_print() -> None:
     at = find_heading(text, (layout,), "")
     assert at is not None
     assert text[at[0] : at[1]] == "RULES OF THE HARBOUR"
+
+
+def test_a_cover_has_its_title_anywhere_and_neither_a_part_nor_turned_letters_are_one() -> None:
+    lines = [
+        ("DATA SHEET", 30.0),
+        ("QX91; QX92", 24.0),
+        ("Motor controllers", 25.0),
+        ("Product specification", 12.0),
+    ]
+    text, layout = page(lines)
+    low = tuple(line._replace(box=line.box._replace(top=line.box.top + 500)) for line in layout.lines[1:])
+    turned = Line(len(text) + 1, len(text) + 9, Box(10, 100, 30, 400))
+    layout = Layout(
+        1,
+        595,
+        842,
+        (
+            layout.lines[0],
+            *(line._replace(box=line.box._replace(bottom=line.box.bottom + 500)) for line in low),
+            turned,
+        ),
+    )
+    found = extract(SHEETS, Source(text + "\nPATENTED", layouts=(layout,), today=date(2026, 1, 1))).fields
+    assert show(found["title"].best.value) == "Motor controllers"

@@ -83,3 +83,10 @@ def test_amounts_that_no_sum_proves_are_in_doubt() -> None:
 
     assert sure("Subtotal  40.00\nVAT  3.00\nTotal  100.00\n") == pytest.approx([0.56, 0.48, 0.8])
     assert sure("VAT  3.00\nTotal  100.00\n") == [None, pytest.approx(0.56), pytest.approx(0.8)]
+
+
+def test_a_discount_and_a_fee_among_the_three_explain_them() -> None:
+    lines = ["Subtotal  100.00", "VAT  20.00", "Service  5.00", "Discount  - 2.00", "Total  123.00"]
+    for said, sure in ((lines, 0.8), ([*lines[:3], lines[4]], 0.48)):
+        found = found_by_rules(INVOICES, Source("\n".join(said))).fields
+        assert found["tax_amount"].confidence == pytest.approx(sure)

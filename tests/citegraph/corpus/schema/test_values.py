@@ -309,3 +309,30 @@ def test_a_list_takes_every_match_of_a_rule_and_a_single_field_the_first() -> No
     field = Field(name="package", type="keywords", description="Cases.", from_text=(rule,))
     bucket = Bucket(name="parts", description="Parts.", nouns=("part",), fields=(field,))
     assert derive_values(bucket, {}, text) == {"package": ("TO-92", "TO-18")}
+
+
+FAMILY = """COMPLEMENTARY PNP - NPN DEVICES
+The QX67 and QX69 are NPN power
+transistors. The complementary PNP types are QX68.
+"""
+
+
+@pytest.mark.parametrize(
+    ("product", "text", "value"),
+    [
+        ("QX67/A", FAMILY, "NPN"),
+        ("QX90", FAMILY, None),
+        ("", FAMILY, None),
+        ("QX90", "An NPN part. Npn!", "NPN"),
+    ],
+)
+def test_of_several_values_the_one_in_a_sentence_with_the_product_is_meant(
+    product: str, text: str, value: str | None
+) -> None:
+    rule = TextRule(pattern=r"\b(NPN|PNP)\b", beside="product")
+    fields = (
+        Field(name="product", type="keyword", description="Part."),
+        Field(name="polarity", type="keyword", description="Polarity.", from_text=(rule,)),
+    )
+    bucket = Bucket(name="parts", description="Parts.", nouns=("part",), fields=fields)
+    assert derive_values(bucket, {"product": product}, text).get("polarity") == value

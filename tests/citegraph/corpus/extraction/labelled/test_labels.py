@@ -23,6 +23,9 @@ def find(text: str) -> Iterator[Typed]:
         ("FECHA DE EMISION 14/06/2020", "fecha de emisión"),
         ("Fällig am 14.06.2020", "fällig am"),
         ("Echéance         BIC\n14/06/2020       XYZ", "échéance"),
+        ("Vade / Échéance 14/06/2020", "échéance"),
+        ("Net: 12.00 € Échéance (30): 14/06/2020", "échéance"),
+        ("VADE TARİHİ      14/06/2020\nÉCHÉANCE\nADRES      Ayr", "échéance"),
     ],
 )
 def test_a_label_has_its_value(text: str, label: str) -> None:
@@ -30,8 +33,11 @@ def test_a_label_has_its_value(text: str, label: str) -> None:
     assert found.value == date(2020, 6, 14)
 
 
-def test_another_word_is_no_label() -> None:
-    assert not list(beside("ECHEANCIER : 14/06/2020", ExtractRule(labels=("échéance",)), find))
+@pytest.mark.parametrize(
+    "text", ["ECHEANCIER : 14/06/2020", "of 12 échéance 14/06/2020", "Vade:    14/06/2020\nÉchéance\nAyr"]
+)
+def test_another_word_is_no_label(text: str) -> None:
+    assert not list(beside(text, ExtractRule(labels=("échéance",)), find))
 
 
 @pytest.mark.parametrize(
@@ -44,6 +50,7 @@ def test_another_word_is_no_label() -> None:
         "| Invoice date: 14/06/2020 | Payment due: 14/07/2020 |",
         "Payment due: 14/07/2020      Invoice date: 14/06/2020",
         "Invoice date:   Payment due:\n14/06/2020      14/07/2020",
+        "Payment due    14/07/2020      Invoice date    14/06/2020",
     ],
 )
 def test_another_label_in_the_line_says_nothing_of_a_value(text: str) -> None:

@@ -154,3 +154,69 @@ Total                                                       119.50
 def test_a_label_with_its_currency_in_brackets() -> None:
     fields = extract(INVOICES, Source("Invoice No: K-7\nTotal Due ($)\n65.33\n", today=TODAY)).fields
     assert show(fields["total_amount"].best.value).startswith("65.33")
+
+
+HEADS = [
+    (
+        "a factor that no head names",
+        """Nr  Produkt             Menge   Einzel      Gesamt
+1   Ankerkette              3    12.50       37.50
+2   Festmacher              1    41.00       41.00
+Summe                                        78.50
+""",
+        [("Ankerkette", "3.0", "12.5", "37.5"), ("Festmacher", "1.0", "41", "41")],
+    ),
+    (
+        "two heads in one cell, two columns of words, and a last head of its own name",
+        """Artikel        Beschreibung           Menge Einzelpreis     Rabatt     Endwert
+Kette          verzinkt, 8 mm           3       € 12,50     € 2,50     € 35,00
+Leine          geflochten               2       € 41,00     € 2,00     € 80,00
+""",
+        [("Kette verzinkt, 8 mm", "3.0", "12.5 EUR", "35 EUR"), ("Leine geflochten", "2.0", "41 EUR", "80 EUR")],
+    ),
+    (
+        "what stands further left goes on with nothing",
+        """                Description      Quantity   Unit price     Total
+Service 1       Rigging                 2       100.00    200.00
+Service 2
+Service 3
+""",
+        [("Rigging", "2.0", "100", "200")],
+    ),
+    (
+        "sums beside a table of rates are no rows",
+        """Désignation         Quantité    Prix HT     Total HT
+Bouée                      1       4,80         4,80
+Pose                       1       7,50         7,50
+ 5,50     0,00                Total HT          12,30
+20,00     2,46                Montant TVA        2,46
+                              Total TTC         14,76
+""",
+        [("Bouée", "1.0", "4.8", "4.8"), ("Pose", "1.0", "7.5", "7.5")],
+    ),
+    (
+        "whole units in groups are amounts",
+        """Réf | Désignation | PU | Qté | PT
+A-1 | Antenne | 1 450 000 | 2 pièces | 2 900 000
+A-2 | Pose | 150 000 | 3 jours | 450 000
+""",
+        [("Antenne", "2.0", "1450000", "2900000"), ("Pose", "3.0", "150000", "450000")],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), [case[1:] for case in HEADS], ids=[case[0] for case in HEADS])
+def test_heads_of_other_shapes(text: str, expected: list[tuple[Any, ...]]) -> None:
+    assert said(rows(text), "description", "quantity", "unit_price", "amount") == expected
+
+
+def test_an_amount_in_a_row_is_none_of_the_invoice() -> None:
+    text = """Item            Qty    Price   Tax     Amount
+Anchor            2    12.50   5.00     30.00
+Rope              1    10.00   2.00     12.00
+Total weight: 0.00
+Total                                   42.00
+"""
+    found = extract(INVOICES, Source(text, today=TODAY)).fields
+    assert show(found["total_amount"].best.value) == "42"
+    assert "tax_amount" not in found
