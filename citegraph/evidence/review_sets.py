@@ -19,7 +19,7 @@ from citegraph.language import terms
 from citegraph.language.terms import bare, words
 from citegraph.language.word_tables import alternation
 from citegraph.plan.stored_filters import bucket_filters, flat
-from citegraph.plan.unbound import said_by_grammar, unbound_words
+from citegraph.plan.unbound import counts_or_lists, said_by_grammar, unbound_words
 from citegraph.question import cues
 from citegraph.question.phrases import conditions_among, document_words, find_phrase, included_among
 from citegraph.question.wordings import Wording, wordings
@@ -293,13 +293,6 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
             return {"status": "clarify", "reason": f"{matched} documents match", "clarification": question}
         return enough(f"{matched} documents match; the first are listed", partial="too many to list")
     return enough(f"{matched} documents match")
-
-
-def counts_or_lists(plan: Plan) -> bool:
-    """Tell whether the documents themselves are wanted, or how many they are."""
-    number = plan["aggregate"]
-    counts = number["function"] == "count" and not (number.get("group_by") or number.get("sides"))
-    return plan["intent"] == "list" or (plan["intent"] == "compute" and counts)
 
 
 SURELY = 0.9
