@@ -7,8 +7,10 @@ from typing import Annotated
 from langgraph.runtime import Runtime
 from pydantic import BaseModel, Field, StringConstraints, TypeAdapter
 
+from citegraph.corpus.index.searcher import holds
 from citegraph.errors import Unavailable
 from citegraph.evidence.passages import turns_shown
+from citegraph.language import terms
 from citegraph.llm.prompt_assembly import Material, Prompt
 from citegraph.plan.follow_ups import last_turn, leaning
 from citegraph.question.phrases import clean, document_words, spelled
@@ -80,7 +82,7 @@ class Rewrite:
     async def twin(self, state: State, context: Context) -> Update:
         """Clean the question; a message that leans on the last turn edits what that turn left (`plan/follow_ups.py`)."""
         corpus = await self.services.corpus()
-        question, lines = await asyncio.to_thread(mended, corpus, clean(state["asked"]))
+        question, lines = await mended(corpus, clean(state["asked"]))
         made: Update = {"notes": [note("rewrite", "spelling", line) for line in lines]} if lines else {}
         turn = last_turn(state.get("turns") or [])
         if turn is not None:
@@ -90,12 +92,28 @@ class Rewrite:
         return {**made, "question": question, "edit": ""}
 
 
-def mended(corpus: Corpus, question: str) -> tuple[str, list[str]]:
-    """Return a question with the slips in its words of asking mended, and a line about each; blocking."""
+async def mended(corpus: Corpus, question: str) -> tuple[str, list[str]]:
+    """Return a question with the slips in its words of asking mended, and a line about each.
+
+    A word that stands in a stored value or a text is none: "statues" of a garden are no states.
+    """
     buckets = corpus.buckets.values()
     declared = [word for bucket in buckets for word in document_words(bucket)]
     declared += [word for bucket in buckets for field in bucket.fields for word in field.words]
+    held: set[str] = set()
+
+    def stands(word: str) -> bool:
+        return word in held or corpus.linker.is_part_of_a_value(word)
+
     try:
-        return spelled(question, declared, corpus.linker.is_part_of_a_value)
+        text, lines = await asyncio.to_thread(spelled, question, declared, stands)
+        if lines:
+            slips = list(set(terms.words(question)) - set(terms.words(text)))
+            conditions = [holds(word) for word in slips]
+            counted = [await corpus.index.counts(name, conditions) for name in corpus.buckets]
+            held.update(word for word, *counts in zip(slips, *counted, strict=True) if any(counts))
+            if held:
+                text, lines = await asyncio.to_thread(spelled, question, declared, stands)
     except Unavailable:  # what names a value is not known, so every word stays
         return question, []
+    return text, lines

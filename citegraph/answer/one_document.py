@@ -268,7 +268,7 @@ def stated_values(
     filtered = {clause.get("field") for clause in part.get("filters", [])}
     asked = [
         name
-        for name in part.get("asked", [])
+        for name in rests_of_sums(bucket, question, part.get("asked", []))
         if show(values.get(name, ()))  # an empty list says nothing
         and (name not in filtered or (isinstance(values[name], tuple) and len(values[name]) > 1))
     ]
@@ -287,6 +287,24 @@ def stated_values(
         fits = bucket.main_amount in values and all(word in known for word in part.get("terms", []))
         asked = [str(bucket.main_amount)] if fits and not _has_its_amount(document, part) else []
     return {name: values[name] for name in asked[:2]}
+
+
+def rests_of_sums(bucket: Bucket, question: str, asked: Sequence[str]) -> list[str]:
+    """Return the fields asked for, with what is left of a total that is asked for "without VAT" in the place of both."""
+    names = list(asked)
+    for rule in bucket.sums:
+        words = {name: declared.words for name in rule.of if (declared := bucket.field(name))}
+        gone = {
+            name
+            for name, said in words.items()
+            for word in said
+            for start, _ in find_phrase(question, word)
+            if pattern("lacks", "except", after=r"\s+$").search(question[:start])
+        }
+        left = [name for name in rule.of if name not in gone]
+        if gone and len(left) == 1 and rule.total in names:
+            names = [left[0] if name == rule.total else name for name in names if name not in gone]
+    return names
 
 
 def _has_its_amount(document: Document, part: BucketPlan) -> bool:

@@ -19,7 +19,7 @@ from citegraph.language import terms
 from citegraph.language.terms import bare, words
 from citegraph.language.word_tables import alternation
 from citegraph.plan.stored_filters import bucket_filters, fields_of, flat, inferred, stored
-from citegraph.plan.unbound import said_by_grammar, unbound_words
+from citegraph.plan.unbound import counts_or_lists, said_by_grammar, unbound_words
 from citegraph.question import cues
 from citegraph.question.phrases import conditions_among, document_words, find_phrase, included_among
 from citegraph.question.wordings import Wording, wordings
@@ -349,13 +349,6 @@ def _or_missing(item: StoredClause) -> StoredClause:
 def _said_in(item: StoredClause, text: str) -> bool:
     """Tell whether all words of a condition stand in a text."""
     return all(str(clause.get("raw") or "\0").casefold() in text.casefold() for clause in flat([item]))
-
-
-def counts_or_lists(plan: Plan) -> bool:
-    """Tell whether the documents themselves are wanted, or how many they are."""
-    number = plan["aggregate"]
-    counts = number["function"] == "count" and not (number.get("group_by") or number.get("sides"))
-    return plan["intent"] == "list" or (plan["intent"] == "compute" and counts)
 
 
 SURELY = 0.9

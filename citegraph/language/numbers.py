@@ -134,7 +134,7 @@ def find_spelled(text: str, language: str = "") -> list[Spelled]:
         language: the only one that is read; empty: those of the text.
     """
     words = list(_WORD.finditer(text))
-    begins = [_may_begin(word[0].lower()) for word in words]
+    begins = [may_begin_number(word[0].lower()) for word in words]
     if not any(begins):
         return []
     languages = (language,) if language else _languages(text)
@@ -153,7 +153,8 @@ def find_spelled(text: str, language: str = "") -> list[Spelled]:
 
 
 @lru_cache(maxsize=100_000)
-def _may_begin(word: str) -> bool:
+def may_begin_number(word: str) -> bool:
+    """Tell whether a lower-case word is a number, or begins one, in any of the languages that are read."""
     return word in _more() or any(_value(word, tongue) is not None for tongue in SPELLED)
 
 

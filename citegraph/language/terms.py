@@ -91,9 +91,21 @@ def signs() -> dict[str, tuple[str, ...]]:
 @lru_cache(maxsize=4096)
 def language_of(text: str) -> str | None:
     """Return the language (en, de, fr, es, it, nl) whose small words a text holds most of, None when none leads."""
-    counted = Counter(language for word in words(text[:5000]) for language in signs().get(word, ()))
+    said = _APART.findall(bare(text[:5000]))
+    counted = Counter(language for word in said for language in signs().get(word, ()))
     first, second, *_ = [*counted.most_common(2), ("", 0), ("", 0)]
     return first[0] if first[1] > second[1] else None
+
+
+@lru_cache(maxsize=256)
+def small_words(text: str) -> frozenset[str]:
+    """Return the bare small words of a text's own language beside those of every one."""
+    language = language_of(text)
+    return stop_words() | {word for word, tongues in signs().items() if language in tongues}
+
+
+_APART = re.compile(r"(?<![\w-])[^\W_]+(?![\w-])")
+"""A word that is no part of a longer one with hyphens: "non-alcoholic" is not Italian."""
 
 
 def words(text: str) -> list[str]:

@@ -105,7 +105,7 @@ def _phrase(phrase: str) -> str:
     words = r"\s+".join(
         "th[ae]n"  # as often misspelt as not
         if word == "than"
-        else re.escape(word).replace(r"\*", r"\w*").replace("'", "['’]")
+        else re.escape(word).replace(r"\*", r"\w*").replace("'", "['’]").replace("ß", "(?:ß|ss)")
         for word in phrase.split()
     )
     first, last = phrase[0], phrase[-1]

@@ -467,7 +467,7 @@ def mode_of(message: str) -> EditMode:
     """Return how the conditions of a message stand to those of the turn before."""
     if pattern("narrows").search(message):
         return "narrow"
-    return "add" if pattern("adds").search(message) else "replace"
+    return "add" if pattern("adds").search(plain(message)) else "replace"
 
 
 def without_fields(reading: Reading, fields: set[str]) -> Reading:

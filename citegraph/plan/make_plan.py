@@ -34,7 +34,7 @@ from citegraph.plan.shape import Shape, nothing, shape_of
 from citegraph.plan.sides_apart import sides_apart
 from citegraph.plan.stored_filters import inferred, stored
 from citegraph.plan.tables_asked import with_table
-from citegraph.plan.unbound import fields_bound
+from citegraph.plan.unbound import fields_bound, without_denied
 from citegraph.question import cues
 from citegraph.question.clauses import read_question, wanted
 from citegraph.question.functions import asks
@@ -290,7 +290,7 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Plan, lis
         if "reply" in clarification and not clarification.get("missed"):
             plan, lines, *_ = apply_reply(corpus, plan, clarification, context)
             problems += [note("schema_plan", "reply", line) for line in lines]
-    for fitted in (with_stated_date, with_negatives):
+    for fitted in (with_stated_date, with_negatives, without_denied):
         plan, said = fitted(corpus, plan)
         problems += [note("schema_plan", "linked value", line) for line in said]
     if apart := parts_apart(state["decomposition"]) if plan["kind"] == "passages" else []:

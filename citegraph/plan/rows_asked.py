@@ -18,7 +18,7 @@ from citegraph.plan.stored_filters import bucket_filters, flat, inferred, stored
 from citegraph.plan.unbound import unbound_words
 from citegraph.question.functions import asks, counted_at, function_of
 from citegraph.question.measures import compared
-from citegraph.question.phrases import find_phrase, is_written
+from citegraph.question.phrases import find_phrase, included_among, is_written
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import BucketPlan, Plan, RowsWanted
 
@@ -61,7 +61,7 @@ def with_rows(corpus: Corpus, plan: Plan, question: str) -> Plan:
         rated = () if named else rated_rows(bucket, kind, question, part)
         column = column_asked(kind, question)
         words = words_of(part, question, bucket, named=part["noun"] != "" and column is None and not items)
-        words = list(dict.fromkeys([*items, *words]))
+        words = list(dict.fromkeys([*items, *(included_among(question, words) or words)]))
         number = number_of_rows(kind, question, column)
         if documents_counted(bucket, question):
             return {**plan, "only": documents_with(corpus, bucket, kind, plan) or plan["only"]}
@@ -224,11 +224,19 @@ def _together(
     if rated and not found:
         return None
     telling = False
+    written = {
+        terms.bare(match[0]): terms.fold(match[0]) for match in terms.WORD.finditer(plan["queries"][0])
+    }
     for word in sorted(words, key=lambda word: (word[0].isdigit(), -len(word))):
-        begun = terms.stem(word, bucket.language)  # "regulators" are on rows of a "regulator"
-        part = begun if len(begun) > SHORTEST and word.startswith(begun) else word
-        clause = Clause(field=kind.named_by, operator="contains", value=part, raw=word)
-        if rows.count(row_query(corpus, bucket, kind, (*held, clause), documents)):
+        forms = (
+            Clause(field=kind.named_by, operator="contains", value=form, raw=word)
+            for form in _forms_in_rows(written.get(word, word), bucket.language)
+        )
+        clause = next(
+            (one for one in forms if rows.count(row_query(corpus, bucket, kind, (*held, one), documents))),
+            None,
+        )
+        if clause:
             held.append(clause)
             telling = telling or len(word) > SHORTEST
         elif (
@@ -238,6 +246,16 @@ def _together(
         ):
             return None  # the word that says most stands in no row
     return tuple(held) if held and (telling or rated) else None
+
+
+def _forms_in_rows(word: str, language: str) -> list[str]:
+    """Return what rows may hold of a word, the likeliest first: its beginning that all its forms share, or all of it.
+
+    "Regulators" are on rows of a "regulator", "lampen" of a "tischlampe"; of a question of four words no language is known.
+    """
+    stems = [terms.stem(word, one) for one in (language, *terms.LANGUAGES)]
+    begun = [stem for stem in stems if len(stem) > SHORTEST and word.startswith(stem)]
+    return list(dict.fromkeys([*begun[:1], *sorted(begun, key=len, reverse=True)])) or [word]
 
 
 def column_asked(kind: RowKind, question: str) -> str | None:

@@ -24,6 +24,7 @@ from citegraph.plan.numbers_asked import (
     values_counted,
 )
 from citegraph.plan.stored_filters import flat
+from citegraph.plan.unbound import unmentioned
 from citegraph.question import cues
 from citegraph.question.functions import FUNCTIONS, asks, function_of
 from citegraph.question.groups import MONEY, read_groups, top_group
@@ -126,6 +127,8 @@ def _only_orders(question: str, rank: Rank | None) -> bool:
 
 def _as_tagged(bucket: Bucket, question: str, lead: BucketPlan, made: Shape, read: Intent) -> Shape:
     """Return a form as the tagger reads the question, where its words alone gave another one."""
+    if read == "list" and unmentioned(question, lead["unused"], lead["terms"])[1]:
+        return made if made.intent == "list" else Shape("list", nothing(), made.order)
     if read not in NUMBERS | {"list"} or not (lead["filters"] or lead["noun"]):
         return made
     if not wants_documents(bucket, question, lead):

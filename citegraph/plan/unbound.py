@@ -15,8 +15,9 @@ from citegraph.question import cues
 from citegraph.question.functions import KINDS
 from citegraph.question.groups import MOST, TOP_WORDS, UNITS
 from citegraph.question.measures import asking
+from citegraph.question.negation import BARRIER, denying
 from citegraph.question.ordering import RANKS
-from citegraph.question.phrases import conditions_among, find_phrase, is_written
+from citegraph.question.phrases import conditions_among, find_phrase, included_among, is_written
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import BucketPlan, Plan
 
@@ -49,6 +50,58 @@ def unbound_words(bucket: Bucket, plan: Plan, checked: Collection[str] = ()) -> 
         and not any(pattern.search(word) for pattern in computing)
         and not (word in ranking or (ordered and number_of(word) is not None))
     ]
+
+
+def without_denied(corpus: Corpus, plan: Plan) -> tuple[Plan, list[str]]:
+    """Return the plan of a list or count that leaves out documents by words that they must not hold; nothing is to be said."""
+    bucket = corpus.buckets[plan["buckets"][0]]
+    part = plan["per_bucket"][bucket.name]
+    if plan["kind"] != "documents" or not counts_or_lists(plan) or plan.get("rows") or plan.get("lacking"):
+        return plan, []
+    denial, words = unmentioned(plan["queries"][0], part["unused"], unbound_words(bucket, plan))
+    if not words:
+        return plan, []
+    lead: BucketPlan = {
+        **part,
+        "unused": [word for word in part["unused"] if word != denial],
+        "terms": [word for word in part["terms"] if word not in words and word not in said_by_grammar()],
+        "names": [word for word in part["names"] if word not in words],
+    }
+    return {
+        **plan,
+        "lacking": " ".join(words),
+        "per_bucket": {**plan["per_bucket"], bucket.name: lead},
+    }, []
+
+
+def unmentioned(question: str, unused: Sequence[str], left: Sequence[str]) -> tuple[str, list[str]]:
+    """Return a denial that became no condition, with the words that documents must not hold; "" and [] for none.
+
+    "Which deals don't say anything about a deposit", "in which no deposit is mentioned", "reports without soil samples": a
+    denied verb that says nothing of what documents state ("not signed") leaves out none.
+
+    Args:
+        left: the bare words that no field holds.
+    """
+    for said in unused:
+        before, _, rest = question.partition(said)
+        stated = cues.CONTAINS.search(rest) or pattern("states").search(rest)
+        if not (denying("deny_noun").fullmatch(said) or denying("lacks").fullmatch(said)):
+            if stated is None or any(word in left for word in terms.words(rest[: stated.start()])):
+                continue
+            rest = rest[stated.end() :]
+        for text in (BARRIER.split(rest)[0], BARRIER.split(before)[-1]):
+            if words := [word for word in terms.words(text) if word in left]:
+                return said, words
+    states = cues.CONTAINS.search(question) or pattern("states").search(question)
+    return "", included_among(question, left, slot="excluded") if states else []
+
+
+def counts_or_lists(plan: Plan) -> bool:
+    """Tell whether the documents themselves are wanted, or how many they are."""
+    number = plan["aggregate"]
+    counts = number["function"] == "count" and not (number.get("group_by") or number.get("sides"))
+    return plan["intent"] == "list" or (plan["intent"] == "compute" and counts)
 
 
 def declared_words(bucket: Bucket, plan: Plan) -> set[str]:

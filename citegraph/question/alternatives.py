@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from citegraph.corpus.filters.clause import Clause, Group, Operator
 from citegraph.corpus.schema.field import Field
 from citegraph.language.word_tables import pattern
-from citegraph.question.negation import BARRIER, Denials, denied, find_denials, joined_by, odd_words
+from citegraph.question.negation import (
+    BARRIER,
+    Denials,
+    denied,
+    find_denials,
+    gap_between,
+    joined_by,
+    odd_words,
+)
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Atom, Mentioned, Reader
 from citegraph.question.spoken_of import runs
@@ -90,7 +98,7 @@ def _cells(reader: Reader, atoms: Sequence[Atom]) -> list[Cell]:
     for atom in atoms:
         last = cells[-1] if cells else None
         if last is not None and last.field == atom.clause.field:
-            gap = reader.question[last.end : atom.start]
+            gap = gap_between(reader, last.atoms[-1], atom)
             if pattern("count").search(gap):  # "how many are A, and how many B": each is counted
                 last.atoms.append(atom)
                 last.joins.append("or")
@@ -149,7 +157,7 @@ def _join(reader: Reader, left: Cell, right: Cell) -> str:
 
     Words beside "or" that speak of the condition's field there do not part them: "that A sent, or that fall in 2026".
     """
-    gap = reader.question[left.end : right.start]
+    gap = gap_between(reader, left.atoms[-1], right.atoms[0])
     if BARRIER.search(gap):
         return ""
     if not odd_words(reader, gap):
@@ -289,7 +297,7 @@ def connected(reader: Reader, item: Mentioned, best: Mentioned, mentions: Sequen
     first, last = sorted((item, best), key=lambda mention: mention.start)
     between = [other for other in mentions if first.end <= other.start and other.end <= last.start]
     chain = [first, *between, last]
-    gaps = [reader.question[one.end : other.start] for one, other in itertools.pairwise(chain)]
+    gaps = [gap_between(reader, one, other) for one, other in itertools.pairwise(chain)]
     return all(
         pattern("than", "count").search(gap)
         or (joined_by(gap) and not BARRIER.search(gap) and not odd_words(reader, gap))

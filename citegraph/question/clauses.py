@@ -462,7 +462,8 @@ def remaining(reader: Reader, filters: Sequence[Clause | Group]) -> list[str]:
         for word in (reader.bucket.field(name) or _NO_FIELD).words
         for form in terms.words(word)
     }
-    return [word for word in terms.content_words(rest) if word not in nouns | cues | own and len(word) > 1]
+    known = nouns | cues | own | terms.small_words(reader.question)
+    return [word for word in terms.content_words(rest) if word not in known and len(word) > 1]
 
 
 _NO_FIELD = Field(name="none", type="text", description="no such field")

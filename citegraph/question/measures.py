@@ -12,7 +12,7 @@ from citegraph.language import terms
 from citegraph.language.amounts import Amount, Money, currency_code, find_amounts, find_quantities
 from citegraph.language.claim_tokens import sentence_spans
 from citegraph.language.numbers import find_spelled
-from citegraph.language.units import is_measure
+from citegraph.language.units import is_measure, unit
 from citegraph.language.word_tables import alternation, listed, pattern, source
 from citegraph.question import cues
 from citegraph.question.phrases import find_phrase
@@ -56,12 +56,15 @@ def read_sizes(reader: Reader) -> None:
             reader.add(sized.name, "=", int(joined[1]), start, end)
 
 
-TIMES = frozenset(listed("asking", "times"))
-
-
 def durations(bucket: Bucket) -> list[Field]:
     """Return the fields of a bucket that hold a length of time; the first is the one that people mean without its name."""
-    return [item for item in bucket.fields if item.type == "quantity" and item.unit in TIMES]
+    return [item for item in bucket.fields if is_duration(item)]
+
+
+def is_duration(declared: Field) -> bool:
+    """Tell whether a field holds a length of time."""
+    found = unit(declared.unit, False) if declared.type == "quantity" and declared.unit else None
+    return found is not None and found[0] in ("time", "calendar months")
 
 
 def belongs(reader: Reader, declared: Field, start: int, end: int) -> bool:
@@ -83,7 +86,7 @@ def belongs(reader: Reader, declared: Field, start: int, end: int) -> bool:
         if item.type == declared.type and item.unit == declared.unit and item.name != declared.name
     ]
     onward = pattern("onward", "downward", before=r"\s*").match(reader.question, end)
-    lasts = declared.unit in TIMES and pattern("object_of", after=r"\s+$").search(reader.question[:start])
+    lasts = is_duration(declared) and pattern("object_of", after=r"\s+$").search(reader.question[:start])
     compares = onward or lasts or said_before(reader.question, start) or declared.type == "integer"
     near = any(
         0 <= start - stop <= 30 or (stop > end and begin - end <= 20)

@@ -11,7 +11,7 @@ from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
 from citegraph.language.word_tables import alternation, pattern, source
 from citegraph.question.functions import function_of
-from citegraph.question.negation import odd_words
+from citegraph.question.negation import denying, odd_words
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Reader
 from citegraph.question.spoken_of import runs, values_in
@@ -91,16 +91,20 @@ def _read_spoken_states(reader: Reader) -> None:
         if declared is None or run.role != "condition" or not reader.free(run.start, run.end):
             continue
         text = reader.question[run.start : run.end]
-        denied = pattern("deny", "deny_noun").search(text) is not None
+        if not terms.content_words(text):
+            continue
+        lacked = pattern("lacks", "deny_noun", before=r"^").match(text) is not None
+        denied = lacked or denying("deny").search(text) is not None
+        near = (run.end, run.end + BEHIND) if lacked else (run.start - NEAR, run.end + NEAR)
         if declared.type == "boolean":
             reader.add(declared.name, "=", not denied, run.start, run.end)
-        elif denied and not declared.is_string and not _beside_value(reader.question, run.start, run.end):
+        elif denied and not declared.is_string and not _beside_value(reader.question, *near):
             reader.add(declared.name, "missing", None, run.start, run.end)
 
 
 def _beside_value(question: str, start: int, end: int) -> bool:
-    """Tell whether a number or a date stands in some characters or the next words."""
-    return any(first < end + NEAR and last > start - NEAR for first, last in values_in(question))
+    """Tell whether a number or a date stands in some characters."""
+    return any(first < end and last > start for first, last in values_in(question))
 
 
 def _leads(question: str) -> Iterator[tuple[Operator, int, int]]:
@@ -190,8 +194,8 @@ def _only_small(reader: Reader, start: int, end: int) -> bool:
     return len(gap) <= NEAR and not re.search(r"[.,;:?!]", gap) and not odd_words(reader, gap)
 
 
-NEAR = 40
-"""Characters between a word for "missing" and the field that it is said of."""
+NEAR, BEHIND = 40, 12
+"""Characters between a word for "missing" and the field that it is said of, or the value of one that is not there."""
 
 
 def read_flags(reader: Reader, noun: str) -> None:

@@ -13,8 +13,8 @@ from citegraph.encoder.multilingual import ALL_LEFT_OUT, LEFT_OUT, left_out, tag
 from citegraph.language import terms
 from citegraph.language.names import tokens
 from citegraph.language.word_tables import alternation, pattern, source
-from citegraph.question.phrases import find_phrase
-from citegraph.question.reading import Atom, Reader
+from citegraph.question.phrases import document_words, find_phrase
+from citegraph.question.reading import Atom, Reader, Span
 
 REACH = 48
 """Characters between a denial and the condition that it is about."""
@@ -45,11 +45,11 @@ def odd_words(reader: Reader, text: str, own: Field | None = None) -> list[str]:
     """Return the words of a text that are neither small nor words of the bucket's documents, or of one field of it."""
     text = pattern("small", "states", "indefinite", "and", "or", "nor").sub(" ", text)
     known = general_words(reader.bucket) if own is None else own_words(own, reader.bucket)
-    stems = _stems(known)
+    stems, small = _stems(known), terms.small_words(reader.question)
     return [
         token.text
         for token in tokens(text)
-        if token.text not in terms.stop_words()
+        if token.text not in small
         and token.text not in known
         and terms.stem(token.text) not in stems
         and len(token.text) > 1
@@ -123,6 +123,13 @@ def _as_tagged(reader: Reader, atoms: Sequence[Atom], found: Denials) -> None:
         least = 1.0 if wants_fact(reader.question) else ALL_LEFT_OUT
         more = {place for place in more if naming[place] > least}
     found.atoms |= more
+    for place in sorted(found.atoms):  # "né X né Y" leaves out both
+        for step in (1, -1):
+            if 0 <= place + step < len(atoms):
+                first, last = sorted((place, place + step))
+                gap = gap_between(reader, atoms[first], atoms[last])
+                if pattern("nor").search(gap) and in_one_list(reader, gap, same=True):
+                    found.atoms.add(place + step)
     if more:
         found.used += found.idle
         found.idle.clear()
@@ -139,7 +146,7 @@ def _denying(reader: Reader, atoms: Sequence[Atom]) -> Iterator[tuple[str, re.Ma
     taken = [(atom.start, atom.end) for atom in atoms] + none
     taken += [(start, end) for _, _, start, end in reader.bucket.find_identifiers(question)]
     for kind in ("except", "except_after", "deny", "deny_noun", "but"):
-        for match in _pattern(kind).finditer(question):
+        for match in denying(kind).finditer(question):
             if any(start <= match.start() < end for start, end in taken) or not reader.free(*match.span()):
                 continue
             yield kind, match
@@ -149,7 +156,8 @@ def _denying(reader: Reader, atoms: Sequence[Atom]) -> Iterator[tuple[str, re.Ma
 
 
 @cache
-def _pattern(kind: str) -> re.Pattern[str]:
+def denying(kind: str) -> re.Pattern[str]:
+    """Return what a kind of denying words looks like; "deny" also takes the prefix of "non-smoking"."""
     if kind == "deny":
         return re.compile(pattern("deny").pattern + r"|(?<!\w)non(?=[-\s])", re.IGNORECASE)
     return pattern(kind)
@@ -199,6 +207,8 @@ def _subject(reader: Reader, atoms: Sequence[Atom], match: re.Match[str]) -> int
     before = [place for place, atom in enumerate(atoms) if atom.end <= match.start()]
     if not before or atoms[before[-1]].mention is None:
         return None
+    if any(find_phrase(atoms[before[-1]].text, noun) for noun in document_words(reader.bucket)):
+        return None  # "how many advisories don't mention keys"
     gap = reader.question[atoms[before[-1]].end : match.start()].strip()
     return (
         before[-1] if pattern("be").fullmatch(gap) or (not gap and match.group().lower()[-1] == "t") else None
@@ -239,7 +249,7 @@ def _listed(reader: Reader, atoms: Sequence[Atom], place: int, step: int) -> lis
     found = []
     while 0 <= place + step < len(atoms):
         first, last = sorted((place, place + step))
-        gap = reader.question[atoms[first].end : atoms[last].start]
+        gap = gap_between(reader, atoms[first], atoms[last])
         same = atoms[first].clause.field == atoms[last].clause.field
         if not in_one_list(reader, gap, same=same):
             break
@@ -267,6 +277,15 @@ def in_one_list(reader: Reader, gap: str, *, same: bool) -> bool:
 def _capital(text: str, word: str) -> bool:
     found = re.search(rf"\b{re.escape(word)}", text, re.IGNORECASE)
     return bool(found and found.group()[0].isupper())
+
+
+def gap_between(reader: Reader, left: Span, right: Span) -> str:
+    """Return what stands between two spans; the Dutch "of" is an "or"."""
+    gap = reader.question[left.end : right.start]
+    return _OF.sub("or", gap) if terms.language_of(reader.question) == "nl" else gap
+
+
+_OF = re.compile(r"\bof\b")
 
 
 def joined_by(gap: str) -> str:

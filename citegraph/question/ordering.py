@@ -43,8 +43,8 @@ def _forms() -> tuple[re.Pattern[str], ...]:
     ranks = "|".join(f"(?P<{kind}>{source(kind)})" for kind in RANKS)
     bare = "|".join(f"(?P<{kind}>{source(kind)})" for kind in RANKS[:6])
     units = source(*(f"unit_{unit}" for unit in UNITS))
-    # "3 invoices are the largest", "3 invoices with the highest total".
-    said = rf"{source('be')}\s+(?:(?:{alternation('asking', 'the')}|{alternation('asking', 'before_a_rank')})\s+)?"
+    # "3 invoices are the largest", "3 invoices with the highest total", "3 that have the highest".
+    said = rf"(?:\w+\s+)?{source('be', 'states')}\s+(?:(?:{alternation('asking', 'the')}|{alternation('asking', 'before_a_rank')})\s+)?"
     between = rf"(?:\w+\s+(?:(?:{alternation('asking', 'before_a_rank')})\s+|{said})?)?"
     return (
         re.compile(rf"(?<![\w.]){NUMBER}\s+{between}(?:{ranks})", re.IGNORECASE),

@@ -153,9 +153,15 @@ def conditions_among(question: str, words: Sequence[str], *slots: Slot) -> list[
     return [word for word in words if word in telling or word not in known]
 
 
-def included_among(question: str, words: Sequence[str], least: float = SAID) -> list[str]:
-    """Return those of some bare words that are conditions which the documents must meet, with a share of `least` or more."""
-    included = _with_part(question, ("included",), least)
+def included_among(
+    question: str, words: Sequence[str], least: float = SAID, slot: Slot = "included"
+) -> list[str]:
+    """Return those of some bare words that are conditions which the documents must meet, with a share of `least` or more.
+
+    Args:
+        slot: "excluded" for conditions that they must not meet.
+    """
+    included = _with_part(question, (slot,), least)
     return [word for word in words if word in included]
 
 
@@ -237,7 +243,7 @@ def _asking() -> dict[str, str]:
     """Return the words of the tables of questions and of asking, bare, each as it is written."""
     listed = [phrase for lines in table("questions").values() for line in lines for phrase in line]
     months = [name.partition(":")[2] for names in table("cldr_months").values() for name in names.split()]
-    words = [word for phrase in listed for word in re.findall(r"[^\W\d_]+", phrase)]
+    words = [word for phrase in listed for word in re.findall(r"(?<!['’])\b[^\W\d_]+\b(?!['’])", phrase)]
     return {bare(word): word for word in (*stop_words(), *months, *words) if len(word) >= SHORTEST - 1}
 
 

@@ -30,6 +30,17 @@ CRATES = {
         seller="Birch Ltd", number="BI-3", buyer="Tarn Ltd", rest="Crates of Oakmere, carried by Quillfeld"
     ),
 }
+LINES = BILL.format(
+    title="Rechnung",
+    number="OP-4",
+    rest="Artikel | Menge | Preis | Betrag\nGürtel braun | 2 | 15,00 | 30,00\nLederschürze | 1 | 70,00 | 70,00\n\n"
+    "Nettobetrag 100,00 EUR\nMwSt 19 % 19,00 EUR\nGesamtbetrag 119,00 EUR",
+)
+DEAL = "# Supply Agreement\n\nThis agreement of Auk Ltd and Ibis Ltd is made on 3 May 2024. {rest}\n"
+DEALS = {
+    "a.md": DEAL.format(rest="Disputes go to mediation in Bern."),
+    "b.md": DEAL.format(rest="Goods go by rail."),
+}
 GUIDES = (
     "Guide,Spring,,Autumn,\n,Half day,Full day,Half day,Full day\nEinar,40,70,45,80\nSolveig,50,85,55,95\n"
 )
@@ -51,6 +62,13 @@ FRAME = (
         ("invoices", {"a.txt": VAT}, "Hoeveel BTW staat op factuur OP-5?", "21.00 EUR", "aantal"),
         ("invoices", {"a.txt": PLAIN}, "How much did the envelopes cost?", "", "Total amount: 100.00 GBP"),
         ("invoices", CRATES, "Which invoices mention Oakmere and Quillfeld?", "BI-3", "BI-2"),
+        ("invoices", {"a.txt": LINES}, "Was kostete der Gürtel?", "30", "119"),
+        ("invoices", {"a.txt": LINES}, "Wie viel kosteten die Schürzen?", "70", "119"),
+        ("invoices", {"a.txt": LINES}, "total without VAT of OP-4", "100.00 EUR", "119"),
+        ("contracts", DEALS, "Which contracts don't mention mediation?", "[b]", "[a]"),
+        ("contracts", DEALS, "How many contracts say nothing about mediation?", "1", "2"),
+        ("contracts", DEALS, "agreements in which mediation isn't mentioned", "[b]", "[a]"),
+        ("generic", {"a.txt": "The statue was cast by Runa Dahl.\n"}, "Who cast the statue?", "Runa Dahl", ""),
         ("generic", {"a.csv": GUIDES}, "What does Solveig take for a full day in autumn?", "95", ""),
         ("generic", {"a.html": FORM}, "Who is the skipper?", "Mara Quist", ""),
         ("generic", {"a.txt": LIST}, "Is there a warning triangle?", "( ) Warning triangle", ""),

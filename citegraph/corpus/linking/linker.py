@@ -25,7 +25,8 @@ from citegraph.corpus.schema.field import Field
 from citegraph.language.amounts import currency_code
 from citegraph.language.countries import country_code, forms_of
 from citegraph.language.names import CLEAR_FORMS, CONNECTORS, LEGAL_FORMS, Token, parse_name, tokens
-from citegraph.language.terms import bare, fold, same_noun, stop_words, words
+from citegraph.language.numbers import may_begin_number
+from citegraph.language.terms import bare, fold, same_noun, signs, stop_words, words
 from citegraph.language.word_tables import table
 
 
@@ -93,9 +94,10 @@ class Search(NameSearch):
     def _is_small_word(self, link: Link) -> bool:
         """Tell whether words that every question may hold ("do", "de") are no name: not written as the declared form is, nor cued.
 
-        "DoS" is the short form of an attack, "do" and "does" are not; "de" is a language only beside a word for language.
+        "DoS" is the short form of an attack, "do", "does" and the number "dos" are not; "de" is a language only beside a word for language.
         """
-        if re.sub(r"['’]s?$", "", bare(link.text)) not in stop_words("general"):
+        said = re.sub(r"['’]s?$", "", bare(link.text))
+        if said not in stop_words("general") and said not in signs() and not may_begin_number(said):
             return False
         declared = self.bucket.field(link.field)
         assert declared is not None
@@ -211,7 +213,9 @@ class Search(NameSearch):
         )
         firm = link.complete and bool(named) and any(word.text in CLEAR_FORMS for word in inside)
         score = link.score
-        if link.is_vague and len(telling) == 1 and self._is_ordinary(telling[0]) and not self._quoted(link):
+        if link.how == "folded" and self._is_small_word(link):
+            score *= 0.3  # "dos" of a value DOS
+        elif link.is_vague and len(telling) == 1 and self._is_ordinary(telling[0]) and not self._quoted(link):
             # "With people" names no Peoples Bank, though a party stands behind "with".
             score *= 0.4
         elif link.how != "alias" and not cued and not firm and not self._quoted(link):

@@ -439,7 +439,7 @@ class NameSearch:
         if start < 0 or self.plain[start - 1 : start].isalnum() or self.plain[end : end + 1].isalnum():
             return None
         start, end = self.places[start], self.places[end - 1] + 1
-        inside = [n for n, word in enumerate(self.words) if start <= word.start and word.end <= end]
+        inside = [n for n, word in enumerate(self.words) if word.start < end and start < word.end]  # "Lunt's"
         if not inside:
             return None
         name = entry.name
