@@ -8,7 +8,7 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict  # pydantic makes Studio's schemas of no other on Python 3.11
 
-Operation = Literal["count", "sum", "average", "median", "min", "max", "difference", "ratio"]
+Operation = Literal["count", "sum", "average", "median", "min", "max", "difference", "product", "ratio"]
 Intent = Literal["qa", "list", "summarize", "compare", "compute"]
 Values = dict[str, Any]
 """Values of one document by field, as the annotations hold them; never part of the state."""

@@ -4,9 +4,7 @@ import pytest
 
 from citegraph.answer.found_spans import row_meant, telling
 
-TABLE = (
-    "Pumps\n\n| Pump | List price | Head |\n|---|---|---|\n| QP-7 small | 310.00 | 12 |\n| QP-9 brass | 455.00 | 18 |\n"
-)
+TABLE = "Pumps\n\n| Pump | List price | Head |\n|---|---|---|\n| QP-7 small | 310.00 | 12 |\n| QP-9 brass | 455.00 | 18 |\n"
 COLUMNS = "Pump     Price     Head\nQP-7     310.00     12\nQP-9     455.00     18\n"
 
 
