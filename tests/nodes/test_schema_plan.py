@@ -13,7 +13,9 @@ from citegraph.errors import BadInput, Rejected
 from citegraph.plan.make_plan import besides, make_plan
 from citegraph.plan.narrowing import certainty, narrow
 from citegraph.plan.plan_by_model import (
+    PlannedBucket,
     PlannedFilter,
+    bind,
     bound_by_names,
     checked_clauses,
     schemas_shown,
@@ -450,6 +452,46 @@ async def test_the_models_filters_replace_the_inferred_ones(services: Services) 
     ]
     assert (plan["strategy"], plan["queries"]) == ("semantic", ["What did Halbrecht bill?", "daily cleaning"])
     assert [call["args"]["query"] for call in update["calls"]] == plan["queries"]
+
+
+async def test_a_second_number_over_the_set_is_planned_with_the_first(services: Services) -> None:
+    second = {"operation": "difference", "aggregate": "min", "aggregate_field": ""}
+    one = planned(aggregate="max", aggregate_field="total_amount", second=second)
+    made = (await adopted(services, "What did Halbrecht bill?", reply(one, whole_set=True)))["plan"]
+    assert made["aggregate"]["second"] == {
+        "operation": "difference",
+        "function": "min",
+        "field": "total_amount",
+    }
+    by_vendor = reply(one | {"group_by": ["vendor_name"]}, whole_set=True)
+    update = await adopted(services, "What did Halbrecht bill?", by_vendor, by_vendor)
+    assert "second" not in update["plan"]["aggregate"]
+    assert any("a second number" in item["message"] for item in update["notes"])
+
+
+@pytest.mark.parametrize(
+    ("bucket", "field", "name", "besides", "clauses"),
+    [
+        ("contracts", "parties", "Kestrelwick Components Ltd", ["Kestrelwick Components Ltd"], []),
+        (
+            "invoices",
+            "vendor_name",
+            "Oudenveld Facility",
+            None,
+            [("vendor_name", "!=", "Oudenveld Facility B.V.")],
+        ),
+    ],
+)
+def test_values_that_are_not_counted_are_stored_ones(
+    corpus: Corpus, bucket: str, field: str, name: str, besides: list[str] | None, clauses: list[Any]
+) -> None:
+    item = PlannedBucket.model_validate(
+        planned(bucket, aggregate="distinct", aggregate_field=field, besides=[name])
+    )
+    bound = bind(corpus, {"filters": []}, item, Context(), whole_set=True)
+    assert bound.shape.get("besides") == besides
+    found = [(one["field"], one["operator"], one["value"]) for one in bound.read["filters"]]
+    assert found == clauses
 
 
 async def test_a_bad_clause_of_the_model_falls_alone(services: Services) -> None:
