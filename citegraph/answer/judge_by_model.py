@@ -8,11 +8,16 @@ from pydantic import BaseModel, Field, TypeAdapter
 
 from citegraph.citations.cases_for_judge import Case
 from citegraph.citations.claims import split_statements
-from citegraph.citations.report_types import Evidence
+from citegraph.citations.fact_matching import facts_agree
+from citegraph.citations.facts import hard_facts
+from citegraph.citations.report_types import Evidence, Report
 from citegraph.citations.verify_answer import LEFT_OUT, Judgement
+from citegraph.encoder.finder import Finder
 from citegraph.errors import CitegraphError
 from citegraph.evidence.passages import question_shown
 from citegraph.evidence.shown import readable
+from citegraph.language.claim_cues import cues
+from citegraph.language.claim_tokens import content_stems
 from citegraph.llm.prompt_assembly import Material, Prompt
 from citegraph.run.budgets import llm_calls_left
 from citegraph.run.context import Context
@@ -113,6 +118,35 @@ async def judge_cases(
         if ruling.number <= len(chosen)
     }
     return rulings, {"usage": spent_on(budget.calls)}
+
+
+READ = 12
+"""Spans of a cited document, as the search found them, that the finder reads."""
+
+
+def read_alike(finder: Finder, question: str, report: Report, evidence: Sequence[Evidence]) -> bool:
+    """Tell whether an answer needs no judge: one claim, backed by the rules, of the words of the question and of its
+    document's fields, whose value the finder, asked the question, reads in the cited document too; blocking.
+
+    Two readers agree then on the value, and there is no condition, sign or name beside it that one of them could have wrong.
+    """
+    if len(report.claims) != 1 or report.claims[0].verdict != "supported":
+        return False
+    claim = report.claims[0]
+    cited = [span for span in evidence if span.doc_id in claim.markers][:READ]
+    asked, said = hard_facts(question), hard_facts(claim.text)
+    values = [fact for fact in said if not any(facts_agree(fact, other, question) for other in asked)]
+    known = {root for span in cited for _, value in _known_of(span) for root in content_stems(value)}
+    beside = set(content_stems(claim.text)).difference(known, content_stems(question))
+    if not values or not cited or any(not cue.soft for cue in cues(claim.text)):
+        return False
+    spans = finder.find(question, [span.text for span in cited])
+    best, text = max(zip(spans, (span.text for span in cited), strict=True), key=lambda one: one[0].margin)
+    read = text[best.start : best.end]
+    there = hard_facts(read)
+    return beside <= set(content_stems(read)) and all(
+        any(facts_agree(value, fact, read) for fact in there) for value in values
+    )
 
 
 def whole_answer(draft: Draft, cases: Sequence[Case], ids: Collection[str]) -> str:
