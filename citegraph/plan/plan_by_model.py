@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from typing import Any, Literal, cast
 
@@ -10,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from citegraph.citations.facts import hard_facts
 from citegraph.corpus.filters.checks import check_filters
-from citegraph.corpus.filters.clause import Clause, Operator, typed_filters
+from citegraph.corpus.filters.clause import Clause, Operator, clauses_in, typed_filters
 from citegraph.corpus.linking.linker import ValueLinker
 from citegraph.corpus.records.querying.aggregates import MINUS, Aggregate
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
@@ -282,6 +283,8 @@ def _near(corpus: Corpus, bucket: str, text: str, *, inside: bool) -> list[str]:
         return [
             f"{bucket}.{link.field} = {'; '.join(link.values[:4])} ({link.count} documents)" for link in links
         ]
+    if meant := list(_meant(corpus, bucket, text))[:NEAREST]:
+        return meant
     parts = [text] if inside and len(text) >= PART else []
     # Of a name whose whole stands nowhere, its longest word may: "DocuSign, Inc." is stored without its form.
     parts += [
@@ -291,6 +294,19 @@ def _near(corpus: Corpus, bucket: str, text: str, *, inside: bool) -> list[str]:
         if found := sorted(_containing(corpus, bucket, part), key=lambda line: " contains " in line):
             return [line for line in found if (" contains " in line) == (" contains " in found[0])][:NEAREST]
     return []
+
+
+def _meant(corpus: Corpus, bucket: str, text: str) -> Iterator[str]:
+    """Yield the stored values of choices and codes that conditions take a text for: a country's code for its name, a short code."""
+    declared = corpus.buckets[bucket]
+    for field in declared.fields:
+        if not field.is_listed:
+            continue
+        said = Clause(field=field.name, operator="contains" if field.type == "keywords" else "=", value=text)
+        filters = check_filters(declared, [said], today=date.min).filters
+        values = [one.value for item in filters for one in clauses_in(item)]
+        if values and (count := corpus.annotations.count(bucket, filters)):
+            yield f"{bucket}.{field.name} = {'; '.join(map(str, values))} ({count} documents)"
 
 
 def _respaced(code: str) -> list[str]:

@@ -772,6 +772,14 @@ def test_a_code_that_is_parted_otherwise_is_shown_as_it_is_stored(corpus: Corpus
     assert second == "“TQ 3-5520”: no stored value is near", "of a code it is said, too"
 
 
+def test_a_code_of_two_letters_is_near_the_value_that_it_is(corpus: Corpus) -> None:
+    code = corpus.annotations.facets("certificates", (), ["country"], 1)["country"][0].label
+    assert len(code) == 2
+    reading: Any = {"entities": [{"name": code, "role": "other"}], "constraints": []}
+    (line,) = values_shown(corpus, ["certificates"], reading).splitlines()
+    assert line.startswith(f"“{code}”: certificates.country = {code} (")
+
+
 def test_of_a_condition_whose_value_is_near_none_is_shown_what_its_field_holds(corpus: Corpus) -> None:
     reading: Any = {
         "entities": [],
