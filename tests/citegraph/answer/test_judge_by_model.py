@@ -81,3 +81,36 @@ def test_a_value_that_two_readers_read_alike_needs_no_judge(answer: str, read: s
     lease = replace(RENT, facts=(("number", "L-77"),))
     report = verify(answer, [lease], question=ASKED)
     assert read_alike(Reads(read), ASKED, report, [lease]) is alike  # type: ignore[arg-type]
+
+
+LEASE = "Lease\n\nThe rent is 900 EUR.\nIt is due monthly.\nThe deposit is 1,800 EUR.\nPets are kept.\nSigned"
+SPANS = [
+    Evidence("a", "lease", LEASE[:48]),
+    Evidence("b", "lease", LEASE[28:], start=28),
+    span("note", "Rent: 900 EUR"),
+]
+
+
+def test_a_document_is_shown_once_with_all_that_its_claims_rest_on() -> None:
+    cases = [
+        ("The rent is 900 EUR.", "[lease]\nThe rent is 900 EUR.\nIt is due monthly.\n…"),
+        ("The deposit is twice that.", "[lease]\n…\nIt is due monthly.\nThe deposit is 1,800 EUR.\n…"),
+        ("The rent of both is 900 EUR.", "[lease]\n…\nThe rent is 900 EUR.\n…\n\n[note]\nRent: 900 EUR"),
+    ]
+    shown = dict(material_of(cases, "What is the rent?", SPANS).facts)
+    assert shown["evidence_1"] == (
+        "[lease]\n…\nThe rent is 900 EUR.\nIt is due monthly.\nThe deposit is 1,800 EUR.\n…"
+    )
+    assert shown["evidence_2"] == "[note]\nRent: 900 EUR"
+    assert "evidence_3" not in shown
+    assert [shown[f"claim_{number}"].split("\n")[1] for number in (1, 2, 3)] == [
+        "(evidence_1)",
+        "(evidence_1)",
+        "(evidence_1, evidence_2)",
+    ]
+
+
+def test_a_text_that_its_spans_do_not_hold_is_shown_as_it_is() -> None:
+    cases = [("It is due.", "[lease]\nIt falls due."), ("It is kept.", "[lease]\nPets are kept.")]
+    shown = dict(material_of(cases, "When?", SPANS).facts)
+    assert (shown["evidence_1"], shown["evidence_2"]) == ("[lease]\nIt falls due.", "[lease]\nPets are kept.")
