@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from langgraph.runtime import Runtime
@@ -76,7 +77,8 @@ class SchemaPlan:
         update_of, parsed = reply.update, reply.parsed
         planned, said = await asyncio.to_thread(adopt, corpus, plan, parsed, context)
         problems = await asyncio.to_thread(problems_of, corpus, parsed, said, context)
-        problems += await not_together(corpus, planned)
+        with suppress(Unavailable):  # the plan stands without it, and the search will say so
+            problems += await not_together(corpus, planned)
         spent: State = {**state, "usage": add_usage(state.get("usage", {}), update_of.get("usage"))}
         if problems and wants_model(self.services, "schema_plan", spent, context, keep=1):
             told = Material(question=asked, facts=(*facts, ("problems", "\n".join(problems))))

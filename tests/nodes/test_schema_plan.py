@@ -9,7 +9,7 @@ import pytest
 from citegraph.corpus.filters.clause import Clause, parse_clause, typed_filters
 from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.records.annotations.annotation_store import Facet
-from citegraph.errors import BadInput, Rejected
+from citegraph.errors import BadInput, Rejected, Unavailable
 from citegraph.plan.make_plan import besides, make_plan
 from citegraph.plan.narrowing import certainty, narrow
 from citegraph.plan.plan_by_model import (
@@ -452,6 +452,25 @@ async def test_the_models_filters_replace_the_inferred_ones(services: Services) 
     ]
     assert (plan["strategy"], plan["queries"]) == ("semantic", ["What did Halbrecht bill?", "daily cleaning"])
     assert [call["args"]["query"] for call in update["calls"]] == plan["queries"]
+
+
+async def test_a_model_is_told_once_of_words_that_stand_in_no_passage_together(
+    services: Services, monkeypatch: Any
+) -> None:
+    wrong = reply(planned(text="zeppelin hangar"), whole_set=True)
+    right = reply(planned(text="cleaning"), whole_set=True)
+    modelled, script = with_models(services, [wrong, right])
+    state = state_of("What did Halbrecht bill?", "invoices")
+    update = await SchemaPlan(modelled)(state, runtime())
+    assert "text “zeppelin hangar”: no document holds all of it in one passage" in script.calls[1].prompt
+    assert update["plan"]["described"] == "cleaning"
+
+    async def lost(*_: Any) -> list[str]:
+        raise Unavailable("the index does not answer")
+
+    monkeypatch.setattr("nodes.schema_plan.not_together", lost)
+    modelled, script = with_models(services, [wrong])
+    assert (await SchemaPlan(modelled)(state, runtime()))["plan"]["described"] == "zeppelin hangar"
 
 
 async def test_a_second_number_over_the_set_is_planned_with_the_first(services: Services) -> None:
