@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 PROMPT = Prompt(
     "compose",
-    "compose-7",
+    "compose-8",
     """You answer a question from numbered passages of an archive, for people who will act on each number. Every statement is
 checked against the passages that it cites; what they do not say is struck out.
 
@@ -61,8 +61,9 @@ checked against the passages that it cites; what they do not say is struck out.
 - Calculate nothing yourself. Where the question asks for a number that follows from stated ones, write the calculation in
   braces, its values as printed, each with its passage: "It is {difference: $5,400 [1]; $5,000 [3]} higher [1] [3]." The
   program puts the result there, with its unit and the values. There are {sum: a; b; ...}, {average: a; b; ...},
-  {difference: a; b} (a less b), {ratio: a; b}, {percent: a; b} (a as percent of b), {growth: new; old}, and {days: from; to},
-  {months: from; to}, {years: from; to} of dates written YYYY-MM-DD; one may be a value of another
+  {difference: a; b} (a less b), {product: a; b; ...} (a price, rate or percentage times a number), {ratio: a; b},
+  {percent: a; b} (a as percent of b), {growth: new; old}, and {days: from; to}, {months: from; to}, {years: from; to} of
+  dates written YYYY-MM-DD; one may be a value of another
   ("{ratio: {difference: a [1]; b [2]}; c [1]}"). Dates and values of which one is larger need no
   calculation.
 - Mind the exact thing asked: the right part, version, party, year and condition. A passage about another one is no

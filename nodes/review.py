@@ -71,9 +71,12 @@ class Review:
             if state.get("evidence") and spent(state, context):
                 decision |= unjudged(state)
                 return update
-            if await settled(await self.services.corpus(), state):
+            corpus = await self.services.corpus()
+            shown = await pieces_shown(corpus, state, context) if state.get("evidence") else []
+            if kept := await settled(corpus, state, shown):
+                decision["kept"] = kept
                 return update
-            return await self.ask(state, context, update)
+            return await self.ask(corpus, shown, state, context, update)
         if state.get("rounds", 0) > 1:
             # The model asked for this round and can no longer be asked about it.
             decision["unfinished"] = True
@@ -103,10 +106,10 @@ class Review:
         )
         return {"decision": decision, "calls": [], "usage": watch.update()}
 
-    async def ask(self, state: State, context: Context, update: Update) -> Update:
+    async def ask(
+        self, corpus: Corpus, shown: Sequence[Piece], state: State, context: Context, update: Update
+    ) -> Update:
         """Return the model's decision once code has checked it: its calls, its "enough", its wish to ask the user."""
-        corpus = await self.services.corpus()
-        shown = await pieces_shown(corpus, state, context)
         material = numbered(await review_material(corpus, state, context, shown))
         reply = await ask_model(self.services, PROMPT, material, ReviewDecision, state=state, context=context)
         usage = update.get("usage", {}) | reply.update["usage"]

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from langgraph.runtime import Runtime
@@ -11,6 +12,7 @@ from citegraph.corpus.index.searcher import holds
 from citegraph.errors import CitegraphError, Unavailable
 from citegraph.evidence.passages import question_shown
 from citegraph.evidence.questions_back import asked_once_more, left_open, may_ask_again
+from citegraph.evidence.review_sets import not_together
 from citegraph.llm.prompt_assembly import Material
 from citegraph.plan.make_plan import first_calls, make_plan, plan_without_metadata
 from citegraph.plan.plan_by_model import (
@@ -75,6 +77,8 @@ class SchemaPlan:
         update_of, parsed = reply.update, reply.parsed
         planned, said = await asyncio.to_thread(adopt, corpus, plan, parsed, context)
         problems = await asyncio.to_thread(problems_of, corpus, parsed, said, context)
+        with suppress(Unavailable):  # the plan stands without it, and the search will say so
+            problems += await not_together(corpus, planned)
         spent: State = {**state, "usage": add_usage(state.get("usage", {}), update_of.get("usage"))}
         if problems and wants_model(self.services, "schema_plan", spent, context, keep=1):
             told = Material(question=asked, facts=(*facts, ("problems", "\n".join(problems))))

@@ -27,7 +27,7 @@ from citegraph.answer.after_check import (
 )
 from citegraph.answer.chat_text import chat_text
 from citegraph.answer.cited_spans import digits_of, with_own_value
-from citegraph.answer.judge_by_model import judge_cases, rulings_of
+from citegraph.answer.judge_by_model import judge_cases, read_alike, rulings_of
 from citegraph.answer.statements import derivations_of
 from citegraph.answer.withheld import (
     NO_EVIDENCE,
@@ -159,7 +159,15 @@ class VerifyCitations:
         ruled = ruled_before(state)
         rulings = {case: ruled[key] for case in cases if (key := key_of(case)) in ruled}
         cases, update = [case for case in cases if case not in rulings], Update()
-        if cases and asks and wants_model(self.services, "verify", state, context):
+        asks = asks and bool(cases) and wants_model(self.services, "verify", state, context)
+        plan, finder = state.get("plan", {}), (await self.services.corpus()).finder if asks else None
+        if (
+            finder is not None
+            and plan.get("intent") == "qa"
+            and not (plan.get("sides") or draft.get("absent"))
+        ):
+            asks = not await asyncio.to_thread(read_alike, finder, question, report, evidence)
+        if asks:
             fresh, update = await judge_cases(self.services, cases, state, context, evidence)
             rulings |= fresh
         if not rulings:

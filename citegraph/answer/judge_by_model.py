@@ -1,18 +1,25 @@
 """judge_claims: let a model rule on the claims of an answer whose values all stand in what they cite."""
 
+import re
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter
 
 from citegraph.citations.cases_for_judge import Case
 from citegraph.citations.claims import split_statements
-from citegraph.citations.report_types import Evidence
-from citegraph.citations.verify_answer import LEFT_OUT, Judgement
+from citegraph.citations.fact_matching import facts_agree
+from citegraph.citations.facts import hard_facts
+from citegraph.citations.report_types import Evidence, Report
+from citegraph.citations.verify_answer import LEFT_OUT, Judgement, as_one
+from citegraph.encoder.finder import Finder
 from citegraph.errors import CitegraphError
 from citegraph.evidence.passages import question_shown
 from citegraph.evidence.shown import readable
+from citegraph.language.claim_cues import cues
+from citegraph.language.claim_tokens import content_stems
 from citegraph.llm.prompt_assembly import Material, Prompt
 from citegraph.run.budgets import llm_calls_left
 from citegraph.run.context import Context
@@ -31,9 +38,9 @@ MAX_CASES = 12
 """Claims of one answer that a model is asked about, at most, in one call; the rest keep the verdict of the code."""
 PROMPT = Prompt(
     "verify",
-    "verify-7",
+    "verify-8",
     """You check the claims of an answer to <question> against the evidence that they cite. You get numbered claims, in the order of
-the answer, each with the number of its evidence, where the id of a document may stand in brackets above its text.
+the answer, each with the numbers of its evidence, where the id of a document may stand in brackets above its text.
 `fields` are known of its document and are evidence too. Every value of a claim stands in its evidence or follows from values
 that do: what you find out is whether the claim says the same of it.
 
@@ -115,6 +122,35 @@ async def judge_cases(
     return rulings, {"usage": spent_on(budget.calls)}
 
 
+READ = 12
+"""Spans of a cited document, as the search found them, that the finder reads."""
+
+
+def read_alike(finder: Finder, question: str, report: Report, evidence: Sequence[Evidence]) -> bool:
+    """Tell whether an answer needs no judge: one claim, backed by the rules, of the words of the question and of its
+    document's fields, whose value the finder, asked the question, reads in the cited document too; blocking.
+
+    Two readers agree then on the value, and there is no condition, sign or name beside it that one of them could have wrong.
+    """
+    if len(report.claims) != 1 or report.claims[0].verdict != "supported":
+        return False
+    claim = report.claims[0]
+    cited = [span for span in evidence if span.doc_id in claim.markers][:READ]
+    asked, said = hard_facts(question), hard_facts(claim.text)
+    values = [fact for fact in said if not any(facts_agree(fact, other, question) for other in asked)]
+    known = {root for span in cited for _, value in _known_of(span) for root in content_stems(value)}
+    beside = set(content_stems(claim.text)).difference(known, content_stems(question))
+    if not values or not cited or any(not cue.soft for cue in cues(claim.text)):
+        return False
+    spans = finder.find(question, [span.text for span in cited])
+    best, text = max(zip(spans, (span.text for span in cited), strict=True), key=lambda one: one[0].margin)
+    read = text[best.start : best.end]
+    there = hard_facts(read)
+    return beside <= set(content_stems(read)) and all(
+        any(facts_agree(value, fact, read) for fact in there) for value in values
+    )
+
+
 def whole_answer(draft: Draft, cases: Sequence[Case], ids: Collection[str]) -> str:
     """Return the statements of an answer where there are more than the cases', to which a claim ("it", "that limit") may
     refer; "" where there are not. What it says of nothing being stated is left out: that is no claim.
@@ -144,13 +180,20 @@ async def ask(services: "Services", material: Material, budget: "CallBudget", co
 def material_of(
     cases: Sequence[Case], question: str, evidence: Sequence[Evidence], answer: str = ""
 ) -> Material:
-    """Return what a model is asked about some cases: each evidence once with its fields, then the claims with its number.
+    """Return what a model is asked about some cases: each document once with its fields, then the claims with its number.
 
     Args:
         evidence: the spans that the cases' texts are of, with what is known of their documents.
         answer: the whole answer, where it says more than the claims.
     """
-    numbers = {text: number for number, text in enumerate(dict.fromkeys(text for _, text in cases), 1)}
+    parted = {text: by_document(text, evidence) for _, text in cases}
+    merged = {name: together(name, parted.values(), evidence) for held in parted.values() for name in held}
+    shown = {
+        text: [merged[name] for name in held] if held and all(map(merged.get, held)) else [text]
+        for text, held in parted.items()
+    }
+    once = dict.fromkeys(text for texts in shown.values() for text in texts)
+    numbers = {text: number for number, text in enumerate(once, 1)}
     facts: list[tuple[str, str]] = []
     for text, number in numbers.items():
         facts += [
@@ -159,10 +202,47 @@ def material_of(
         ]
     facts += [("answer", answer)]
     facts += [
-        (f"claim_{number}", f"{claim}\n(evidence_{numbers[text]})")
+        (f"claim_{number}", f"{claim}\n({', '.join(f'evidence_{numbers[one]}' for one in shown[text])})")
         for number, (claim, text) in enumerate(cases, 1)
     ]
     return Material(question, tuple(facts))
+
+
+def by_document(text: str, evidence: Sequence[Evidence]) -> dict[str, str]:
+    """Return what a case's text shows of each document, by the id above it; {} for a text without ids."""
+    ids = {span.doc_id for span in evidence}
+    before, *headed = re.split(r"(?:\A|\n\n)\[([^\]\n]+)\]\n", text)
+    named = dict(zip(headed[::2], headed[1::2], strict=True))
+    return named if not before.strip() and named.keys() <= ids else {}
+
+
+def together(doc_id: str, parted: Iterable[Mapping[str, str]], evidence: Sequence[Evidence]) -> str:
+    """Return all that cases show of a document, each line once and in its order, below its id; "" where a part is not found
+    in its spans.
+    """
+    runs: list[Evidence] = []
+    for span in sorted((one for one in evidence if one.doc_id == doc_id), key=lambda one: one.start):
+        last = runs[-1] if runs else span
+        over = last.start + len(last.text) - span.start
+        if runs and 0 < over <= len(span.text) and last.text.endswith(span.text[:over]):
+            runs[-1] = replace(last, text=last.text + span.text[over:], cut=(last.cut[0], span.cut[1]))
+        else:
+            runs.append(span)
+    found: list[Evidence] = []
+    for part in (held[doc_id] for held in parted if doc_id in held):
+        for said in filter(str.strip, re.split(rf"(?:\A|\n){LEFT_OUT}(?=\n|\Z)\n?", part)):
+            run = next((run for run in runs if said in run.text), None)
+            if run is None:
+                return ""
+            at = run.text.find(said)
+            goes_on = bool(run.text[:at].strip()), bool(run.text[at + len(said) :].strip())
+            cut = run.cut[0] or goes_on[0], run.cut[1] or goes_on[1]
+            found.append(replace(run, text=said, start=run.start + at, cut=cut))
+    kept: list[Evidence] = []
+    for span in sorted(found, key=lambda one: (one.start, -len(one.text))):
+        if not kept or span.start + len(span.text) > kept[-1].start + len(kept[-1].text):
+            kept.append(span)
+    return f"[{doc_id}]\n{as_one(kept)}"
 
 
 def fields_of(text: str, evidence: Sequence[Evidence]) -> list[str]:

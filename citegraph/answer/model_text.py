@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
+from math import prod
 from typing import cast
 
 from citegraph.answer.cells import made_number
@@ -22,7 +23,7 @@ _SILENCE = re.compile(r"\{\s*(absent|none)\s*:\s*([^{};]*)(?:;([^{}]*))?\}")
 LONGEST = 600
 """Characters of an open bracket after which it is text."""
 CALCULATION = re.compile(
-    r"\{\s*(sum|difference|average|ratio|percent|growth|days|months|years)\s*:\s*([^{}]*)\}"
+    r"\{\s*(sum|difference|product|average|ratio|percent|growth|days|months|years)\s*:\s*([^{}]*)\}"
 )
 _OPERAND = re.compile(r"\{\s*([a-z]+)\s*:[^{}]*$")
 """What stands before a calculation that is a value of another one."""
@@ -33,6 +34,7 @@ _MARKER = re.compile(r"\[[^][]*\]")
 _SIGN = {
     "sum": " + ",
     "difference": " - ",
+    "product": " × ",
     "average": "; ",
     "ratio": " / ",
     "percent": " / ",
@@ -222,6 +224,13 @@ class _Value:
     unit: str
     fact: Fact | None
 
+    @property
+    def unit_alone(self) -> str:
+        """Return the unit without words that only follow it ("per year")."""
+        if self.fact is None or self.fact.text.count(self.fact.printed) != 1:
+            return self.unit
+        return self.fact.text.replace(self.fact.printed, "#")
+
 
 _NUMBER = re.compile(DIGITS_PATTERN)
 _Worked = tuple[str, str, str, list[str]]
@@ -268,7 +277,11 @@ def _between(operation: str, operands: Sequence[str]) -> _Worked | None:
 def _of_numbers(operation: str, operands: Sequence[_Value | None], comma: bool) -> _Worked | None:
     """Return the result of a calculation, None where its operands are not of one kind."""
     read = [operand for operand in operands if operand is not None]
-    values = _on_one_scale(read) if len(read) == len(operands) > 1 else None
+    if len(read) < len(operands) or len(read) < 2:
+        return None
+    if operation == "product":
+        return _product(read, comma)
+    values = _on_one_scale(read)
     if values is None or (len(values) != 2 and operation not in {"sum", "average"}):
         return None
     inputs = [f"{value:f}" for value in values]
@@ -280,7 +293,7 @@ def _of_numbers(operation: str, operands: Sequence[_Value | None], comma: bool) 
         unit = "" if operation == "ratio" else "%"
         digits = _digits(result, _PLACES[operation], comma, grouped=False)
         return f"{result:f}", unit, f"{digits} {unit}".strip(), inputs
-    decimals = max(max(0, -cast(int, value.as_tuple().exponent)) for value in values)
+    decimals = max(map(_decimals, values))
     total = sum(values, Decimal(0))
     if operation == "average":
         decimals = max(decimals, 2)
@@ -289,15 +302,49 @@ def _of_numbers(operation: str, operands: Sequence[_Value | None], comma: bool) 
         "difference": values[0] - values[-1],
         "average": _rounded(total / len(values), decimals),
     }[operation]
-    grouped = any(re.search(r"\d[.,'’\s]\d{3}(?!\d)", value.digits) for value in read)
     unit = next((value.unit for value in read if value.unit != "#"), "#")
-    printed = unit.replace("#", _digits(abs(result), decimals, comma, grouped))
-    return (
-        f"{result:f}",
-        " ".join(unit.replace("#", " ").split()),
-        f"-{printed}" if result < 0 else printed,
-        inputs,
-    )
+    return _with_unit(result, unit, _digits(abs(result), decimals, comma, _grouped(read)), inputs)
+
+
+def _product(operands: Sequence[_Value], comma: bool) -> _Worked | None:
+    """Return a product in the unit of the amount, or of the one operand with a unit, None where two measures would give a
+    third; a percentage is a part of 100.
+    """
+    kinds = [operand.fact.dimension if operand.fact else "" for operand in operands]
+    amounts = [kind.startswith("money") for kind in kinds]
+    measures = [kind not in {"", "percent"} for kind in kinds]
+    if sum(amounts) > 1 or (not any(amounts) and sum(measures) > 1):
+        return None
+    parts = [kind == "percent" for kind in kinds]
+    values = [
+        operand.number / 100 if part else operand.number
+        for operand, part in zip(operands, parts, strict=True)
+    ]
+    exact = prod(values, start=Decimal(1))
+    leading = amounts if any(amounts) else measures
+    lead = next((one for one, leads in zip(operands, leading, strict=True) if leads), None)
+    least, unit = (min(2, _decimals(lead.number)), lead.unit_alone) if lead else (0, "#")
+    most = max(2, *(_decimals(operand.number) for operand in operands))
+    decimals = max(least, min(most, _decimals(exact.normalize())))
+    result = _rounded(exact, decimals)
+    digits = _digits(abs(result), decimals, comma, _grouped(operands))
+    return _with_unit(result, unit, digits, [f"{value:f}" for value in values])
+
+
+def _with_unit(result: Decimal, unit: str, digits: str, inputs: list[str]) -> _Worked:
+    """Return a result as it is printed, with its unit around the digits."""
+    printed = unit.replace("#", digits)
+    unit = " ".join(unit.replace("#", " ").split())
+    return f"{result:f}", unit, f"-{printed}" if result < 0 else printed, inputs
+
+
+def _decimals(number: Decimal) -> int:
+    return max(0, -cast(int, number.as_tuple().exponent))
+
+
+def _grouped(operands: Sequence[_Value]) -> bool:
+    """Tell whether an operand has its thousands in groups."""
+    return any(re.search(r"\d[.,'’\s]\d{3}(?!\d)", operand.digits) for operand in operands)
 
 
 def _on_one_scale(operands: Sequence[_Value]) -> list[Decimal] | None:

@@ -3,10 +3,10 @@
 import operator
 import re
 from calendar import month_name
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from citegraph.answer.cells import (
     cited_values,
@@ -28,7 +28,7 @@ from citegraph.language.terms import fold
 from citegraph.plan.stored_filters import bucket_filters, flat, printed
 from citegraph.run.services import Corpus
 from citegraph.run.state import Json
-from citegraph.run.state_types import Draft, NumberMade, Plan, StoredClause
+from citegraph.run.state_types import Draft, NumberMade, Plan, StoredClause, WantedNumber
 
 INPUTS = 5000
 """Documents whose values are read to be cited and recomputed."""
@@ -146,9 +146,9 @@ def number_lines(
 def computed_number(
     corpus: Corpus, plan: Plan, ids: list[str], only: tuple[str, ...] | None, limit: int
 ) -> Draft:
-    """Return the draft of a number over all matching documents, with its coverage; blocking.
+    """Return the draft of a number over all matching documents, with its coverage, and of a second one held against it; blocking.
 
-    The database computes the number; the inputs are read only to be cited.
+    The database computes the numbers; the inputs are read only to be cited.
     """
     name, field = plan["buckets"][0], plan["aggregate"].get("field") or ""
     draft, result, values = number_lines(corpus, plan, bucket_filters(plan, name), only)
@@ -163,6 +163,14 @@ def computed_number(
         lines.append(phrased("lacking", question, lacking=lacking, matched=result.matched, field=what))
     lines += [f"{line[0].upper()}{line[1:]}." for line in result.notes if "negative" in line]
     lines += holders(corpus, plan, values)
+    if second := plan["aggregate"].get("second"):
+        other: Plan = {**plan, "aggregate": {"function": second["function"], "field": second["field"]}}
+        beside, rows, held = number_lines(corpus, other, bucket_filters(plan, name), only)
+        said, numbers = between(result.rows, rows.rows, second["operation"], ids)
+        # The answer itself comes first, what it is made of behind it.
+        lines = [*said, lines[0], *filter(None, [beside["text"]]), *lines[1:], *holders(corpus, other, held)]
+        draft["derivations"] += [*beside["derivations"], *numbers]
+        draft["cited"] += beside["cited"]
     told, made = held_against(plan["aggregate"].get("against"), result.rows)
     lines += told
     shown = list(values)[:limit]
@@ -179,6 +187,47 @@ def computed_number(
         ),
         "unanswerable": not draft["text"],
     }
+
+
+def between(
+    first: Sequence[Mapping[str, Any]],
+    second: Sequence[Mapping[str, Any]],
+    operation: Literal["difference", "ratio"],
+    ids: Sequence[str],
+) -> tuple[list[str], list[NumberMade]]:
+    """Return the difference, or the quotient, of two numbers over a set, a line a currency; of two dates the days between.
+
+    An amount may be divided by a bare number and keeps its currency; two currencies are never mixed.
+    """
+    lines: list[str] = []
+    made: list[NumberMade] = []
+    divisors = dict(_numbers_of(second))
+    for unit, one in _numbers_of(first):
+        other = divisors.get(unit)
+        left = ""
+        if other is None and operation == "ratio":
+            other, left = divisors.get(""), unit
+        if other is None or (operation == "ratio" and not other):
+            continue
+        value = abs(one - other) if operation == "difference" else one / other
+        text = number_text(value) if operation == "difference" else f"{value:.2f}"
+        shown = unit if operation == "difference" else left
+        inputs = [str(one), str(other)]
+        made.append(made_number(text, operation, f"the {operation}", inputs, ids, shown))
+        lines.append(f"{operation.capitalize()}: {text} {shown}".rstrip() + ".")
+    return lines, made
+
+
+def _numbers_of(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Decimal]]:
+    """Yield the numbers of a result without groups, each with its currency, "days" for a date, "" for none."""
+    for row in rows:
+        for value in row.values():
+            if isinstance(value, dict):
+                yield value.get("currency") or "", Decimal(value["amount"])
+            elif isinstance(value, str):
+                yield "days", Decimal(date.fromisoformat(value).toordinal())
+            elif value is not None:
+                yield "", Decimal(str(value))
 
 
 HOLDS: dict[str, tuple[Callable[[Decimal, Decimal], bool], str]] = {
@@ -384,6 +433,7 @@ def top_groups(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, 
         filters=bucket_filters(plan, name),
         aggregate=(aggregate,),
         group_by=tuple(made["group_by"]),
+        besides=besides_of(made),
         order_by=(f"-{aggregate.name}" if made["top"] == "most" else aggregate.name,),
         limit=GROUPS,
         only=only,
@@ -426,6 +476,11 @@ def top_groups(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, 
         "table": table_of(result.columns, shown, [], json_cell),
         "unanswerable": not draft["cited"],
     }
+
+
+def besides_of(made: WantedNumber) -> tuple[str, ...] | None:
+    """Return the values that a wanted number leaves out of its groups, None where it says nothing of them."""
+    return tuple(made["besides"]) if "besides" in made else None
 
 
 def _best(rows: Sequence[Json], column: str, limit: int) -> list[list[Json]]:

@@ -19,6 +19,7 @@ from citegraph.answer.cells import (
 from citegraph.answer.cited_spans import CITED_INPUTS, cell
 from citegraph.answer.row_statements import rows_draft
 from citegraph.answer.set_numbers import (
+    besides_of,
     computed_number,
     coverage_notes,
     group_keys,
@@ -26,6 +27,7 @@ from citegraph.answer.set_numbers import (
     said_period,
     share_of,
     side_by_side,
+    spoken,
     top_groups,
 )
 from citegraph.answer.table_statements import tables_draft
@@ -423,6 +425,9 @@ def computed(corpus: Corpus, plan: Plan, decision: Decision, context: Context) -
         return side_by_side(corpus, plan, ids)
     if function == "share":
         return share_of(corpus, plan, ids)
+    declared = corpus.buckets[plan["buckets"][0]].field(plan["aggregate"].get("field") or "")
+    if function == "distinct" and declared is not None and declared.type == "keywords":
+        return different_values(corpus, plan, ids, chosen(plan, decision))
     return computed_number(corpus, plan, ids, chosen(plan, decision), context.list_limit)
 
 
@@ -444,6 +449,7 @@ def grouped(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, ...
         filters=bucket_filters(plan, name),
         aggregate=(aggregate,),
         group_by=groups,
+        besides=besides_of(plan["aggregate"]),
         order_by=groups,
         having=(Having.model_validate(kept),) if kept else (),
         limit=1000,
@@ -496,6 +502,30 @@ def shared_out(held_by: Sequence[Sequence[str]]) -> list[Sequence[str]]:
     while most > 1 and sum(min(len(held), most) for held in held_by) > CITED_INPUTS:
         most -= 1
     return [held[:most] for held in held_by]
+
+
+def different_values(corpus: Corpus, plan: Plan, ids: Sequence[str], only: tuple[str, ...] | None) -> Draft:
+    """Return the draft of how many different values a field of several has, and which; those left out are not counted."""
+    field = plan["aggregate"]["field"] or ""
+    by_value: Plan = {
+        **plan,
+        "aggregate": {
+            "function": "count",
+            "field": None,
+            "group_by": [field],
+            "besides": plan["aggregate"].get("besides", []),
+        },
+    }
+    draft = grouped(corpus, by_value, ids, only)
+    count = str(sum(row[0] != NO_VALUE for row in draft["table"]["rows"]))
+    lines = draft["text"].split("\n")[1:]
+    said = f"{phrased('distinct', question_of(plan), field=spoken(field))}: {count}."
+    number = made_number(count, "count", f"different values of {field}", [], ids, "")
+    return {
+        **draft,
+        "text": "\n".join([said, *lines]),
+        "derivations": [number, *draft["derivations"]],
+    }
 
 
 def by_name(corpus: Corpus, plan: Plan, decision: Decision) -> Draft:

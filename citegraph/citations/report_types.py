@@ -66,7 +66,7 @@ class Derivation:
 
     value: str
     formula: str
-    operation: Literal["count", "sum", "average", "median", "min", "max", "difference", "ratio"]
+    operation: Literal["count", "sum", "average", "median", "min", "max", "difference", "product", "ratio"]
     inputs: tuple[str, ...] = ()
     doc_ids: tuple[str, ...] = ()
     unit: str = ""

@@ -367,7 +367,7 @@ class _Run:
         for e in sorted(chosen):
             shown.setdefault(self.pool.evidence[e].doc_id, []).extend(_cut_to(self.pool.evidence[e], parts))
         heads = {name: f"[{name}]\n" if headed else "" for name in shown}
-        return "\n\n".join(heads[name] + _as_one(spans) for name, spans in shown.items())
+        return "\n\n".join(heads[name] + as_one(spans) for name, spans in shown.items())
 
     def _try(
         self, statement: Statement, query: Query, evidence: Sequence[int], least: float = 0.0
@@ -848,7 +848,7 @@ def _cut_to(span: Evidence, parts: Sequence[Part]) -> list[Evidence]:
     ] or [span]
 
 
-def _as_one(spans: Sequence[Evidence]) -> str:
+def as_one(spans: Sequence[Evidence]) -> str:
     """Return spans of a document as one text in its order: those that overlap as one, "…" where the document goes on."""
     text, end, goes_on = "", -1, False
     for span in sorted(spans, key=lambda span: span.start):

@@ -10,7 +10,6 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, TypeAdapter
 
 from citegraph.corpus.schema.bucket import show
-from citegraph.encoder.finder import CERTAIN
 from citegraph.evidence.candidates import matching
 from citegraph.evidence.next_calls import (
     NextCall,
@@ -32,7 +31,16 @@ from citegraph.evidence.passages import (
     signature,
 )
 from citegraph.evidence.questions_back import may_ask, missing_question, which_document
-from citegraph.evidence.shown import SHORT, Piece, as_passages, asked_of, hidden, passages, pieces, room_of
+from citegraph.evidence.shown import (
+    Piece,
+    all_shown,
+    as_passages,
+    asked_of,
+    hidden,
+    passages,
+    pieces,
+    room_of,
+)
 from citegraph.language.terms import bare, content_words
 from citegraph.language.word_tables import alternation
 from citegraph.llm.prompt_assembly import Material, Passage, Prompt
@@ -262,28 +270,26 @@ def unjudged(state: State) -> Decision:
     }
 
 
-async def settled(corpus: Corpus, state: State) -> bool:
-    """Tell whether the passages need no review: the only document that the filters match is in view whole, and the finder
-    reads the answer in it, to the question and to each part that its reader took it apart into.
+async def settled(corpus: Corpus, state: State, shown: Sequence[Piece]) -> list[str]:
+    """Return the names of the passages from which the answer is written where they need no review: every document that the
+    filters match is shown whole, so that no search of them finds more, and each thing that the question names is in them.
+    [] where a review decides.
     """
-    plan, finder = state["plan"], corpus.finder
-    if finder is None or plan.get("sides") or plan.get("set") or plan["kind"] != "passages":
-        return False
+    plan, decomposition = state["plan"], state["decomposition"]
+    several = plan.get("sides") or plan.get("set") or decomposition["intent"] in SETS
+    if several or plan["kind"] != "passages" or leads_on(decomposition) or not decomposition.get("by"):
+        return []
     matched = await asyncio.to_thread(matching, corpus_of(corpus, plan), plan)
-    chosen = [(name, doc_id) for name, doc_ids in (matched or {}).items() for doc_id in doc_ids]
-    if len(chosen) != 1 or leads_on(state["decomposition"]):
-        return False
-    whole = await corpus.index.document_chunks(*chosen[0])
-    seen = {item["id"] for item in state["evidence"]}
-    if not whole or len(whole) > SHORT or not {chunk.chunk_id for chunk in whole} <= seen:
-        return False
-    texts = [chunk.text for chunk in whole]
-    parts = [part["query"] for part in state["decomposition"].get("subqueries", [])]
-    for asked in dict.fromkeys([state["question"], *parts]):
-        spans = await asyncio.to_thread(finder.find, asked, texts)
-        if not any(span.margin >= CERTAIN for span in spans):
-            return False
-    return True
+    if not matched or not all(matched.values()):  # what is searched without a filter may hold more
+        return []
+    chosen = {doc_id for doc_ids in matched.values() for doc_id in doc_ids}
+    own = [piece for piece in shown if piece.doc_id in chosen]
+    for doc_id in chosen:
+        document = await asyncio.to_thread(corpus.documents.get, doc_id)
+        spans = [span for piece in own if piece.doc_id == doc_id for span in piece.spans]
+        if document is None or not all_shown(document.text, spans):
+            return []
+    return [] if absent_names(decomposition, as_passages(own)) else [piece.name for piece in own]
 
 
 def may_go_on(state: State, context: Context) -> bool:

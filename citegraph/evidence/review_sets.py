@@ -125,6 +125,26 @@ async def find_by_evidence(
     return EvidenceSet({doc_id: span for doc_id, (_, span) in ranked}, len(checked | set(found)))
 
 
+async def not_together(corpus: Corpus, plan: Plan) -> list[str]:
+    """Return what to tell whoever wrote a condition on texts that no passage meets: in how many documents each part of it
+    stands; [] where it is met, or none was written.
+    """
+    told, name = plan.get("described", ""), plan["buckets"][0]
+    filters = bucket_filters(plan, name)
+    if not told or plan["kind"] != "documents":
+        return []
+    if (await find_by_evidence(corpus, name, told, filters=filters)).spans:
+        return []
+    parts = [
+        part
+        for wording in wordings(corpus.buckets[name], told)[:1]
+        for part in (*wording.words, *(measure.text for measure in wording.measures))
+    ]
+    counts = [len((await find_by_evidence(corpus, name, part, filters=filters)).spans) for part in parts]
+    held = ", ".join(f"“{part}” in {count}" for part, count in zip(parts, counts, strict=True))
+    return [f"text “{told}”: no document holds all of it in one passage; alone: {held or 'nothing'}"]
+
+
 def best_passages(
     chunks: Sequence[Chunk], wording: Wording, weights: TermWeights
 ) -> dict[str, tuple[float, tuple[int, int]]]:
@@ -133,7 +153,7 @@ def best_passages(
     for chunk in chunks:
         for start in range(0, max(1, len(chunk.text) - STEP), STEP):
             end = min(start + WINDOW, len(chunk.text))
-            share = weights.coverage(chunk.text[start:end])
+            share = weights.coverage(chunk.text[start:end]) if wording.words else 1.0
             if share < HOLDS or share <= found.get(chunk.doc_id, NOWHERE)[0]:
                 continue
             if wording.stands_in(chunk.text[start:end]):
@@ -160,7 +180,7 @@ async def _rounds(
     """
     asked = SearchRequest(
         bucket.name,
-        " ".join(wording.words),
+        wording.searched,
         mode="keyword",
         filter_json=await asyncio.to_thread(narrowing, corpus.annotations, bucket.name, filters),
         limit=HITS,

@@ -390,11 +390,18 @@ def fields_shown(
     shown: list[str] = []
     for name in sorted(values, key=rank):
         room = KNOWN_ASKED if rank(name) == 1 else KNOWN_VALUE
-        text = cut_value(show(values[name]), words, room)
+        text = with_unit(bucket, name, cut_value(show(values[name]), words, room))
         left = KNOWN_ALL - sum(map(len, shown))
         if text and len(shown) < KNOWN_FIELDS and (len(name) + len(text) < left or rank(name) < 2):
             shown.append(f"{name}={text}")
     return "; ".join(shown)
+
+
+def with_unit(bucket: Bucket, name: str, text: str) -> str:
+    """Return a field's value as text with the unit that its field declares where it is a bare number: "13" alone says too little."""
+    declared = bucket.field(name)
+    unit = declared.unit if declared else None
+    return f"{text} {unit}" if unit and not re.search(r"[^\W\d_]|[%°]", text) else text
 
 
 def cut_value(text: str, words: set[str], room: int) -> str:

@@ -105,6 +105,8 @@ def currency(text: str) -> str | None:
         return name
     if name in listed("money", "cents"):
         return "cent"
+    if name in units.units() and name not in currencies():
+        return None  # "gbps" is no plural of "GBP"
     return words_to_keys("money", "alike").get(name) or currency_code(name)
 
 

@@ -158,8 +158,26 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     return True
 
 
+_BRACKETED = 300
+"""Characters within which a bracket that is open at a stop is closed, on its line, for the stop to end nothing."""
+_OPENS, _CLOSES = re.compile("[(（]"), re.compile("[)）]")
+
+
+def _in_brackets(text: str, start: int, at: int) -> bool:
+    """Tell whether `at` lies in a bracket that a sentence from `start` on has opened, and that its line closes."""
+    said = text[start:at].lstrip()
+    depth = len(_OPENS.findall(said)) - len(_CLOSES.findall(said))
+    if depth < 1 or _OPENS.match(said):  # sentences that a bracket holds whole are parted
+        return False
+    rest = text[at : at + _BRACKETED].partition("\n")[0]
+    return len(_CLOSES.findall(rest)) - len(_OPENS.findall(rest)) >= depth
+
+
 def sentence_spans(text: str) -> list[Span]:
-    """Return the spans (start, end exclusive) of the sentences and stand-alone lines of a text, in order."""
+    """Return the spans (start, end exclusive) of the sentences and stand-alone lines of a text, in order.
+
+    A stop in the middle of a bracket ends none: it is mostly an abbreviation's.
+    """
     spans: list[Span] = []
     start = line_start = 0
     for match in _STOP.finditer(text):
@@ -169,7 +187,7 @@ def sentence_spans(text: str) -> list[Span]:
             if continues:
                 continue
             end = match.start()
-        elif _ends_sentence(text, match):
+        elif _ends_sentence(text, match) and not _in_brackets(text, start, match.end()):
             end = match.end()
         else:
             continue

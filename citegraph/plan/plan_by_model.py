@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from typing import Any, Literal, cast
 
@@ -9,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from citegraph.citations.facts import hard_facts
 from citegraph.corpus.filters.checks import check_filters
-from citegraph.corpus.filters.clause import Clause, Operator, typed_filters
+from citegraph.corpus.filters.clause import Clause, Operator, clauses_in, typed_filters
 from citegraph.corpus.linking.linker import ValueLinker
 from citegraph.corpus.records.querying.aggregates import MINUS, Aggregate
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
@@ -42,7 +44,7 @@ A company by its first word, as questions name it, scores 0.72 to 0.78; taken as
 
 PROMPT = Prompt(
     "schema_plan",
-    "schema_plan-7",
+    "schema_plan-8",
     """You bind what a question asks to the typed fields of an archive's documents. You do not answer it.
 
 You get today's date, the fields that documents of each bucket state ("51 of 692": so many of them; without a number, all),
@@ -69,6 +71,11 @@ near (a few may be another name), or that none is. Reply with one JSON object:
     values of a field; the field "due_date - invoice_date" is the days between two dates. Never a field that is only near
     what is asked. `share` is the percentage that the documents under `filters` are of those under `share_of`.
   - share_of: with `share` the conditions of the whole, otherwise empty.
+  - second: a second number over the same documents, when the difference of two numbers or their ratio is asked ("the largest
+    less the smallest", "how many times the average"): operation "difference" or "ratio" with its aggregate and
+    aggregate_field; the first number is `aggregate`. Not with groups or sides; otherwise null.
+  - besides: with `distinct` or group_by on a field of several values, the values of it that are not counted: those that the
+    question names and asks for the others ("how many other parties does Acme have contracts with"); otherwise empty.
   - sides: for a difference or change between two sets ("from 2024 to 2025", "A against B"): two lists of filters, the
     earlier or first set first; what both must meet stands in filters. Otherwise empty.
   - group_by: fields when one number or row is wanted for each of their values; a date by ".year", ".quarter" or ".month"
@@ -110,6 +117,14 @@ class PlannedHaving(BaseModel, extra="forbid"):
     value: Decimal
 
 
+class PlannedSecond(BaseModel, extra="forbid"):
+    """A second number over the same documents, and what is made of the two."""
+
+    operation: Literal["difference", "ratio"]
+    aggregate: Literal["count", "sum", "average", "median", "min", "max"]
+    aggregate_field: str = Field(max_length=80)
+
+
 class PlannedBucket(BaseModel, extra="forbid"):
     """Filters and aggregate for one bucket."""
 
@@ -120,6 +135,8 @@ class PlannedBucket(BaseModel, extra="forbid"):
     without: str = Field("", max_length=200)
     aggregate: Literal["none", "count", "distinct", "sum", "average", "median", "min", "max", "share"]
     aggregate_field: str = Field(max_length=80)
+    second: PlannedSecond | None = None
+    besides: list[str] = Field(default_factory=list, max_length=12)
     share_of: list[PlannedFilter] = Field(default_factory=list, max_length=12)
     sides: list[list[PlannedFilter]] = Field(default_factory=list, max_length=2)
     group_by: list[str] = Field(max_length=3)
@@ -266,6 +283,8 @@ def _near(corpus: Corpus, bucket: str, text: str, *, inside: bool) -> list[str]:
         return [
             f"{bucket}.{link.field} = {'; '.join(link.values[:4])} ({link.count} documents)" for link in links
         ]
+    if meant := list(_meant(corpus, bucket, text))[:NEAREST]:
+        return meant
     parts = [text] if inside and len(text) >= PART else []
     # Of a name whose whole stands nowhere, its longest word may: "DocuSign, Inc." is stored without its form.
     parts += [
@@ -275,6 +294,19 @@ def _near(corpus: Corpus, bucket: str, text: str, *, inside: bool) -> list[str]:
         if found := sorted(_containing(corpus, bucket, part), key=lambda line: " contains " in line):
             return [line for line in found if (" contains " in line) == (" contains " in found[0])][:NEAREST]
     return []
+
+
+def _meant(corpus: Corpus, bucket: str, text: str) -> Iterator[str]:
+    """Yield the stored values of choices and codes that conditions take a text for: a country's code for its name, a short code."""
+    declared = corpus.buckets[bucket]
+    for field in declared.fields:
+        if not field.is_listed:
+            continue
+        said = Clause(field=field.name, operator="contains" if field.type == "keywords" else "=", value=text)
+        filters = check_filters(declared, [said], today=date.min).filters
+        values = [one.value for item in filters for one in clauses_in(item)]
+        if values and (count := corpus.annotations.count(bucket, filters)):
+            yield f"{bucket}.{field.name} = {'; '.join(map(str, values))} ({count} documents)"
 
 
 def _respaced(code: str) -> list[str]:
@@ -389,69 +421,103 @@ def vouched(plan: Plan, decomposition: Decomposed) -> Plan:
     return kept
 
 
+@dataclass
+class Bound:
+    """A model's conditions for one bucket as they are stored.
+
+    Attributes:
+        read: the part of the plan.
+        sides: the conditions of two sets that are compared; [] for none.
+        shape: what the wanted number takes from them: `whole`, `besides`.
+    """
+
+    read: BucketPlan
+    sides: list[list[StoredClause]]
+    shape: WantedNumber
+    notes: list[StoredNote]
+
+
+def bind(
+    corpus: Corpus, part: BucketPlan, item: PlannedBucket, context: Context, *, whole_set: bool
+) -> Bound:
+    """Return what a model wrote for a bucket, each clause checked alone; fixed filters stay; blocking."""
+    filters, notes = checked_clauses(corpus, item.bucket, item.filters, context)
+    alternatives: list[list[list[StoredClause]]] = []
+    for written in (item.either, item.sides):
+        branches = []
+        for branch in written:
+            clauses, more = checked_clauses(corpus, item.bucket, branch, context)
+            notes += more
+            branches += [clauses] if clauses else []
+        alternatives.append(branches)
+    kept = [clause for clause in part["filters"] if not inferred(clause)]
+    chosen = [either_of(branches) for branches in alternatives if branches]
+    # What the model read is all that was read: no word of the rules is left over to block or narrow.
+    read: BucketPlan = {"filters": [*kept, *filters, *chosen], "unused": []}
+    sides: list[list[StoredClause]] = []
+    shape: WantedNumber = {}
+    if len(alternatives[1]) == 2:
+        both = read["filters"][: len(read["filters"]) - 1]
+        sides = [[*both, *side] for side in alternatives[1]]
+    elif item.aggregate == "share":
+        whole_of, more = checked_clauses(corpus, item.bucket, item.share_of, context)
+        notes += more
+        shape["whole"] = [*kept, *whole_of]
+        read["filters"] += [clause for clause in whole_of if clause not in read["filters"]]
+    if item.besides:
+        left_out, more = besides_of(corpus, item, context)
+        notes += more
+        if isinstance(left_out, list):
+            shape["besides"] = left_out
+        elif left_out:
+            read["filters"].append(left_out)
+    if whole_set:
+        read |= {"terms": [], "names": []}
+    return Bound(part | read, sides, shape, notes)
+
+
 def adopt(corpus: Corpus, plan: Plan, reply: SearchPlan, context: Context) -> tuple[Plan, list[StoredNote]]:
     """Return the rules' plan with the model's filters, aggregate and queries put in, each clause checked alone; blocking.
 
     Fixed filters stay. A name is taken for the stored value that it means. Filters that together match nothing are
     given up one by one in a question for a fact, as those of the rules are.
     """
-    notes: list[StoredNote] = []
-    per_bucket = {}
-    sides: dict[str, list[list[StoredClause]]] = {}
-    wholes: dict[str, list[StoredClause]] = {}
-    for item in reply.plans:
-        if item.bucket in plan["per_bucket"]:
-            part: BucketPlan = plan["per_bucket"][item.bucket]
-            filters, said = checked_clauses(corpus, item.bucket, item.filters, context)
-            alternatives: list[list[list[StoredClause]]] = []
-            for written in (item.either, item.sides):
-                branches = []
-                for branch in written:
-                    clauses, more = checked_clauses(corpus, item.bucket, branch, context)
-                    said += more
-                    branches += [clauses] if clauses else []
-                alternatives.append(branches)
-            kept = [clause for clause in part["filters"] if not inferred(clause)]
-            chosen = [either_of(branches) for branches in alternatives if branches]
-            # What the model read is all that was read: no word of the rules is left over to block or narrow.
-            read: BucketPlan = {"filters": [*kept, *filters, *chosen], "unused": []}
-            if len(alternatives[1]) == 2:
-                both = read["filters"][: len(read["filters"]) - 1]
-                sides[item.bucket] = [[*both, *side] for side in alternatives[1]]
-            elif item.aggregate == "share":
-                whole_of, more = checked_clauses(corpus, item.bucket, item.share_of, context)
-                said += more
-                wholes[item.bucket] = [*kept, *whole_of]
-                read["filters"] += [clause for clause in whole_of if clause not in read["filters"]]
-            if reply.whole_set:
-                read |= {"terms": [], "names": []}
-            per_bucket[item.bucket] = part | read
-            notes += said
+    whole = reply.whole_set
+    found = {
+        item.bucket: bind(corpus, plan["per_bucket"][item.bucket], item, context, whole_set=whole)
+        for item in reply.plans
+        if item.bucket in plan["per_bucket"]
+    }
+    notes = [line for bound in found.values() for line in bound.notes]
     queries = list(dict.fromkeys([plan["queries"][0], *reply.queries, *plan["queries"][1:]]))[:4]
-    if not per_bucket:
+    if not found:
         return plan | {"queries": queries, "strategy": reply.strategy}, notes
-    lead = next(item for item in reply.plans if item.bucket in per_bucket)
+    lead = next(item for item in reply.plans if item.bucket in found)
+    bound = found[lead.bucket]
     aggregate, order, unknown = checked_shape(corpus.buckets[lead.bucket], lead)
-    if lead.bucket in sides and aggregate["function"] in COMPARED:
+    if bound.sides and aggregate["function"] in COMPARED:
         aggregate = {
             "function": aggregate["function"],
             "field": aggregate["field"],
-            "sides": sides[lead.bucket],
+            "sides": bound.sides,
         }
-    elif lead.bucket in wholes:
-        aggregate |= {"whole": wholes[lead.bucket]}
+    else:
+        aggregate |= bound.shape
     notes += [
         note("schema_plan", "field dropped", f"{lead.bucket} has no field {name!r}") for name in unknown
     ]
-    whole = reply.whole_set
+    if lead.second and (aggregate.get("group_by") or {"sides", "whole"} & aggregate.keys()):
+        alone = "a second number is computed for one set, without groups, sides or a share"
+        notes.append(note("schema_plan", "field dropped", alone))
+        aggregate.pop("second", None)
     same = whole == (plan["kind"] == "documents")
     shape = "compute" if lead.aggregate != "none" else "list" if whole else "qa"
-    names = [lead.bucket] if whole else list(per_bucket)
+    names = [lead.bucket] if whole else list(found)
     planned = plan | {
         "intent": plan["intent"] if same and not whole else shape,
         "kind": "documents" if whole else "passages",
         "buckets": names,
-        "per_bucket": {name: per_bucket[name] for name in names},
+        "per_bucket": {name: found[name].read for name in names},
         "aggregate": aggregate,
         "strategy": reply.strategy,
         "queries": queries,
@@ -473,6 +539,23 @@ def fitted(corpus: Corpus, plan: Plan) -> tuple[Plan, list[StoredNote]]:
         return plan, []
     plan, lines = narrow(corpus, plan, plan["queries"][0])
     return plan, [note("schema_plan", "relaxed", line) for line in lines]
+
+
+def besides_of(
+    corpus: Corpus, item: PlannedBucket, context: Context
+) -> tuple[list[str] | StoredClause | None, list[StoredNote]]:
+    """Return the stored values that are not counted, of a field of one value the condition that leaves them out; blocking.
+
+    None, with a note, where no field is counted or grouped whose values could be left out.
+    """
+    declared = corpus.buckets[item.bucket].field(next(iter(item.group_by), item.aggregate_field))
+    name = declared.name if declared else ""
+    out = PlannedFilter(field=name, operator="not in", values=item.besides)
+    clauses, said = checked_clauses(corpus, item.bucket, [out], context)
+    if declared is None or declared.type != "keywords" or not clauses:
+        return next(iter(clauses), None), said
+    value = clauses[0].get("value")
+    return list(value) if isinstance(value, list) else [str(value)], said
 
 
 def either_of(branches: Sequence[Sequence[StoredClause]]) -> StoredClause:
@@ -547,7 +630,8 @@ def checked_shape(bucket: Bucket, lead: PlannedBucket) -> tuple[WantedNumber, Or
     order_by = lead.order_by.lstrip("-")
     if lead.group_by and order_by in {"count", lead.aggregate}:
         order_by = ""  # groups are ranked by their number
-    asked = [name for name in (lead.aggregate_field, *lead.group_by, order_by) if name]
+    beside = lead.second.aggregate_field if lead.second else ""
+    asked = [name for name in (lead.aggregate_field, beside, *lead.group_by, order_by) if name]
     known = {name: found for name in asked if (found := known_name(bucket, name))}
     field = known.get(lead.aggregate_field)
     if lead.aggregate in AMOUNTS and field is None and not lead.aggregate_field:
@@ -559,6 +643,9 @@ def checked_shape(bucket: Bucket, lead: PlannedBucket) -> tuple[WantedNumber, Or
         "group_by": [known[name] for name in lead.group_by if name in known],
     }
     descending = lead.order_by.startswith("-")
+    if (second := lead.second) and (second.aggregate_field in known or not second.aggregate_field):
+        own = known.get(second.aggregate_field) or (field if second.aggregate != "count" else None)
+        aggregate["second"] = {"operation": second.operation, "function": second.aggregate, "field": own}
     if aggregate["group_by"] and lead.limit:
         aggregate |= {"top": "most" if descending or not lead.order_by else "least", "limit": lead.limit}
     if aggregate["group_by"] and lead.having and aggregate["function"] in AMOUNTS | COMPARED:

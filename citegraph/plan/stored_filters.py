@@ -73,7 +73,13 @@ def bucket_filters(plan: Plan, bucket: str, call: ToolCall | None = None) -> Fil
 
 
 def filters_shown(corpus: Corpus, plan: Plan) -> str:
-    """Return one line per bucket: its filters, how many documents match each and all; "none" without; blocking."""
+    """Return one line per bucket: its filters, how many documents match each and all; "none" without; blocking.
+
+    Of a comparison the lines of each side, below its name.
+    """
+    if sides := plan.get("sides"):
+        parts = [(side["label"], cast(Plan, {**plan, **side, "sides": []})) for side in sides]
+        return "\n".join(f"{label}: {filters_shown(corpus, part)}" for label, part in parts)
     corpus = corpus_of(corpus, plan)
     lines = []
     for name in plan.get("buckets", []):

@@ -8,7 +8,7 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict  # pydantic makes Studio's schemas of no other on Python 3.11
 
-Operation = Literal["count", "sum", "average", "median", "min", "max", "difference", "ratio"]
+Operation = Literal["count", "sum", "average", "median", "min", "max", "difference", "product", "ratio"]
 Intent = Literal["qa", "list", "summarize", "compare", "compute"]
 Values = dict[str, Any]
 """Values of one document by field, as the annotations hold them; never part of the state."""
@@ -81,6 +81,8 @@ class WantedNumber(TypedDict, total=False):
     `field` may be "due_date - invoice_date": the days between. `top` is "most" or "least", as in "the vendor with the
     most invoices", of which `limit` are wanted; `having` keeps groups; `whole` holds the conditions of what a share is
     of; `sides` those of the two sets that are compared; `against` what the number is held against ("is it more than 500?").
+    `second` is another number over the same set, whose difference from the first, or share in it, is wanted ("largest less
+    smallest"); `besides` are values of a field of several that are no group and are not counted ("other than Acme").
     """
 
     function: str
@@ -92,6 +94,16 @@ class WantedNumber(TypedDict, total=False):
     whole: list[StoredClause]
     sides: list[list[StoredClause]]
     against: StoredClause
+    second: "SecondNumber"
+    besides: list[str]
+
+
+class SecondNumber(TypedDict):
+    """A number that is taken from another one over the same set, or that it is divided by."""
+
+    operation: Literal["difference", "ratio"]
+    function: str
+    field: str | None
 
 
 class OrderBy(TypedDict):

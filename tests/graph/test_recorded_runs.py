@@ -1,5 +1,7 @@
 """Whole runs whose replies a reader of these very prompts wrote: a calculation by code, and what nothing states."""
 
+import re
+
 from citegraph.run.services import Corpus
 from tests.graph.conftest import OpenSession
 from tests.graph.test_answers import check_citations
@@ -48,7 +50,6 @@ async def test_what_no_passage_states_is_said_beside_what_one_does(
         {"status": "enough", "keep": [1], "missing": ["eine Vertragsstrafe"]},
         compose="Eine Vertragsstrafe nennt die Rechnung nicht [none]. Sie lautet auf 5,214.00 EUR [1].",
         primary_buckets=["invoices"],
-        entities=[{"name": "KW-240117", "role": "identifier"}],
         topic_terms=["Vertragsstrafe"],
         subqueries=[{"purpose": "find_passage", "query": "KW-240117 Vertragsstrafe"}],
     )
@@ -86,7 +87,6 @@ async def test_compose_gets_the_passages_that_review_keeps(open_session: OpenSes
         {"status": "enough", "keep": [1]},
         compose="The NV2N517 bears 45 V [1].",
         primary_buckets=["datasheets"],
-        entities=[{"name": "Norrvolt Semiconductors AB", "role": "company"}],
         topic_terms=["collector-emitter voltage"],
         subqueries=[{"purpose": "find_passage", "query": "Norrvolt collector-emitter voltage"}],
     )
@@ -97,6 +97,22 @@ async def test_compose_gets_the_passages_that_review_keeps(open_session: OpenSes
     kept = review.partition('<passage marker="[1]"')[2].partition("</passage>")[0]
     assert compose.count("<passage ") == 1
     assert kept in compose
+
+
+async def test_documents_that_the_filters_match_and_that_are_read_whole_need_no_review(
+    open_session: OpenSession,
+) -> None:
+    models, script = reviewing(
+        compose="The NV2N517 bears 45 V [1].",
+        primary_buckets=["datasheets"],
+        entities=[{"name": "NV2N517", "role": "product"}],
+        topic_terms=["collector-emitter voltage"],
+    )
+    async with open_session(models) as session:
+        await session.ask("Which collector-emitter voltage does the NV2N517 bear?")
+    (compose,) = shown(script, "compose")
+    assert not shown(script, "review")
+    assert set(re.findall('from="([^",;]+)', compose)) == {"nv2n517.pdf"}, "no passage of another document"
 
 
 async def test_a_review_counts_the_names_that_only_texts_hold(open_session: OpenSession) -> None:

@@ -9,11 +9,13 @@ import pytest
 from citegraph.corpus.filters.clause import Clause, parse_clause, typed_filters
 from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.records.annotations.annotation_store import Facet
-from citegraph.errors import BadInput, Rejected
+from citegraph.errors import BadInput, Rejected, Unavailable
 from citegraph.plan.make_plan import besides, make_plan
 from citegraph.plan.narrowing import certainty, narrow
 from citegraph.plan.plan_by_model import (
+    PlannedBucket,
     PlannedFilter,
+    bind,
     bound_by_names,
     checked_clauses,
     schemas_shown,
@@ -452,6 +454,65 @@ async def test_the_models_filters_replace_the_inferred_ones(services: Services) 
     assert [call["args"]["query"] for call in update["calls"]] == plan["queries"]
 
 
+async def test_a_model_is_told_once_of_words_that_stand_in_no_passage_together(
+    services: Services, monkeypatch: Any
+) -> None:
+    wrong = reply(planned(text="zeppelin hangar"), whole_set=True)
+    right = reply(planned(text="cleaning"), whole_set=True)
+    modelled, script = with_models(services, [wrong, right])
+    state = state_of("What did Halbrecht bill?", "invoices")
+    update = await SchemaPlan(modelled)(state, runtime())
+    assert "text “zeppelin hangar”: no document holds all of it in one passage" in script.calls[1].prompt
+    assert update["plan"]["described"] == "cleaning"
+
+    async def lost(*_: Any) -> list[str]:
+        raise Unavailable("the index does not answer")
+
+    monkeypatch.setattr("nodes.schema_plan.not_together", lost)
+    modelled, script = with_models(services, [wrong])
+    assert (await SchemaPlan(modelled)(state, runtime()))["plan"]["described"] == "zeppelin hangar"
+
+
+async def test_a_second_number_over_the_set_is_planned_with_the_first(services: Services) -> None:
+    second = {"operation": "difference", "aggregate": "min", "aggregate_field": ""}
+    one = planned(aggregate="max", aggregate_field="total_amount", second=second)
+    made = (await adopted(services, "What did Halbrecht bill?", reply(one, whole_set=True)))["plan"]
+    assert made["aggregate"]["second"] == {
+        "operation": "difference",
+        "function": "min",
+        "field": "total_amount",
+    }
+    by_vendor = reply(one | {"group_by": ["vendor_name"]}, whole_set=True)
+    update = await adopted(services, "What did Halbrecht bill?", by_vendor, by_vendor)
+    assert "second" not in update["plan"]["aggregate"]
+    assert any("a second number" in item["message"] for item in update["notes"])
+
+
+@pytest.mark.parametrize(
+    ("bucket", "field", "name", "besides", "clauses"),
+    [
+        ("contracts", "parties", "Kestrelwick Components Ltd", ["Kestrelwick Components Ltd"], []),
+        (
+            "invoices",
+            "vendor_name",
+            "Oudenveld Facility",
+            None,
+            [("vendor_name", "!=", "Oudenveld Facility B.V.")],
+        ),
+    ],
+)
+def test_values_that_are_not_counted_are_stored_ones(
+    corpus: Corpus, bucket: str, field: str, name: str, besides: list[str] | None, clauses: list[Any]
+) -> None:
+    item = PlannedBucket.model_validate(
+        planned(bucket, aggregate="distinct", aggregate_field=field, besides=[name])
+    )
+    bound = bind(corpus, {"filters": []}, item, Context(), whole_set=True)
+    assert bound.shape.get("besides") == besides
+    found = [(one["field"], one["operator"], one["value"]) for one in bound.read["filters"]]
+    assert found == clauses
+
+
 async def test_a_bad_clause_of_the_model_falls_alone(services: Services) -> None:
     answer = reply(
         planned(
@@ -728,6 +789,14 @@ def test_a_code_that_is_parted_otherwise_is_shown_as_it_is_stored(corpus: Corpus
     assert first.startswith(f"“{parted}”: invoices.")
     assert f" = {stored}" in first
     assert second == "“TQ 3-5520”: no stored value is near", "of a code it is said, too"
+
+
+def test_a_code_of_two_letters_is_near_the_value_that_it_is(corpus: Corpus) -> None:
+    code = corpus.annotations.facets("certificates", (), ["country"], 1)["country"][0].label
+    assert len(code) == 2
+    reading: Any = {"entities": [{"name": code, "role": "other"}], "constraints": []}
+    (line,) = values_shown(corpus, ["certificates"], reading).splitlines()
+    assert line.startswith(f"“{code}”: certificates.country = {code} (")
 
 
 def test_of_a_condition_whose_value_is_near_none_is_shown_what_its_field_holds(corpus: Corpus) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal, InvalidOperation
+from math import prod
 from statistics import median
 
 from citegraph.citations.facts import Fact, hard_facts
@@ -36,6 +37,8 @@ def _results(operation: str, inputs: list[Decimal]) -> Iterator[Decimal]:
         yield sum(inputs, Decimal(0)) / len(inputs)
     elif operation == "median":
         yield median(inputs)
+    elif operation == "product":
+        yield prod(inputs, start=Decimal(1))
     elif operation == "min":
         yield min(inputs)
     elif operation == "max":

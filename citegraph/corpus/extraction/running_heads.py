@@ -66,8 +66,8 @@ def find_running_day(text: str, pages: Sequence[Page]) -> tuple[int, int, float]
                 if one.kind in ("day", "month") and one.value.year:
                     said = one.value.year, one.value.month, one.value.day
                     here.setdefault(said, (start + one.start, start + one.end))
-        for said, span in here.items():
-            found.setdefault(said, []).append(span)
+        for day, span in here.items():
+            found.setdefault(day, []).append(span)
     most = [spans for spans in found.values() if len(spans) >= max(2, len(pages) / 2)]
     return (*most[0][0], RUNNING_DAY) if len(most) == 1 else None
 

@@ -1,9 +1,13 @@
 """What a judge is told of the documents whose passages it sees."""
 
+from dataclasses import replace
+
 import pytest
 
-from citegraph.answer.judge_by_model import fields_of, material_of
+from citegraph.answer.judge_by_model import fields_of, material_of, read_alike
 from citegraph.citations.report_types import Evidence
+from citegraph.citations.verify_answer import verify
+from citegraph.encoder.finder import Span
 
 
 def span(doc_id: str, text: str) -> Evidence:
@@ -44,3 +48,69 @@ def test_a_judge_is_shown_no_dump_of_bytes() -> None:
     shown = dict(material_of([case], "When does it end?", []).facts)["evidence_1"]
     assert "Not After : May  4 2031" in shown
     assert "0a:1b" not in shown
+
+
+class Reads:
+    """A finder that sees one text as the answer, in whichever passage holds it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def find(self, question: str, passages: list[str]) -> list[Span]:
+        """Return where each passage holds the text, with a margin below zero where it does not."""
+        places = [passage.find(self.text) for passage in passages]
+        return [Span(max(0, at), max(0, at) + len(self.text), 1.0 if at >= 0 else -1.0, 0.0) for at in places]
+
+
+RENT = Evidence("r1", "lease", "Due: 4 May 2031\nRent: 1,250.00 EUR\nDeposit: 2,500.00 EUR")
+ASKED = "What is the rent of the lease L-77?"
+
+
+@pytest.mark.parametrize(
+    ("answer", "read", "alike"),
+    [
+        ("The rent of the lease L-77 is 1,250.00 EUR [lease].", "1,250.00 EUR", True),
+        ("The rent of the lease L-77 is 1,250.00 EUR [lease].", "2,500.00 EUR", False),
+        ("The rent of the lease L-77 is 2,500.00 EUR [lease].", "1,250.00 EUR", False),
+        ("The rent of the lease L-77 is 1,250.00 EUR plus heating [lease].", "1,250.00 EUR", False),
+        ("The rent of the lease L-77 must be 1,250.00 EUR [lease].", "1,250.00 EUR", False),
+        ("The rent is 1,250.00 EUR [lease]. The deposit is 2,500.00 EUR [lease].", "1,250.00 EUR", False),
+    ],
+)
+def test_a_value_that_two_readers_read_alike_needs_no_judge(answer: str, read: str, alike: bool) -> None:
+    lease = replace(RENT, facts=(("number", "L-77"),))
+    report = verify(answer, [lease], question=ASKED)
+    assert read_alike(Reads(read), ASKED, report, [lease]) is alike  # type: ignore[arg-type]
+
+
+LEASE = "Lease\n\nThe rent is 900 EUR.\nIt is due monthly.\nThe deposit is 1,800 EUR.\nPets are kept.\nSigned"
+SPANS = [
+    Evidence("a", "lease", LEASE[:48]),
+    Evidence("b", "lease", LEASE[28:], start=28),
+    span("note", "Rent: 900 EUR"),
+]
+
+
+def test_a_document_is_shown_once_with_all_that_its_claims_rest_on() -> None:
+    cases = [
+        ("The rent is 900 EUR.", "[lease]\nThe rent is 900 EUR.\nIt is due monthly.\n…"),
+        ("The deposit is twice that.", "[lease]\n…\nIt is due monthly.\nThe deposit is 1,800 EUR.\n…"),
+        ("The rent of both is 900 EUR.", "[lease]\n…\nThe rent is 900 EUR.\n…\n\n[note]\nRent: 900 EUR"),
+    ]
+    shown = dict(material_of(cases, "What is the rent?", SPANS).facts)
+    assert shown["evidence_1"] == (
+        "[lease]\n…\nThe rent is 900 EUR.\nIt is due monthly.\nThe deposit is 1,800 EUR.\n…"
+    )
+    assert shown["evidence_2"] == "[note]\nRent: 900 EUR"
+    assert "evidence_3" not in shown
+    assert [shown[f"claim_{number}"].split("\n")[1] for number in (1, 2, 3)] == [
+        "(evidence_1)",
+        "(evidence_1)",
+        "(evidence_1, evidence_2)",
+    ]
+
+
+def test_a_text_that_its_spans_do_not_hold_is_shown_as_it_is() -> None:
+    cases = [("It is due.", "[lease]\nIt falls due."), ("It is kept.", "[lease]\nPets are kept.")]
+    shown = dict(material_of(cases, "When?", SPANS).facts)
+    assert (shown["evidence_1"], shown["evidence_2"]) == ("[lease]\nIt falls due.", "[lease]\nPets are kept.")

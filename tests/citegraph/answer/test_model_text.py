@@ -1,12 +1,14 @@
 """A model's text: numbers of passages become documents, calculations are done by code, what nothing states is set apart."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
 from citegraph.answer.absences import silences
 from citegraph.answer.model_text import Filled, Shown, as_it_comes, put_right, without_numbers
 from citegraph.answer.statements import derivations_of
+from citegraph.citations.figures.derivations import recompute
 from citegraph.citations.report_types import Evidence
 from citegraph.citations.verify_answer import verify
 from citegraph.llm.prompt_assembly import Passage
@@ -51,6 +53,10 @@ def test_numbers_become_documents(written: str, text: str) -> None:
         ("{difference: 5 000 V [1]; 4.25 kV [3]}", "750.00 V (5 000 V - 4.25 kV)"),
         ("{difference: 20 [1]; 30 [2]}", "-10 (20 - 30)"),
         ("{sum: 1.200,50 EUR [1]; 800,25 EUR [2]}", "2.000,75 EUR (1.200,50 EUR + 800,25 EUR)"),
+        ("{product: $1,150.00 per day [1]; 12 days [3]}", "$13,800.00 ($1,150.00 per day × 12 days)"),
+        ("{product: 250 [1]; 0,125 EUR [2]}", "31.25 EUR (250 × 0,125 EUR)"),
+        ("{product: 1.5 [1]; 2.5 kg [1]}", "3.75 kg (1.5 × 2.5 kg)"),
+        ("{product: 840 GBP [1]; 7.5 % [2]}", "63 GBP (840 GBP × 7.5 %)"),
         ("{average: 10 [1]; 11 [1]; 13 [1]}", "11.33 (10; 11; 13)"),
         ("{percent: $145,000.00 [3]; $610,000.00 [1]}", "23.8 % ($145,000.00 / $610,000.00)"),
         ("{growth: 120 [1]; 100 [1]}", "20.0 % (120 / 100)"),
@@ -75,6 +81,23 @@ def test_operands_of_two_kinds_are_not_calculated_with(operands: str) -> None:
 
 def test_a_day_that_can_be_read_in_two_ways_gives_no_duration() -> None:
     assert SHOWN.filled("{days: 03/05/2021 [1]; 2021-08-01 [1]}").uncomputed
+
+
+@pytest.mark.parametrize("operands", ["5 m [1]; 3 m [1]", "$5 [1]; $6 [2]", "12 V [1]; 3 h [1]"])
+def test_two_measures_give_no_product_in_the_unit_of_one(operands: str) -> None:
+    assert SHOWN.filled(f"It is {{product: {operands}}} [1].").uncomputed
+
+
+def test_a_product_is_verified_from_its_operands() -> None:
+    text = "Each of the 14 vans is leased for 2,300.00 EUR a year."
+    shown = Shown(["lease"], [Passage("[lease]", text)])
+    filled = shown.filled("The vans cost {product: 2,300.00 EUR [1]; 14 [1]} a year [1].")
+    made = derivations_of({"derivations": list(filled.made)})
+    report = verify(filled.text, [Evidence("l1", "lease", text)], derivations=made)
+    assert [(claim.text, claim.verdict) for claim in report.claims] == [
+        ("The vans cost 32,200.00 EUR (2,300.00 EUR × 14) a year.", "derived")
+    ]
+    assert not recompute(replace(made[0], value="32201.00"))
 
 
 CHAIN = "The share kept is {ratio: {difference: $610,000.00 [1]; $145,000.00 [3]}; $610,000.00 [1]} [1] [3]."

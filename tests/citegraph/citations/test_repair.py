@@ -214,6 +214,20 @@ def test_a_short_last_line_of_a_page_ends_a_sentence_and_a_long_one_goes_on() ->
     ]
 
 
+def test_an_abbreviation_inside_brackets_ends_no_sentence() -> None:
+    def sentences(text: str) -> list[str]:
+        return [text[start:end] for start, end in sentence_spans(text)]
+
+    said = "The oil ignites at 91 °C (ISO 2592 Prüfg. Becher)."
+    assert sentences(f"{said} It is clear.") == [said, "It is clear."]
+    assert sentences("(Read the label. Then pour.) Stir it.") == [
+        "(Read the label.",
+        "Then pour.)",
+        "Stir it.",
+    ]
+    assert sentences("It left (in May. It came back.") == ["It left (in May.", "It came back."]
+
+
 def test_a_citation_stays_whose_document_is_named_by_its_date() -> None:
     """Without its citation the date of the earlier sheet, which stands in its fields, would be without a source."""
     sheets = [

@@ -4,7 +4,14 @@ import pytest
 
 from citegraph.corpus.records.querying.aggregates import Aggregate
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
-from citegraph.evidence.review_sets import described, find_by_evidence, listed_by_evidence, trimmed, uncovered
+from citegraph.evidence.review_sets import (
+    described,
+    find_by_evidence,
+    listed_by_evidence,
+    not_together,
+    trimmed,
+    uncovered,
+)
 from citegraph.run.services import Corpus
 
 
@@ -70,6 +77,18 @@ async def test_a_document_is_found_by_a_passage_that_holds_all_of_the_words(corp
         assert document is not None
         assert "liab" in document.text[start:end].lower()
     assert (await find_by_evidence(corpus, "contracts", "zeppelin hangar")).spans == {}
+
+
+async def test_of_words_that_stand_in_no_passage_together_it_is_said_where_each_stands(
+    corpus: Corpus,
+) -> None:
+    plan = {"buckets": ["contracts"], "per_bucket": {"contracts": {"filters": []}}, "kind": "documents"}
+    liability = len((await find_by_evidence(corpus, "contracts", "liability")).spans)
+    assert liability
+    (said,) = await not_together(corpus, {**plan, "described": "liability zeppelin"})
+    assert f"“liability” in {liability}, “zeppelin” in 0" in said
+    assert await not_together(corpus, {**plan, "described": "liability capped"}) == []
+    assert await not_together(corpus, plan) == []
 
 
 async def test_every_candidate_is_decided_when_a_search_brings_all_that_hold_a_word(corpus: Corpus) -> None:

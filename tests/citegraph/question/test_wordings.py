@@ -41,3 +41,25 @@ def test_the_synonyms_of_a_declared_value_are_meant_too() -> None:
 )
 def test_what_a_wording_asks_of_a_passage(wording: Wording, passage: str, holds: bool) -> None:
     assert wording.stands_in(passage) is holds
+
+
+@pytest.mark.parametrize(
+    ("condition", "passage", "holds"),
+    [
+        ("range 15 km", "a range of up to 15km over copper", True),
+        ("range 15 km", "a range of 15 kilometres", True),
+        ("range 15km", "a range of 150 km, class 15", False),
+        ("4 Gbit/s", "runs at 4Gbps", True),
+        ("4 Gbit/s", "runs at 4 Mbit/s", False),
+        ("0.5 l bottle", "a bottle holds 500 ml", True),
+    ],
+)
+def test_a_quantity_is_met_in_any_spelling_of_its_unit(condition: str, passage: str, holds: bool) -> None:
+    (wording,) = wordings(CONTRACTS, condition)
+    assert wording.stands_in(passage) is holds
+
+
+def test_a_quantity_is_searched_apart_and_written_together() -> None:
+    (wording,) = wordings(CONTRACTS, "range 15 km")
+    assert wording.words == ("range",)
+    assert {"range", "15", "15km"} <= set(wording.searched.split())

@@ -35,7 +35,7 @@ from citegraph.language.terms import fold
 
 _SUMMED = frozenset({"integer", "decimal", "money", "quantity"})
 _ORDERED = _SUMMED | {"date"}
-BOUNDS = {"select": 100, "aggregate": 20, "group_by": 10, "order_by": 20, "only": 30_000}
+BOUNDS = {"select": 100, "aggregate": 20, "group_by": 10, "order_by": 20, "only": 30_000, "besides": 1_000}
 """Most of each part of a query: databases take some thousand columns and some ten thousand parameters."""
 NO_VALUE = "(missing)"
 """What a group of documents without the field is called."""
@@ -50,6 +50,8 @@ class DocumentQuery(BaseModel, frozen=True, extra="forbid"):
         aggregate: numbers to compute, a column each.
         group_by: fields, or dates cut to "field.year", "field.quarter", "field.month", "field.day"; of a field of several
             values a document is in the group of each, of those alone that the filters ask for.
+        besides: values of fields of several that make no group; with it, also when empty, all others do, whatever the
+            filters ask for. None for those of the filters.
         order_by: fields, or with aggregates column names; a leading "-" is descending.
         having: conditions on the numbers of a group.
         limit: rows at most; None is all.
@@ -61,6 +63,7 @@ class DocumentQuery(BaseModel, frozen=True, extra="forbid"):
     select: tuple[str, ...] = ()
     aggregate: tuple[Aggregate, ...] = ()
     group_by: tuple[str, ...] = ()
+    besides: tuple[str, ...] | None = None
     order_by: tuple[str, ...] = ()
     having: tuple[Having, ...] = ()
     limit: int | None = Declared(default=100, ge=1, le=100_000)
@@ -145,7 +148,7 @@ def _source(store: AnnotationStore, query: DocumentQuery, groups: Sequence["_Gro
     """Return the bucket's table, a row for each value of the fields of several values that are grouped by."""
     source: FromClause = store.tables[query.bucket].rows
     for group in groups:
-        source = group.joined(store, source, query.filters)
+        source = group.joined(store, source, query)
     return source
 
 
@@ -164,14 +167,17 @@ class _Group:
         self.cut = cut
         self.name = f"{self.field.name}.{cut}" if cut else self.field.name
 
-    def joined(self, store: AnnotationStore, source: FromClause, filters: Filters) -> FromClause:
-        """Return `source` with a row for each value of a field of several, of those that the filters ask for."""
+    def joined(self, store: AnnotationStore, source: FromClause, query: DocumentQuery) -> FromClause:
+        """Return `source` with a row for each value of a field of several, of those that the query lets make a group."""
         if self.field.type != "keywords":
             return source
         tables = store.tables[self.bucket]
         self.items = tables.items.alias(f"items_{self.field.name}")
         belongs = (self.items.c.doc_id == tables.rows.c.doc_id) & (self.items.c.field == self.field.name)
-        asked = [fold(value) for value in asked_values(filters, self.field.name)]
+        if query.besides is not None:
+            kept = self.items.c.folded.not_in([fold(value) for value in query.besides])
+            return source.join(self.items, belongs & kept, isouter=not query.besides)
+        asked = [fold(value) for value in asked_values(query.filters, self.field.name)]
         if not asked:
             return source.outerjoin(self.items, belongs)
         return source.join(self.items, belongs & self.items.c.folded.in_(asked))
