@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from citegraph.citations.cited_pool import Pool, Window, build_pool, index_stems, windows
-from citegraph.citations.claim_checks import Assessment, Passage, Problem, assess
+from citegraph.citations.claim_checks import Assessment, Passage, assess, unknown_names
 from citegraph.citations.fact_matching import View, view
 from citegraph.citations.report_types import Evidence
 from citegraph.language.claim_tokens import Span, content_stems, stem
@@ -172,12 +172,12 @@ class Support:
 
     Attributes:
         score: weighted share of the claim's words in the best passage, less one for each fact that fails.
-        problems: what fails in the passage that is closest to the claim.
+        problems: how much fails in the passage that is closest to the claim, names that no passage has included.
         sentences: (index of the evidence, start, end) of the sentences that together say most of the claim.
     """
 
     score: float
-    problems: tuple[Problem, ...]
+    problems: int
     sentences: tuple[tuple[int, int, int], ...]
 
 
@@ -190,13 +190,16 @@ def support(claim: str, evidence: Sequence[Evidence]) -> Support:
     everything = range(len(evidence))
     findings = examine(pool, query, everything, 6)
     together = joint(pool, query, everything)
+    documents = [pool.document(name) for name in pool.members]
+    known = frozenset[str]().union(*(d.vocabulary | d.known for d in documents))
+    strange = sum(1 for _ in unknown_names(query.view, known))
     scores = [f.assessment.coverage - len(f.assessment.problems) for f in findings]
     if together is not None:
         scores.append(together.assessment.coverage - len(together.assessment.problems))
     closest = max(findings, key=closeness, default=None)
     units = [pool.units[m] for m in supporting_sentences(pool, query, everything)]
     return Support(
-        max(scores, default=-float(len(query.view.facts))),
-        closest.assessment.problems if closest else (),
+        max(scores, default=-float(len(query.view.facts))) - strange,
+        strange + (len(closest.assessment.problems) if closest else 0),
         tuple((u.evidence, u.start, u.end) for u in units),
     )
