@@ -6,6 +6,7 @@ from datetime import date
 
 from citegraph.corpus.extraction.document_head import form_end, head_lines, is_name
 from citegraph.corpus.extraction.in_text import Typed, find_dates
+from citegraph.language.terms import fold
 from citegraph.language.word_tables import alternation
 
 LINES = 14
@@ -87,6 +88,9 @@ def find_holder(text: str) -> tuple[int, int, float] | None:
     What stands above them is who issued it.
     """
     lines = list(head_lines(text, 3 * LINES))
+    if len(lines) < 3 * LINES:
+        # The last lines are of whoever signs it.
+        lines = lines[: max(len(lines) - 3, 6)]
     opened = next((place for place, span in enumerate(lines) if _CERTIFIES.search(text[slice(*span)])), None)
     for start, end in lines[opened + 1 : opened + 12] if opened is not None else ():
         # What stands behind a label is that label's to say.
@@ -99,8 +103,34 @@ def find_certifier(text: str) -> tuple[int, int, float] | None:
     """Return (start, end, confidence) of who certifies or declares: the subject of that sentence, else who is named above it.
 
     Above it a line with a legal form is who issued the certificate, unless a label makes it something else; of a
-    declaration it is the manufacturer, who issues it, whatever stands before the name.
+    declaration it is the manufacturer, who issues it, whatever stands before the name. Where it names nobody, the last
+    lines do, which whoever signs it prints, else the first.
     """
+    return _certifier(text) or _at_edge(text)
+
+
+def _at_edge(text: str) -> tuple[int, int, float] | None:
+    """Return the only name with a legal form in the last lines, or the first, of a text that certifies something."""
+    lines = list(head_lines(text, 200))
+    if len(lines) > 12 * LINES or not any(_CERTIFIES.search(text[slice(*span)]) for span in lines):
+        return None
+    holder = find_holder(text)
+    above = [(0, 0), *lines]
+    # What a label names is that label's to say.
+    lines = [
+        span
+        for before, span in zip(above, lines, strict=False)
+        if ":" not in text[slice(*span)] and not text[slice(*before)].endswith(":")
+    ]
+    for some in (lines[-LINES // 2 :], lines[: LINES // 2]):
+        named = [name for span in some if (name := _named(text, *span)) is not None]
+        said = {fold(text[slice(*name)]) for name in named}
+        if len(said) == 1 and not (holder and fold(text[slice(*holder[:2])]) in said):
+            return *named[-1], AT_EDGE
+    return None
+
+
+def _certifier(text: str) -> tuple[int, int, float] | None:
     lines = list(head_lines(text, 3 * LINES))
     for place, (start, end) in enumerate(lines):
         line = text[start:end]
@@ -120,7 +150,7 @@ def find_certifier(text: str) -> tuple[int, int, float] | None:
     return None
 
 
-ISSUER = 0.7
+ISSUER, AT_EDGE = 0.7, 0.6
 _CERTIFIES = re.compile(rf"\b(?:{alternation('labels', 'certifies')})\b.*[^\W\d_]", re.IGNORECASE)
 _THAT = rf"(?:{alternation('labels', 'certifies_that')})"
 _CERTIFIES_THAT = re.compile(rf"\b{_THAT}", re.IGNORECASE)
@@ -138,4 +168,5 @@ def _named(text: str, start: int, end: int) -> tuple[int, int] | None:
     if "|" in text[start:end] or not is_name(text[start:end]):
         return None
     stop = form_end(text, start, end)
-    return (start, stop) if stop is not None else None
+    # A legal form that stands alone is what OCR left of a logo.
+    return (start, stop) if stop is not None and len(text[start:stop].split()) > 1 else None

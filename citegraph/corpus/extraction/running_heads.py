@@ -19,6 +19,7 @@ _PLACES = 40
 """Places in the text at which the name of a line is looked for with a legal form."""
 TRUST, BARE, RUNNING_DAY = 0.85, 0.6, 0.75
 """Confidence of a publisher with a legal form elsewhere, of one without, and of a day or month that runs."""
+_Day = tuple[int | None, int | None, int | None]
 _NAME = re.compile(r"[^\W\d_a-zß-öø-ÿ][\w&+-]*(?:[ ][^\W\d_a-zß-öø-ÿ&][\w&+-]*){1,3}")
 
 
@@ -57,9 +58,9 @@ def find_publisher(text: str, pages: Sequence[Page], nouns: Sequence[str]) -> tu
 
 def find_running_day(text: str, pages: Sequence[Page]) -> tuple[int, int, float] | None:
     """Return (start, end, confidence) of the only day, or month of a year, that most pages bear at an edge, None of none."""
-    found: dict[tuple[int | None, ...], list[tuple[int, int]]] = {}
+    found: dict[_Day, list[tuple[int, int]]] = {}
     for page in pages:
-        here: dict[tuple[int | None, ...], tuple[int, int]] = {}
+        here: dict[_Day, tuple[int, int]] = {}
         for start, end in _edges(text, page):
             for one in find_dates(text[start:end]):
                 if one.kind in ("day", "month") and one.value.year:

@@ -17,6 +17,8 @@ _PLACE = re.compile(
     r"[\W_]*(?-i:[^\W\d_a-zß-öø-ÿ])[^\d:;,]{1,60}(?:\([^\d()]{1,20}\))?,\s*(?:[^\W\d_]{1,3}\.?\s*){0,2}"
 )
 """What stands before a day that has its line: a place behind a few words, a comma, and "den", "le", "lì" or nothing."""
+_PARTED = re.compile(r"[ \t]*[-–—~～〜→][ \t]*")
+"""A sign between the two days of a range."""
 _LINE = re.compile(r"^[^\n]*?\d\d[^\n]*$", re.MULTILINE)
 _MOST_WORDS = 6
 
@@ -70,8 +72,13 @@ def find_span(text: str, *, order: str, today: date) -> tuple[Typed, Typed] | No
         (one, other)
         for one, other in pairwise(days)
         if other.start - one.end <= 40
-        and _between().fullmatch(text, one.end, other.start)
-        and _leads().search(text, max(0, one.start - 30), one.start)
+        and (
+            _between().fullmatch(text, one.end, other.start) or _PARTED.fullmatch(text, one.end, other.start)
+        )
+        and (
+            _leads().search(text, max(0, one.start - 30), one.start)
+            or _PARTED.fullmatch(text, one.end, other.start)
+        )
         and other.value - one.value >= SHORTEST  # type: ignore[operator]
     ]
     return spans[0] if len({(one.value, other.value) for one, other in spans}) == 1 else None

@@ -55,6 +55,7 @@ _GAP_BEFORE = re.compile(
 """What may stand before a label in its cell: nothing, or the rate of a tax ("plus 19 % VAT")."""
 
 _VALUE_BEFORE = re.compile(r"\d ?(?:[^\s\w.,]|[A-Z]{3})?[.,;]? $")
+_VALUE_AND_GAP = re.compile(r"\d[^\w\s]{0,2}[ \t]{2,}$")
 _RATED_COLON = re.compile(r"(?: \([^()\n]{1,12}\))? ?:")
 """Before and behind a label in a line that runs on: "Net: 10.00 € VAT (20%): 2.00 €"."""
 _RATE = re.compile(r"(?<![\w.,])(\d{1,2}(?:[.,]\d{1,3})?) ?%")
@@ -222,9 +223,12 @@ def _said_of(
 
     "Invoice date: 1 July 2024   Payment due: 31 July 2024" says nothing of a payment about the first date.
     """
-    if prose or not _COLON.match(text, label.end(), line_end):
+    if prose:
         return text[line_start:line_end]
-    start = label.start() if _OTHER_BEFORE.search(text[line_start : label.start()]) else line_start
+    before = text[line_start : label.start()]
+    if not _COLON.match(text, label.end(), line_end):
+        return text[label.start() if _VALUE_AND_GAP.search(before) else line_start : line_end]
+    start = label.start() if _OTHER_BEFORE.search(before) else line_start
     other = _OTHER_BEHIND.search(text, values[0].end if values else label.end(), line_end)
     return text[start : other.start() if other else line_end]
 

@@ -100,6 +100,11 @@ def test_minutes_name_who_was_there_and_what_was_decided() -> None:
         ("Applicant: Elm Lamps Inc.\nWe certify that the lamp was tested\n", None),
         ("CERTIFICATE OF MERIT\nOtto Beck\n", None),
         ("| Customer | Elm Lamps Inc. |\nWe certify that the lamp was tested\n", None),
+        (
+            "Attestation of glass\nThe panes are safe.\nThey hold.\nNone broke.\nOban\nO. Beck\nPane Line SA\n",
+            "Pane Line SA",
+        ),
+        ("Certificate\nLtd\nfor the crew\nof the quay\n", None),
     ],
 )
 def test_who_certifies(text: str, name: str | None) -> None:

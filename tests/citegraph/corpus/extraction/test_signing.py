@@ -38,6 +38,8 @@ def test_a_place_and_a_day_say_when_a_document_was_signed(text: str, day: str | 
         ("vom 1. August 2024 bis zum 31. Juli 2029", ("2024-08-01", "2029-07-31")),
         ("dal 15 settembre 2023 al 14 settembre 2024, salvo", ("2023-09-15", "2024-09-14")),
         ("from April 1, 2025 through March 31, 2026", ("2025-04-01", "2026-03-31")),
+        ("인증기간    2025년 08월 26일 ~ 2026년 08월 27일", ("2025-08-26", "2026-08-27")),
+        ("Term: 01.04.2025 – 31.03.2026", ("2025-04-01", "2026-03-31")),
         ("signed on 1 April 2025 and paid on 1 May 2026", None),
         ("from 1 May 2020 to 31 May 2021, or from 1 May 2022 to 1 June 2023", None),
         ("from 1 May 2020 to 3 May 2020", None),

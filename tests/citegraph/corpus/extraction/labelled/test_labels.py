@@ -50,6 +50,7 @@ def test_another_word_is_no_label(text: str) -> None:
         "| Invoice date: 14/06/2020 | Payment due: 14/07/2020 |",
         "Payment due: 14/07/2020      Invoice date: 14/06/2020",
         "Invoice date:   Payment due:\n14/06/2020      14/07/2020",
+        "Payment due    14/07/2020      Invoice date    14/06/2020",
     ],
 )
 def test_another_label_in_the_line_says_nothing_of_a_value(text: str) -> None:
