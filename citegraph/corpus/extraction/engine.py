@@ -463,7 +463,8 @@ class _FieldRun:
         else:
             return
         for rank, candidate in self._read(rule, raw, raw, 0, place):
-            yield rank, replace(candidate, confidence=trust)
+            most = 1.0 if rule.confidence is None else rule.confidence
+            yield rank, replace(candidate, confidence=min(trust, most))
 
     def _head_end(self) -> int:
         """Return where the head of a letter ends, 0 of what is none."""

@@ -115,8 +115,18 @@ def _at_edge(text: str) -> tuple[int, int, float] | None:
     if len(lines) > 12 * LINES or not any(_CERTIFIES.search(text[slice(*span)]) for span in lines):
         return None
     holder = find_holder(text)
+    above = [(0, 0), *lines]
+    # What a label names is that label's to say.
+    lines = [
+        span
+        for before, span in zip(above, lines, strict=False)
+        if ":" not in text[slice(*span)] and not text[slice(*before)].endswith(":")
+    ]
+    if 2 * len(lines) < len(above):
+        return None  # a list of properties
     for some in (lines[-LINES // 2 :], lines[: LINES // 2]):
-        named = [name for span in some if (name := _named(text, *span)) is not None]
+        found = ((name, span[1]) for span in some if (name := _named(text, *span)) is not None)
+        named = [name for name, end in found if len(text[name[1] : end].split()) < MOST_BEHIND]
         said = {fold(text[slice(*name)]) for name in named}
         if len(said) == 1 and not (holder and fold(text[slice(*holder[:2])]) in said):
             return *named[-1], AT_EDGE
@@ -144,6 +154,8 @@ def _certifier(text: str) -> tuple[int, int, float] | None:
 
 
 ISSUER, AT_EDGE = 0.7, 0.6
+MOST_BEHIND = 4
+"""Words behind a name in its line: with more it is a sentence."""
 _CERTIFIES = re.compile(rf"\b(?:{alternation('labels', 'certifies')})\b.*[^\W\d_]", re.IGNORECASE)
 _THAT = rf"(?:{alternation('labels', 'certifies_that')})"
 _CERTIFIES_THAT = re.compile(rf"\b{_THAT}", re.IGNORECASE)

@@ -64,7 +64,7 @@ def find_running_day(text: str, pages: Sequence[Page]) -> tuple[int, int, float]
         for start, end in _edges(text, page):
             for one in find_dates(text[start:end]):
                 if one.kind in ("day", "month") and one.value.year:
-                    said = one.value.year, one.value.month, one.value.day
+                    said: _Day = (one.value.year, one.value.month, one.value.day)
                     here.setdefault(said, (start + one.start, start + one.end))
         for day, span in here.items():
             found.setdefault(day, []).append(span)

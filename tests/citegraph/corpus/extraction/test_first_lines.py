@@ -105,6 +105,8 @@ def test_minutes_name_who_was_there_and_what_was_decided() -> None:
             "Pane Line SA",
         ),
         ("Certificate\nLtd\nfor the crew\nof the quay\n", None),
+        ("Certificate:\n  Version: 3\n  Number: 7\n  Key: RSA\nElm Trust Ltd\n", None),
+        ("Certificate of work\nElm Ltd makes lamps for all of the quay\n", None),
     ],
 )
 def test_who_certifies(text: str, name: str | None) -> None:

@@ -225,3 +225,10 @@ def test_the_day_that_most_pages_bear_is_the_document_s() -> None:
     assert at is not None
     assert text[at[0] : at[1]] == "December 1990"
     assert find_running_day(*_paged("A\n1 May 1990\n", "B\n2 May 1990\n")) is None
+
+
+def test_an_invoice_has_the_day_of_its_head_where_no_label_names_one() -> None:
+    text = "QUAY LIGHTS\nNovember 30, 2022\nINVOICE #1234\nPayment Due   December 30, 2022\nTotal   12.00\n"
+    assert found("invoices", Source(text, today=TODAY))["invoice_date"] == "2022-11-30"
+    labelled = text.replace("INVOICE #1234", "Invoice date   December 1, 2022")
+    assert found("invoices", Source(labelled, today=TODAY))["invoice_date"] == "2022-12-01"
