@@ -427,9 +427,7 @@ class _FieldRun:
             case "signing":
                 found = find_signing_day(look.text, order=self._order, today=self.source.today)
             case "begin" | "end":
-                span = find_span(self.source.text, order=self._order, today=self.source.today)
-                day = span and span[rule.head == "end"]
-                found = (day.start, day.end, SPANNED) if day else None
+                found = self._end_of_span(rule.head == "end")
             case "writer":
                 titles = {
                     self.source.title,
@@ -465,6 +463,12 @@ class _FieldRun:
         for rank, candidate in self._read(rule, raw, raw, 0, place):
             most = 1.0 if rule.confidence is None else rule.confidence
             yield rank, replace(candidate, confidence=min(trust, most))
+
+    def _end_of_span(self, last: bool) -> tuple[int, int, float] | None:
+        """Return the first or last day of the only span of days."""
+        span = find_span(self.source.text, order=self._order, today=self.source.today)
+        day = span and span[last]
+        return (day.start, day.end, SPANNED) if day else None
 
     def _head_end(self) -> int:
         """Return where the head of a letter ends, 0 of what is none."""
