@@ -145,6 +145,8 @@ def shown_numbers(prompt: str) -> list[int]:
     return [int(number) for number in re.findall(r"^\[(\d+)\] ", prompt, re.MULTILINE)]
 
 
+UNNAMED = decomposition("qa", ["datasheets"], topic_terms=["collector-emitter voltage"])
+"""A question in which no document is named: its passages are reviewed."""
 SCENARIOS = (
     Scenario("decompose", ONE_HOP),
     Scenario(
@@ -155,7 +157,7 @@ SCENARIOS = (
     ),
     Scenario("route", TWO_BUCKETS, without=("decompose", "schema_plan")),
     Scenario("schema_plan", ONE_HOP, without=("decompose",)),
-    Scenario("review", ONE_HOP),
+    Scenario("review", changed(ONE_HOP, decompose=UNNAMED)),
     Scenario("compose", ONE_HOP),
     Scenario("verify", changed(ONE_HOP, compose=compose_with_vague)),
     Scenario(

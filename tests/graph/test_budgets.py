@@ -13,7 +13,6 @@ from langchain_core.messages import BaseMessage
 
 from citegraph.corpus.index.index_protocol import Index, SearchRequest
 from citegraph.corpus.schema.document import Chunk, Hit
-from citegraph.encoder.finder import CERTAIN, Span
 from citegraph.errors import Rejected
 from citegraph.llm.chat import ChatModels
 from citegraph.llm.scripted import Script, scripted
@@ -201,24 +200,3 @@ async def test_checkpoints_of_ten_rounds_of_ten_hits_stay_small(
     assert result["answer"]["usage"]["tool_calls"] == 10
     sizes = stored_bytes(tmp_path / "threads.sqlite")
     assert sizes["checkpoints"] + sizes["writes"] < limit, sizes
-
-
-@dataclass
-class Margin:
-    """A finder that reads the whole of each passage with one margin."""
-
-    margin: float
-
-    def find(self, _: str, passages: Sequence[str]) -> list[Span]:
-        return [Span(0, len(passage), self.margin, 0.0) for passage in passages]
-
-
-@pytest.mark.parametrize(("margin", "asked"), [(CERTAIN, False), (CERTAIN - 0.1, True)])
-async def test_no_review_is_asked_of_a_whole_document_in_which_the_finder_is_certain(
-    margin: float, asked: bool, open_session: OpenSession, corpus: Corpus
-) -> None:
-    models, script = insatiable()
-    known = replace(corpus, finder=Margin(margin))  # type: ignore[arg-type]
-    async with open_session(models, corpus=known) as session:
-        await session.ask(QUESTION)
-    assert ("review" in script.steps()) is asked
