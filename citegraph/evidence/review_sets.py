@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from citegraph.corpus.filters.clause import Clause, Filters, Group, typed_filters
 from citegraph.corpus.index.index_protocol import SearchRequest
@@ -319,15 +320,21 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
 
 
 async def mentioned(corpus: Corpus, plan: Plan, question: str) -> Decision | None:
-    """Return the decision on the documents that print what they shall mention, None where no such words became conditions.
+    """Return the decision on the documents that print words of which each became a condition, None where no such words are.
 
     "Which notices mention (HTTP) request smuggling" may name a package and two keywords that no document has together.
+    They follow a verb like "mention", or one another.
     """
-    match = cues.CONTAINS.search(question)
-    if not match or not counts_or_lists(plan) or cues.NEGATION.search(FORBIDDEN.sub(" ", question)):
+    if not counts_or_lists(plan) or cues.NEGATION.search(FORBIDDEN.sub(" ", question)):
         return None
-    told, name = question[match.end() :].partition("?")[0], plan["buckets"][0]
+    name = plan["buckets"][0]
     part = plan["per_bucket"][name]
+    match = cues.CONTAINS.search(question)
+    told = (
+        question[match.end() :].partition("?")[0]
+        if match
+        else adjoining(corpus.buckets[name], part, question)
+    )
     kept = [item for item in part["filters"] if not inferred(item) or not _said_in(item, told)]
     left: Plan = {**plan, "per_bucket": {**plan["per_bucket"], name: {**part, "filters": kept}}}
     if len(kept) == len(part["filters"]):
@@ -335,6 +342,22 @@ async def mentioned(corpus: Corpus, plan: Plan, question: str) -> Decision | Non
     matched = await asyncio.to_thread(corpus.annotations.count, name, bucket_filters(left, name))
     found = await listed_by_evidence(corpus, left, " ".join(terms.content_words(told)), matched)
     return {**found, "plan": left, "partial": BY_WORDS} if found else None
+
+
+def adjoining(bucket: Bucket, part: BucketPlan, question: str) -> str:
+    """Return the words of two conditions on different fields of words that stand side by side, "" without such."""
+    strings = {item.name for item in bucket.fields if item.is_string and not item.canonical}
+    spots = sorted(
+        (start, start + len(raw), clause["field"])
+        for clause in flat(part["filters"])
+        if clause["field"] in strings
+        and (raw := str(clause.get("raw") or ""))
+        and (start := question.find(raw)) >= 0
+    )
+    for (start, end, one), (after, stop, other) in pairwise(spots):
+        if one != other and re.fullmatch(r"[\s()\"“”-]{1,3}", question[end:after]):
+            return question[start:stop]
+    return ""
 
 
 def not_said_to_be(corpus: Corpus, plan: Plan) -> Decision | None:

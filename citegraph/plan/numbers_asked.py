@@ -159,9 +159,13 @@ def share_asked(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumber
 
 
 def places(question: str, clause: StoredClause) -> list[tuple[int, int]]:
-    """Return where the words of a condition stand in the question; (-1, -1) where they do not."""
-    said = [text for one in flat([clause]) for text in str(one.get("raw", "")).split("; ")]
-    return [(start, start + len(text)) if (start := question.find(text)) >= 0 else (-1, -1) for text in said]
+    """Return where the words of each condition first stand in the question; (-1, -1) where they do not."""
+    said = [str(one.get("raw", "")).split("; ") for one in flat([clause])]
+    found = [
+        [(start, start + len(text)) for text in texts if (start := question.find(text)) >= 0]
+        for texts in said
+    ]
+    return [min(spots, default=(-1, -1)) for spots in found]
 
 
 def of_whole(

@@ -62,6 +62,7 @@ FRAME = (
         ("invoices", {"a.txt": VAT}, "Hoeveel BTW staat op factuur OP-5?", "21.00 EUR", "aantal"),
         ("invoices", {"a.txt": PLAIN}, "How much did the envelopes cost?", "", "Total amount: 100.00 GBP"),
         ("invoices", CRATES, "Which invoices mention Oakmere and Quillfeld?", "BI-3", "BI-2"),
+        ("invoices", CRATES, "list invoices for Oakmere (Quillfeld) crates", "BI-3", "BI-2"),
         ("invoices", {"a.txt": LINES}, "Was kostete der Gürtel?", "30", "119"),
         ("invoices", {"a.txt": LINES}, "Wie viel kosteten die Schürzen?", "70", "119"),
         ("invoices", {"a.txt": LINES}, "total without VAT of OP-4", "100.00 EUR", "119"),

@@ -267,6 +267,7 @@ def test_a_share_is_of_what_stands_before_the_verb_or_behind_among(
             "Wie viel Prozent der Rechnungen, die 2024 gestellt wurden, sind von Cobaltine Cloud?",
             "2024",
         ),
+        ("certificates", "Which share of the Dutch certificates (C=NL) is RSA?", "country"),
         ("invoices", "Quelle proportion des factures vient de Cobaltine Cloud ?", None),
     ],
 )

@@ -54,6 +54,12 @@ def test_a_name_that_no_value_has_stays_with_the_side_before_it(corpus: Corpus) 
     assert labels == ["Norrvolt bind Tessa Wray", "Cobaltine Ruud Kemna"]
 
 
+@pytest.mark.parametrize("joined", ["of", "y", "e", "and"])
+def test_sides_are_joined_in_several_languages(corpus: Corpus, joined: str) -> None:
+    labels = [label for label, _ in told(corpus, f"Norrvolt {joined} Cobaltine: quale termina prima?")]
+    assert labels == ["Norrvolt", "Cobaltine"]
+
+
 def test_names_that_nothing_joins_are_no_sides(corpus: Corpus) -> None:
     assert told(corpus, "What does Norrvolt say about Cobaltine's prices?") == []
 
