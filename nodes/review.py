@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from langgraph.runtime import Runtime
 
 from citegraph.answer.chat_text import with_question
-from citegraph.answer.led_on import led_to
-from citegraph.answer.told_apart import documents_that_say
+from citegraph.answer.told_apart import documents_that_say, led_to
 from citegraph.evidence.candidates import Candidate, find_candidates
 from citegraph.evidence.next_calls import enough, lost_searches, vacant
 from citegraph.evidence.passages import memory
@@ -225,7 +224,8 @@ async def one_that_answers(corpus: Corpus, state: State, decision: Decision) -> 
 async def with_what_it_leads_to(corpus: Corpus, state: State, decision: Decision) -> Decision:
     """Return a decision to answer from one document as one to answer from another that it names, where only that one states it."""
     targets = decision.get("targets", [])
-    if decision["status"] != "enough" or not targets or decision.get("several") or decision.get("plan"):
+    chosen = decision["status"] == "enough" and targets and state["plan"].get("metadata", True)
+    if not chosen or not decision.get("open") or decision.get("several") or decision.get("plan"):
         return decision
     found = await led_to(corpus, state["plan"], targets[0], state["question"])
     if found is None:

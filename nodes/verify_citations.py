@@ -44,11 +44,12 @@ from citegraph.citations.prompt_injection import AFTER, unbacked, without_orders
 from citegraph.citations.repair import Treatment, cite, page_pieces
 from citegraph.citations.report_types import Claim, Evidence, Report, Verdict
 from citegraph.citations.verify_answer import Judgement
-from citegraph.corpus.schema.bucket import show
+from citegraph.corpus.schema.bucket import Bucket, show
 from citegraph.corpus.schema.document import Chunk, Document
 from citegraph.corpus.schema.field import Value
 from citegraph.evidence.next_calls import lost_searches
 from citegraph.evidence.passages import ANSWER_SHOWN, hydrate, replies_shown, search_quality
+from citegraph.evidence.shown import with_unit
 from citegraph.language.claim_cues import compares
 from citegraph.language.terms import content_words
 from citegraph.plan.follow_ups import APPLIED, left_of
@@ -304,7 +305,9 @@ def gather_evidence(
             continue
         wide = place < len(own)
         begin, stop = with_surroundings(document.text, start, end) if wide else (start, end)
-        evidence.setdefault((doc_id, begin, stop), as_evidence(document, begin, stop, values.get(doc_id, {})))
+        known = values.get(doc_id, {})
+        made = as_evidence(document, begin, stop, known, corpus.buckets.get(document.bucket))
+        evidence.setdefault((doc_id, begin, stop), made)
     return list(evidence.values()), documents
 
 
@@ -337,8 +340,10 @@ def known_values(corpus: Corpus, documents: Sequence[Document]) -> dict[str, dic
     return found
 
 
-def as_evidence(document: Document, start: int, end: int, values: Mapping[str, Value]) -> Evidence:
-    """Return a span of a document with its pages and the values known of the document."""
+def as_evidence(
+    document: Document, start: int, end: int, values: Mapping[str, Value], bucket: Bucket | None = None
+) -> Evidence:
+    """Return a span of a document with its pages and the values known of the document, bare numbers in the unit of their field."""
     pages = [page for page in document.pages if page.end > start and page.start < end]
     before = max(0, start - AFTER)
     text = without_orders(document.text[before:end])[start - before :]
@@ -346,7 +351,11 @@ def as_evidence(document: Document, start: int, end: int, values: Mapping[str, V
     # ("offer 900 EUR.pdf") is nothing that the document states.
     named = hard_facts(PurePath(document.source_file).stem)[:1]
     codes = [("file", fact.text) for fact in named if fact.kind == "identifier"]
-    facts = [*codes, *((name, show(value)) for name, value in values.items())]
+    said = {name: show(value) for name, value in values.items()}
+    facts = [
+        *codes,
+        *((name, with_unit(bucket, name, text) if bucket else text) for name, text in said.items()),
+    ]
     return Evidence(
         evidence_id=f"{document.doc_id}:{start}",
         doc_id=document.doc_id,
@@ -354,7 +363,7 @@ def as_evidence(document: Document, start: int, end: int, values: Mapping[str, V
         start=start,
         page=pages[0].number if pages else None,
         page_breaks=tuple((page.start, page.number) for page in pages[1:]),
-        facts=tuple((name, without_orders(said)) for name, said in facts),
+        facts=tuple((name, without_orders(shown)) for name, shown in facts),
         blanked="" if text == document.text[start:end] else document.text[start:end],
         called=tuple(without_orders(name) for name in called_by(document)),
         cut=(bool(document.text[:start].strip()), bool(document.text[end:].strip())),

@@ -57,7 +57,6 @@ ALLOWED = {
         "citegraph/language/claim_tokens.py: ational",
         "citegraph/language/claim_tokens.py: ss",
         "citegraph/language/terms.py: um",
-        "citegraph/language/terms.py: sch",
         "citegraph/question/clauses.py: ien",
     ),
     "names of units in pint": ("citegraph/language/units.py: celsius",),

@@ -196,16 +196,25 @@ def _reporting(language: str | None) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def says_silent(text: str) -> bool:
-    """Tell whether a sentence says that its source does not say something: "the notice period is not stated"."""
+    """Tell whether a sentence says that its source does not say something: "the notice period is not stated".
+
+    A word in a name ("Non-Disclosure Agreement") says nothing; German nouns are no names.
+    """
     negations = [cue.start for cue in cues(text) if cue.kind == "negation"]
-    found = [(match.start(), bare(match.group())) for match in WORD.finditer(text)] if negations else []
+    found = list(WORD.finditer(text)) if negations else []
+    language = language_of(text)
     for at in negations:
-        place = next((i for i, (start, _) in enumerate(found) if start >= at), len(found))
+        place = next((i for i, match in enumerate(found) if match.start() >= at), len(found))
         near = found[max(0, place - _NEAR) : place + _NEAR + 1]
+        said = [
+            match.group()
+            for match in near
+            if language == "de" or not match.start() or not match.group()[0].isupper()
+        ]
         if any(
             word.startswith(root) and len(word) <= len(root) + _ENDING
-            for _, word in near
-            for root in _reporting(language_of(text))
+            for word in map(bare, said)
+            for root in _reporting(language)
         ):
             return True
     return False

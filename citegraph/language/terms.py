@@ -147,14 +147,12 @@ def fold(text: str) -> str:
 SHORT = 3
 """Longest word of which only forms in "s" and "es" count: with a German ending "du" would be "due"."""
 
-ADJECTIVE, CASES = ("sch", "lich", "ig", "bar"), ("", "e", "er", "en", "es", "em")
-"""Endings of German adjectives, and what their cases add."""
 ENDINGS: dict[str, tuple[tuple[str, ...], ...]] = {
     "porter": (("", "s", "es"), ("y", "ies"), ("um", "a"), ("is", "es")),
     "german": (
         ("", "e", "en", "n", "s", "es"),
         ("e", "en", "n"),
-        *((end + one, end + other) for end in ADJECTIVE for one, other in combinations(CASES, 2)),
+        *(pair for family in table("endings").values() for pair in combinations(family.split(), 2)),
         ("um", "en"),
         ("a", "en"),
     ),

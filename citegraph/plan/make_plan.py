@@ -95,7 +95,8 @@ def plan_sides(
     """Return one small plan per side of a comparison: label, question and what each bucket reads in it."""
     lead = corpus.buckets[plan["buckets"][0]]
     sides: list[Side] = []
-    apart = sides_apart(corpus, lead.name, question, plan["per_bucket"][lead.name])
+    part = plan["per_bucket"][lead.name]
+    apart = sides_apart(corpus, lead.name, question, part) if names_several(part) else []
     for side in apart or split_sides(lead, corpus.linker, question, today=context.now):
         narrowed = part_plan(corpus, plan, side.question, hard, context, held=side.link)
         sides.append(
@@ -109,11 +110,18 @@ def plan_sides(
     return sides
 
 
+def names_several(part: BucketPlan) -> bool:
+    """Tell whether two conditions are on one field, as those on the names of two sides are."""
+    fields = [item["field"] for item in part["filters"] if "field" in item and inferred(item)]
+    return len(set(fields)) < len(fields)
+
+
 def with_sides(corpus: Corpus, plan: Plan, state: State, hard: dict[str, Filters], context: Context) -> Plan:
     """Return a plan with the sides of a comparison; names that no document holds together make one of a question of fact."""
     decomposition, lead = state["decomposition"], plan["buckets"][0]
-    if plan["intent"] == "qa" and not decomposition.get("by"):
-        apart = sides_apart(corpus, lead, state["question"], plan["per_bucket"][lead])
+    part = plan["per_bucket"][lead]
+    if plan["intent"] == "qa" and not decomposition.get("by") and names_several(part):
+        apart = sides_apart(corpus, lead, state["question"], part)
         plan = {**plan, "intent": "compare"} if apart else plan
     if plan["intent"] != "compare":
         return plan
@@ -290,7 +298,7 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Plan, lis
         if "reply" in clarification and not clarification.get("missed"):
             plan, lines, *_ = apply_reply(corpus, plan, clarification, context)
             problems += [note("schema_plan", "reply", line) for line in lines]
-    for fitted in (with_stated_date, with_negatives, without_denied):
+    for fitted in (with_stated_date, with_negatives, without_denied) if plan["kind"] == "documents" else ():
         plan, said = fitted(corpus, plan)
         problems += [note("schema_plan", "linked value", line) for line in said]
     if apart := parts_apart(state["decomposition"]) if plan["kind"] == "passages" else []:

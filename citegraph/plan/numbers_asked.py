@@ -11,6 +11,7 @@ from citegraph.encoder.multilingual import asked_span, intent_of
 from citegraph.language import terms
 from citegraph.language.amounts import find_amounts
 from citegraph.language.dates import Period
+from citegraph.language.numbers import find_spelled
 from citegraph.language.periods import find_periods
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.plan.stored_filters import flat
@@ -156,6 +157,31 @@ def share_asked(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumber
         "field": bucket.main_amount if money else None,
         "whole": [*whole, *before],
     }
+
+
+def spread_asked(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumber | None:
+    """Return the largest less the smallest number of a set, where the difference of both is asked, or of two documents."""
+    if pattern("change").search(question) is None:
+        return None
+    both = asks(question, "max") and asks(question, "min")
+    two = any(
+        said.value == 2
+        and any(find_phrase(question[said.end : said.end + NEAR_NOUN], noun) for noun in bucket.nouns)
+        for said in find_spelled(question)
+    )
+    declared = field_asked(bucket, "max", lead)
+    field = declared.name if declared else bucket.main_amount
+    if not (both or two) or field is None:
+        return None
+    return {
+        "function": "max",
+        "field": field,
+        "second": {"operation": "difference", "function": "min", "field": field},
+    }
+
+
+NEAR_NOUN = 40
+"""Characters behind "two" in which the word for the documents stands: "the two Tarn invoices"."""
 
 
 def places(question: str, clause: StoredClause) -> list[tuple[int, int]]:

@@ -53,6 +53,8 @@ def with_rows(corpus: Corpus, plan: Plan, question: str) -> Plan:
     bucket = corpus.buckets[name]
     if corpus.rows is None or not bucket.rows or plan["intent"] == "summarize" or plan.get("sides"):
         return plan
+    if plan["aggregate"].get("second"):
+        return plan  # of two numbers over documents
     for kind in bucket.rows:
         part, items = without_items(plan["per_bucket"][name], kind)
         seen: Plan = {**plan, "per_bucket": {**plan["per_bucket"], name: part}}

@@ -19,6 +19,7 @@ from citegraph.plan.numbers_asked import (
     measured,
     share_asked,
     sides_asked,
+    spread_asked,
     sum_asked,
     values_asked,
     values_counted,
@@ -276,6 +277,8 @@ def _number(
         return None
     if share := share_asked(bucket, question, lead):
         return share
+    if spread := spread_asked(bucket, question, lead):
+        return spread
     read = intent_of(question)
     function = read if read in FUNCTIONS else "none" if read == "list" else function_of(question)
     if rank is not None and rank.group is not None and (rank.limit > 1 or rank.field):

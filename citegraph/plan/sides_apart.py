@@ -10,7 +10,7 @@ from citegraph.language import terms
 from citegraph.plan.stored_filters import flat, inferred
 from citegraph.question.named_values import clause_of
 from citegraph.question.sides import JOIN, Side
-from citegraph.run.services import Corpus
+from citegraph.run.services import Corpus, has_metadata
 from citegraph.run.state_types import BucketPlan
 
 MOST_SIDES, MOST_DOCUMENTS = 4, 200
@@ -34,6 +34,8 @@ def sides_apart(corpus: Corpus, name: str, question: str, part: BucketPlan) -> l
     "A with B and C with D": the question of a side is the whole one without the names of the others, those that no value
     has ("the show of B") included.
     """
+    if not has_metadata(corpus):
+        return []
     groups = _groups(corpus, name, question, part)
     places = sorted((link.start, at) for at, group in enumerate(groups) for link in group.links)
     interleaved = [at for _, at in places] != sorted(at for _, at in places)

@@ -259,3 +259,11 @@ def test_what_a_writer_is_told_says_where_it_was_cut() -> None:
     assert correction(
         Report(claims=(claim("unsupported", quote="so\nit is", doc_id="d"),), precision=0, recall=0)
     ).endswith("“so it is”")
+
+
+def test_a_bare_number_of_a_field_is_held_in_the_unit_of_its_field(corpus: Corpus) -> None:
+    document = Document("lac", "datasheets", "Handle with care.", "lac.txt", "", title="Lacquer")
+    evidence = as_evidence(document, 0, 17, {"flash_point": 25}, corpus.buckets["datasheets"])
+    assert dict(evidence.facts)["flash_point"] == "25 degC"
+    (claim,) = verify("The flash point is 25 °C [lac].", [evidence]).claims
+    assert claim.verdict == "supported", claim.reason

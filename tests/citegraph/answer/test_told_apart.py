@@ -2,6 +2,10 @@
 
 from typing import Any
 
+import pytest
+
+from citegraph.answer import told_apart
+from citegraph.answer.one_document import Reading
 from citegraph.answer.told_apart import documents_that_say
 from citegraph.run.services import Corpus
 from citegraph.run.state_types import AskedBack
@@ -44,3 +48,35 @@ async def test_where_none_answers_all_documents_of_one_thing_are_read(corpus: Co
     sheets = ["fl-200-datasheet-rev-b", "fl-200-datasheet-rev-c"]
     assert sorted(await told(corpus, solder, "datasheets", *sheets)) == sheets
     assert await told(corpus, solder, "datasheets", sheets[0]) == []
+
+
+MEMO, BILL = "kestrelwick-cn-240031", "kestrelwick-kw-240117"
+
+
+@pytest.mark.parametrize(
+    ("memo", "bill", "found"),
+    [
+        ({"silent": True}, {"stated": {"due_date": "2024-02-16"}}, BILL),
+        (
+            {"silent": False, "stated": {"due_date": "2024-03-30"}},
+            {"stated": {"due_date": "2024-02-16"}},
+            None,
+        ),
+        ({"silent": True}, {"silent": True}, None),
+    ],
+)
+async def test_the_invoice_that_a_credit_note_names_is_taken_where_it_alone_states_it(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch, memo: Any, bill: Any, found: str | None
+) -> None:
+    told = {MEMO: memo, BILL: bill}
+
+    async def reading(corpus: Corpus, _plan: Any, doc_id: str, _question: str) -> Reading | None:
+        document = corpus.documents.get(doc_id)
+        said = {"stated": {}, "silent": False} | told.get(doc_id, {"silent": True})
+        return None if document is None else Reading(document, doc_id, places={}, passages=(), **said)
+
+    monkeypatch.setattr(told_apart, "reading_of", reading)
+    assert (
+        await told_apart.led_to(corpus, {"intent": "qa"}, MEMO, "When is the invoice due that it is about?")
+        == found
+    )

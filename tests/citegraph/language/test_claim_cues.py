@@ -27,6 +27,7 @@ def test_silence(text: str) -> None:
         "The list is closed.",
         "Das Gerät darf nicht ins Wasser.",
         "It was never paid.",
+        "The Promise Not to Hire and Non-Disclosure Deed of Tarn Ltd. is effective as of 3 May 2031.",
     ],
 )
 def test_a_denial_is_no_silence(text: str) -> None:

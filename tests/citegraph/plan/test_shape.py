@@ -660,3 +660,19 @@ def without_tagger(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave a question to its words."""
     for module in ("citegraph.plan.shape", "citegraph.plan.numbers_asked", "nodes.decompose"):
         monkeypatch.setattr(f"{module}.intent_of", lambda question: None)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the difference between the totals of the two Brisemarne invoices?",
+        "Was ist der Unterschied zwischen der größten und der kleinsten Rechnung von Halbrecht?",
+        "¿Cuál es la diferencia entre la factura más cara y la más barata de Halbrecht?",
+    ],
+)
+def test_the_difference_of_two_documents_is_the_largest_less_the_smallest(
+    corpus: Corpus, question: str
+) -> None:
+    made = planned(corpus, "invoices", question)["aggregate"]
+    assert (made["function"], made["field"]) == ("max", "total_amount")
+    assert made["second"] == {"operation": "difference", "function": "min", "field": "total_amount"}
