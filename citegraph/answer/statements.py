@@ -13,7 +13,7 @@ from citegraph.answer.found_spans import ABSENT, STATED
 from citegraph.answer.one_document import Reading, reading_of, written
 from citegraph.citations.facts import Fact, hard_facts
 from citegraph.citations.report_types import Derivation
-from citegraph.encoder.multilingual import asked_runs, intent_of
+from citegraph.encoder.multilingual import asked_runs
 from citegraph.language.amounts import Money, number_text
 from citegraph.language.claim_tokens import content_stems
 from citegraph.language.terms import content_words
@@ -257,8 +257,6 @@ async def compose_passages(corpus: Corpus, state: State, context: Context) -> Dr
     plan = plan | {"silent": decision.get("silent", False)}
     told = [await reading_of(corpus, plan, doc_id, state["question"]) for doc_id in targets[:several]]
     parts = [written(one) for one in told if one]
-    if len(told) == 2 and told[0] and told[1] and intent_of(state["question"]) in {"compare", "change"}:
-        parts += [difference] if (difference := of_fields(told[0], told[1])) else []
     if decision.get("weak"):  # few words in common: only what surely answers is said
         parts = [part for part in parts if not (part.get("partial") or part.get("unanswerable"))]
     return joined(parts) if parts else nothing_text(plan, state.get("clarifications") or [])

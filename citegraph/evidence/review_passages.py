@@ -14,9 +14,9 @@ from citegraph.evidence.next_calls import allowed_buckets, elsewhere, enough, wi
 from citegraph.evidence.passages import hydrate, signature
 from citegraph.evidence.questions_back import ambiguous_question, may_ask
 from citegraph.language import terms
-from citegraph.language.numbers import find_spelled
 from citegraph.language.terms import bare, content_words, stem, stems
 from citegraph.language.word_tables import alternation, pattern
+from citegraph.plan.numbers_asked import documents_meant
 from citegraph.plan.shape import asks_for_kind, names_one
 from citegraph.plan.stored_filters import flat
 from citegraph.plan.unbound import said_by_grammar
@@ -200,7 +200,8 @@ async def review_passages(corpus: Corpus, state: State, context: Context, *, rea
         if len(kept) == 1:
             line = note("review", "version", said)
             return enough("one version is in force", targets=[kept[0].doc_id], notes=[line], open=True)
-    if len(tied) > 1 and (named_apart(plan, tied) or counted_out(state["question"], tied)):
+    meant = documents_meant(corpus.buckets[tied[0].bucket], state["question"]) if tied else None
+    if len(tied) > 1 and (named_apart(plan, tied) or meant == len(tied)):
         targets = [item.doc_id for item in tied]
         return enough("each of them is named", targets=targets, several=len(tied), open=read)
     if len(tied) > 1 and read:
@@ -402,11 +403,6 @@ def named_apart(plan: Plan, tied: Sequence[Candidate]) -> bool:
         if clause["operator"] == "in" and len(values) == len(tied) <= len(said):
             return True
     return False
-
-
-def counted_out(question: str, tied: Sequence[Candidate]) -> bool:
-    """Tell whether a question says how many documents it means, and as many fit ("the two bills of A")."""
-    return any(said.value == len(tied) for said in find_spelled(question))
 
 
 def every_one_of(tied: Sequence[str]) -> Decision:

@@ -19,6 +19,7 @@ from citegraph.evidence.review_passages import identifies
 from citegraph.language import terms
 from citegraph.language.terms import bare, words
 from citegraph.language.word_tables import alternation
+from citegraph.plan.numbers_asked import documents_meant
 from citegraph.plan.stored_filters import bucket_filters, fields_of, flat, inferred, stored
 from citegraph.plan.unbound import counts_or_lists, said_by_grammar, unbound_words
 from citegraph.question import cues
@@ -285,12 +286,15 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
             targets=found,
             matched={plan["buckets"][0]: len(found)},
         )
+    by_model = bool(state["decomposition"].get("by"))
+    if not (matched or by_model) and (
+        read := await mentioned(corpus, plan, state["question"])
+        or await asyncio.to_thread(not_said_to_be, corpus, plan)
+    ):
+        return read
     if not matched:
-        return (
-            await mentioned(corpus, plan, state["question"])
-            or await asyncio.to_thread(not_said_to_be, corpus, plan)
-            or await moved(corpus, state, context, unknown)
-            or await nothing_found(corpus, state, context, unknown)
+        return await moved(corpus, state, context, unknown) or await nothing_found(
+            corpus, state, context, unknown
         )
     # Of a set that a found name led to, a reader of the question has put all of its words into filters.
     by_field = plan.get("resolved") or plan.get("export") or bool(state.get("clarifications"))
@@ -303,7 +307,6 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
         held = await listed_by_evidence(corpus, plan, open_condition, matched) if open_condition else None
         if held:
             return held
-    by_model = bool(state["decomposition"].get("by"))
     if not (by_field or by_model) and matched > 1 and counts_or_lists(plan):
         for told in dict.fromkeys(conditions_left(corpus, state, least) for least in (SAID, SURELY)):
             held = await listed_by_evidence(corpus, plan, told, matched) if told else None
@@ -316,7 +319,11 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
             question = await asyncio.to_thread(facets_question, corpus, plan, matched)
             return {"status": "clarify", "reason": f"{matched} documents match", "clarification": question}
         return enough(f"{matched} documents match; the first are listed", partial="too many to list")
-    return enough(f"{matched} documents match")
+    said = plan["aggregate"].get("second") and documents_meant(
+        corpus.buckets[plan["buckets"][0]], state["question"]
+    )
+    other = f"the question means {said} documents, and {matched} match" if said and said != matched else ""
+    return enough(f"{matched} documents match", partial=other)
 
 
 async def mentioned(corpus: Corpus, plan: Plan, question: str) -> Decision | None:

@@ -41,6 +41,7 @@ from citegraph.question.functions import asks
 from citegraph.question.named_values import clause_of
 from citegraph.question.ordering import RANKS
 from citegraph.question.reading import Reading
+from citegraph.question.sides import Side as ToldSide
 from citegraph.question.sides import beside, split_sides
 from citegraph.question.spoken_of import understood
 from citegraph.run.budgets import tool_calls_left
@@ -90,14 +91,21 @@ def bucket_plan(bucket: Bucket, reading: Reading, hard: Filters, context: Contex
 
 
 def plan_sides(
-    corpus: Corpus, plan: Plan, question: str, hard: dict[str, Filters], context: Context
+    corpus: Corpus,
+    plan: Plan,
+    question: str,
+    hard: dict[str, Filters],
+    context: Context,
+    told: Sequence[ToldSide],
 ) -> list[Side]:
-    """Return one small plan per side of a comparison: label, question and what each bucket reads in it."""
+    """Return one small plan per side of a comparison: label, question and what each bucket reads in it.
+
+    Args:
+        told: the sides as the documents tell them; where they tell none, the question's words do.
+    """
     lead = corpus.buckets[plan["buckets"][0]]
     sides: list[Side] = []
-    part = plan["per_bucket"][lead.name]
-    apart = sides_apart(corpus, lead.name, question, part) if names_several(part) else []
-    for side in apart or split_sides(lead, corpus.linker, question, today=context.now):
+    for side in told or split_sides(lead, corpus.linker, question, today=context.now):
         narrowed = part_plan(corpus, plan, side.question, hard, context, held=side.link)
         sides.append(
             {
@@ -119,17 +127,18 @@ def names_several(part: BucketPlan) -> bool:
 def with_sides(corpus: Corpus, plan: Plan, state: State, hard: dict[str, Filters], context: Context) -> Plan:
     """Return a plan with the sides of a comparison; names that no document holds together make one of a question of fact."""
     decomposition, lead = state["decomposition"], plan["buckets"][0]
-    part = plan["per_bucket"][lead]
-    if plan["intent"] == "qa" and not decomposition.get("by") and names_several(part):
+    part, apart = plan["per_bucket"][lead], list[ToldSide]()
+    compares = plan["intent"] == "compare"
+    if (compares or (plan["intent"] == "qa" and not decomposition.get("by"))) and names_several(part):
         apart = sides_apart(corpus, lead, state["question"], part)
-        plan = {**plan, "intent": "compare"} if apart else plan
-    if plan["intent"] != "compare":
+    if not (compares or apart):
         return plan
     queries = [
         item["query"] for item in decomposition.get("subqueries", []) if item["purpose"] == "compare_side"
     ]
     sides = sides_read(corpus, plan, queries, hard, context) if len(queries) > 1 else []
-    return {**plan, "sides": sides or plan_sides(corpus, plan, state["question"], hard, context)}
+    sides = sides or plan_sides(corpus, plan, state["question"], hard, context, apart)
+    return {**plan, "intent": "compare", "sides": sides}
 
 
 def sides_read(

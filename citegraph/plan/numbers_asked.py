@@ -164,11 +164,7 @@ def spread_asked(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumbe
     if pattern("change").search(question) is None:
         return None
     both = asks(question, "max") and asks(question, "min")
-    two = any(
-        said.value == 2
-        and any(find_phrase(question[said.end : said.end + NEAR_NOUN], noun) for noun in bucket.nouns)
-        for said in find_spelled(question)
-    )
+    two = documents_meant(bucket, question) == 2
     declared = field_asked(bucket, "max", lead)
     field = declared.name if declared else bucket.main_amount
     if not (both or two) or field is None:
@@ -180,8 +176,17 @@ def spread_asked(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumbe
     }
 
 
+def documents_meant(bucket: Bucket, question: str) -> int | None:
+    """Return how many documents a question says that it means ("the two Tarn invoices"), None where it does not say it."""
+    for said in find_spelled(question):
+        behind = question[said.end : said.end + NEAR_NOUN]
+        if any(find_phrase(behind, noun) for noun in document_words(bucket)):
+            return said.value
+    return None
+
+
 NEAR_NOUN = 40
-"""Characters behind "two" in which the word for the documents stands: "the two Tarn invoices"."""
+"""Characters behind a number in which the word for the documents stands."""
 
 
 def places(question: str, clause: StoredClause) -> list[tuple[int, int]]:
@@ -249,7 +254,10 @@ def _verbs(question: str, start: int, taken: Sequence[tuple[int, int]]) -> list[
 def sides_asked(
     bucket: Bucket, question: str, lead: BucketPlan, function: str, today: date
 ) -> list[list[StoredClause]]:
-    """Return the conditions of the two sides of a difference or change: two periods, or two names; [] for none."""
+    """Return the conditions of the two sides of a difference or change: two periods, or two names; [] for none.
+
+    Two spellings of what the question names once are no sides.
+    """
     if function not in {"sum", "count", "average", "median", "distinct"}:
         return []
     said = plain(question)
@@ -262,7 +270,8 @@ def sides_asked(
         if len(inner) == 2 and clause.get("mode") == "any" and len({one.get("field") for one in inner}) == 1:
             return [[*rest, one] for one in inner]
         values = clause.get("value")
-        if clause.get("operator") == "in" and isinstance(values, list) and len(values) == 2:
+        spelled = any(clause.get("value") == mention["values"] for mention in lead.get("mentions", []))
+        if clause.get("operator") == "in" and isinstance(values, list) and len(values) == 2 and not spelled:
             return [[*rest, {**clause, "operator": "=", "value": value}] for value in values]
         ends = _ends_of(bucket, clause, today) if changes else []
         if ends:

@@ -115,3 +115,23 @@ async def test_a_question_that_stands_alone_starts_anew(
     session: Session, before: str, asked: str, documents: set[str]
 ) -> None:
     assert set((await talk(session, before, asked))[-1].documents) == documents
+
+
+@pytest.mark.parametrize(
+    ("question", "status", "said"),
+    [
+        ("What is the difference between the totals of the two Oudenveld invoices?", "answered", "Difference: 169.40 EUR"),
+        ("What is the difference between the totals of the two Kestrelwick invoices?", "partial", "4 of 4"),
+    ],
+)  # fmt: skip
+async def test_the_difference_of_two_documents_is_partial_where_more_match(
+    session: Session, question: str, status: str, said: str
+) -> None:
+    (answer,) = await talk(session, question)
+    assert (answer.status, said in answer.text) == (status, True), answer.text
+
+
+async def test_as_many_documents_as_a_question_means_are_all_answered_from(session: Session) -> None:
+    (answer,) = await talk(session, "When were the two Oudenveld invoices due?")
+    assert answer.clarification is None
+    assert {citation.doc_id for citation in answer.citations} == {"oudenveld-of-24-01", "oudenveld-of-24-02"}

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.index.searcher import TermWeights
 from citegraph.evidence.candidates import Candidate, find_candidates, missing_names
 from citegraph.evidence.next_calls import widen
@@ -19,7 +20,7 @@ from citegraph.evidence.questions_back import (
 from citegraph.evidence.review_by_model import may_go_on
 from citegraph.evidence.review_passages import chosen_by_kind, identifies, named_apart, telling_words
 from citegraph.llm.model_call import ModelCall
-from citegraph.plan.stored_filters import printed
+from citegraph.plan.stored_filters import printed, stored
 from citegraph.run.context import Context
 from citegraph.run.model_calls import Stopwatch, budget_of, note, spent_on, wants_model
 from citegraph.run.services import Corpus, Services
@@ -101,6 +102,22 @@ async def test_who_sent_documents_names_none_of_them(corpus: Corpus, services: S
         state = await searched(services, question, "invoices")
         found = await find_candidates(corpus, state["plan"], state["evidence"], question)
         assert chosen_by_kind(corpus, state["plan"], found) is expected, question
+
+
+@pytest.mark.parametrize(("by", "status"), [("", "enough"), ("model", "clarify")])
+async def test_only_rules_keep_documents_that_do_not_say_what_is_left_out(
+    services: Services, by: str, status: str
+) -> None:
+    state = await searched(services, "List the invoices from Oudenveld", "invoices")
+    part = state["plan"]["per_bucket"]["invoices"]
+    part["filters"].append(stored(Clause(field="referenced_invoice", operator="!=", value="KW-240117")))
+    state |= {"decision": {"matched": {"invoices": 0}}}
+    state["decomposition"] |= {"by": by}
+    decision = (await decided(services, state))["decision"]
+    assert decision["status"] == status
+    if not by:
+        assert decision["matched"] == {"invoices": 2}
+        assert "referenced invoice" in decision["partial"]
 
 
 async def test_an_empty_set_asks_with_counts_and_says_so_at_the_cap(services: Services) -> None:

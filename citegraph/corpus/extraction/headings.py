@@ -23,7 +23,7 @@ _PART = re.compile(
     r"|(?:[A-Z]{2,4}[a-z]{1,6}[A-Z]?\d\d|[a-z]{1,2}[A-Z]{1,4}\d{3}|[a-z]{2}\d{4})[A-Z0-9]*(?:/[A-Za-z]*\d[A-Za-z0-9]*)*)(?!\w)"
 )
 _VARIANTS = re.compile(r"(?:/(?:\d+|[A-Z]{1,2}))+$")
-"""Variants of a part behind its name: "AT24C128/256", "BD677/A/679"."""
+"""Variants of a part behind its name: "QX128/256", "TN670/A/672"."""
 _NO_PART = re.compile(
     r"(?:ISO|IEC|EN|IEEE|DIN|ANSI|JEDEC|JESD|MIL|UL|AEC|RFC|USB|RS|IPC|ROHS|REACH|EIA|CISPR|UN)[-/]?\d[\dA-Z.-]*"
     r"|R\d{2}[A-Z]{2}\d{4}[A-Z]{2}\d{4}|(?:H|P|EUH)\d{3}[A-Z]{0,2}|[RS]\d{1,2}(?:[-/]\d{1,2})*"

@@ -1,5 +1,7 @@
 """Whether a passage answers: by the finder, the words it holds, its form and its rank."""
 
+from collections.abc import Sequence
+
 from citegraph.answer.extracts import Passage
 from citegraph.answer.found_spans import (
     ABSENT,
@@ -14,7 +16,8 @@ from citegraph.answer.found_spans import (
     telling,
     words_held,
 )
-from citegraph.encoder.finder import Finder
+from citegraph.corpus.records.database import keeping
+from citegraph.encoder.finder import Finder, Span
 
 LEASE = "1. Rent\nThe tenant pays 2,350.00 pounds a month.\n\n2. Keys\nThe landlord hands over three keys on the first day.\n"
 
@@ -102,3 +105,19 @@ def test_the_line_of_an_answer_beside_the_passage_is_shown() -> None:
     [(found, _)] = read(Finder(), "Who bought the gatehouse?", text, [seed], language="en")
     assert "Tamsin Orrell" in found.text
     assert around(text, text.index("Tamsin"), text.index("Orrell"), None)[0] <= text.index("Buyer")
+
+
+def test_a_window_is_read_once_in_a_run() -> None:
+    asked: list[str] = []
+
+    class Counting(Finder):
+        def find(self, question: str, passages: Sequence[str]) -> list[Span]:
+            asked.extend(passages)
+            return [Span(0, len(passage), 1.0, 0.0) for passage in passages]
+
+    with keeping({}):
+        twice = [read_whole(Counting(), "What is the rent?", LEASE, language="en") for _ in range(2)]
+    assert twice[0] == twice[1] != []
+    assert len(asked) == len(set(asked)) > 0
+    read_whole(Counting(), "What is the rent?", LEASE, language="en")
+    assert len(asked) > len(set(asked)), "another run reads it anew"

@@ -54,7 +54,7 @@ def test_a_name_that_no_value_has_stays_with_the_side_before_it(corpus: Corpus) 
     assert labels == ["Norrvolt bind Tessa Wray", "Cobaltine Ruud Kemna"]
 
 
-@pytest.mark.parametrize("joined", ["of", "y", "e", "and"])
+@pytest.mark.parametrize("joined", ["y", "e", "and"])
 def test_sides_are_joined_in_several_languages(corpus: Corpus, joined: str) -> None:
     labels = [label for label, _ in told(corpus, f"Norrvolt {joined} Cobaltine: quale termina prima?")]
     assert labels == ["Norrvolt", "Cobaltine"]
