@@ -293,9 +293,9 @@ def is_no_condition(question: str, start: int, end: int, *, below: float = NO_CO
     return tagged.slot(start, end, "included") + tagged.slot(start, end, "excluded") < below
 
 
-def is_idle(question: str, start: int, end: int) -> bool:
+def is_idle(question: str, start: int, end: int, *, above: float = 1 - NO_CONDITION) -> bool:
     """Tell whether some characters surely have no part in what a question asks: no condition, and not wanted either."""
-    return tag_question(question).slot(start, end, "none") > 1 - NO_CONDITION
+    return tag_question(question).slot(start, end, "none") > above
 
 
 def asked_runs(question: str) -> list[tuple[int, int]]:

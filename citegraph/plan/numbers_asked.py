@@ -19,6 +19,7 @@ from citegraph.plan.unbound import fields_bound, said_by_grammar
 from citegraph.question import cues
 from citegraph.question.functions import asks, counted_at, counting, spans
 from citegraph.question.groups import BETWEEN, group_at
+from citegraph.question.intent import is_led
 from citegraph.question.measures import compared, counts, durations, plain
 from citegraph.question.ordering import field_at_start, in_digits
 from citegraph.question.phrases import document_words, find_phrase
@@ -111,7 +112,12 @@ def values_counted(bucket: Bucket, question: str) -> str | None:
         if (
             declared.type == "keyword"
             and declared.kind != "identifier"
-            and any(start == 0 for word in words if len(word) > 3 for start, _ in find_phrase(rest, word)[:1])
+            and any(
+                is_led(rest[:start])
+                for word in words
+                if len(word) > 3
+                for start, _ in find_phrase(rest, word)[:1]
+            )
         ):
             return declared.name
     return None

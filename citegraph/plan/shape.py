@@ -5,7 +5,7 @@ from datetime import date
 
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
-from citegraph.encoder.multilingual import NUMBERS, Intent, asked_span, intent_of
+from citegraph.encoder.multilingual import NUMBERS, Intent, asked_span, intent_of, tag_question
 from citegraph.language import terms
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.plan.numbers_asked import (
@@ -28,7 +28,7 @@ from citegraph.plan.stored_filters import flat
 from citegraph.plan.unbound import unmentioned
 from citegraph.question import cues
 from citegraph.question.functions import FUNCTIONS, asks, function_of
-from citegraph.question.groups import MONEY, read_groups, top_group
+from citegraph.question.groups import MONEY, limit_before, read_groups, top_group
 from citegraph.question.intent import compared_names, counts_documents, settle_intent
 from citegraph.question.missing import lacks
 from citegraph.question.ordering import Rank, read_rank
@@ -84,6 +84,8 @@ def shape_of(
         wanted = aggregate if aggregate["function"] != "none" else _usual(bucket)
         intent, aggregate = ("compute", wanted | {"group_by": groups}) if asked else (intent, aggregate)
     top = None if intent == "compare" or made else top_group(bucket, question)
+    if top is None and not (made or order or groups) and intent != "compare":
+        top = _most_frequent(bucket, question, lead)
     intent, aggregate, order = ("compute", top, None) if top else (intent, aggregate, order)
     read = intent_of(question)
     changes = read == "change" or (read is None and pattern("change").search(question) is not None)
@@ -137,7 +139,8 @@ def _as_tagged(bucket: Bucket, question: str, lead: BucketPlan, made: Shape, rea
     # "Wie viel ist bei SN-5 offen?" counts nothing; "how many did Acme send?" does.
     if names_one(bucket, lead) and not (read == "count" and counts_documents(bucket, question)):
         return made
-    if read == "list" and lead["asked"] and lead["noun"] != "plural":
+    bound = {clause["field"] for clause in flat(lead["filters"])}
+    if read == "list" and not bound.issuperset(lead["asked"]) and lead["noun"] != "plural":
         return made
     if read == "list":
         return made if made.intent == "list" else Shape("list", nothing(), made.order)
@@ -157,6 +160,31 @@ def _as_tagged(bucket: Bucket, question: str, lead: BucketPlan, made: Shape, rea
         return Shape("compute", {**_usual(bucket), "group_by": [each.name]}) if each else made
     field = measured(bucket, question, read, lead) if read in {"sum", "average", "median"} else None
     return Shape("compute", {"function": read, "field": field.name}) if field else made
+
+
+def _most_frequent(bucket: Bucket, question: str, lead: BucketPlan) -> WantedNumber | None:
+    """Return the count by the field of words that is asked for in a superlative: "die drei häufigsten Länder".
+
+    Names have no greatest value, so the tagger's extreme of a field of words is the value that most documents have.
+    """
+    tagged, span = tag_question(question).intent, asked_span(question)
+    if span is None or lead["noun"] != "plural" or tagged not in {"max", "min", "group"}:
+        return None
+    field = values_asked(bucket, question[slice(*span)])
+    measure = field_asked(bucket, "max", lead)
+    bound = {clause["field"] for clause in flat(lead["filters"])}
+    if field is None or field.name in bucket.naming_fields or (measure and measure.name not in bound):
+        return None
+    limit = limit_before(bucket, question[max(0, span[0] - NEAR) : span[1]])
+    made: WantedNumber = {"function": "count", "field": None, "group_by": [field.name]}
+    if tagged == "group":
+        return made
+    made["top"] = "most" if tagged == "max" else "least"
+    return {**made, "limit": limit} if limit > 1 else made
+
+
+NEAR = 24
+"""Characters before what is asked for in which its number stands: "the three most common"."""
 
 
 def wants_documents(bucket: Bucket, question: str, lead: BucketPlan) -> bool:

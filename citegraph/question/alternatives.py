@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from citegraph.corpus.filters.clause import Clause, Group, Operator
 from citegraph.corpus.schema.field import Field
+from citegraph.language import terms
 from citegraph.language.word_tables import pattern
 from citegraph.question.negation import (
     BARRIER,
@@ -160,9 +161,11 @@ def _join(reader: Reader, left: Cell, right: Cell) -> str:
     gap = gap_between(reader, left.atoms[-1], right.atoms[0])
     if BARRIER.search(gap):
         return ""
-    if not odd_words(reader, gap):
-        return joined_by(gap)
     joined = list(pattern("or").finditer(reader.question, left.end, right.start))[-1:]
+    if not odd_words(reader, gap):
+        # "go down or up from 2014 to 2015": two other words are joined
+        apart = joined and len(terms.words(reader.question[left.end : joined[0].start()])) > BESIDE
+        return "" if apart else joined_by(gap)
     if not joined:
         return ""
     outside = reader.question[left.end : joined[0].start()], reader.question[joined[0].end() : right.start]
@@ -176,6 +179,10 @@ def _join(reader: Reader, left: Cell, right: Cell) -> str:
                 outside[1].replace(reader.question[run.start : min(run.end, right.start)], " "),
             )
     return "" if any(odd_words(reader, text) for text in outside) else "or"
+
+
+BESIDE = 1
+"""Small words between a condition and the "or" that joins it to one on another field."""
 
 
 def _all_of(reader: Reader, cells: Sequence[Cell]) -> Filter:

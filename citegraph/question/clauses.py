@@ -10,6 +10,7 @@ from citegraph.corpus.linking.linker import ValueLinker
 from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.field import Field
+from citegraph.encoder.multilingual import is_idle
 from citegraph.language import terms
 from citegraph.language.dates import Period
 from citegraph.language.periods import find_periods
@@ -30,7 +31,7 @@ from citegraph.question.measures import (
     read_spoken_numbers,
 )
 from citegraph.question.missing import read_flags, read_presence
-from citegraph.question.named_values import read_beginnings, read_mentions, read_spoken_values
+from citegraph.question.named_values import amount_meant, read_beginnings, read_mentions, read_spoken_values
 from citegraph.question.negation import Denials
 from citegraph.question.ordering import ranked_number
 from citegraph.question.phrases import conditions_among, document_words, find_phrase
@@ -57,7 +58,9 @@ def read_periods(reader: Reader, *, whole_dates: bool, names: Sequence[Link] = (
         declared = date_field(reader, period)
         if declared is None or not reader.free(start, end) or within_code(reader, start, end):
             continue
-        if any(within_name(link, start, end) for link in names):
+        if any(within_name(link, start, end) for link in names) or is_idle(
+            reader.question, start, end, above=ASIDE
+        ):
             continue
         bound.append(period)
         operator, value = period_clause(period)
@@ -65,6 +68,10 @@ def read_periods(reader: Reader, *, whole_dates: bool, names: Sequence[Link] = (
         if period.note:
             reader.notes.append(period.note)
     return bound
+
+
+ASIDE = 0.98
+"""Share of a period from which it has no part in the question: "I am away next week. Which bills are open?"."""
 
 
 def within_name(link: Link, start: int, end: int) -> bool:
@@ -354,8 +361,8 @@ def read_asked(reader: Reader) -> list[str]:
                 if reader.free(start, end) and (best is None or end - start > best[1] - best[0]):
                     best = (start, end)
         if best and best[1] - best[0] >= 3:
-            found.append((best[0] - best[1], best[0], declared.name))
-    return [name for _, _, name in sorted(found)]
+            found.append((best[0] - best[1], best[0], amount_meant(reader, declared, *best)))
+    return list(dict.fromkeys(name for _, _, name in sorted(found)))
 
 
 def beside_the_form(question: str, left: Sequence[str]) -> list[str]:

@@ -201,8 +201,8 @@ def _ranked_group(bucket: Bucket, question: str, most: re.Match[str]) -> tuple[s
     for match in (cues.WHICH.search(question), COMMON.search(question)):
         limit, rest = _number_before(question[match.end() :]) if match else (1, "")
         found = group_at(bucket, rest) if rest else None
-        if found:
-            return found[0], limit
+        if match and found:
+            return found[0], limit if limit > 1 else _number_ending(question[: match.start()])
     before = question[: most.start()]
     for start in (match.start() for match in re.finditer(r"[^\W_]+", before)):
         limit, rest = _number_before(before[start:])
@@ -215,8 +215,21 @@ def _ranked_group(bucket: Bucket, question: str, most: re.Match[str]) -> tuple[s
     return (first.name, 1) if first is not None and sender else None
 
 
+def limit_before(bucket: Bucket, text: str) -> int:
+    """Return the number that stands before the word of a group somewhere in a text, 1 without any."""
+    read = (_number_before(text[match.start() :]) for match in re.finditer(r"[^\W_]+", text))
+    return next((limit for limit, rest in read if limit > 1 and group_at(bucket, rest)), 1)
+
+
 VERB = 1
 """Words between a group's word and "the most": "organisations holding the most"."""
+
+
+def _number_ending(text: str) -> int:
+    """Return the number with which a text ends, 1 without any: "the three" of "the three most common laws"."""
+    words = re.findall(r"\S+", text)[-1:]
+    limit, rest = _number_before(f"{words[0]} " if words else "")
+    return 1 if rest.strip() else limit
 
 
 def _number_before(text: str) -> tuple[int, str]:

@@ -158,7 +158,7 @@ def names_many(bucket: Bucket, question: str) -> bool:
     match = cues.WHICH.search(question)
     rest = question[match.end() :].lstrip() if match else ""
     return any(
-        re.fullmatch(NAMES, rest[:start])
+        is_led(rest[:start])
         and rest[start:end].lower() != word.lower()
         and re.search(r"(?:s|en|er|e|n)$", rest[start:end].lower())
         for name in bucket.entity_fields
@@ -168,8 +168,16 @@ def names_many(bucket: Bucket, question: str) -> bool:
     )
 
 
-NAMES = r"(?:[A-ZÀ-Þ0-9][\w&.-]*\s+){0,3}"
-"""What may stand before the noun that is asked for: "which ARNWICK products"."""
+_NAMES = re.compile(r"(?:(?-i:[A-ZÀ-Þ0-9])[\w&.]*(?:-[\w&.]+)*[\s-]+){0,3}")
+
+
+def is_led(words: str) -> bool:
+    """Tell whether nothing but names and small words stand before a noun: "which ARNWICK products", "welche dieser Produkte"."""
+    if _NAMES.fullmatch(words):
+        return True
+    return all(word in terms.stop_words("grammar") for word in terms.words(words))
+
+
 ATTRIBUTE = re.compile(rf"^\s*(?:{alternation('asking', 'attribute')})\b", re.IGNORECASE)
 
 

@@ -1,7 +1,7 @@
 """Read the names in a question that exist as values: one condition each."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -18,6 +18,7 @@ from citegraph.language.names import LEGAL_FORMS, tokens
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.question.answer_form import is_polar
 from citegraph.question.negation import joined_by
+from citegraph.question.functions import counting
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Mentioned, Reader
 from citegraph.question.spoken_of import runs
@@ -56,7 +57,7 @@ def read_mentions(reader: Reader, links: Sequence[Link]) -> None:
             continue
         if not link.cued and link.field in begun and declared.type != "keywords":
             continue  # "the AN10xxx series"
-        if is_additive(reader, declared, link) or is_common_word(reader, declared, link) or is_anothers(link):
+        if is_additive(reader, declared, link, links) or is_common_word(reader, declared, link) or is_anothers(link):
             continue
         add_mention(reader, declared, link)
     narrow_names(reader)
@@ -154,11 +155,54 @@ NETTED_AFTER = re.compile(alternation("asking", "netted_after"), re.IGNORECASE)
 ADDED_AFTER = re.compile(rf"^\s*(?:{alternation('asking', 'added_after')})\b", re.IGNORECASE)
 
 
-def is_additive(reader: Reader, declared: Field, link: Link) -> bool:
+_WITH = re.compile(rf"\b(?:{alternation('asking', 'with')}) $", re.IGNORECASE)
+
+
+def amount_meant(reader: Reader, declared: Field, start: int, end: int) -> str:
+    """Return the amount that a field's word at `start:end` asks for: of a part that is said to be in it, or not, the whole or the rest.
+
+    By the sums that the bucket declares: "IVA compresa", "incl. GST" ask for the total, "ohne MwSt" for the net
+    amount, and "how much tax is included" for the tax.
+    """
+    rule = next((rule for rule in reader.bucket.sums if declared.name in rule.of), None)
+    before, after = reader.question[:start], reader.question[end:]
+    if rule is None or any(start - 5 <= place <= start for _, place in counting(reader.question)):
+        return declared.name
+    if inside := ADDED.search(before) or _WITH.search(before):
+        reader.use(inside.start(), end)
+        return rule.total
+    if inside := ADDED_AFTER.search(after):
+        reader.use(start, end + inside.end())
+        return rule.total
+    rest = [name for name in rule.of if name != declared.name]
+    if len(rest) == 1 and (gone := pattern("lacks", "except", after=r"\s+(?:\w{2,3}\s+)?$").search(before)):
+        reader.use(gone.start(), end)
+        return rest[0]
+    return declared.name
+
+
+def _bare_nouns(reader: Reader, declared: Field, links: Sequence[Link]) -> Iterator[tuple[int, int]]:
+    """Yield where a word for the bucket's documents stands that belongs to no kind: not the "agreements" of a licence."""
+    kinds = [(link.start, link.end) for link in links if link.field == declared.name]
+    for noun in reader.bucket.nouns:
+        for start, end in find_phrase(reader.question, noun):
+            if all(end <= first or reader.question[last:start].strip() for first, last in kinds):
+                yield start, end
+
+
+def _is_joined(question: str, link: Link, span: tuple[int, int]) -> bool:
+    """Tell whether nothing but "and" or "or" stands between a name and some characters."""
+    gap = question[span[1] : link.start] if span[1] <= link.start else question[link.end : span[0]]
+    return pattern("and", "or").fullmatch(gap.strip()) is not None
+
+
+def is_additive(reader: Reader, declared: Field, link: Link, links: Sequence[Link]) -> bool:
     """Tell whether a kind of document is named in addition to all of them ("contracts, NDAs included")."""
     if not declared.canonical:
         return False
     before, after = reader.question[: link.start], reader.question[link.end :]
+    if any(_is_joined(reader.question, link, span) for span in _bare_nouns(reader, declared, links)):
+        return True  # "invoices and credit notes", "receipts or invoices": of all kinds
     netted = NETTED.search(before) or NETTED_AFTER.search(after)
     return bool(netted or ADDED.search(before) or ADDED_AFTER.search(after))
 

@@ -115,7 +115,7 @@ def _as_tagged(reader: Reader, atoms: Sequence[Atom], found: Denials) -> None:
     naming = {
         place: left_out(reader.question, atom.start, atom.end)
         for place, atom in enumerate(atoms)
-        if atom.clause.operator in NAMING and place not in found.atoms
+        if atom.clause.operator in NAMING and place not in found.atoms and not _denies_itself(atom)
     }
     more = {place for place, share in naming.items() if share >= LEFT_OUT}
     if len(more) == len(naming):
@@ -133,6 +133,11 @@ def _as_tagged(reader: Reader, atoms: Sequence[Atom], found: Denials) -> None:
     if more:
         found.used += found.idle
         found.idle.clear()
+
+
+def _denies_itself(atom: Atom) -> bool:
+    """Tell whether the words of a condition hold their own denial, as the name of a kind: "no longer maintained"."""
+    return pattern("deny", "deny_noun").search(atom.text) is not None
 
 
 NAMING = frozenset({"=", "in", "contains", "between"})
@@ -177,7 +182,7 @@ def _target(reader: Reader, atoms: Sequence[Atom], kind: str, match: re.Match[st
     if match.group().lower() == "non" and gap[:1] == "-":
         return place if gap == "-" else None
     declared = reader.bucket.field(atoms[place].clause.field)
-    if BARRIER.search(gap) or declared is None:
+    if BARRIER.search(gap) or declared is None or gap.count(")") > gap.count("("):
         return None
     if kind == "but":
         universal = pattern("universal").search(question[max(0, start - 40) : start])
@@ -196,8 +201,8 @@ def _target(reader: Reader, atoms: Sequence[Atom], kind: str, match: re.Match[st
     if kind == "deny" and (helped or wants_fact(question)):
         return place if not odd else None
     read = tag_question(question).slot(atoms[place].start, atoms[place].end, "included")
-    if kind == "except" and odd and read >= LEFT_OUT:
-        return None  # "the total without shipping, of A"
+    if odd and read >= LEFT_OUT:
+        return None  # "the total without shipping, of A", "not the normal ones reported in 2019"
     led = not odd or _ends_small(gap)
     return place if led and len(odd) <= (1 if kind == "except" else ODD) else None
 
