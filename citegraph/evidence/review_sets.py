@@ -21,7 +21,7 @@ from citegraph.language.terms import bare, words
 from citegraph.language.word_tables import alternation
 from citegraph.plan.numbers_asked import documents_meant
 from citegraph.plan.stored_filters import bucket_filters, fields_of, flat, inferred, stored
-from citegraph.plan.unbound import counts_or_lists, said_by_grammar, unbound_words
+from citegraph.plan.unbound import counts_or_lists, fields_bound, said_by_grammar, unbound_words
 from citegraph.question import cues
 from citegraph.question.phrases import conditions_among, document_words, find_phrase, included_among
 from citegraph.question.wordings import Wording, wordings
@@ -273,7 +273,7 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
         return enough("rows of their tables hold it")
     counted = state.get("decision", {}).get("matched", {})
     matched = sum(counted.get(name, 0) for name in plan["buckets"])
-    unknown = unknown_names(corpus, plan, state["question"])
+    unknown = await selecting(corpus, plan, unknown_names(corpus, plan, state["question"]))
     unknown = unknown or await held_by_none(corpus, plan, state["question"])
     if unknown and matched:
         found = await evidence_set(corpus, plan, unknown)
@@ -309,6 +309,8 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
             return held
     if not (by_field or by_model) and matched > 1 and counts_or_lists(plan):
         for told in dict.fromkeys(conditions_left(corpus, state, least) for least in (SAID, SURELY)):
+            if told and not await selecting(corpus, plan, terms.content_words(told)):
+                continue
             held = await listed_by_evidence(corpus, plan, told, matched) if told else None
             if held:
                 return {**held, "partial": BY_WORDS}
@@ -497,6 +499,19 @@ def unknown_names(corpus: Corpus, plan: Plan, question: str) -> list[str]:
             or qualifies(question, word, nouns)
         )
     ]
+
+
+async def selecting(corpus: Corpus, plan: Plan, names: Sequence[str]) -> list[str]:
+    """Return the names without those that much of the bucket says: beside a bound name they tell no document from another."""
+    name = plan["buckets"][0]
+    if not names or corpus.buckets[name].naming_fields.isdisjoint(fields_bound(plan["per_bucket"][name])):
+        return list(names)
+    total, *counts = await corpus.index.counts(name, [None, *map(holds, names)])
+    return [word for word, count in zip(names, counts, strict=True) if count <= EVERYWHERE * total]
+
+
+EVERYWHERE = 0.2
+"""Share of a bucket's passages that hold a word from which it describes all of them ("the Rust crate A")."""
 
 
 async def held_by_none(corpus: Corpus, plan: Plan, question: str) -> list[str]:

@@ -168,7 +168,11 @@ def edit_filters(
         checked = check_filters(corpus.buckets[bucket], [clause], today=context.now)
         fresh += [stored(one) for one in wanted(checked.filters, context)]
         said += [str(problem) for problem in checked.problems]
-    kept = without_values(part["filters"], fresh)
+    kept = [
+        old
+        for old in without_values(part["filters"], fresh)
+        if not any(_is_denied(old, new) for new in fresh)
+    ]
     if mode == "add":
         return added(kept, fresh), said
     # What is taken out leaves the rest of the field's values standing.
@@ -192,6 +196,17 @@ def edit_filters(
         for clause in unique
     ]
     return kept + unique, said
+
+
+def _is_denied(old: StoredClause, new: StoredClause) -> bool:
+    """Tell whether a new condition denies a period that was asked for: "all but 2021", after those of 2021."""
+    if old.get("operator") != "between" or new.get("mode") != "any" or not inferred(old):
+        return False
+    said = {clause.get("operator"): clause for clause in new["clauses"]}
+    if said.keys() != {"<", ">"} or fields_of(old) != fields_of(new):
+        return False
+    first, last = map(str, old["value"])
+    return str(said["<"]["value"]) <= first and last <= str(said[">"]["value"])
 
 
 def in_currency(bucket: Bucket, clause: Clause, held: list[StoredClause]) -> Clause:

@@ -1,7 +1,7 @@
 """Follow-ups: what a message changes in the plan that the turn before left; it is never made by rewriting text."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
 
@@ -10,6 +10,7 @@ from citegraph.corpus.filters.filter_operators import is_currency, matches
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.encoder.multilingual import wants_fact, wants_the_same
 from citegraph.language import terms
+from citegraph.language.claim_tokens import sentence_spans
 from citegraph.language.dates import month_pattern
 from citegraph.language.numbers import number_of
 from citegraph.language.terms import SHORT, same_noun
@@ -102,9 +103,13 @@ def leaning(corpus: Corpus, turn: Turn, message: str, today: date) -> str | None
     bucket = corpus.buckets.get(turn["buckets"][0])
     if bucket is None or other_documents(corpus, bucket, message):
         return None
-    reading = read_question(bucket, corpus.linker, completed(turn, bucket, message), today)
-    if not leans(bucket, reading, message) and not takes_back(turn, bucket, message):
-        return None
+    first, rest = steps_of(message)
+    reading = read_question(bucket, corpus.linker, completed(turn, bucket, first), today)
+    goes = leans(bucket, reading, first) or takes_back(turn, bucket, first)
+    if not goes and not replaces(corpus, turn, bucket, reading, first):
+        return (rest or message) if stays(corpus, turn, bucket, reading, message) else None
+    if rest:
+        return rest
     wanted = [name for name in reading.asked if name not in _fields(reading)]
     function = function_of(plain(message))
     alone = len(turn["left"].get("documents", [])) == 1
@@ -120,6 +125,35 @@ def leaning(corpus: Corpus, turn: Turn, message: str, today: date) -> str | None
     return (
         turn["question"] if turn["left"]["kind"] == "documents" else swapped(turn, bucket, reading, message)
     )
+
+
+def steps_of(message: str) -> tuple[str, str]:
+    """Return what a message first narrows to, and the question that it then asks: "Take the newer one. What does it weigh?".
+
+    A message of one step is that step, and asks nothing then.
+    """
+    sentences = [message[start:end] for start, end in sentence_spans(message)]
+    asked = next((place for place, text in enumerate(sentences) if text.rstrip().endswith("?")), 0)
+    first, question = " ".join(sentences[:asked]), sentences[asked] if sentences else ""
+    if not terms.content_words(first) or not wants_fact(question):
+        return message, ""
+    return first, question
+
+
+def stays(corpus: Corpus, turn: Turn, bucket: Bucket, reading: Reading, message: str) -> bool:
+    """Tell whether a message that is a question by itself points at the few documents in view and names nothing else."""
+    view = turn["left"].get("documents", [])
+    if not 0 < len(view) <= IN_VIEW or turn["left"].get("intent") == "compute":
+        return False
+    named_here = _own_names(bucket, reading, message) or any(
+        find_phrase(message, noun) for noun in bucket.nouns
+    )
+    points = pattern("points").search(message) is not None
+    return points and not named_here and not reading.noun and not elsewhere(corpus, bucket, message)
+
+
+IN_VIEW = 12
+"""Documents in view up to which a question that points at them is read in them alone."""
 
 
 def leans(bucket: Bucket, reading: Reading, message: str) -> bool:
@@ -151,6 +185,42 @@ def takes_back(turn: Turn, bucket: Bucket, message: str) -> bool:
     nouns = any(find_phrase(message, noun) for noun in bucket.nouns)
     few = len(terms.content_words(message)) <= FEW
     return few and not nouns and bool(dropped_fields(bucket, message, part))
+
+
+def replaces(corpus: Corpus, turn: Turn, bucket: Bucket, reading: Reading, message: str) -> bool:
+    """Tell whether a message names nothing, and sets other conditions on fields only that the turn before has conditions on."""
+    held = {
+        field
+        for item in turn.get("applied", {}).get(bucket.name, {}).get("filters", [])
+        for field in fields_of(item)
+    }
+    named_here = _own_names(bucket, reading, message) or reading.noun
+    return (
+        bool(_fields(reading))
+        and held >= _fields(reading)
+        and not named_here
+        and not elsewhere(corpus, bucket, message)
+    )
+
+
+def elsewhere(corpus: Corpus, bucket: Bucket, message: str) -> bool:
+    """Tell whether a message has words of another bucket, and none of this one's."""
+    return _elsewhere(corpus, bucket, message, lambda one: (*one.nouns, *one.topics))
+
+
+def _elsewhere(corpus: Corpus, bucket: Bucket, message: str, of: Callable[[Bucket], tuple[str, ...]]) -> bool:
+    """Tell whether a message has phrases of another bucket, and none of this one's; an abbreviation as it is written."""
+    words = terms.words(message)
+
+    def has(one: Bucket) -> bool:
+        long = tuple(phrase for phrase in of(one) if len(phrase) > SHORT or not phrase.isupper())
+        return bool(named(words, long)) or any(
+            re.search(rf"\b{re.escape(phrase)}s?\b", message) for phrase in {*of(one)} - {*long}
+        )
+
+    return not has(bucket) and any(
+        has(other) for other in corpus.buckets.values() if other.name != bucket.name
+    )
 
 
 def asks_itself(bucket: Bucket, reading: Reading, message: str) -> bool:
@@ -188,10 +258,7 @@ def goes_on(message: str) -> bool:
 
 def other_documents(corpus: Corpus, bucket: Bucket, message: str) -> bool:
     """Tell whether a message names the documents of another bucket and none of this one."""
-    words = terms.words(message)
-    if named(words, bucket.nouns):
-        return False
-    return any(named(words, other.nouns) for other in corpus.buckets.values() if other.name != bucket.name)
+    return _elsewhere(corpus, bucket, message, lambda one: one.nouns)
 
 
 def left_words(bucket: Bucket, reading: Reading, message: str) -> list[str]:
@@ -317,6 +384,34 @@ def follow_up(
         earlier: the turn before the last one, None without one.
     """
     turn = turn if turn.get("left") else told_turn(corpus, plan, turn)
+    first, rest = steps_of(message)
+    if rest:
+        narrowed, lines = _edited(corpus, plan, turn, first, context, earlier)
+        if narrowed["kind"] == "documents" and (view := in_view(corpus, narrowed)):
+            name = plan["buckets"][0]
+            applied = {**turn.get("applied", {}), name: narrowed["per_bucket"][name]}
+            seen: Turn = {**turn, "applied": applied, "left": left_of(narrowed, {"documents": view})}  # type: ignore[typeddict-item]
+            asked: Plan = {**narrowed, "only": view, "order_by": None}
+            changed, more = _edited(corpus, asked, seen, rest, context, None)
+            return changed, [*lines, *more]
+    return _edited(corpus, plan, turn, message, context, earlier)
+
+
+def in_view(corpus: Corpus, plan: Plan) -> list[str]:
+    """Return the few documents that a list would show, none where they are many; blocking."""
+    name, order = plan["buckets"][0], plan.get("order_by")
+    typed = typed_filters(plan["per_bucket"][name]["filters"])
+    ordering = (("-" if order["descending"] else "") + order["field"],) if order else ()
+    ids = corpus.annotations.document_ids(name, typed, ordering)
+    kept = [doc_id for doc_id in ids if not plan["only"] or doc_id in plan["only"]]
+    kept = kept[: order["limit"]] if order and order["limit"] else kept
+    return kept if len(kept) <= IN_VIEW else []
+
+
+def _edited(
+    corpus: Corpus, plan: Plan, turn: Turn, message: str, context: Context, earlier: Turn | None
+) -> tuple[Plan, list[str]]:
+    """Return what one step of a message makes of a plan, as `follow_up` does of all of it."""
     name = plan["buckets"][0]
     bucket, before = corpus.buckets[name], plan["per_bucket"][name]
     text = completed(turn, bucket, message)
@@ -384,8 +479,14 @@ def follow_up(
 
 
 def reads_on(corpus: Corpus, turn: Turn, part: BucketPlan, bucket: Bucket, message: str) -> bool:
-    """Tell whether a message asks what the one document in view says, which meets its conditions: it wants a fact, and no set."""
+    """Tell whether a message asks what the one document in view says, which meets its conditions: it wants a fact, and no set.
+
+    Of several in view it must point at them.
+    """
     view = turn["left"].get("documents", [])
+    if len(view) > 1:
+        reading = read_question(bucket, corpus.linker, message, date.today())
+        return asks_of_it(message) and stays(corpus, turn, bucket, reading, message)
     if len(view) != 1 or turn["left"]["intent"] == "compute" or not asks_of_it(message):
         return False
     values = corpus.annotations.values_of(bucket.name, view)
@@ -415,8 +516,9 @@ def _one_of_two(bucket: Bucket, turn: Turn, message: str) -> Rank | None:
 def _rank(bucket: Bucket, turn: Turn, message: str, before: OrderBy | None) -> Rank | None:
     """Return the order that a message asks for; "the first three" of a list that has an order are those of that order."""
     rank = read_rank(bucket, message)
-    rank = rank if rank is not None and (rank.field or rank.group) else ordered_by(bucket, message)
-    rank = rank or _one_of_two(bucket, turn, message)
+    if rank is None or not (rank.field or rank.group):
+        two, by = _one_of_two(bucket, turn, message), ordered_by(bucket, message)
+        rank = replace(two, field=by.field) if two and by else two or by  # "the newer one, by print date"
     if before is None or before["limit"] or rank is None or rank.named or rank.limit == 0:
         return rank
     first, last = (pattern(kind).search(rank.text) is not None for kind in ("first", "last"))

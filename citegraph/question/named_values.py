@@ -57,7 +57,11 @@ def read_mentions(reader: Reader, links: Sequence[Link]) -> None:
             continue
         if not link.cued and link.field in begun and declared.type != "keywords":
             continue  # "the AN10xxx series"
-        if is_additive(reader, declared, link, links) or is_common_word(reader, declared, link) or is_anothers(link):
+        if (
+            is_additive(reader, declared, link, links)
+            or is_common_word(reader, declared, link)
+            or is_anothers(link)
+        ):
             continue
         add_mention(reader, declared, link)
     narrow_names(reader)
