@@ -105,6 +105,11 @@ def leaning(corpus: Corpus, turn: Turn, message: str, today: date) -> str | None
         return None
     first, rest = steps_of(message)
     reading = read_question(bucket, corpus.linker, completed(turn, bucket, first), today)
+    if rest and not (
+        reading.clauses or _rank(bucket, turn, first, None)
+    ):  # "Thanks. And until when does it run?"
+        first, rest = message, ""
+        reading = read_question(bucket, corpus.linker, completed(turn, bucket, first), today)
     goes = leans(bucket, reading, first) or takes_back(turn, bucket, first)
     if not goes and not replaces(corpus, turn, bucket, reading, first):
         return (rest or message) if stays(corpus, turn, bucket, reading, message) else None
@@ -116,7 +121,7 @@ def leaning(corpus: Corpus, turn: Turn, message: str, today: date) -> str | None
     if (wanted and alone and function == "none") or (one_fact(turn) and function == "sum"):
         return message
     if (
-        alone
+        (alone or (not reading.clauses and stays(corpus, turn, bucket, reading, message)))
         and turn["left"]["intent"] != "compute"
         and asks_of_it(message)
         and left_words(bucket, reading, message)
@@ -387,7 +392,8 @@ def follow_up(
     first, rest = steps_of(message)
     if rest:
         narrowed, lines = _edited(corpus, plan, turn, first, context, earlier)
-        if narrowed["kind"] == "documents" and (view := in_view(corpus, narrowed)):
+        same = narrowed["per_bucket"] == plan["per_bucket"] and not narrowed.get("order_by")
+        if narrowed["kind"] == "documents" and not same and (view := in_view(corpus, narrowed)):
             name = plan["buckets"][0]
             applied = {**turn.get("applied", {}), name: narrowed["per_bucket"][name]}
             seen: Turn = {**turn, "applied": applied, "left": left_of(narrowed, {"documents": view})}  # type: ignore[typeddict-item]
@@ -395,6 +401,20 @@ def follow_up(
             changed, more = _edited(corpus, asked, seen, rest, context, None)
             return changed, [*lines, *more]
     return _edited(corpus, plan, turn, message, context, earlier)
+
+
+def stated_date(corpus: Corpus, bucket: Bucket, turn: Turn, name: str) -> str:
+    """Return the field by which the documents in view are ordered: another date that they state where none states this one."""
+    view = turn["left"].get("documents", [])
+    declared = bucket.field(name)
+    if not view or declared is None or declared.type != "date":
+        return name
+    values = corpus.annotations.values_of(bucket.name, view)
+    stated = [set(values.get(doc_id, {})) for doc_id in view]
+    if any(name in held for held in stated):
+        return name
+    dates = [item.name for item in bucket.fields if item.type == "date"]
+    return next((other for other in dates if all(other in held for held in stated)), name)
 
 
 def in_view(corpus: Corpus, plan: Plan) -> list[str]:
@@ -434,10 +454,14 @@ def _edited(
     )  # another set is meant, not a part of the one in view
     wanted = [item for item in reading.asked if item not in {*_fields(reading), *gone}]
     left = left_words(bucket, reading, text)
-    if left and not (gone or wanted) and reads_on(corpus, turn, part, bucket, message):
-        return with_fields({**changed, "only": turn["left"]["documents"]}, turn, name, [], reading), lines
-    number = number_asked(bucket, said, function, wanted, turn)
     rank = _rank(bucket, turn, text, plan.get("order_by"))
+    alone = len(turn["left"].get("documents", [])) == 1
+    again = alone or not (filters_changed or rank)
+    if left and again and not (gone or wanted) and reads_on(corpus, turn, part, bucket, message):
+        view: Plan = {**changed, "only": turn["left"]["documents"]}
+        read: Plan = view if alone else {**view, "kind": "passages", "intent": "qa", "order_by": None}
+        return with_fields(read, turn, name, [], reading), lines
+    number = number_asked(bucket, said, function, wanted, turn)
     if number and number["function"] == "sum" and one_fact(turn):
         wanted, number = [str(number["field"])], None
     before_rank = plan.get("order_by")
@@ -455,7 +479,8 @@ def _edited(
     changed = changed if gone else without_change(changed, name, text)
     extreme = function in {"max", "min"} and number is not None and not lists
     if rank and rank.group is None and rank.field and (rank.limit != 1 or not extreme):
-        order: OrderBy = {"field": rank.field, "descending": rank.descending, "limit": rank.limit}
+        field = stated_date(corpus, bucket, turn, rank.field)
+        order: OrderBy = {"field": field, "descending": rank.descending, "limit": rank.limit}
         return {**as_list(changed), "order_by": order}, lines
     if groups:
         base = number or (plan["aggregate"] if plan["intent"] == "compute" else None)

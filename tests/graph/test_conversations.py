@@ -48,6 +48,10 @@ async def talk(session: Session, *messages: str) -> list[Answer]:
         (("invoices from Kestrelwick in 2024", "Vale, gracias. ¿Y de Brisemarne?"), {"brisemarne-f-2024-087"}),
         (("certificates of Ostrel", "Und welche davon sind mit elliptischen Kurven, also nicht RSA?"), {"ostrel-root-ca-e2"}),
         (("certificates of Ostrel", "narrow that to the ones with an EC key"), {"ostrel-root-ca-e2"}),
+        (
+            ("contracts with Kestrelwick", "only those of 2023", "No, the other way round: everything but 2023"),
+            {"kestrelwick-supply-2024"},
+        ),
     ],
 )  # fmt: skip
 async def test_a_set_is_edited(session: Session, messages: tuple[str, ...], documents: set[str]) -> None:
@@ -135,3 +139,20 @@ async def test_as_many_documents_as_a_question_means_are_all_answered_from(sessi
     (answer,) = await talk(session, "When were the two Oudenveld invoices due?")
     assert answer.clarification is None
     assert {citation.doc_id for citation in answer.citations} == {"oudenveld-of-24-01", "oudenveld-of-24-02"}
+
+
+async def test_a_message_of_two_steps_asks_of_what_it_narrows_to(session: Session) -> None:
+    _, answer = await talk(
+        session,
+        "travel policies",
+        "Take the newer one. What is the hotel limit per night there? My boss asks.",
+    )
+    assert {citation.doc_id for citation in answer.citations} == {"travel-policy-2024"}
+
+
+async def test_a_question_that_points_at_the_documents_in_view_is_read_in_them(session: Session) -> None:
+    _, answer = await talk(
+        session, "travel policies", "In which one do hotels abroad need an approval, and whose is that?"
+    )
+    assert {citation.doc_id for citation in answer.citations} <= {"travel-policy-2023", "travel-policy-2024"}
+    assert answer.citations

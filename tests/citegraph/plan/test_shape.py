@@ -676,3 +676,29 @@ def test_the_difference_of_two_documents_is_the_largest_less_the_smallest(
     made = planned(corpus, "invoices", question)["aggregate"]
     assert (made["function"], made["field"]) == ("max", "total_amount")
     assert made["second"] == {"operation": "difference", "function": "min", "field": "total_amount"}
+
+
+@pytest.mark.parametrize(
+    ("bucket", "question", "group", "limit"),
+    [
+        (
+            "invoices",
+            "Welche drei Lieferanten kommen bei den Rechnungen am häufigsten vor?",
+            "vendor_name",
+            3,
+        ),
+        ("contracts", "the 3 most common governing laws of our contracts", "governing_law", 3),
+        (
+            "contracts",
+            "quels sont les deux droits applicables les plus fréquents des contrats ?",
+            "governing_law",
+            2,
+        ),
+    ],
+)
+def test_the_most_frequent_values_are_counted_one_by_one(
+    corpus: Corpus, bucket: str, question: str, group: str, limit: int
+) -> None:
+    wanted = planned(corpus, bucket, question)["aggregate"]
+    assert (wanted["function"], wanted["group_by"], wanted["top"]) == ("count", [group], "most")
+    assert wanted.get("limit", 1) == limit

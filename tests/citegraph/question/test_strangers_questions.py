@@ -46,6 +46,57 @@ def test_a_word_that_tells_a_names_values_apart_keeps_or_leaves_out_some(read: R
 
 
 @pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("quanto abbiamo pagato a Oudenveld, IVA compresa?", ["total_amount"]),
+        ("Was kosteten die Rechnungen von Oudenveld (inkl. MwSt)?", ["total_amount"]),
+        ("¿cuánto pagamos a Oudenveld, IVA incluido?", ["total_amount"]),
+        ("Summe der Rechnungen von Oudenveld ohne MwSt", ["net_amount"]),
+        ("combien de TVA incluse dans les factures de Oudenveld", ["tax_amount"]),
+    ],
+)
+def test_a_part_that_is_in_an_amount_asks_for_the_whole(read: Read, question: str, asked: list[str]) -> None:
+    assert [
+        name for name in read("invoices", question).asked if name in asked or name == "tax_amount"
+    ] == asked
+
+
+@pytest.mark.parametrize(
+    ("bucket", "question", "kinds"),
+    [
+        ("invoices", "factures et avoirs de Oudenveld", None),
+        ("invoices", "receipts or invoices of Oudenveld", None),
+        ("contracts", "license agreements and NDAs with Tannick", ["License", "Non-Disclosure"]),
+        ("contracts", "service contracts and confidentiality agreements", ["Service", "Non-Disclosure"]),
+        ("contracts", "agreements or NDAs with Tannick", None),
+    ],
+)
+def test_a_kind_beside_the_word_for_all_documents_narrows_nothing(
+    read: Read, bucket: str, question: str, kinds: list[str] | None
+) -> None:
+    field = "document_type" if bucket == "invoices" else "contract_type"
+    found = [item.value for item in read(bucket, question).clauses if getattr(item, "field", "") == field]
+    assert found == ([kinds] if kinds else [])
+
+
+def test_a_date_that_has_no_part_in_the_question_is_no_condition(read: Read) -> None:
+    aside = read("contracts", "Team meeting next week: which contracts do we have with Tannick?")
+    assert [item.field for item in aside.clauses] == ["parties"]  # type: ignore[union-attr]
+    meant = read("invoices", "Which invoices are due by the end of next month?")
+    assert [item.field for item in meant.clauses] == ["due_date"]  # type: ignore[union-attr]
+
+
+def test_a_denial_in_brackets_reaches_no_condition_behind_them(read: Read) -> None:
+    found = read("invoices", "invoices (the real ones, not estimates) from 2024").clauses
+    assert [(item.field, item.operator) for item in found] == [("invoice_date", "between")]  # type: ignore[union-attr]
+
+
+def test_or_between_other_words_joins_no_conditions(read: Read) -> None:
+    found = read("invoices", "Did the Oudenveld invoices go down or up from 2023 to 2024?").clauses
+    assert {item.field for item in found} == {"vendor_name", "invoice_date"}  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
     ("question", "unheld"),
     [
         ("the open total of the invoices from Oudenveld", ["open"]),
