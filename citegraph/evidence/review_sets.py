@@ -6,12 +6,13 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from citegraph.citations.facts import hard_facts
 from citegraph.corpus.filters.clause import Clause, Filters, Group, typed_filters
 from citegraph.corpus.index.index_protocol import SearchRequest
 from citegraph.corpus.index.searcher import TermWeights, holds, narrowing, term_weights
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Chunk
-from citegraph.encoder.multilingual import SAID
+from citegraph.encoder.multilingual import SAID, tag_question
 from citegraph.evidence.names_in_texts import names_in_texts, worded
 from citegraph.evidence.next_calls import enough, moved, nothing_found
 from citegraph.evidence.questions_back import facets_question, may_ask
@@ -302,6 +303,10 @@ async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decisi
     told = "" if by_field else told or described(state["question"], plan["per_bucket"][plan["buckets"][0]])
     if told or plan.get("lacking"):
         return await by_evidence(corpus, state, context, told, matched)
+    if not (by_field or by_model) and matched > 1 and counts_or_lists(plan):
+        measured = measures_left(plan, state["question"])
+        if measured and (held := await listed_by_evidence(corpus, plan, measured, matched)):
+            return {**held, "partial": BY_WORDS}
     if plan["intent"] == "list" and not by_field:
         open_condition = uncovered(state["question"], plan["per_bucket"][plan["buckets"][0]])
         held = await listed_by_evidence(corpus, plan, open_condition, matched) if open_condition else None
@@ -405,6 +410,20 @@ def _said_in(item: StoredClause, text: str) -> bool:
 
 SURELY = 0.9
 """Share from which a word is surely a condition."""
+
+
+def measures_left(plan: Plan, question: str) -> str:
+    """Return the quantities that are conditions to the tagger and that no field took ("a reach of 40 km"), "" for none."""
+    said = " ".join(
+        str(clause.get("raw", "")) for part in plan["per_bucket"].values() for clause in flat(part["filters"])
+    )
+    tagged = tag_question(question)
+    left: dict[tuple[object, ...], str] = {}
+    for fact in hard_facts(question):
+        measures = fact.kind == "number" and fact.dimension and not fact.spelled
+        if measures and fact.text not in said and tagged.slot(fact.start, fact.end, "included") >= SAID:
+            left.setdefault((fact.dimension, *fact.amounts), fact.text)
+    return " ".join(left.values())
 
 
 def conditions_left(corpus: Corpus, state: State, least: float) -> str:

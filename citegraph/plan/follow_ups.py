@@ -117,7 +117,7 @@ def leaning(corpus: Corpus, turn: Turn, message: str, today: date) -> str | None
         return rest
     wanted = [name for name in reading.asked if name not in _fields(reading)]
     function = function_of(plain(message))
-    alone = len(turn["left"].get("documents", [])) == 1
+    alone = one_in_view(turn)
     if (wanted and alone and function == "none") or (one_fact(turn) and function == "sum"):
         return message
     if (
@@ -396,7 +396,7 @@ def follow_up(
         if narrowed["kind"] == "documents" and not same and (view := in_view(corpus, narrowed)):
             name = plan["buckets"][0]
             applied = {**turn.get("applied", {}), name: narrowed["per_bucket"][name]}
-            seen: Turn = {**turn, "applied": applied, "left": left_of(narrowed, {"documents": view})}  # type: ignore[typeddict-item]
+            seen: Turn = {**turn, "applied": applied, "left": left_of(narrowed, {"documents": view})}
             asked: Plan = {**narrowed, "only": view, "order_by": None}
             changed, more = _edited(corpus, asked, seen, rest, context, None)
             return changed, [*lines, *more]
@@ -455,12 +455,9 @@ def _edited(
     wanted = [item for item in reading.asked if item not in {*_fields(reading), *gone}]
     left = left_words(bucket, reading, text)
     rank = _rank(bucket, turn, text, plan.get("order_by"))
-    alone = len(turn["left"].get("documents", [])) == 1
-    again = alone or not (filters_changed or rank)
+    again = one_in_view(turn) or not (filters_changed or rank)
     if left and again and not (gone or wanted) and reads_on(corpus, turn, part, bucket, message):
-        view: Plan = {**changed, "only": turn["left"]["documents"]}
-        read: Plan = view if alone else {**view, "kind": "passages", "intent": "qa", "order_by": None}
-        return with_fields(read, turn, name, [], reading), lines
+        return with_fields(within_view(changed, turn), turn, name, [], reading), lines
     number = number_asked(bucket, said, function, wanted, turn)
     if number and number["function"] == "sum" and one_fact(turn):
         wanted, number = [str(number["field"])], None
@@ -501,6 +498,17 @@ def _edited(
         return as_list(with_words(changed, name, reading, included_among(text, left))), lines
     unchanged = [] if filters_changed or lines else [f"“{message[:80]}” changed no condition."]
     return with_words(changed, name, reading, left), [*lines, *unchanged]
+
+
+def one_in_view(turn: Turn) -> bool:
+    """Tell whether one document alone is in view."""
+    return len(turn["left"].get("documents", [])) == 1
+
+
+def within_view(plan: Plan, turn: Turn) -> Plan:
+    """Return a plan within the documents in view; several of them are read, not listed."""
+    seen: Plan = {**plan, "only": turn["left"]["documents"]}
+    return seen if one_in_view(turn) else {**seen, "kind": "passages", "intent": "qa", "order_by": None}
 
 
 def reads_on(corpus: Corpus, turn: Turn, part: BucketPlan, bucket: Bucket, message: str) -> bool:

@@ -17,8 +17,8 @@ from citegraph.language import terms
 from citegraph.language.names import LEGAL_FORMS, tokens
 from citegraph.language.word_tables import alternation, pattern
 from citegraph.question.answer_form import is_polar
-from citegraph.question.negation import joined_by
 from citegraph.question.functions import counting
+from citegraph.question.negation import joined_by
 from citegraph.question.phrases import find_phrase
 from citegraph.question.reading import Mentioned, Reader
 from citegraph.question.spoken_of import runs
