@@ -1,6 +1,7 @@
 """The statements about rows of tables inside documents: what was bought, what a part is rated for, and sums of it."""
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, cast
 
 from citegraph.answer.cells import made_number, phrased, question_of, table_of
@@ -52,9 +53,9 @@ def rows_draft(corpus: Corpus, plan: Plan, context: Context) -> Draft:
         for number in corpus.rows.number(query, cast(Function, function), column):
             declared = kind.field(column)
             text = (
-                number_text(number.value)
+                number_text(str(number.value))
                 if declared and declared.type == "money"
-                else f"{number.value:f}".rstrip("0").rstrip(".")
+                else f"{Decimal(str(number.value)):f}".rstrip("0").rstrip(".")
             )
             counted = f"{column.replace('_', ' ')} of {spoken}"
             label = phrased(function, question_of(plan), field=counted)

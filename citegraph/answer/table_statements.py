@@ -7,16 +7,15 @@ from typing import cast
 
 from citegraph.answer.cells import made_number, table_of
 from citegraph.answer.cited_spans import CITED_INPUTS
+from citegraph.corpus.records.querying.aggregates import Function, RowNumber
 from citegraph.corpus.records.table_files.file_tables import cells_of
 from citegraph.corpus.records.table_files.table_store import (
-    CellTest,
     Cut,
-    Function,
     StoredTable,
-    TableNumber,
     TableQuery,
     TableStore,
 )
+from citegraph.plan.stored_filters import printed
 from citegraph.plan.tables_asked import query_of
 from citegraph.run.context import Context
 from citegraph.run.model_calls import note
@@ -41,14 +40,6 @@ NO_ROWS = {
     "average": "are means of others",
     "note": "are notes",
     "cells": "have more cells than there are columns",
-}
-_SIGNS = {
-    "contains": "has",
-    "lacks": "has not",
-    "in": "is one of",
-    "not in": "is none of",
-    "exists": "is filled",
-    "missing": "is empty",
 }
 
 
@@ -164,10 +155,8 @@ class _Speaker:
 
     @property
     def _if(self) -> str:
-        conditions = [
-            " or ".join(_condition(self.table, test) for test in group) for group in self._query.tests
-        ]
-        return f" where {' and '.join(conditions)}" if conditions else ""
+        conditions = " and ".join(map(printed, self.wanted["filters"]))
+        return f" where {conditions}" if conditions else ""
 
     def _numbers(self, function: str, column: int | None) -> list[str]:
         numbers = self.store.number(self._query, cast(Function, function), column)
@@ -191,7 +180,7 @@ class _Speaker:
         ]
         return lines + ([f"Showing {GROUPS} of {len(numbers):,} groups."] if len(numbers) > GROUPS else [])
 
-    def _group_name(self, number: TableNumber, by: int) -> str:
+    def _group_name(self, number: RowNumber, by: int) -> str:
         """Return a group as the file prints it: the cell of its first row."""
         if number.group is None:
             return "(empty)"
@@ -199,7 +188,7 @@ class _Speaker:
         line = self.corpus.documents.text(self.table.doc_id, *place) if place else ""
         return cells_of(line, len(self.table.columns))[by] if line else number.group
 
-    def _line(self, function: str, column: int | None, number: TableNumber, group: str = "") -> str:
+    def _line(self, function: str, column: int | None, number: RowNumber, group: str = "") -> str:
         """Return the line of one number, and take in how it was made."""
         shown = _shown(number, self.table.columns[column].places if column is not None else 0)
         counts = function in {"count", "distinct"}
@@ -236,7 +225,7 @@ class _Speaker:
                 yield f"Numbers of {_head(table, column)} were cut to {places} decimal places."
 
 
-def _shown(number: TableNumber, places: int) -> str:
+def _shown(number: RowNumber, places: int) -> str:
     """Return a number as it is said: with the places of its column, of a mean at most two more."""
     value = number.value
     if not isinstance(value, Decimal):
@@ -249,9 +238,3 @@ def _shown(number: TableNumber, places: int) -> str:
 
 def _head(table: StoredTable, column: int | None) -> str:
     return "" if column is None else table.columns[column].head
-
-
-def _condition(table: StoredTable, test: CellTest) -> str:
-    sign = _SIGNS.get(test.operator, test.operator)
-    values = ", ".join(test.values) + (f" {test.unit}" if test.unit else "")
-    return f"{_head(table, test.column)} {sign} {values}".strip()

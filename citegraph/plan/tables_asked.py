@@ -2,29 +2,25 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import PurePath
 
 from citegraph.corpus.filters.clause import typed_filters
 from citegraph.corpus.filters.filter_operators import matches
 from citegraph.corpus.records.document_record import DocumentRecord
-from citegraph.corpus.records.table_files.table_store import (
-    CellTest,
-    Cut,
-    StoredTable,
-    TableQuery,
-)
+from citegraph.corpus.records.table_files.table_store import Cut, StoredTable, TableQuery
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.language.word_tables import alternation, pattern
+from citegraph.plan.stored_filters import stored
 from citegraph.plan.table_words import TableReader, TableReading, counted_column, names_a_column
 from citegraph.question import cues
 from citegraph.question.functions import asks, counting
 from citegraph.question.groups import MOST, UNITS
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
-from citegraph.run.state_types import BucketPlan, Plan, StoredTest, TableWanted
+from citegraph.run.state_types import BucketPlan, Plan, TableWanted
 
 MOST_COLUMNS = 4
 """Columns that a number is given of where the question names none, or a name that several share."""
@@ -56,7 +52,7 @@ class Asked:
     @property
     def words_used(self) -> int:
         """Return how much of the question the table explains."""
-        return len(self.reading.heads) + len(self.reading.tests)
+        return len(self.reading.heads) + len(self.reading.filters)
 
 
 def with_table(
@@ -246,7 +242,7 @@ def _number(reader: TableReader, asked: Asked, question: str) -> Asked | None:
         )
     if summed:
         return _over(replace(asked, function="sum", by=by, cut=cut), columns)
-    if reading.tests and not reading.unused:
+    if reading.filters and not reading.unused:
         return asked
     return None
 
@@ -365,7 +361,7 @@ def _planned(plan: Plan, corpus: Corpus, chosen: Sequence[Asked]) -> Plan:
             "number": asked.table.number,
             "function": asked.function,
             "columns": list(asked.columns),
-            "tests": [[_stored(test) for test in group] for group in asked.reading.tests],
+            "filters": [stored(item) for item in asked.reading.filters],
             "by": asked.by,
             "cut": asked.cut,
             "top": asked.top,
@@ -401,23 +397,6 @@ def _planned(plan: Plan, corpus: Corpus, chosen: Sequence[Asked]) -> Plan:
     }
 
 
-def _stored(test: CellTest) -> StoredTest:
-    values = asdict(test)
-    return {
-        "column": test.column,
-        "operator": test.operator,
-        "values": list(values["values"]),
-        "unit": test.unit,
-    }
-
-
 def query_of(table: StoredTable, wanted: TableWanted) -> TableQuery:
     """Return the query of a plan's wanted rows."""
-    groups = tuple(
-        tuple(
-            CellTest(test["column"], test["operator"], tuple(test["values"]), test["unit"])  # type: ignore[arg-type]
-            for test in group
-        )
-        for group in wanted["tests"]
-    )
-    return TableQuery(table, groups)
+    return TableQuery(table, typed_filters(wanted["filters"]))

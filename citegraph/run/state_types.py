@@ -127,28 +127,18 @@ class RowsWanted(TypedDict, total=False):
     column: str | None
 
 
-class StoredTest(TypedDict):
-    """A condition on a column of a table file, by its place (`CellTest` as data)."""
-
-    column: int
-    operator: str
-    values: list[str]
-    unit: str
-
-
 class TableWanted(TypedDict):
     """What is asked of the rows of one table of a file.
 
     `number` is the table's place in the file; `function` "none" for a list of rows; `columns` are those that it is
-    computed over; `tests` groups of conditions, of each of which one must hold; `by` the column of the groups, whose days
-    are cut to `cut`; `top` "most" or "least" where one group is wanted; `unused` words that became no condition.
+    computed over; `filters` conditions on columns by their heads; `by` the column of the groups, whose days are cut to `cut`; `top` "most" or "least" where one group is wanted; `unused` words that became no condition.
     """
 
     doc: str
     number: int
     function: str
     columns: list[int]
-    tests: list[list[StoredTest]]
+    filters: list[StoredClause]
     by: int | None
     cut: str
     top: str
