@@ -9,7 +9,7 @@ from pathlib import PurePath
 from citegraph.corpus.filters.clause import typed_filters
 from citegraph.corpus.filters.filter_operators import matches
 from citegraph.corpus.records.document_record import DocumentRecord
-from citegraph.corpus.records.table_files.table_store import Cut, StoredTable, TableQuery
+from citegraph.corpus.records.table_files.table_store import Cut, StoredTable, table_bucket
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.language.word_tables import alternation, pattern
@@ -20,7 +20,7 @@ from citegraph.question.functions import asks, counting
 from citegraph.question.groups import MOST, UNITS
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
-from citegraph.run.state_types import BucketPlan, Plan, TableWanted
+from citegraph.run.state_types import BucketPlan, Plan, RowsWanted
 
 MOST_COLUMNS = 4
 """Columns that a number is given of where the question names none, or a name that several share."""
@@ -355,19 +355,20 @@ def _heads(asked: Asked) -> tuple[str, ...]:
 def _planned(plan: Plan, corpus: Corpus, chosen: Sequence[Asked]) -> Plan:
     first = chosen[0]
     bucket = first.table.bucket
-    wanted: list[TableWanted] = [
+    wanted: list[RowsWanted] = [
         {
             "doc": asked.table.doc_id,
             "number": asked.table.number,
             "function": asked.function,
-            "columns": list(asked.columns),
+            "columns": [heads[place] for place in asked.columns],
             "filters": [stored(item) for item in asked.reading.filters],
-            "by": asked.by,
+            "by": None if asked.by is None else heads[asked.by],
             "cut": asked.cut,
             "top": asked.top,
             "unused": asked.reading.unused,
         }
         for asked in chosen
+        for heads in [[item.name for item in table_bucket(asked.table.columns).fields]]
     ]
     part = plan["per_bucket"].get(bucket)
     hard = [
@@ -393,10 +394,5 @@ def _planned(plan: Plan, corpus: Corpus, chosen: Sequence[Asked]) -> Plan:
         "buckets": [bucket],
         "per_bucket": {**plan["per_bucket"], bucket: lead},
         "only": list(dict.fromkeys(asked.table.doc_id for asked in chosen)),
-        "tables": wanted,
+        "rows": wanted,
     }
-
-
-def query_of(table: StoredTable, wanted: TableWanted) -> TableQuery:
-    """Return the query of a plan's wanted rows."""
-    return TableQuery(table, typed_filters(wanted["filters"]))
