@@ -121,7 +121,9 @@ def _say(rows: "_InFile | _InDocuments", wanted: RowsWanted, said: _Said, questi
     for name, column in asked:
         numbers = rows.numbers(cast(Function, name), column)
         if not numbers:
-            said.text.append(f"No row{rows.where} has a value in {rows.spoken(column)}{rows.conditions} {rows.marks}.")
+            said.text.append(
+                f"No row{rows.where} has a value in {rows.spoken(column)}{rows.conditions} {rows.marks}."
+            )
         if wanted.get("top"):
             numbers.sort(key=_amount, reverse=wanted["top"] == "most")
         label = phrased("rows" if column is None else name, question, field=rows.spoken(column))
