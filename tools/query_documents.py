@@ -125,7 +125,7 @@ def rows_wanted(corpus: Corpus, asked: QueryInput, scope: Scope | None = None) -
         "filters": [stored(item) for item in checked.filters],
         "words": [],
         "function": first.function if first else "none",
-        "column": first.field if first else None,
+        "columns": [first.field] if first and first.field else [],
     }
 
 
@@ -143,8 +143,8 @@ def query_rows(corpus: Corpus, asked: QueryInput, scope: Scope | None) -> dict[s
     chosen = row_query(corpus, bucket, kind, filters_of(wanted), query.filters)
     rows = corpus.rows.find(chosen, limit=asked.limit)
     total = corpus.rows.count(chosen)
-    column = wanted["column"]
-    numbers = corpus.rows.number(chosen, cast(Function, wanted["function"]), column) if column else []
+    function = cast(Function, wanted["function"])
+    numbers = [one for column in wanted["columns"] for one in corpus.rows.number(chosen, function, column)]
     return {
         "numbers": [{"value": f"{item.value:f}", "unit": item.unit, "rows": item.rows} for item in numbers],
         "rows": [{"doc_id": row.doc_id, **row.values} for row in rows],

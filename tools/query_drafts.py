@@ -76,7 +76,13 @@ def query_shape(corpus: Corpus, arguments: CallArguments) -> Plan:
     if asked.rows:
         wanted = rows_wanted(corpus, asked)
         intent = "list" if wanted["function"] == "none" else "compute"
-        return {"kind": "documents", "intent": intent, "aggregate": NOTHING, "order_by": None, "rows": wanted}
+        return {
+            "kind": "documents",
+            "intent": intent,
+            "aggregate": NOTHING,
+            "order_by": None,
+            "rows": [wanted],
+        }
     aggregate = NOTHING.copy()
     if asked.aggregate or asked.group_by:
         first = asked.aggregate[0] if asked.aggregate else None

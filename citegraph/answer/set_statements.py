@@ -30,7 +30,6 @@ from citegraph.answer.set_numbers import (
     spoken,
     top_groups,
 )
-from citegraph.answer.table_statements import tables_draft
 from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.records.likeness import identifier_fields
 from citegraph.corpus.records.querying.aggregates import Aggregate, Having
@@ -210,12 +209,13 @@ def compose_set(
     """
     bucket = corpus.buckets[plan["buckets"][0]]
     compute = plan["intent"] == "compute" and plan["aggregate"]["function"] != "none"
-    if plan.get("tables"):
-        return tables_draft(corpus, plan, context)
+    rows = rows_draft(corpus, plan, context) if plan.get("rows") else {}
+    if rows and "doc" in plan["rows"][0]:
+        return rows
     if plan.get("worded"):
         draft = by_name(corpus, plan, decision)
-    elif plan.get("rows"):
-        draft = rows_draft(corpus, plan, context)
+    elif rows:
+        draft = rows
     elif compute:
         draft = computed(corpus, plan, decision, context)
     else:

@@ -270,7 +270,7 @@ def asks_inside(plan: Plan, question: str) -> bool:
 async def reviewed_set(corpus: Corpus, state: State, context: Context) -> Decision:
     """Return the decision on a set by the number of documents that match."""
     plan = state["plan"]
-    if plan.get("rows") or plan.get("tables"):
+    if plan.get("rows"):
         return enough("rows of their tables hold it")
     counted = state.get("decision", {}).get("matched", {})
     matched = sum(counted.get(name, 0) for name in plan["buckets"])

@@ -289,7 +289,7 @@ def make_plan(corpus: Corpus, state: State, context: Context) -> tuple[Plan, lis
     if not (state.get("edit") or state.get("clarifications")):
         by_model = bool(state["decomposition"].get("by"))
         plan = with_table(corpus, plan, question, context, named_only=by_model)
-        if not (plan.get("tables") or by_model):
+        if not (plan.get("rows") or by_model):
             before, plan = plan["only"], with_rows(corpus, plan, question)
             if plan["only"] != before:
                 line = f"{len(plan['only'])} documents hold rows with the words of the question: only those were taken."

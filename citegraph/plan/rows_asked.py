@@ -99,7 +99,7 @@ def with_rows(corpus: Corpus, plan: Plan, question: str) -> Plan:
             **number,
         }
         if rated:
-            wanted = {**wanted, "function": "none", "column": None}
+            wanted = {**wanted, "function": "none", "columns": []}
         own = {part for phrase in kind.words for part in terms.words(phrase)}
         lost = [
             word
@@ -121,7 +121,7 @@ def with_rows(corpus: Corpus, plan: Plan, question: str) -> Plan:
             "order_by": None,
             "buckets": [name],
             "per_bucket": {**plan["per_bucket"], name: lead},
-            "rows": wanted,
+            "rows": [wanted],
         }
     return plan
 
@@ -292,17 +292,17 @@ def number_of_rows(kind: RowKind, question: str, column: str | None) -> RowsWant
     """Return the function and the column that a question computes over rows; "none" lists them."""
     columns, function = _columns(kind), function_of(question)
     if counted_at(question) is not None and columns.count:
-        return {"function": "sum", "column": columns.count}
+        return {"function": "sum", "columns": [columns.count]}
     field = column or columns.amount
     declared = kind.field(field) if field else None
     if declared is None or declared.type not in {"money", "decimal", "integer", "quantity"}:
-        return {"function": "none", "column": None}
+        return {"function": "none", "columns": []}
     if function in {"average", "min", "max"}:
-        return {"function": function, "column": field}
+        return {"function": function, "columns": [declared.name]}
     spends = asks(question, "sum") or pattern("amount_asked", "billed", "costs").search(question)
     if column is None and spends:
-        return {"function": "sum", "column": field}
-    return {"function": "none", "column": None}
+        return {"function": "sum", "columns": [declared.name]}
+    return {"function": "none", "columns": []}
 
 
 def rated_rows(bucket: Bucket, kind: RowKind, question: str, part: BucketPlan) -> Filters:

@@ -4,11 +4,13 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from decimal import Decimal
+from typing import Any
 
-from citegraph.corpus.records.table_files.table_store import CellTest, Operator, StoredTable, TableStore
+from citegraph.corpus.filters.clause import MAX_LIST, Clause, Group, Operator, clauses_in
+from citegraph.corpus.records.table_files.table_store import StoredTable, TableStore, table_bucket
+from citegraph.corpus.schema.field import Field
 from citegraph.language import terms
-from citegraph.language.amounts import find_amounts
+from citegraph.language.amounts import Amount, find_amounts
 from citegraph.language.date_order import DateOrder
 from citegraph.language.periods import find_periods
 from citegraph.language.word_tables import pattern
@@ -30,7 +32,7 @@ SHORTEST = 3
 
 
 _OPPOSITE: dict[Operator, Operator] = {
-    "=": "!=", "in": "not in", "contains": "lacks", "<": ">=", ">=": "<", ">": "<=", "<=": ">",
+    "=": "!=", "<": ">=", ">=": "<", ">": "<=", "<=": ">",
 }  # fmt: skip
 
 
@@ -48,20 +50,17 @@ class TableReading:
 
     Attributes:
         heads: the columns that it names, in its order.
-        tests: conditions: of each group one must hold.
-        places: where each group's words stand.
+        filters: conditions, all must hold; their fields are those of `table_bucket`.
+        places: where each one's words stand.
+        tested: the columns of the conditions.
         unused: content words that say nothing of the table.
     """
 
     heads: list[Named] = field(default_factory=list)
-    tests: list[tuple[CellTest, ...]] = field(default_factory=list)
+    filters: list[Clause | Group] = field(default_factory=list)
     places: list[Span] = field(default_factory=list)
+    tested: set[int] = field(default_factory=set)
     unused: list[str] = field(default_factory=list)
-
-    @property
-    def tested(self) -> frozenset[int]:
-        """Return the columns of the conditions."""
-        return frozenset(test.column for group in self.tests for test in group)
 
 
 class TableReader:
@@ -195,11 +194,24 @@ class TableReader:
 
     # ------------------------------------------------------------ conditions
 
-    def _add(self, test: CellTest, span: Span) -> None:
-        operator = _OPPOSITE.get(test.operator) if self._denied(span[0]) else None
-        if operator is not None:
-            test = CellTest(test.column, operator, test.values, test.unit)
-        self.reading.tests.append((test,))
+    def _add(self, column: int, operator: Operator, value: Any, span: Span) -> None:
+        """Take in a condition on a column, or its opposite where the question denies it."""
+        if self._denied(span[0]):
+            operator = _OPPOSITE[operator]
+        self._take([self._clause(column, operator, value, span)], span)
+
+    def _clause(self, column: int, operator: Operator, value: Any, span: Span) -> Clause:
+        self.reading.tested.add(column)
+        declared = self._declared(column)
+        return Clause(field=declared.name, operator=operator, value=value, raw=self.question[slice(*span)])
+
+    def _declared(self, column: int) -> Field:
+        return table_bucket(self.table.columns).fields[column]
+
+    def _take(self, either: Sequence[Clause], span: Span) -> None:
+        self.reading.filters.append(
+            either[0] if len(either) == 1 else Group(mode="any", clauses=tuple(either))
+        )
         self.reading.places.append(span)
         self._use(span)
 
@@ -226,18 +238,15 @@ class TableReader:
             column = self.only("date") if column is None else column
             if column is None or not self._free(period.span):
                 continue
-            tests: list[CellTest] = []
-            if period.start is not None:
-                tests.append(CellTest(column, ">=", (period.start.isoformat(),)))
-            if period.end is not None:
-                tests.append(CellTest(column, "<=", (period.end.isoformat(),)))
-            if self._denied(period.span[0]):
-                groups = [tuple(CellTest(one.column, _OPPOSITE[one.operator], one.values) for one in tests)]
-            else:
-                groups = [(one,) for one in tests]
-            self.reading.tests += groups
-            self.reading.places += [period.span] * len(groups)
-            self._use(period.span)
+            ends: list[tuple[Operator, date | None]] = [(">=", period.start), ("<=", period.end)]
+            denied = self._denied(period.span[0])
+            clauses = [
+                self._clause(column, _OPPOSITE[sign] if denied else sign, day.isoformat(), period.span)
+                for sign, day in ends
+                if day is not None
+            ]
+            for either in [clauses] if denied else [[one] for one in clauses]:
+                self._take(either, period.span)
 
     def _bounds(self) -> None:
         """Read compared numbers, ranges, and numbers behind the name of their column ("order 1001")."""
@@ -247,13 +256,11 @@ class TableReader:
             return  # two conditions of which one must hold: its numbers are left, and are said to be
         if pair and (column := self._number_column(pair[0].span[0])) is not None:
             low, high = pair
-            unit = high.money.currency or low.money.currency or ""
+            unit = high.money.currency or low.money.currency
             span = (low.span[0], high.span[1])
-            for operator, amount in ((">=", low), ("<=", high)):
-                test = CellTest(column, operator, (f"{amount.money.amount:f}",), unit)  # type: ignore[arg-type]
-                self.reading.tests.append((test,))
-                self.reading.places.append(span)
-            self._use(span)
+            ends: list[tuple[Operator, Amount]] = [(">=", low), ("<=", high)]
+            for operator, amount in ends:
+                self._take([self._clause(column, operator, self._written(column, amount, unit), span)], span)
             lead = re.search(r"[^\W\d_]+\s*$", self.question[: span[0]])
             if lead:
                 self._use((lead.start(), span[0]))
@@ -266,10 +273,15 @@ class TableReader:
                 continue
             if operator == "=" and not self._is_equal(column, start):
                 continue
-            value = Decimal(amount.money.amount)
-            if self.table.columns[column].unit == "%" and value <= 1 and "%" not in amount.text:
+            small = amount.money.amount <= 1 and "%" not in amount.text
+            if self.table.columns[column].unit == "%" and small:
                 continue
-            self._add(CellTest(column, operator, (f"{value:f}",), amount.money.currency or ""), (start, end))  # type: ignore[arg-type]
+            self._add(column, operator, self._written(column, amount, amount.money.currency), (start, end))
+
+    def _written(self, column: int, amount: Amount, unit: str | None) -> str:
+        """Return an amount as a condition holds it; in its currency where the column tells any."""
+        code = unit if self._declared(column).type == "money" else None
+        return f"{amount.money.amount:f} {code or ''}".strip()
 
     def _number_column(self, at: int) -> int | None:
         column = self.named_before(at, "number")
@@ -302,11 +314,9 @@ class TableReader:
                 continue
             columns = self._meant(span, held[phrase])
             if len(columns) == 1:
-                self._add(CellTest(columns[0], "=", (phrase,)), span)
+                self._add(columns[0], "=", phrase, span)
             elif not self._denied(span[0]):
-                self.reading.tests.append(tuple(CellTest(column, "=", (phrase,)) for column in columns))
-                self.reading.places.append(span)
-                self._use(span)
+                self._take([self._clause(column, "=", phrase, span) for column in columns], span)
 
     def _says_something(self, phrase: str, span: Span, columns: Sequence[int]) -> bool:
         """Tell whether a phrase is no small word of the question; beside its column's name any but those of grammar is."""
@@ -373,11 +383,9 @@ class TableReader:
             lacks = pattern("lacks", "missing", after=r"\s+(?:\w{1,3}\s+)?$").search(before)
             told = pattern("missing", before=r"\s*(?:\w{2,4}\s+)?").match(behind)
             if len(head.columns) == 1 and (lacks or told) and head.columns[0] not in self.reading.tested:
-                self.reading.tests.append((CellTest(head.columns[0], "missing"),))
                 start = head.span[0] - len(before) + lacks.start() if lacks else head.span[0]
                 end = head.span[1] + told.end() if told else head.span[1]
-                self.reading.places.append((start, end))
-                self._use((start, end))
+                self._take([self._clause(head.columns[0], "missing", None, (start, end))], (start, end))
 
     def _parts_of_cells(self) -> None:
         """Read words that stand in cells of one column only: "cables" in "Cable, 3 m"."""
@@ -390,39 +398,46 @@ class TableReader:
                 continue
             begun = terms.stem(word)
             part = begun if len(begun) > SHORTEST and word.startswith(begun) else word
-            columns = [place for place in texts if self.store.holds_part(self.table, place, part)]
-            if len(columns) == 1:
-                self._add(CellTest(columns[0], "contains", (part,)), match.span())
+            held = {place: found for place in texts if (found := self.store.having(self.table, place, part))}
+            if len(held) == 1:
+                self._add_part(*held.popitem(), part, match.span())
+
+    def _add_part(self, column: int, cells: Sequence[str], part: str, span: Span) -> None:
+        """Take in that cells have a word; what they must not have is denied of each, where they are not too many."""
+        if not self._denied(span[0]):
+            self._take([self._clause(column, "contains", part, span)], span)
+        elif len(cells) <= MAX_LIST:
+            self._take([self._clause(column, "not in", list(cells), span)], span)
 
     def _merge(self) -> None:
         """Join values of one column: no cell holds two of them."""
-        merged: list[tuple[CellTest, ...]] = []
-        places: list[Span] = []
-        joined: dict[tuple[int, str], int] = {}
+        merged: list[tuple[Clause | Group, Span]] = []
+        joined: dict[tuple[str, Operator], int] = {}
         joins: dict[Operator, Operator] = {
             "=": "in",
             "!=": "not in",
+            "not in": "not in",
             "contains": "contains",
-            "lacks": "lacks",
         }
-        for group, place in sorted(
-            zip(self.reading.tests, self.reading.places, strict=True), key=lambda item: item[1]
+        for item, place in sorted(
+            zip(self.reading.filters, self.reading.places, strict=True), key=lambda pair: pair[1]
         ):
-            test = group[0]
-            several = joins.get(test.operator)
-            if len(group) > 1 or several is None:
-                merged.append(group)
-                places.append(place)
+            several = joins.get(item.operator) if isinstance(item, Clause) else None
+            if several is None or not isinstance(item, Clause):
+                merged.append((item, place))
                 continue
-            key = (test.column, several)
-            if key in joined:
-                before = merged[joined[key]][0]
-                merged[joined[key]] = (CellTest(test.column, several, (*before.values, *test.values)),)
-            else:
-                joined[key] = len(merged)
-                merged.append(group)
-                places.append(place)
-        self.reading.tests, self.reading.places = merged, places
+            first = joined.setdefault((item.field, several), len(merged))
+            if first == len(merged):
+                merged.append((item, place))
+                continue
+            before, start = merged[first]
+            parts = (*clauses_in(before), item)
+            values = [one for part in parts for one in _listed(part)]
+            either = Group(mode="any", clauses=parts)
+            whole = item.model_copy(update={"operator": several, "value": values})
+            merged[first] = (either if several == "contains" else whole, start)
+        self.reading.filters = [item for item, _ in merged]
+        self.reading.places = [place for _, place in merged]
 
     # ------------------------------------------------------------ what is left
 
@@ -466,6 +481,10 @@ class TableReader:
                 continue
             left.append(match[0])
         return list(dict.fromkeys(left))
+
+
+def _listed(clause: Clause) -> list[Any]:
+    return clause.value if isinstance(clause.value, list) else [clause.value]
 
 
 def names_of(head: str) -> tuple[str, ...]:

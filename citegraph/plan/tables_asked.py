@@ -2,29 +2,25 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import PurePath
 
 from citegraph.corpus.filters.clause import typed_filters
 from citegraph.corpus.filters.filter_operators import matches
 from citegraph.corpus.records.document_record import DocumentRecord
-from citegraph.corpus.records.table_files.table_store import (
-    CellTest,
-    Cut,
-    StoredTable,
-    TableQuery,
-)
+from citegraph.corpus.records.table_files.table_store import Cut, StoredTable, table_bucket
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
 from citegraph.language.word_tables import alternation, pattern
+from citegraph.plan.stored_filters import stored
 from citegraph.plan.table_words import TableReader, TableReading, counted_column, names_a_column
 from citegraph.question import cues
 from citegraph.question.functions import asks, counting
 from citegraph.question.groups import MOST, UNITS
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus
-from citegraph.run.state_types import BucketPlan, Plan, StoredTest, TableWanted
+from citegraph.run.state_types import BucketPlan, Plan, RowsWanted
 
 MOST_COLUMNS = 4
 """Columns that a number is given of where the question names none, or a name that several share."""
@@ -56,7 +52,7 @@ class Asked:
     @property
     def words_used(self) -> int:
         """Return how much of the question the table explains."""
-        return len(self.reading.heads) + len(self.reading.tests)
+        return len(self.reading.heads) + len(self.reading.filters)
 
 
 def with_table(
@@ -246,7 +242,7 @@ def _number(reader: TableReader, asked: Asked, question: str) -> Asked | None:
         )
     if summed:
         return _over(replace(asked, function="sum", by=by, cut=cut), columns)
-    if reading.tests and not reading.unused:
+    if reading.filters and not reading.unused:
         return asked
     return None
 
@@ -359,19 +355,20 @@ def _heads(asked: Asked) -> tuple[str, ...]:
 def _planned(plan: Plan, corpus: Corpus, chosen: Sequence[Asked]) -> Plan:
     first = chosen[0]
     bucket = first.table.bucket
-    wanted: list[TableWanted] = [
+    wanted: list[RowsWanted] = [
         {
             "doc": asked.table.doc_id,
             "number": asked.table.number,
             "function": asked.function,
-            "columns": list(asked.columns),
-            "tests": [[_stored(test) for test in group] for group in asked.reading.tests],
-            "by": asked.by,
+            "columns": [heads[place] for place in asked.columns],
+            "filters": [stored(item) for item in asked.reading.filters],
+            "by": None if asked.by is None else heads[asked.by],
             "cut": asked.cut,
             "top": asked.top,
             "unused": asked.reading.unused,
         }
         for asked in chosen
+        for heads in [[item.name for item in table_bucket(asked.table.columns).fields]]
     ]
     part = plan["per_bucket"].get(bucket)
     hard = [
@@ -397,27 +394,5 @@ def _planned(plan: Plan, corpus: Corpus, chosen: Sequence[Asked]) -> Plan:
         "buckets": [bucket],
         "per_bucket": {**plan["per_bucket"], bucket: lead},
         "only": list(dict.fromkeys(asked.table.doc_id for asked in chosen)),
-        "tables": wanted,
+        "rows": wanted,
     }
-
-
-def _stored(test: CellTest) -> StoredTest:
-    values = asdict(test)
-    return {
-        "column": test.column,
-        "operator": test.operator,
-        "values": list(values["values"]),
-        "unit": test.unit,
-    }
-
-
-def query_of(table: StoredTable, wanted: TableWanted) -> TableQuery:
-    """Return the query of a plan's wanted rows."""
-    groups = tuple(
-        tuple(
-            CellTest(test["column"], test["operator"], tuple(test["values"]), test["unit"])  # type: ignore[arg-type]
-            for test in group
-        )
-        for group in wanted["tests"]
-    )
-    return TableQuery(table, groups)

@@ -115,44 +115,24 @@ class OrderBy(TypedDict):
 
 
 class RowsWanted(TypedDict, total=False):
-    """Rows of tables inside the documents: their kind, conditions on their columns, and the number over a column.
+    """Rows of tables inside the documents, of a `kind`, or of a file, its table `number` of `doc`: conditions and a number.
 
-    `words` are those of the question that the rows hold; `function` is "none" for a list of them.
+    `columns` are those that it is computed over; `function` is "none" for a list of rows; `words` are those of the
+    question that the rows hold, `unused` those that became no condition; `by` is the column of the groups, whose days are
+    cut to `cut`; `top` "most" or "least" where one group is wanted.
     """
 
     kind: str
-    filters: list[StoredClause]
-    words: list[str]
-    function: str
-    column: str | None
-
-
-class StoredTest(TypedDict):
-    """A condition on a column of a table file, by its place (`CellTest` as data)."""
-
-    column: int
-    operator: str
-    values: list[str]
-    unit: str
-
-
-class TableWanted(TypedDict):
-    """What is asked of the rows of one table of a file.
-
-    `number` is the table's place in the file; `function` "none" for a list of rows; `columns` are those that it is
-    computed over; `tests` groups of conditions, of each of which one must hold; `by` the column of the groups, whose days
-    are cut to `cut`; `top` "most" or "least" where one group is wanted; `unused` words that became no condition.
-    """
-
     doc: str
     number: int
     function: str
-    columns: list[int]
-    tests: list[list[StoredTest]]
-    by: int | None
+    columns: list[str]
+    filters: list[StoredClause]
+    words: list[str]
+    unused: list[str]
+    by: str | None
     cut: str
     top: str
-    unused: list[str]
 
 
 class WantedSet(TypedDict):
@@ -198,8 +178,7 @@ class Plan(TypedDict, total=False):
     queries: list[str]
     only: list[str]
     order_by: OrderBy | None
-    rows: RowsWanted
-    tables: list[TableWanted]
+    rows: list[RowsWanted]
     set: WantedSet
     sides: list[Side]
     parts: list[PlanPart]

@@ -125,7 +125,7 @@ async def test_a_sum_and_its_documents_are_those_of_all_rows_though_few_are_list
     few = Context(today="2024-06-01", list_limit=1)
     answer = await till.ask("How much did we pay for the Desk Lamp LX 7?", context=few)
     assert "179.00 USD" in answer.text
-    assert "showing 1 of 2 rows:" in answer.text
+    assert "Showing 1 of 2 rows." in answer.text
     assert (set(answer.documents), answer.matched) == ({"harlow-1", "harlow-2"}, 2)
     assert not {claim.verdict for claim in answer.claims} & {"contradicted", "unsupported"}
 

@@ -94,76 +94,120 @@ def folded_string(length: int | None = None) -> String:
     return String(length).with_variant(String(length, collation="C"), "postgresql")
 
 
-@dataclass(frozen=True, slots=True)
-class Tables:
+class Columns:
+    """Where the values of fields stand in SQL."""
+
+    def value(self, field: Field) -> ColumnElement[Any]:
+        """Return what a field is compared, ordered or grouped by."""
+        raise NotImplementedError
+
+    def unit(self, field: Field) -> ColumnElement[Any]:
+        """Return the currency of an amount, "" where it has none."""
+        raise NotImplementedError
+
+    def bound(self, field: Field, value: Any, *, up: bool) -> Any:
+        """Return a value as `value` holds it; of one between two that it can hold the upper one, or the lower."""
+        raise NotImplementedError
+
+    def has(self, field: Field) -> ColumnElement[bool]:
+        """Return "the field has a value"."""
+        return self.value(field).is_not(None)
+
+    def holds(
+        self, field: Field, test: Callable[[ColumnElement[str]], ColumnElement[bool]]
+    ) -> ColumnElement[bool]:
+        """Return "a text of the field meets a test"."""
+        return test(self.value(field))
+
+    def part(self, column: ColumnElement[str], part: str) -> ColumnElement[bool]:
+        """Return "the text has this part"."""
+        return has_part(column, part)
+
+
+@dataclass(frozen=True)
+class Tables(Columns):
     """The SQL tables of one bucket: a row a document, and an item a value of a list field."""
 
-    rows: "Table"
-    items: "Table"
+    rows: Table
+    items: Table
+
+    def value(self, field: Field) -> ColumnElement[Any]:  # noqa: D102
+        return compared_column(field, self.rows)
+
+    def unit(self, field: Field) -> ColumnElement[Any]:  # noqa: D102
+        return func.coalesce(self.rows.c[f"{field.name}__currency"], "")
+
+    def bound(self, field: Field, value: Any, *, up: bool) -> Any:  # noqa: D102
+        return Decimal(repr(value)) if field.type == "money" else value
+
+    def has(self, field: Field) -> ColumnElement[bool]:  # noqa: D102
+        return self._listed(field, true()) if field.type == "keywords" else super().has(field)
+
+    def holds(  # noqa: D102
+        self, field: Field, test: Callable[[ColumnElement[str]], ColumnElement[bool]]
+    ) -> ColumnElement[bool]:
+        listed = field.type == "keywords"
+        return self._listed(field, test(self.items.c.folded)) if listed else super().holds(field, test)
+
+    def _listed(self, field: Field, test: ColumnElement[bool]) -> ColumnElement[bool]:
+        items = self.items.c
+        return self.rows.c.doc_id.in_(select(items.doc_id).where(items.field == field.name, test))
 
 
-def to_sql(bucket: "Bucket", filters: Filters, tables: Tables) -> "ColumnElement[bool]":
-    """Return checked filters as a parametrised SQL condition on the bucket's row table."""
+def to_sql(bucket: "Bucket", filters: Filters, columns: Columns) -> ColumnElement[bool]:
+    """Return checked filters as a parametrised SQL condition on the rows that hold the columns.
 
-    def part_sql(item: Clause | Group) -> "ColumnElement[bool]":
+    Raises:
+        BadInput: a filter is on a field that the bucket does not have.
+    """
+
+    def part_sql(item: Clause | Group) -> ColumnElement[bool]:
         if isinstance(item, Clause):
-            return condition_sql(compile_clause(bucket, item), tables)
+            return condition_sql(compile_clause(bucket, item), columns)
         join = or_ if item.mode == "any" else and_
         return join(*map(part_sql, item.clauses))
 
     return and_(true(), *map(part_sql, filters))
 
 
-def condition_sql(condition: Condition, tables: Tables) -> "ColumnElement[bool]":
+def condition_sql(condition: Condition, columns: Columns) -> ColumnElement[bool]:
     """Return one condition as SQL that is never NULL-dependent: a missing field gives no row."""
-    column = compared_column(condition.field, tables.rows)
-    if condition.present is not None and condition.field.type == "keywords":
-        held = tables.rows.c.doc_id.in_(
-            select(tables.items.c.doc_id).where(tables.items.c.field == condition.field.name)
-        )
-        return held if condition.present else not_(held)
     if condition.present is not None:
-        return column.is_not(None) if condition.present else column.is_(None)
-    test = _test_sql(condition, tables)
-    return and_(column.is_not(None), not_(test)) if condition.negated else test
+        held = columns.has(condition.field)
+        return held if condition.present else not_(held)
+    test = _test_sql(condition, columns)
+    return and_(columns.value(condition.field).is_not(None), not_(test)) if condition.negated else test
 
 
-def compared_column(field: Field, rows: "Table") -> "ColumnElement[Any]":
+def compared_column(field: Field, rows: Table) -> ColumnElement[Any]:
     """Return the column that stands for a field where it is compared, ordered or grouped by."""
     return rows.c[f"{field.name}__folded" if field.type in ("text", "keyword") else field.name]
 
 
-def _test_sql(condition: Condition, tables: Tables) -> "ColumnElement[bool]":
-    field, rows, items = condition.field, tables.rows, tables.items
+def _test_sql(condition: Condition, columns: Columns) -> ColumnElement[bool]:
+    field = condition.field
     if (other := condition.other) is not None:
-        test = COMPARES[condition.compared](rows.c[field.name], rows.c[other.name])
-        codes = (
-            [func.coalesce(rows.c[f"{one.name}__currency"], "") for one in (field, other)]
-            if field.type == "money"
-            else []
-        )
-        return and_(test, codes[0] == codes[1]) if codes else test
+        test = COMPARES[condition.compared](columns.value(field), columns.value(other))
+        return and_(test, columns.unit(field) == columns.unit(other)) if field.type == "money" else test
     if condition.flag is not None:
-        return compared_column(field, rows) == condition.flag
+        flagged: ColumnElement[bool] = columns.value(field) == columns.bound(field, condition.flag, up=False)
+        return flagged
     if condition.ranges is not None:
-        return or_(*(_range_sql(field, item, rows) for item in condition.ranges))
-    if field.type == "keywords":
-        held = _words_sql(condition, items.c.folded)
-        return rows.c.doc_id.in_(select(items.c.doc_id).where(items.c.field == field.name, held))
-    return _words_sql(condition, compared_column(field, rows))
+        return or_(*(_range_sql(field, item, columns) for item in condition.ranges))
+    return columns.holds(field, lambda column: _words_sql(condition, column, columns))
 
 
-def _words_sql(condition: Condition, column: "ColumnElement[str]") -> "ColumnElement[bool]":
+def _words_sql(condition: Condition, column: ColumnElement[str], columns: Columns) -> ColumnElement[bool]:
     if condition.words is not None:
         return column == condition.words[0] if len(condition.words) == 1 else column.in_(condition.words)
     part = condition.part or ""
     if not condition.anchored:
-        return has_part(column, part)
+        return columns.part(column, part)
     end = _after_prefix(part)
     return and_(column >= part, column < end if end else true())
 
 
-def has_part(column: "ColumnElement[str]", part: str) -> "ColumnElement[bool]":
+def has_part(column: ColumnElement[str], part: str) -> ColumnElement[bool]:
     """Return "the column has this substring", without wildcards, on SQLite (instr) and Postgres (strpos)."""
 
     return position_of(column, part) > 0
@@ -179,27 +223,15 @@ def _after_prefix(part: str) -> str | None:
     return None
 
 
-def within(
-    column: "ColumnElement[Any]", item: Range, bound: Callable[[Any], Any]
-) -> "list[ColumnElement[bool]]":
-    """Return the conditions that a column lies between the bounds of a range, each as the column holds it."""
-    parts: list[ColumnElement[bool]] = []
+def _range_sql(field: Field, item: Range, columns: Columns) -> ColumnElement[bool]:
+    column = columns.value(field)
+    parts: list[ColumnElement[bool]] = [true()]
     if item.low is not None:
-        low = bound(item.low)
+        low = columns.bound(field, item.low, up=not item.low_open)
         parts.append(column > low if item.low_open else column >= low)
     if item.high is not None:
-        high = bound(item.high)
+        high = columns.bound(field, item.high, up=item.high_open)
         parts.append(column < high if item.high_open else column <= high)
-    return parts
-
-
-def _range_sql(field: Field, item: Range, rows: "Table") -> "ColumnElement[bool]":
-    column = rows.c[field.name]
-
-    def bound(value: Any) -> Any:
-        return Decimal(repr(value)) if field.type == "money" else value
-
-    parts = within(column, item, bound)
     if item.currency:
-        parts.append(func.coalesce(rows.c[f"{field.name}__currency"], "") == item.currency)
-    return and_(*parts) if parts else true()
+        parts.append(columns.unit(field) == item.currency)
+    return and_(*parts)

@@ -9,10 +9,11 @@ from langgraph.runtime import Runtime
 from citegraph.errors import Unavailable
 from citegraph.evidence.expand_by_model import Wordings, declared_wordings, merged_by_rank, usable
 from citegraph.llm.scripted import scripted
-from citegraph.llm.strict import check_strict, strict_schema
+from citegraph.llm.strict import strict_schema
 from citegraph.run.context import Context
 from citegraph.run.services import Corpus, Services
 from nodes.search import Search
+from tests.citegraph.llm.strict_rules import check_strict
 
 OFF_THE_WORDS = "How much tension may lie across the switch when nothing feeds it?"
 

@@ -16,8 +16,9 @@ import pytest
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import BaseModel
 
-from citegraph.llm.strict import check_strict, strict_schema
+from citegraph.llm.strict import strict_schema
 from citegraph.run.services import Services
+from tests.citegraph.llm.strict_rules import check_strict
 
 ROOTS = ("citegraph", "cli", "evals", "graph", "nodes", "server", "tools")
 SEAMS = {"structured": 2, "ask_model": 3, "call_model": 3}

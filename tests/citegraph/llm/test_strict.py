@@ -1,11 +1,13 @@
 """Strict JSON schemas: what is made of a pydantic model, and what the offline checker refuses."""
 
+import re
 from typing import Annotated, Any, Literal, Optional
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
 
-from citegraph.llm.strict import check_strict, strict_schema
+from citegraph.llm.strict import strict_schema
+from tests.citegraph.llm.strict_rules import check_strict
 
 
 class Range(BaseModel):
@@ -119,14 +121,13 @@ class Pair(BaseModel):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (FreeMap, "FreeMap has no strict schema: .*scores: additionalProperties must be false"),
-        (Anything, r"Anything has no strict schema: \$.value: a type is missing"),
+        (FreeMap, "scores: additionalProperties must be false"),
+        (Anything, r"\$.value: a type is missing"),
         (Pair, "prefixItems is not supported"),
     ],
 )
-def test_what_strict_mode_cannot_express_is_refused(model: type[BaseModel], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        strict_schema(model)
+def test_what_strict_mode_cannot_express_is_told(model: type[BaseModel], message: str) -> None:
+    assert re.search(message, "; ".join(check_strict(strict_schema(model))))
 
 
 def obj(**properties: Any) -> dict[str, Any]:

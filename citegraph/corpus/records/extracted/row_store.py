@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any
 
 import sqlalchemy as sa
 
-from citegraph.corpus.filters.clause import Clause, Filters, Group
-from citegraph.corpus.filters.filter_operators import Condition, Range, compile_clause
-from citegraph.corpus.filters.sql_filter import folded_string, has_part, within
+from citegraph.corpus.filters.clause import Filters
+from citegraph.corpus.filters.sql_filter import Columns, folded_string, to_sql
 from citegraph.corpus.records.database import create_tables, delete_rows, fetched
 from citegraph.corpus.records.extracted.found import FoundRow
+from citegraph.corpus.records.querying.aggregates import Function, RowNumber, row_numbers
 from citegraph.corpus.schema.bucket import Bucket, RowKind, show
-from citegraph.corpus.schema.field import Value
+from citegraph.corpus.schema.field import Field, Value
 from citegraph.corpus.schema.values import to_json
 from citegraph.errors import BadInput
 from citegraph.language.amounts import Money, Quantity
@@ -25,8 +25,6 @@ from citegraph.language.terms import fold
 ROW_FROM = 0.5
 """Confidence from which a row is stored; a list shows it, a sum counts it."""
 LONGEST_CELL = 2400
-
-Function = Literal["count", "sum", "average", "min", "max"]
 
 _metadata = sa.MetaData()
 rows_table = sa.Table(
@@ -97,15 +95,6 @@ class RowQuery:
     doc_ids: Sequence[str] | None = field(default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class RowNumber:
-    """A number over rows: of one unit or currency ("" for none), and of how many rows."""
-
-    value: Decimal
-    unit: str
-    rows: int
-
-
 class RowStore:
     """Rows by document; all methods block and raise `Unavailable` without a database."""
 
@@ -163,31 +152,26 @@ class RowStore:
         return sorted(fetched(self._engine, statement).scalars())
 
     def number(self, query: RowQuery, function: Function, column: str) -> list[RowNumber]:
-        """Return a sum, average, minimum or maximum of a column, or the count of its values, one a unit.
+        """Return a number over a column, one a unit.
 
         Raises:
             BadInput: the rows have no such column.
         """
         if query.kind.field(column) is None:
             raise BadInput(f"the rows {query.kind.name} have no column {column!r}")
-        value = cells_table.c.number
-        over = {
-            "count": sa.func.count(value),
-            "sum": sa.func.sum(value),
-            "average": sa.func.avg(value),
-            "min": sa.func.min(value),
-            "max": sa.func.max(value),
-        }[function]
-        unit = sa.func.coalesce(cells_table.c.unit, "")
-        statement = (
-            sa.select(over, unit, sa.func.count(value))
-            .select_from(rows_table.join(cells_table, _same_row()))
-            .where(_condition(query), cells_table.c.field == column, value.is_not(None))
-            .group_by(unit)
-            .order_by(unit)
+        statement = row_numbers(
+            function,
+            cells_table.c.number,
+            source=rows_table.join(cells_table, _same_row()),
+            condition=sa.and_(_condition(query), cells_table.c.field == column),
+            ordinal=rows_table.c.ordinal,
+            unit=sa.func.coalesce(cells_table.c.unit, ""),
         )
-        rows = fetched(self._engine, statement)
-        return [RowNumber(Decimal(f"{float(one):.15g}"), str(of), int(count)) for one, of, count in rows]
+        averages = function in {"average", "median"}
+        return [
+            RowNumber(Decimal(f"{float(one / values if averages else one):.15g}"), str(unit), int(rows))
+            for one, values, rows, _, _, unit in fetched(self._engine, statement)
+        ]
 
     def _stored(self, statement: sa.Select[Any]) -> list[StoredRow]:
         rows = fetched(self._engine, statement).mappings()
@@ -214,28 +198,28 @@ def rows_bucket(kind: RowKind, bucket: Bucket) -> Bucket:
 
 
 def _condition(query: RowQuery) -> sa.ColumnElement[bool]:
-    declared = rows_bucket(query.kind, query.bucket)
     parts = [rows_table.c.bucket == query.bucket.name, rows_table.c.kind == query.kind.name]
     if query.documents is not None:
         parts.append(rows_table.c.doc_id.in_(query.documents))
     if query.doc_ids is not None:
         parts.append(rows_table.c.doc_id.in_(list(query.doc_ids)))
-    return sa.and_(*parts, *(_part(declared, item) for item in query.filters))
+    return sa.and_(*parts, to_sql(rows_bucket(query.kind, query.bucket), query.filters, _Cells()))
 
 
-def _part(declared: Bucket, item: Clause | Group) -> sa.ColumnElement[bool]:
-    if isinstance(item, Group):
-        join = sa.or_ if item.mode == "any" else sa.and_
-        return join(*(_part(declared, part) for part in item.clauses))
-    if declared.field(item.field) is None:
-        raise BadInput(f"the rows have no column {item.field!r}")
-    condition = compile_clause(declared, item)
-    has = sa.exists(_cell(condition.field.name, cells_table.c.doc_id))
-    if condition.present is not None:
-        return has if condition.present else ~has
-    held = sa.exists(_cell(condition.field.name, cells_table.c.doc_id).where(_test(condition)))
-    # As with documents: what a row does not say is neither this nor another.
-    return sa.and_(has, ~held) if condition.negated else held
+class _Cells(Columns):
+    """The cells of a row, each a record."""
+
+    def value(self, field: Field) -> sa.ColumnElement[Any]:
+        words = field.is_string or field.type == "boolean"
+        return _cell(field.name, cells_table.c.folded if words else cells_table.c.number).scalar_subquery()
+
+    def unit(self, field: Field) -> sa.ColumnElement[Any]:
+        return _cell(field.name, cells_table.c.unit).scalar_subquery()
+
+    def bound(self, field: Field, value: Any, *, up: bool) -> Any:
+        if isinstance(value, bool):
+            return show(value)
+        return float(value.toordinal() if isinstance(value, date) else value)
 
 
 def _cell(name: str, *columns: Any) -> sa.Select[Any]:
@@ -244,30 +228,6 @@ def _cell(name: str, *columns: Any) -> sa.Select[Any]:
 
 def _same_row() -> sa.ColumnElement[bool]:
     return sa.and_(*(rows_table.c[name] == cells_table.c[name] for name in ("doc_id", "kind", "ordinal")))
-
-
-def _test(condition: Condition) -> sa.ColumnElement[bool]:
-    if condition.ranges is not None:
-        return sa.or_(*(_within(item) for item in condition.ranges))
-    folded = cells_table.c.folded
-    if condition.flag is not None:
-        return folded == ("yes" if condition.flag else "no")
-    if condition.words is not None:
-        return folded.in_(condition.words)
-    part = condition.part or ""
-    return sa.func.substr(folded, 1, len(part)) == part if condition.anchored else has_part(folded, part)
-
-
-def _within(item: Range) -> sa.ColumnElement[bool]:
-    number = cells_table.c.number
-    parts = [number.is_not(None), *within(number, item, _plain)]
-    if item.currency:
-        parts.append(cells_table.c.unit == item.currency)
-    return sa.and_(*parts)
-
-
-def _plain(value: Any) -> float:
-    return float(value.toordinal()) if isinstance(value, date) else float(value)
 
 
 def _records(bucket: str, doc_id: str, found: Iterable[FoundRow]) -> Iterator[dict[str, Any]]:

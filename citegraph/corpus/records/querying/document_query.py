@@ -361,7 +361,7 @@ def _median_statement(
     table = store.tables[query.bucket].rows
     keys = [group.key(table) for group in groups]
     parts = [*keys, currency] if currency is not None else keys
-    middle = median_of(table, on, condition=condition, keys=parts, source=source)
+    middle = median_of(value_column(table, on), condition=condition, keys=parts, source=source)
     named = [middle.c[f"k{number}"] for number in range(len(parts))]
     statement: Select[Any] = select(
         *(key.label(f"g{number}") for number, key in enumerate(named[: len(keys)])),

@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Literal
 
 import sqlalchemy as sa
 
-from citegraph.corpus.filters.sql_filter import has_part
+from citegraph.corpus.filters.clause import MAX_LIST, Filters
+from citegraph.corpus.filters.sql_filter import Columns, has_part, to_sql
 from citegraph.corpus.records.database import batches, create_tables, delete_rows, fetched, transaction
-from citegraph.corpus.records.table_files.columns import TableColumn, of_scale, scaled
+from citegraph.corpus.records.querying.aggregates import Function, RowNumber, row_numbers
+from citegraph.corpus.records.table_files.columns import TableColumn, of_scale
 from citegraph.corpus.records.table_files.file_tables import FileRow, FileTable, file_tables
+from citegraph.corpus.schema.bucket import Bucket
 from citegraph.corpus.schema.document import Document
+from citegraph.corpus.schema.field import Field, FieldType
 from citegraph.errors import BadInput
+from citegraph.language.amounts import currency_code
 
-Function = Literal["count", "distinct", "sum", "average", "median", "min", "max"]
-Operator = Literal["=", "!=", "<", "<=", ">", ">=", "in", "not in", "contains", "lacks", "exists", "missing"]
 Cut = Literal["", "day", "month", "quarter", "year"]
 
 WRITTEN = 2_000
@@ -75,46 +79,33 @@ class StoredTable:
 
 
 @dataclass(frozen=True, slots=True)
-class CellTest:
-    """A condition on one column, by its place.
-
-    Attributes:
-        values: decimals for a column of numbers, ISO days for one of days, folded words else; one for an operator that
-            compares, any for "in" and "not in".
-        unit: only numbers of this unit, where a column has several.
-    """
-
-    column: int
-    operator: Operator
-    values: tuple[str, ...] = ()
-    unit: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class TableQuery:
-    """Rows of one table: of each group of conditions one must hold."""
+    """Rows of one table that meet conditions on its columns, which are the fields of `table_bucket`."""
 
     table: StoredTable
-    tests: tuple[tuple[CellTest, ...], ...] = ()
+    filters: Filters = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TableNumber:
-    """A number over rows.
+@lru_cache(maxsize=256)
+def table_bucket(columns: tuple[TableColumn, ...]) -> Bucket:
+    """Return the declaration of a table's rows as one of a bucket: a field a column, called as its head."""
+    heads = [column.head for column in columns]
+    fields = [
+        Field.model_construct(
+            name=head if heads.index(head) == place else f"{head} #{place + 1}",
+            type=_type_of(column, columns),
+            description=f"{head}.",
+        )
+        for place, (head, column) in enumerate(zip(heads, columns, strict=True))
+    ]
+    return Bucket.model_construct(name="rows", description="Rows of a table.", nouns=(), fields=tuple(fields))
 
-    Attributes:
-        value: None where no row has one; a day as ISO text.
-        unit: currency or unit, "" for none.
-        rows: how many rows have a value that it is computed over.
-        group: the folded words, day, month or year of its group, None without groups or for rows that lack it.
-        first: ordinal of the first row of the group.
-    """
 
-    value: Decimal | str | None
-    unit: str
-    rows: int
-    group: str | None = None
-    first: int = 0
+def _type_of(column: TableColumn, columns: Sequence[TableColumn]) -> FieldType:
+    if column.kind != "number":
+        return "date" if column.kind == "date" else "keyword"
+    told = not column.unit and sum(one.currencies for one in columns) == 1
+    return "money" if column.units or told or currency_code(column.unit) else "decimal"
 
 
 class TableStore:
@@ -179,7 +170,7 @@ class TableStore:
         *,
         by: int | None = None,
         cut: Cut = "",
-    ) -> list[TableNumber]:
+    ) -> list[RowNumber]:
         """Return a number of each unit, and of each group; sums and means are exact.
 
         Args:
@@ -190,55 +181,26 @@ class TableStore:
             BadInput: the function does not fit the column.
         """
         declared = query.table.columns[column] if column is not None else None
-        value = _value(declared, column) if declared is not None and column is not None else None
         _fits(function, declared)
-        unit = _unit(query.table, column) if declared is not None and declared.kind == "number" else None
-        group = _group(query.table.columns[by], by, cut) if by is not None else None
-        keys = [
-            (group if group is not None else sa.literal("")).label("in_group"),
-            (unit if unit is not None else sa.literal("")).label("in_unit"),
-        ]
-        counted = sa.func.count(value) if value is not None else sa.func.count()
-        over: Any = {
-            "count": counted,
-            "distinct": sa.func.count(sa.distinct(value if value is not None else _rows.ordinal)),
-            "sum": sa.func.sum(value),
-            "average": sa.func.sum(value),
-            "median": counted,
-            "min": sa.func.min(value),
-            "max": sa.func.max(value),
-        }[function]
-        statement = sa.select(over, counted, sa.func.min(_rows.ordinal), *keys).where(_condition(query))
-        # By their names: Postgres takes two bound expressions for different ones.
-        grouping: list[sa.ColumnElement[Any]] = [
-            sa.literal_column(key.name)
-            for key, made in zip(keys, (group, unit), strict=True)
-            if made is not None
-        ]
-        if value is not None:
-            statement = statement.where(value.is_not(None))
-        if grouping:
-            statement = statement.group_by(*grouping).order_by(*grouping)
-        found = fetched(self._engine, statement).all()
-        numbers = []
-        for one, rows, first, of_group, of_unit in found:
-            said = str(of_unit or (declared.unit if declared else ""))
-            made = TableNumber(
-                _made(function, declared, one, int(rows)),
-                said,
+        statement = row_numbers(
+            function,
+            _rows.ordinal if declared is None or column is None else _value(declared, column),
+            source=file_rows_table,
+            condition=_condition(query),
+            ordinal=_rows.ordinal,
+            unit=_unit(query.table, column) if declared is not None and declared.kind == "number" else None,
+            group=_group(query.table.columns[by], by, cut) if by is not None else None,
+        )
+        return [
+            RowNumber(
+                _made(function, declared, one, int(values)),
+                str(unit or (declared.unit if declared else "")),
                 int(rows),
-                None if group is None or of_group is None else str(of_group),
+                None if by is None or group is None else str(group),
                 int(first or 0),
             )
-            if function == "median":
-                assert value is not None
-                where = [_condition(query), value.is_not(None)]
-                where += [group == of_group] if group is not None else []
-                where += [unit == of_unit] if unit is not None else []
-                middle = self._median(value, sa.and_(*where), int(rows), declared)
-                made = TableNumber(middle, made.unit, made.rows, made.group, made.first)
-            numbers.append(made)
-        return numbers
+            for one, values, rows, first, group, unit in fetched(self._engine, statement)
+        ]
 
     def holding(self, table: StoredTable, column: int, phrases: Sequence[str]) -> list[str]:
         """Return those of some folded phrases that are the whole of a cell in a column of words."""
@@ -249,32 +211,17 @@ class TableStore:
             found += fetched(self._engine, statement).scalars()
         return found
 
-    def holds_part(self, table: StoredTable, column: int, part: str) -> bool:
-        """Tell whether a cell of a column of words holds a folded word, or a word that begins so."""
+    def having(self, table: StoredTable, column: int, part: str) -> list[str]:
+        """Return the different cells of a column of words that hold a folded word, or a word that begins so; at most 1,001."""
         value = _value(table.columns[column], column)
-        statement = sa.select(_rows.ordinal).where(_of(table), _has_word(value, part)).limit(1)
-        return fetched(self._engine, statement).first() is not None
+        statement = sa.select(value).where(_of(table), _has_word(value, part)).distinct().limit(MAX_LIST + 1)
+        return list(fetched(self._engine, statement).scalars())
 
     def cell(self, table: StoredTable, ordinal: int) -> tuple[int, int] | None:
         """Return the characters of one row of a table."""
         this = sa.and_(_of(table), _rows.ordinal == ordinal)
         found = fetched(self._engine, sa.select(_rows.start, _rows.end).where(this)).first()
         return (int(found[0]), int(found[1])) if found else None
-
-    def _median(
-        self,
-        value: sa.ColumnElement[Any],
-        condition: sa.ColumnElement[bool],
-        rows: int,
-        declared: TableColumn | None,
-    ) -> Decimal | None:
-        if not rows or declared is None:
-            return None
-        statement = (
-            sa.select(value).where(condition).order_by(value).offset((rows - 1) // 2).limit(2 - rows % 2)
-        )
-        middle = [int(one) for one in fetched(self._engine, statement).scalars()]
-        return of_scale(sum(middle), declared.places) / len(middle)
 
 
 def _delete(connection: sa.Connection, doc_ids: Sequence[str]) -> None:
@@ -363,7 +310,7 @@ def _fits(function: Function, column: TableColumn | None) -> None:
         raise BadInput(f"the column {column.head!r} holds days, of which there is no {function}")
 
 
-def _made(function: Function, column: TableColumn | None, number: Any, rows: int) -> Decimal | str | None:
+def _made(function: Function, column: TableColumn | None, number: Any, values: int) -> Decimal | str | None:
     if function in {"count", "distinct"}:
         return Decimal(int(number))
     if number is None or column is None:
@@ -371,59 +318,43 @@ def _made(function: Function, column: TableColumn | None, number: Any, rows: int
     if column.kind == "date":
         return str(number)
     value = of_scale(int(number), column.places)
-    return value / rows if function == "average" else value
+    return value / values if function in {"average", "median"} else value
 
 
 def _condition(query: TableQuery) -> sa.ColumnElement[bool]:
-    groups = [sa.or_(*(_test(query.table, test) for test in group)) for group in query.tests if group]
-    return sa.and_(_of(query.table), *groups)
+    filters = to_sql(table_bucket(query.table.columns), query.filters, _Cells(query.table))
+    return sa.and_(_of(query.table), filters)
 
 
-def _test(table: StoredTable, test: CellTest) -> sa.ColumnElement[bool]:
-    column = table.columns[test.column]
-    value = _value(column, test.column)
-    if test.operator in {"exists", "missing"}:
-        return value.is_not(None) if test.operator == "exists" else value.is_(None)
-    if test.operator in {"contains", "lacks"}:
-        has = sa.or_(*(_has_word(value, one) for one in test.values))
-        return sa.and_(value.is_not(None), has if test.operator == "contains" else sa.not_(has))
-    if test.operator in {"in", "not in", "=", "!="}:
-        given = [held for one in test.values if (held := _held(column, one)) is not None]
-        holds = value.in_(given)
-        # As with documents: what a row does not say is neither this nor another.
-        return sa.and_(value.is_not(None), sa.not_(holds)) if test.operator in {"not in", "!="} else holds
-    bound = Decimal(test.values[0]) if column.kind == "number" else test.values[0]
-    compared = _compared(value, test.operator, bound, column)
-    unit = _unit(table, test.column) if test.unit else None
-    return sa.and_(compared, unit == test.unit) if unit is not None else compared
+@dataclass(frozen=True)
+class _Cells(Columns):
+    """The cells of a table's rows."""
+
+    table: StoredTable
+
+    def _place(self, field: Field) -> int:
+        return table_bucket(self.table.columns).fields.index(field)
+
+    def value(self, field: Field) -> sa.ColumnElement[Any]:
+        place = self._place(field)
+        return _value(self.table.columns[place], place)
+
+    def unit(self, field: Field) -> sa.ColumnElement[Any]:
+        place = self._place(field)
+        told = _unit(self.table, place)
+        return sa.literal(self.table.columns[place].unit) if told is None else told
+
+    def bound(self, field: Field, value: Any, *, up: bool) -> Any:
+        if field.type == "date":
+            return value.isoformat()
+        exact = Decimal(repr(value)).scaleb(self.table.columns[self._place(field)].places)
+        return exact.__ceil__() if up else exact.__floor__()
+
+    def part(self, column: sa.ColumnElement[str], part: str) -> sa.ColumnElement[bool]:
+        return _has_word(column, part)
 
 
 def _has_word(value: sa.ColumnElement[Any], part: str) -> sa.ColumnElement[bool]:
     """Return "a word of the cell begins so": at its start, behind a blank or behind a hyphen."""
     first = sa.func.substr(value, 1, len(part)) == part
     return sa.or_(first, has_part(value, f" {part}"), has_part(value, f"-{part}"))
-
-
-def _held(column: TableColumn, given: str) -> int | str | None:
-    """Return a value as the cells hold it, None for a number that has more places than any of them."""
-    if column.kind != "number":
-        return given
-    number = Decimal(given)
-    return (
-        scaled(number, column.places)
-        if of_scale(scaled(number, column.places), column.places) == number
-        else None
-    )
-
-
-def _compared(
-    value: sa.ColumnElement[Any], operator: Operator, bound: Decimal | str, column: TableColumn
-) -> sa.ColumnElement[bool]:
-    if isinstance(bound, Decimal):
-        exact = bound.scaleb(column.places)
-        low, high = exact.__floor__(), exact.__ceil__()
-        # A bound between two numbers of the scale: more than 2.5 is from 3 on, less than it up to 2.
-        at = {">": low, ">=": high, "<": high, "<=": low}[operator]
-    else:
-        at = bound  # type: ignore[assignment]
-    return {">": value > at, ">=": value >= at, "<": value < at, "<=": value <= at}[operator]

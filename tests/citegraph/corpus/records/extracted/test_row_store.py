@@ -11,7 +11,8 @@ from citegraph.corpus.records.annotations.annotation_store import AnnotationStor
 from citegraph.corpus.records.annotations.annotation_tables import Annotation
 from citegraph.corpus.records.extracted.extraction_store import ExtractionStore
 from citegraph.corpus.records.extracted.found import Extraction, FoundRow
-from citegraph.corpus.records.extracted.row_store import RowNumber, RowQuery
+from citegraph.corpus.records.extracted.row_store import RowQuery
+from citegraph.corpus.records.querying.aggregates import RowNumber
 from citegraph.corpus.schema.bucket import load_buckets
 from citegraph.errors import BadInput
 from citegraph.language.amounts import Money
@@ -90,9 +91,10 @@ def test_numbers_over_rows_are_kept_apart_by_currency(store: ExtractionStore) ->
         RowNumber(Decimal(120), "EUR", 2)
     ]
     assert store.rows.number(query(), "count", "quantity") == [RowNumber(Decimal(3), "", 3)]
+    assert store.rows.number(query(), "median", "amount")[1] == RowNumber(Decimal("37.5"), "EUR", 3)
     with pytest.raises(BadInput, match="no column 'weight'"):
         store.rows.number(query(), "sum", "weight")
-    with pytest.raises(BadInput, match="no column"):
+    with pytest.raises(BadInput, match="not a field"):
         store.rows.find(query(Clause(field="weight", operator="exists")))
 
 

@@ -3,16 +3,17 @@
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from citegraph.corpus.filters.clause import Clause, Group, Operator
 from citegraph.corpus.readers.protocol import Reading, ReadOptions
 from citegraph.corpus.readers.reader_registry import read_file
 from citegraph.corpus.records.database import open_database
+from citegraph.corpus.records.querying.aggregates import Function
 from citegraph.corpus.records.table_files.file_tables import cells_of
 from citegraph.corpus.records.table_files.table_store import (
-    CellTest,
-    Function,
     StoredTable,
     TableQuery,
     TableStore,
@@ -91,6 +92,11 @@ def test_days_have_ends_and_cut_to_groups(store: TableStore, table: StoredTable)
     assert last.value == "2024-05-13"
     months = store.number(TableQuery(table), "sum", COUNT, by=DAY, cut="month")
     assert [(one.group, one.value) for one in months] == [("2023-06", 1), ("2024-04", 3), ("2024-05", 12)]
+    middle = store.number(TableQuery(table), "median", COUNT, by=DAY, cut="year")
+    assert [(one.group, one.value, one.rows, one.first) for one in middle] == [
+        ("2023", 1, 1, 3),
+        ("2024", 3, 3, 0),
+    ]
     quarters = store.number(TableQuery(table), "count", None, by=DAY, cut="quarter")
     assert [(one.group, one.value) for one in quarters] == [("2023-Q2", 1), ("2024-Q2", 3)]
 
@@ -101,32 +107,39 @@ def test_words_are_grouped_in_any_case(store: TableStore, table: StoredTable) ->
 
 
 @pytest.mark.parametrize(
-    ("test", "rows"),
+    ("head", "operator", "value", "rows"),
     [
-        (CellTest(1, "=", ("nord",)), 2),
-        (CellTest(1, "!=", ("nord",)), 2),
-        (CellTest(1, "in", ("nord", "ost")), 3),
-        (CellTest(1, "not in", ("nord", "ost")), 1),
-        (CellTest(0, "contains", ("m8",)), 1),
-        (CellTest(0, "lacks", ("m8",)), 3),
-        (CellTest(PRICE, ">", ("7.1",)), 2),
-        (CellTest(PRICE, ">=", ("7.1",)), 3),
-        (CellTest(PRICE, "<", ("7.105",)), 1),
-        (CellTest(PRICE, ">", ("7.099",)), 3),
-        (CellTest(COUNT, "=", ("2.5",)), 0),
-        (CellTest(DAY, "<=", ("2024-04-03",)), 2),
-        (CellTest(5, "missing"), 1),
-        (CellTest(PRICE, "exists"), 3),
+        ("Site", "=", "Nord", 2),
+        ("Site", "!=", "nord", 2),
+        ("Site", "in", ["nord", "ost"], 3),
+        ("Site", "not in", ["nord", "ost"], 1),
+        ("Part", "contains", "m8", 1),
+        ("Part", "contains", "olzen", 0),
+        ("Preis (EUR)", ">", "7.1", 2),
+        ("Preis (EUR)", ">=", {"amount": "7.1", "currency": "EUR"}, 3),
+        ("Preis (EUR)", ">=", {"amount": "7.1", "currency": "USD"}, 0),
+        ("Preis (EUR)", "<", "7.105", 1),
+        ("Preis (EUR)", ">", "7.099", 3),
+        ("Stück", "=", 2.5, 0),
+        ("Stück", "between", [2, 3], 2),
+        ("Gezählt am", "<=", "2024-04-03", 2),
+        ("Lot", "missing", None, 1),
+        ("Preis (EUR)", "exists", None, 3),
     ],
 )
-def test_rows_are_chosen(store: TableStore, table: StoredTable, test: CellTest, rows: int) -> None:
-    assert store.count(TableQuery(table, ((test,),))) == rows
+def test_rows_are_chosen(
+    store: TableStore, table: StoredTable, head: str, operator: Operator, value: Any, rows: int
+) -> None:
+    assert store.count(TableQuery(table, (Clause(field=head, operator=operator, value=value),))) == rows
 
 
 def test_one_condition_of_a_group_must_hold_and_places_are_lines(
     store: TableStore, table: StoredTable, document: Document
 ) -> None:
-    query = TableQuery(table, ((CellTest(1, "=", ("ost",)), CellTest(5, "=", ("b",))),))
+    either = [
+        Clause(field=head, operator="=", value=value) for head, value in (("Site", "Ost"), ("Lot", "B"))
+    ]
+    query = TableQuery(table, (Group(mode="any", clauses=tuple(either)),))
     lines = [document.text[slice(*place)] for place in store.places(query, by=COUNT, descending=True)]
     assert [cells_of(line, 6)[0] for line in lines] == ["Bolzen, M8", "Zange"]
 
