@@ -13,10 +13,12 @@ from citegraph.citations.facts import hard_facts
 from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import Clause, Operator, clauses_in, typed_filters
 from citegraph.corpus.linking.linker import ValueLinker
+from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.records.querying.aggregates import MINUS, Aggregate
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
+from citegraph.language.countries import country_code
 from citegraph.llm.prompt_assembly import Prompt
 from citegraph.plan.narrowing import leads_on, narrow, with_negatives
 from citegraph.plan.stored_filters import flat, inferred, printed, stored
@@ -178,36 +180,66 @@ def to_bind(corpus: Corpus, plan: Plan, decomposition: Decomposed) -> bool:
 SETS = frozenset({"list", "compute"})
 
 
-def bound_by_names(corpus: Corpus, plan: Plan, decomposition: Decomposed) -> SearchPlan | None:
-    """Return the plan of a question of fact whose every condition is a name that one stored value has, as a model that is
-    shown the value would reply; None where it must be asked; blocking.
+FEW = 3
+"""Documents at most that are read whatever else is said of them: what no name binds is seen in their passages."""
+
+
+FEW = 3
+"""Documents at most that are read whatever else is said of them: what no name binds is seen in their passages."""
+
+
+def bound_by_names(
+    corpus: Corpus, plan: Plan, decomposition: Decomposed, context: Context
+) -> SearchPlan | None:
+    """Return the plan of a question of fact by the names in its conditions that one stored value each has, as a model that is
+    shown the values would reply: where that is all of them, or few documents have these. None where it must be asked; blocking.
 
     A name that no stored value is near binds nothing, whoever is asked: its words are searched.
     """
-    name, *others = plan["buckets"]
-    facts = plan["kind"] == "passages" and not plan.get("sides") and decomposition["intent"] not in SETS
-    if decomposition.get("by") != "model" or others or not facts:
+    facts = plan["kind"] == "passages" and decomposition["intent"] not in SETS
+    if decomposition.get("by") != "model" or not facts:
         return None
-    named = {item["name"] for item in decomposition["entities"]}
-    filters: list[PlannedFilter] = []
-    for item in decomposition["constraints"]:
-        if item["operator"] not in {"=", "contains"} or len(item["value"]) != 1:
+    read = {name: _by_names(corpus, name, decomposition) for name in plan["buckets"]}
+    naming = [name for name, filters in read.items() if any(filters)] or list(read)
+    if len(naming) > 1:
+        return None
+    (name,) = naming
+    filters = [one for found in read[name] for one in found or ()]
+    if plan.get("sides") or None in read[name]:
+        clauses, _ = checked_clauses(corpus, name, filters, context)
+        if not clauses or not 0 < corpus.annotations.count(name, typed_filters(clauses)) <= FEW:
             return None
-        (value,) = item["value"]
-        links = [link for link in corpus.linker.link(name, value, limit=NEAREST) if link.score >= NEAR]
-        if not links and value in named and not _near(corpus, name, value, inside=True):
-            continue
-        if len(links) != 1:
-            return None
-        whole = set(terms.words(" ".join(links[0].values)))
-        if links[0].score < LINKED and not whole.issuperset(terms.words(value)):
-            return None
-        meant = list(links[0].values)
-        filters.append(PlannedFilter(field=links[0].field, operator="in" if meant[1:] else "=", values=meant))
     bound = PlannedBucket(
         bucket=name, filters=filters, aggregate="none", aggregate_field="", group_by=[], order_by="", limit=0
     )
     return SearchPlan(plans=[bound], whole_set=False, strategy=plan["strategy"], queries=[])
+
+
+def _by_names(corpus: Corpus, bucket: str, decomposition: Decomposed) -> list[list[PlannedFilter] | None]:
+    """Return for each condition of a reading the filters that its names mean, None where they, or it, may mean something else."""
+    named = {item["name"] for item in decomposition["entities"]}
+    found: list[list[PlannedFilter] | None] = []
+    for item in decomposition["constraints"]:
+        links: list[Link] | None = [] if item["operator"] in {"=", "in", "contains"} else None
+        for value in item["value"] if links is not None else ():
+            near = [link for link in corpus.linker.link(bucket, value, limit=NEAREST) if link.score >= NEAR]
+            if not near and value in named and not _near(corpus, bucket, value, inside=True):
+                continue
+            whole = set(terms.words(" ".join(near[0].values))) if len(near) == 1 else set()
+            sure = whole and (near[0].score >= LINKED or whole.issuperset(terms.words(value)))
+            links = [*links, near[0]] if links is not None and sure else None
+        fields = {link.field for link in links or ()}
+        declared = corpus.buckets[bucket].field(min(fields, default=""))
+        together = declared is not None and declared.type == "keywords" and item["operator"] != "in"
+        meant = [list(link.values) for link in links or ()]
+        meant = meant if together else [[value for values in meant for value in values]]
+        sets = [
+            PlannedFilter(field=min(fields), operator="in" if values[1:] else "=", values=values)
+            for values in meant
+            if values
+        ]
+        found.append(None if links is None or len(fields) > 1 else sets)
+    return found
 
 
 def reading_shown(decomposition: Decomposed) -> str:
@@ -293,11 +325,14 @@ def _near(corpus: Corpus, bucket: str, text: str, *, inside: bool) -> list[str]:
     for part in dict.fromkeys(parts):
         if found := sorted(_containing(corpus, bucket, part), key=lambda line: " contains " in line):
             return [line for line in found if (" contains " in line) == (" contains " in found[0])][:NEAREST]
-    return []
+    return list(_meant(corpus, bucket, text, held=False))[:NEAREST]
 
 
-def _meant(corpus: Corpus, bucket: str, text: str) -> Iterator[str]:
-    """Yield the stored values of choices and codes that conditions take a text for: a country's code for its name, a short code."""
+def _meant(corpus: Corpus, bucket: str, text: str, *, held: bool = True) -> Iterator[str]:
+    """Yield the stored values of choices and codes that conditions take a text for: a country's code for its name, a short code.
+
+    Without `held` those of choices and countries that no document has.
+    """
     declared = corpus.buckets[bucket]
     for field in declared.fields:
         if not field.is_listed:
@@ -305,7 +340,12 @@ def _meant(corpus: Corpus, bucket: str, text: str) -> Iterator[str]:
         said = Clause(field=field.name, operator="contains" if field.type == "keywords" else "=", value=text)
         filters = check_filters(declared, [said], today=date.min).filters
         values = [one.value for item in filters for one in clauses_in(item)]
-        if values and (count := corpus.annotations.count(bucket, filters)):
+        known = all(
+            value in field.values or (field.kind == "country" and country_code(str(value)))
+            for value in values
+        )
+        count = corpus.annotations.count(bucket, filters) if values else 0
+        if count or (known and values and not held):
             yield f"{bucket}.{field.name} = {'; '.join(map(str, values))} ({count} documents)"
 
 
@@ -378,9 +418,11 @@ def _plain(value: Any) -> str:
 
 
 def problems_of(
-    corpus: Corpus, reply: SearchPlan, notes: Sequence[StoredNote], context: Context
+    corpus: Corpus, reply: SearchPlan, notes: Sequence[StoredNote], context: Context, shown: str = ""
 ) -> list[str]:
-    """Return what of a reply could not be used: clauses that fell, and values that no document has; blocking."""
+    """Return what of a reply could not be used: clauses that fell, and values that no document has, unless the values that
+    were `shown` said so: then nothing is what it finds; blocking.
+    """
     found = [item["message"] for item in notes if item["kind"] in {"clause dropped", "field dropped"}]
     for plan in reply.plans:
         declared = corpus.buckets.get(plan.bucket)
@@ -390,7 +432,9 @@ def problems_of(
             if field is None or field.type != "keyword" or item.operator not in {"=", "in"}:
                 continue
             clauses, _ = checked_clauses(corpus, plan.bucket, [item], context)
-            if clauses and not corpus.annotations.count(plan.bucket, typed_filters(clauses)):
+            none = [f"{plan.bucket}.{field.name} = {value} (0 documents)" for value in item.values]
+            told = any(line in shown for line in none)
+            if clauses and not told and not corpus.annotations.count(plan.bucket, typed_filters(clauses)):
                 found.append(f"no document of {plan.bucket} has {field.name} “{', '.join(item.values)}”")
     return list(dict.fromkeys(found))
 
