@@ -27,7 +27,7 @@ from citegraph.llm.prompt_assembly import Material, Prompt
 from citegraph.plan.stored_filters import filters_shown
 from citegraph.run.budgets import llm_calls_left, model_budget_spent, spent
 from citegraph.run.context import Context
-from citegraph.run.events import Write, speak, told
+from citegraph.run.events import UNREAD, Write, correction, speak, told
 from citegraph.run.model_calls import (
     Stopwatch,
     ask_part,
@@ -134,6 +134,11 @@ class Compose:
         filled = shown.filled(without_numbers(reply) if before else reply)
         unmade = f"not computed: {'; '.join(filled.uncomputed)}" if filled.uncomputed else ""
         lines = await asyncio.to_thread(operand_lines, corpus, filled, seen) if filled.operands else []
+        decision = state.get("decision", {})
+        if decision.get("by_finder") and (filled.absent or filled.nothing):
+            tell(correction(UNREAD))
+            unread: Decision = {**decision, "kept": [], "by_finder": False}
+            return {"decision": unread, "usage": watch.update(spent_on(call.budget.calls))}
         stands = {item.text for item in split_statements(speaker.said, set(shown.documents))}
         silent = {item["claim"]: item for item in (*filled.absent, *before.get("absent", []))}
         absent = [item for said, item in silent.items() if said in stands]

@@ -13,7 +13,6 @@ from citegraph.citations.facts import hard_facts
 from citegraph.corpus.filters.checks import check_filters
 from citegraph.corpus.filters.clause import Clause, Operator, clauses_in, typed_filters
 from citegraph.corpus.linking.linker import ValueLinker
-from citegraph.corpus.linking.name_search import Link
 from citegraph.corpus.records.querying.aggregates import MINUS, Aggregate
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.corpus.schema.bucket import Bucket
@@ -200,12 +199,12 @@ def bound_by_names(
     if decomposition.get("by") != "model" or not facts:
         return None
     read = {name: _by_names(corpus, name, decomposition) for name in plan["buckets"]}
-    naming = [name for name, filters in read.items() if any(filters)] or list(read)
+    naming = [name for name, (filters, _) in read.items() if filters] or list(read)
     if len(naming) > 1:
         return None
     (name,) = naming
-    filters = [one for found in read[name] for one in found or ()]
-    if plan.get("sides") or None in read[name]:
+    filters, whole = read[name]
+    if plan.get("sides") or not whole:
         clauses, _ = checked_clauses(corpus, name, filters, context)
         if not clauses or not 0 < corpus.annotations.count(name, typed_filters(clauses)) <= FEW:
             return None
@@ -215,31 +214,45 @@ def bound_by_names(
     return SearchPlan(plans=[bound], whole_set=False, strategy=plan["strategy"], queries=[])
 
 
-def _by_names(corpus: Corpus, bucket: str, decomposition: Decomposed) -> list[list[PlannedFilter] | None]:
-    """Return for each condition of a reading the filters that its names mean, None where they, or it, may mean something else."""
+def _by_names(corpus: Corpus, bucket: str, decomposition: Decomposed) -> tuple[list[PlannedFilter], bool]:
+    """Return the filters that the names in a reading's conditions mean, and whether these are all that the conditions say."""
     named = {item["name"] for item in decomposition["entities"]}
-    found: list[list[PlannedFilter] | None] = []
+    filters: list[PlannedFilter] = []
+    whole = True
     for item in decomposition["constraints"]:
-        links: list[Link] | None = [] if item["operator"] in {"=", "in", "contains"} else None
-        for value in item["value"] if links is not None else ():
-            near = [link for link in corpus.linker.link(bucket, value, limit=NEAREST) if link.score >= NEAR]
-            if not near and value in named and not _near(corpus, bucket, value, inside=True):
-                continue
-            whole = set(terms.words(" ".join(near[0].values))) if len(near) == 1 else set()
-            sure = whole and (near[0].score >= LINKED or whole.issuperset(terms.words(value)))
-            links = [*links, near[0]] if links is not None and sure else None
-        fields = {link.field for link in links or ()}
-        declared = corpus.buckets[bucket].field(min(fields, default=""))
-        together = declared is not None and declared.type == "keywords" and item["operator"] != "in"
-        meant = [list(link.values) for link in links or ()]
-        meant = meant if together else [[value for values in meant for value in values]]
-        sets = [
-            PlannedFilter(field=min(fields), operator="in" if values[1:] else "=", values=values)
-            for values in meant
-            if values
-        ]
-        found.append(None if links is None or len(fields) > 1 else sets)
-    return found
+        names = item["value"] if item["operator"] in {"=", "in", "contains"} else []
+        each = [_by_name(corpus, bucket, value, named=value in named) for value in names] or [None]
+        sure = [one for found in each for one in found or ()]
+        fields = {one.field: corpus.buckets[bucket].field(one.field) for one in sure}
+        half = None in each or len(fields) > 1 or {"=", "contains"} <= {one.operator for one in sure}
+        alternatives = item["operator"] == "in" or any(
+            field and field.type != "keywords" for field in fields.values()
+        )
+        if not alternatives or len(each) == 1:
+            filters += sure
+        elif sure and not half:  # half of what may be would leave out the other
+            values = [value for one in sure for value in one.values]
+            filters.append(PlannedFilter(field=sure[0].field, operator="in", values=values))
+        whole = whole and not half
+    return filters, whole
+
+
+def _by_name(corpus: Corpus, bucket: str, name: str, *, named: bool) -> list[PlannedFilter] | None:
+    """Return the filter on the one stored value that a name means, [] where none is near a `named` thing, else None."""
+    links = [link for link in corpus.linker.link(bucket, name, limit=NEAREST) if link.score >= NEAR]
+    if not links and named and not _near(corpus, bucket, name, inside=True):
+        return []
+    words = set(terms.words(" ".join(links[0].values))) if len(links) == 1 else set()
+    if words and (links[0].score >= LINKED or words.issuperset(terms.words(name))):
+        values = list(links[0].values)
+        return [PlannedFilter(field=links[0].field, operator="in" if values[1:] else "=", values=values)]
+    part = Clause(field="", operator="contains", value=name)
+    held = [field.name for field in corpus.buckets[bucket].fields if named and not links and field.is_string]
+    counts = {
+        field: corpus.annotations.count(bucket, (part.model_copy(update={"field": field}),)) for field in held
+    }
+    few = [field for field, count in counts.items() if 0 < count <= FEW]
+    return [PlannedFilter(field=few[0], operator="contains", values=[name])] if len(few) == 1 else None
 
 
 def reading_shown(decomposition: Decomposed) -> str:

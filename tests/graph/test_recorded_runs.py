@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from citegraph.run.services import Corpus
 from tests.graph.conftest import OpenSession
 from tests.graph.test_answers import check_citations
@@ -113,6 +115,34 @@ async def test_documents_that_the_filters_match_and_that_are_read_whole_need_no_
     (compose,) = shown(script, "compose")
     assert not shown(script, "review")
     assert set(re.findall('from="([^",;]+)', compose)) == {"nv2n517.pdf"}, "no passage of another document"
+
+
+@pytest.mark.parametrize(
+    ("compose", "steps"),
+    [
+        ("The NV2N517 bears 45 V [1].", ["decompose", "compose"]),
+        ("No voltage of a NV2N517 is stated [none].", ["decompose", "compose", "review", "compose"]),
+    ],
+)
+async def test_a_review_reads_what_the_finder_chose_only_where_the_answer_misses_something_in_it(
+    open_session: OpenSession, monkeypatch: pytest.MonkeyPatch, compose: str, steps: list[str]
+) -> None:
+    monkeypatch.setattr("citegraph.evidence.review_by_model._whole", lambda *_: False)
+    models, script = reviewing(
+        {"status": "enough", "keep": [1, 2]},
+        compose=compose,
+        primary_buckets=["datasheets"],
+        entities=[{"name": "NV2N517", "role": "product"}],
+        topic_terms=["collector-emitter voltage"],
+    )
+    async with open_session(models) as session:
+        answer = await session.ask("Which collector-emitter voltage does the NV2N517 bear?")
+    assert [step for step in script.steps() if step != "verify"] == steps
+    assert all(
+        set(re.findall('from="([^",;]+)', prompt)) == {"nv2n517.pdf"} for prompt in shown(script, "compose")
+    )
+    assert answer.status == ("answered" if len(steps) == 2 else "unanswerable")
+    assert answer.text.startswith(compose.partition(" [")[0])
 
 
 async def test_a_review_counts_the_names_that_only_texts_hold(open_session: OpenSession) -> None:
