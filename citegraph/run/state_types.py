@@ -291,10 +291,14 @@ class CallArguments(TypedDict, total=False):
 
 
 class ToolCall(TypedDict, total=False):
-    """A tool call: planned, or finished by the agent's tools (then with what it found, or its `error`)."""
+    """A tool call: planned, or finished by the agent's tools (then with what it found, or its `error`).
+
+    `unmet` says which conditions of whoever asked for it were not applied, and why.
+    """
 
     tool: str
     args: CallArguments
+    unmet: list[str]
     side: int
     id: str
     error: str
