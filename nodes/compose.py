@@ -20,7 +20,7 @@ from citegraph.corpus.schema.document import Chunk
 from citegraph.errors import Rejected
 from citegraph.evidence.excerpts import Span, lines_of
 from citegraph.evidence.passages import QUALITY, hydrate, question_shown, replies_shown, search_quality
-from citegraph.evidence.shown import Piece, as_passages, asked_of, hidden, numbered, pieces, room_of
+from citegraph.evidence.shown import Piece, as_passages, asked_of, hidden, numbered, of_names, pieces, room_of
 from citegraph.language.bounded import bounded
 from citegraph.llm.json_text import is_json
 from citegraph.llm.prompt_assembly import Material, Prompt
@@ -324,7 +324,7 @@ def pieces_kept(
     if kept := set(state.get("decision", {}).get("kept") or ()):
         room = room_of(state, context, chosen=True)
         seen = pieces(corpus, evidence, chunks, plan, asked=asked, room=room, held=held)
-        if shown := [piece for piece in seen if piece.name in kept]:
+        if shown := of_names(seen, kept):
             return shown, 0
     # After the last search nobody chose: whoever writes sees as much of it as a review would.
     unread = state.get("rounds", 0) > 1

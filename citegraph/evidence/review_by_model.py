@@ -271,8 +271,9 @@ def unjudged(state: State) -> Decision:
     }
 
 
-TAKEN = 4500
-"""Characters of passages that are taken by the finder's reading, the likeliest first; one is taken in any case."""
+TAKEN, BEHIND = 4500, 6.0
+"""Characters of passages that are taken by the finder's reading, the likeliest first, one in any case; and how far one that
+it does not read an answer in may lie behind the best."""
 
 
 async def settled(corpus: Corpus, state: State, shown: Sequence[Piece]) -> Decision:
@@ -308,11 +309,14 @@ async def settled(corpus: Corpus, state: State, shown: Sequence[Piece]) -> Decis
     margins = {piece.name: span.margin for piece, span in zip(own, spans, strict=True)}
     kept: list[str] = []
     for ids in chosen:
-        ranked = sorted(
-            (piece for piece in own if piece.doc_id in ids), key=lambda piece: -margins[piece.name]
-        )
-        if not ranked or margins[ranked[0].name] <= 0:
+        held = {piece: margins[piece.name] for piece in own if piece.doc_id in ids}
+        best = max(held.values(), default=0.0)
+        if best <= 0:
             return {}
+        ranked = sorted(
+            (piece for piece in held if held[piece] >= min(0.0, best - BEHIND)),
+            key=lambda piece: -held[piece],
+        )
         room = accumulate(len(piece.passage.text) for piece in ranked)
         fit = [piece.name for piece, taken in zip(ranked, room, strict=True) if taken <= TAKEN // len(chosen)]
         kept += fit or [ranked[0].name]

@@ -45,7 +45,7 @@ A company by its first word, as questions name it, scores 0.72 to 0.78; taken as
 
 PROMPT = Prompt(
     "schema_plan",
-    "schema_plan-8",
+    "schema_plan-9",
     """You bind what a question asks to the typed fields of an archive's documents. You do not answer it.
 
 You get today's date, the fields that documents of each bucket state ("51 of 692": so many of them; without a number, all),
@@ -66,11 +66,12 @@ near (a few may be another name), or that none is. Reply with one JSON object:
   - text, without: with whole_set, a condition that no field holds, in the few words that one passage of each such document
     will hold, all of them ("audit right"): the program reads the texts, and takes only the documents that have them, or for
     `without` only those that do not ("that do not mention arbitration", "leave out the one on ..."). One condition
-    each, no alternatives; not what is asked for; otherwise "".
+    each, other wordings of it behind a bar ("audit right | right to inspect"); not what is asked for; otherwise "".
   - aggregate and aggregate_field: only for a number over many documents, otherwise none and "". A list says how many
     documents it has: "how many, and which ones" is none; "how many" alone is `count`. `distinct` counts the different
     values of a field; the field "due_date - invoice_date" is the days between two dates. Never a field that is only near
-    what is asked. `share` is the percentage that the documents under `filters` are of those under `share_of`.
+    what is asked. `share` is the percentage that the documents under `filters` are of those under `share_of`, also for
+    "are all of them ...?".
   - share_of: with `share` the conditions of the whole, otherwise empty.
   - second: a second number over the same documents, when the difference of two numbers or their ratio is asked ("the largest
     less the smallest", "how many times the average"): operation "difference" or "ratio" with its aggregate and
@@ -79,7 +80,8 @@ near (a few may be another name), or that none is. Reply with one JSON object:
     question names and asks for the others ("how many other parties does Acme have contracts with"); otherwise empty.
   - sides: for a difference or change between two sets ("from 2024 to 2025", "A against B"): two lists of filters, the
     earlier or first set first; what both must meet stands in filters. Otherwise empty.
-  - group_by: fields when one number or row is wanted for each of their values; a date by ".year", ".quarter" or ".month"
+  - group_by: fields when one number or row is wanted for each of their values, or these themselves with their documents
+    ("which people signed", aggregate none); a date by ".year", ".quarter" or ".month"
     ("invoice_date.month").
   - having: what the number of a group must be ("vendors with more than 3 invoices": ">", "3"), otherwise null.
   - order_by: a field, with "-" in front for falling order ("the latest", "the three largest", also "which is the oldest");
@@ -568,7 +570,8 @@ def adopt(corpus: Corpus, plan: Plan, reply: SearchPlan, context: Context) -> tu
         notes.append(note("schema_plan", "field dropped", alone))
         aggregate.pop("second", None)
     same = whole == (plan["kind"] == "documents")
-    shape = "compute" if lead.aggregate != "none" else "list" if whole else "qa"
+    computed = lead.aggregate != "none" or (whole and aggregate["group_by"])
+    shape = "compute" if computed else "list" if whole else "qa"
     names = [lead.bucket] if whole else list(found)
     planned = plan | {
         "intent": plan["intent"] if same and not whole else shape,
@@ -694,10 +697,13 @@ def checked_shape(bucket: Bucket, lead: PlannedBucket) -> tuple[WantedNumber, Or
     if lead.aggregate in AMOUNTS and field is None and not lead.aggregate_field:
         field = bucket.main_amount
     alone = {"count", "share"}
+    groups = [known[name] for name in lead.group_by if name in known]
+    # Values without a number are shown with their documents.
+    plain = "count" if lead.aggregate == "none" and groups else "none"
     aggregate: WantedNumber = {
-        "function": lead.aggregate if field or lead.aggregate in alone else "none",
+        "function": lead.aggregate if field or lead.aggregate in alone else plain,
         "field": field,
-        "group_by": [known[name] for name in lead.group_by if name in known],
+        "group_by": groups,
     }
     descending = lead.order_by.startswith("-")
     if (second := lead.second) and (second.aggregate_field in known or not second.aggregate_field):

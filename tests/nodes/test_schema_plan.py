@@ -680,6 +680,15 @@ async def test_the_models_aggregate_is_taken(services: Services) -> None:
     assert plan["order_by"] == {"field": "total_amount", "descending": True, "limit": 3}
 
 
+async def test_the_values_of_a_field_are_listed_with_their_documents_where_no_number_is_asked(
+    services: Services,
+) -> None:
+    answer = reply(planned("invoices", group_by=["vendor_name"]), whole_set=True)
+    plan = (await adopted(services, "Who billed us?", answer))["plan"]
+    assert (plan["intent"], plan["kind"]) == ("compute", "documents")
+    assert plan["aggregate"] == {"function": "count", "field": None, "group_by": ["vendor_name"]}
+
+
 async def test_fields_of_the_model_that_do_not_exist_are_not_used(services: Services) -> None:
     answer = reply(
         planned(
