@@ -100,7 +100,8 @@ class Compose:
         if part is not None:
             return told(await self.by_part(part, state, context), state, runtime.stream_writer)
         if given or not wants_model(self.services, "compose", state, context):
-            return told(await self.twin(state, context), state, runtime.stream_writer)
+            read = of_kept(state) if given_up else state
+            return told(await self.twin(read, context), state, runtime.stream_writer)
         return await self.write(state, context, runtime.stream_writer)
 
     async def write(self, state: State, context: Context, tell: Write) -> Update:
@@ -210,6 +211,21 @@ class Compose:
             "notes": notes,
             "usage": watch.update(),
         }
+
+
+def of_kept(state: State) -> State:
+    """Return the state with the evidence and targets among the documents of the passages that a review kept; without such
+    passages itself: what was left out as another one's is no answer in the place of one that nothing holds.
+    """
+    decision = state.get("decision", {})
+    names = {name.rpartition(":")[0] for name in decision.get("kept") or ()}
+    evidence = state.get("evidence", [])
+    kept = dict.fromkeys(item["doc"] for item in evidence if item["id"] in names)
+    if not kept or state["plan"].get("sides"):
+        return state
+    targets = [doc_id for doc_id in decision.get("targets", []) if doc_id in kept] or list(kept)
+    chosen: Decision = {**decision, "targets": targets}
+    return {**state, "decision": chosen, "evidence": [item for item in evidence if item["doc"] in kept]}
 
 
 def pointed_at(claim: str, passages: Sequence[Piece]) -> Pointed:
