@@ -17,7 +17,15 @@ from citegraph.run.model_calls import Stopwatch, note, spent_on
 from citegraph.run.node_cache import cache_key
 from citegraph.run.services import Services
 from citegraph.run.state import Input, Output, SearchTask, State, Update, add_usage
-from graph.edges import after_decompose, after_gate, after_verify, at_once, plan_edge, review_edge
+from graph.edges import (
+    after_compose,
+    after_decompose,
+    after_gate,
+    after_verify,
+    at_once,
+    plan_edge,
+    review_edge,
+)
 from graph.langsmith import guard, tell
 from graph.watch import Mode, Watched, export, observe, seen_of
 from nodes.clarify import Clarify
@@ -88,7 +96,9 @@ def build(services: Services) -> Graph:
         "review", at_once(review_edge), {"enough": "compose", "more": "search", "clarify": "clarify"}
     )
     graph.add_edge("clarify", "schema_plan")
-    graph.add_edge("compose", "verify_citations")
+    graph.add_conditional_edges(
+        "compose", at_once(after_compose), {"written": "verify_citations", "unread": "review"}
+    )
     graph.add_conditional_edges(
         "verify_citations", at_once(after_verify), {"correct": "compose", "done": END}
     )

@@ -50,6 +50,12 @@ def after_agent(state: State) -> Literal["call", "done", "write"]:
     return "done" if status == "done" else "write"
 
 
+def after_compose(state: State) -> Literal["written", "unread"]:
+    """Let the review read what the finder chose where its writer misses something in it; else verify what was written."""
+    missed = state.get("decision", {}).get("by_finder") is False and not state.get("draft", {}).get("text")
+    return "unread" if missed else "written"
+
+
 def after_verify(state: State) -> Literal["done", "correct"]:
     """Send unsupported claims back to compose while corrections are left."""
     return "correct" if state.get("draft", {}).get("feedback") else "done"

@@ -20,14 +20,14 @@ from citegraph.corpus.schema.document import Chunk
 from citegraph.errors import Rejected
 from citegraph.evidence.excerpts import Span, lines_of
 from citegraph.evidence.passages import QUALITY, hydrate, question_shown, replies_shown, search_quality
-from citegraph.evidence.shown import Piece, as_passages, asked_of, hidden, numbered, pieces, room_of
+from citegraph.evidence.shown import Piece, as_passages, asked_of, hidden, numbered, of_names, pieces, room_of
 from citegraph.language.bounded import bounded
 from citegraph.llm.json_text import is_json
 from citegraph.llm.prompt_assembly import Material, Prompt
 from citegraph.plan.stored_filters import filters_shown
 from citegraph.run.budgets import llm_calls_left, model_budget_spent, spent
 from citegraph.run.context import Context
-from citegraph.run.events import Write, speak, told
+from citegraph.run.events import UNREAD, Write, correction, speak, told
 from citegraph.run.model_calls import (
     Stopwatch,
     ask_part,
@@ -100,7 +100,8 @@ class Compose:
         if part is not None:
             return told(await self.by_part(part, state, context), state, runtime.stream_writer)
         if given or not wants_model(self.services, "compose", state, context):
-            return told(await self.twin(state, context), state, runtime.stream_writer)
+            read = of_kept(state) if given_up else state
+            return told(await self.twin(read, context), state, runtime.stream_writer)
         return await self.write(state, context, runtime.stream_writer)
 
     async def write(self, state: State, context: Context, tell: Write) -> Update:
@@ -134,6 +135,11 @@ class Compose:
         filled = shown.filled(without_numbers(reply) if before else reply)
         unmade = f"not computed: {'; '.join(filled.uncomputed)}" if filled.uncomputed else ""
         lines = await asyncio.to_thread(operand_lines, corpus, filled, seen) if filled.operands else []
+        decision = state.get("decision", {})
+        if decision.get("by_finder") and (filled.absent or filled.nothing):
+            tell(correction(UNREAD))
+            unread: Decision = {**decision, "kept": [], "by_finder": False}
+            return {"decision": unread, "usage": watch.update(spent_on(call.budget.calls))}
         stands = {item.text for item in split_statements(speaker.said, set(shown.documents))}
         silent = {item["claim"]: item for item in (*filled.absent, *before.get("absent", []))}
         absent = [item for said, item in silent.items() if said in stands]
@@ -205,6 +211,21 @@ class Compose:
             "notes": notes,
             "usage": watch.update(),
         }
+
+
+def of_kept(state: State) -> State:
+    """Return the state with the evidence and targets among the documents of the passages that a review kept; without such
+    passages itself: what was left out as another one's is no answer in the place of one that nothing holds.
+    """
+    decision = state.get("decision", {})
+    names = {name.rpartition(":")[0] for name in decision.get("kept") or ()}
+    evidence = state.get("evidence", [])
+    kept = dict.fromkeys(item["doc"] for item in evidence if item["id"] in names)
+    if not kept or state["plan"].get("sides"):
+        return state
+    targets = [doc_id for doc_id in decision.get("targets", []) if doc_id in kept] or list(kept)
+    chosen: Decision = {**decision, "targets": targets}
+    return {**state, "decision": chosen, "evidence": [item for item in evidence if item["doc"] in kept]}
 
 
 def pointed_at(claim: str, passages: Sequence[Piece]) -> Pointed:
@@ -319,7 +340,7 @@ def pieces_kept(
     if kept := set(state.get("decision", {}).get("kept") or ()):
         room = room_of(state, context, chosen=True)
         seen = pieces(corpus, evidence, chunks, plan, asked=asked, room=room, held=held)
-        if shown := [piece for piece in seen if piece.name in kept]:
+        if shown := of_names(seen, kept):
             return shown, 0
     # After the last search nobody chose: whoever writes sees as much of it as a review would.
     unread = state.get("rounds", 0) > 1

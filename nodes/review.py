@@ -73,7 +73,7 @@ class Review:
             corpus = await self.services.corpus()
             shown = await pieces_shown(corpus, state, context) if state.get("evidence") else []
             if kept := await settled(corpus, state, shown):
-                decision["kept"] = kept
+                decision |= kept
                 return update
             return await self.ask(corpus, shown, state, context, update)
         if state.get("rounds", 0) > 1:

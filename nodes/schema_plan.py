@@ -61,22 +61,23 @@ class SchemaPlan:
                 return update
             vouched_for = vouched(plan, decomposition)
             return {**update, "plan": vouched_for, "calls": first_calls(vouched_for, context, state)}
-        if bound := await asyncio.to_thread(bound_by_names, corpus, plan, decomposition):
+        if bound := await asyncio.to_thread(bound_by_names, corpus, plan, decomposition, context):
             planned, said = await asyncio.to_thread(adopt, corpus, plan, bound, context)
             notes = [item for item in update["notes"] if item["kind"] != "relaxed"] + said
             return {"plan": planned, "calls": first_calls(planned, context, state), "notes": notes}
         names, asked = list(plan["per_bucket"]), question_shown(state)
+        near = await asyncio.to_thread(values_shown, corpus, names, decomposition)
         facts = [
             ("today", context.now.isoformat()),
             ("schemas", await asyncio.to_thread(schemas_shown, corpus, names)),
             ("reading", reading_shown(decomposition)),
-            ("values", await asyncio.to_thread(values_shown, corpus, names, decomposition)),
+            ("values", near),
         ]
         material = Material(question=asked, facts=tuple(facts))
         reply = await ask_model(self.services, PROMPT, material, SearchPlan, state=state, context=context)
         update_of, parsed = reply.update, reply.parsed
         planned, said = await asyncio.to_thread(adopt, corpus, plan, parsed, context)
-        problems = await asyncio.to_thread(problems_of, corpus, parsed, said, context)
+        problems = await asyncio.to_thread(problems_of, corpus, parsed, said, context, near)
         with suppress(Unavailable):  # the plan stands without it, and the search will say so
             problems += await not_together(corpus, planned)
         spent: State = {**state, "usage": add_usage(state.get("usage", {}), update_of.get("usage"))}

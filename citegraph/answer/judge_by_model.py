@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter
 
+from citegraph.answer.cited_spans import line_around
 from citegraph.citations.cases_for_judge import Case
 from citegraph.citations.claims import split_statements
 from citegraph.citations.fact_matching import facts_agree
@@ -127,27 +128,36 @@ READ = 12
 
 
 def read_alike(finder: Finder, question: str, report: Report, evidence: Sequence[Evidence]) -> bool:
-    """Tell whether an answer needs no judge: one claim, backed by the rules, of the words of the question and of its
-    document's fields, whose value the finder, asked the question, reads in the cited document too; blocking.
+    """Tell whether an answer needs no judge: one claim, backed by the rules, whose values are those of the line in which the
+    finder, asked the question, reads one of them, and that has no others; its words are those of the question, of that line
+    and of its document's fields, and no sign of its own ("not", "only") is among them; blocking.
 
-    Two readers agree then on the value, and there is no condition, sign or name beside it that one of them could have wrong.
+    Two readers agree then on the value, and there is no value, condition, sign or name beside it that one of them could have wrong.
     """
     if len(report.claims) != 1 or report.claims[0].verdict != "supported":
         return False
-    claim = report.claims[0]
-    cited = [span for span in evidence if span.doc_id in claim.markers][:READ]
-    asked, said = hard_facts(question), hard_facts(claim.text)
+    claim = report.claims[0].text
+    cited = [span for span in evidence if span.doc_id in report.claims[0].markers][:READ]
+    asked, said = hard_facts(question), hard_facts(claim)
     values = [fact for fact in said if not any(facts_agree(fact, other, question) for other in asked)]
-    known = {root for span in cited for _, value in _known_of(span) for root in content_stems(value)}
-    beside = set(content_stems(claim.text)).difference(known, content_stems(question))
-    if not values or not cited or any(not cue.soft for cue in cues(claim.text)):
+    signs = {(cue.kind, cue.value) for cue in cues(question)}
+    if (
+        not values
+        or not cited
+        or any(not cue.soft and (cue.kind, cue.value) not in signs for cue in cues(claim))
+    ):
         return False
     spans = finder.find(question, [span.text for span in cited])
     best, text = max(zip(spans, (span.text for span in cited), strict=True), key=lambda one: one[0].margin)
-    read = text[best.start : best.end]
-    there = hard_facts(read)
-    return beside <= set(content_stems(read)) and all(
-        any(facts_agree(value, fact, read) for fact in there) for value in values
+    read, line = text[best.start : best.end], text[slice(*line_around(text, (best.start, best.end)))]
+    known = {root for span in cited for _, value in _known_of(span) for root in content_stems(value)}
+    beside = set(content_stems(claim)).difference(known, content_stems(question), content_stems(line))
+    there, around = hard_facts(read), hard_facts(line)
+    return (
+        not beside
+        and any(facts_agree(value, fact, read) for value in values for fact in there)
+        and all(any(facts_agree(value, fact, line) for fact in around) for value in values)
+        and all(any(facts_agree(value, fact, claim) for value in said) for fact in around)
     )
 
 

@@ -72,7 +72,7 @@ async def new_calls(
 def search_call(corpus: Corpus, item: NextCall, plan: Plan, context: Context) -> ToolCall:
     """Return a model's search as a call: fixed filters always, its own and the inferred ones as far as they match; blocking.
 
-    A search inside one document needs no filter. Identifiers are those of its own query: the question's would put
+    What of its own conditions was not applied, and why, is `unmet`. A search inside one document needs no filter. Identifiers are those of its own query: the question's would put
     the document first that was found already.
     """
     only = [item.doc_id.strip("[] ")] if item.doc_id.strip("[] ") else []
@@ -85,13 +85,25 @@ def search_call(corpus: Corpus, item: NextCall, plan: Plan, context: Context) ->
         "only": only,
         "identifiers": list(dict.fromkeys(codes)),
     }
-    own = [] if only else checked_clauses(corpus, item.bucket, item.filters, context)[0]
+    own, notes = ([], []) if only else checked_clauses(corpus, item.bucket, item.filters, context)
+    unmet = dropped(notes)
     if own:
         planned = plan["per_bucket"].get(item.bucket, {}).get("filters", [])
         kept = planned if arguments["filtered"] else [clause for clause in planned if not inferred(clause)]
         matching = matching_filters(corpus, item.bucket, kept, own)
         arguments |= {"filters": {item.bucket: matching}, "filtered": True}
-    return {"tool": "search", "args": arguments}
+        unmet += [
+            f"{printed(clause)}: no document has it, or with the rest"
+            for clause in own
+            if clause not in matching
+        ]
+    call: ToolCall = {"tool": "search", "args": arguments}
+    return call | {"unmet": unmet} if unmet else call
+
+
+def dropped(notes: Sequence[StoredNote]) -> list[str]:
+    """Return what notes on a model's conditions say of those that could not be used."""
+    return [item["message"] for item in notes if item["kind"] == "clause dropped"]
 
 
 def matching_filters(
@@ -151,7 +163,7 @@ def resolved_set(
     item = next((call for call in asked if call.tool == "query_documents"), None)
     if not wanted or item is None or item.bucket not in plan["per_bucket"]:
         return None
-    own, _ = checked_clauses(corpus, item.bucket, item.filters, context)
+    own, lost = checked_clauses(corpus, item.bucket, item.filters, context)
     part = plan["per_bucket"][item.bucket]
     filters = [*(clause for clause in part["filters"] if not inferred(clause)), *own]
     if not own or not matches_some(corpus, item.bucket, filters) or unused(state["decomposition"], own):
@@ -166,7 +178,11 @@ def resolved_set(
         "resolved": True,
     }
     said = "; ".join(printed(clause) for clause in own)
-    return found, [note("review", "found", f"The documents were chosen by what others say: {said}.")]
+    left_out = [one for one in lost if one["kind"] == "clause dropped"]
+    return found, [
+        note("review", "found", f"The documents were chosen by what others say: {said}."),
+        *left_out,
+    ]
 
 
 def counted_names(
@@ -183,7 +199,7 @@ def counted_names(
         return None
     part = plan["per_bucket"][item.bucket]
     planned = part["filters"] if item.keep_filters else [one for one in part["filters"] if not inferred(one)]
-    own, _ = checked_clauses(corpus, item.bucket, item.filters, context)
+    own, lost = checked_clauses(corpus, item.bucket, item.filters, context)
     filters = matching_filters(corpus, item.bucket, planned, own)
     wanted = plan["aggregate"]
     counts: WantedNumber = {"function": "count", "field": None}
@@ -196,7 +212,14 @@ def counted_names(
         "aggregate": wanted if wanted["field"] else counts,
         "worded": item.query,
     }
-    return found, [note("review", "found", f"The documents were grouped by what stands in “{item.query}”.")]
+    left_out = [one for one in lost if one["kind"] == "clause dropped"]
+    left_out += [
+        note("review", "clause dropped", f"{printed(clause)} matches nothing with the other conditions")
+        for clause in own
+        if clause not in filters
+    ]
+    said = f"The documents were grouped by what stands in “{item.query}”."
+    return found, [note("review", "found", said), *left_out]
 
 
 def settled(part: BucketPlan, filters: Sequence[StoredClause]) -> BucketPlan:

@@ -53,6 +53,8 @@ def log_line(entry: Found, fresh: int) -> str:
         found = f"{len(entry['hits'])} places, none new; what they say on it is shown"
     if entry.get("failed"):
         found += f"; no answer from {', '.join(entry['failed'])}, so it may be made again"
+    if call.get("unmet"):
+        found += f"; not applied: {'; '.join(call['unmet'])}"
     return (
         f"{arguments.get('mode', 'hybrid')} search in {where}{inside}{lifted}{own_filters(arguments)}: "
         f"“{arguments['query']}”: {found}"

@@ -4,7 +4,8 @@ import asyncio
 import hashlib
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter
@@ -45,7 +46,7 @@ from citegraph.language.terms import bare, content_words
 from citegraph.language.word_tables import alternation
 from citegraph.llm.prompt_assembly import Material, Passage, Prompt
 from citegraph.plan.narrowing import leads_on
-from citegraph.plan.plan_by_model import SETS, fields_stated
+from citegraph.plan.plan_by_model import FEW, SETS, fields_stated
 from citegraph.plan.stored_filters import filters_shown
 from citegraph.run.budgets import spent, tool_calls_left
 from citegraph.run.context import Context
@@ -270,26 +271,68 @@ def unjudged(state: State) -> Decision:
     }
 
 
-async def settled(corpus: Corpus, state: State, shown: Sequence[Piece]) -> list[str]:
-    """Return the names of the passages from which the answer is written where they need no review: every document that the
-    filters match is shown whole, so that no search of them finds more, and each thing that the question names is in them.
-    [] where a review decides.
+TAKEN, BEHIND = 4500, 6.0
+"""Characters of passages that are taken by the finder's reading, the likeliest first, one in any case; and how far one that
+it does not read an answer in may lie behind the best."""
+
+
+async def settled(corpus: Corpus, state: State, shown: Sequence[Piece]) -> Decision:
+    """Return the names of the passages from which the answer is written where they need no review: everything that the
+    question names is in them, and every document that the filters match is shown whole, so that no search of them finds
+    more, or these are few and the finder reads an answer in them (`by_finder`). {} where a review decides.
     """
     plan, decomposition = state["plan"], state["decomposition"]
-    several = plan.get("sides") or plan.get("set") or decomposition["intent"] in SETS
+    several = plan.get("set") or decomposition["intent"] in SETS
     if several or plan["kind"] != "passages" or leads_on(decomposition) or not decomposition.get("by"):
-        return []
-    matched = await asyncio.to_thread(matching, corpus_of(corpus, plan), plan)
-    if not matched or not all(matched.values()):  # what is searched without a filter may hold more
-        return []
-    chosen = {doc_id for doc_ids in matched.values() for doc_id in doc_ids}
-    own = [piece for piece in shown if piece.doc_id in chosen]
-    for doc_id in chosen:
-        document = await asyncio.to_thread(corpus.documents.get, doc_id)
-        spans = [span for piece in own if piece.doc_id == doc_id for span in piece.spans]
-        if document is None or not all_shown(document.text, spans):
-            return []
-    return [] if absent_names(decomposition, as_passages(own)) else [piece.name for piece in own]
+        return {}
+    parts: list[Plan] = [{**plan, **side} for side in plan.get("sides") or ()] or [plan]
+    chosen: list[set[str]] = []
+    for part in parts:
+        matched = await asyncio.to_thread(matching, corpus_of(corpus, plan), part)
+        if not matched or not all(matched.values()):  # what is searched without a filter may hold more
+            return {}
+        chosen.append({doc_id for doc_ids in matched.values() for doc_id in doc_ids})
+    own = [piece for piece in shown if piece.doc_id in set().union(*chosen)]
+    if not own or absent_names(decomposition, as_passages(own)):
+        return {}
+    if not plan.get("sides") and await asyncio.to_thread(_whole, corpus, chosen[0], own):
+        return {"kept": [piece.name for piece in own]}
+    finder, once = corpus.finder, "by_finder" not in state.get("decision", {})
+    if (
+        finder is None
+        or not once
+        or plan["intent"] not in {"qa", "compare"}
+        or any(len(ids) > FEW for ids in chosen)
+    ):
+        return {}
+    spans = await asyncio.to_thread(finder.find, state["question"], [piece.passage.text for piece in own])
+    margins = {piece.name: span.margin for piece, span in zip(own, spans, strict=True)}
+    kept: list[str] = []
+    for ids in chosen:
+        held = {piece: margins[piece.name] for piece in own if piece.doc_id in ids}
+        best = max(held.values(), default=0.0)
+        if best <= 0:
+            return {}
+        ranked = sorted(
+            (piece for piece in held if held[piece] >= min(0.0, best - BEHIND)),
+            key=lambda piece: -held[piece],
+        )
+        room = accumulate(len(piece.passage.text) for piece in ranked)
+        fit = [piece.name for piece, taken in zip(ranked, room, strict=True) if taken <= TAKEN // len(chosen)]
+        kept += fit or [ranked[0].name]
+    return {"kept": kept, "by_finder": True}
+
+
+def _whole(corpus: Corpus, doc_ids: Iterable[str], shown: Sequence[Piece]) -> bool:
+    """Tell whether documents are shown whole; blocking."""
+    documents = corpus.documents.all_of(doc_ids)
+    return all(
+        (document := documents.get(doc_id)) is not None
+        and all_shown(
+            document.text, [span for piece in shown if piece.doc_id == doc_id for span in piece.spans]
+        )
+        for doc_id in doc_ids
+    )
 
 
 def may_go_on(state: State, context: Context) -> bool:

@@ -140,7 +140,8 @@ async def not_together(corpus: Corpus, plan: Plan) -> list[str]:
         return []
     parts = [
         part
-        for wording in wordings(corpus.buckets[name], told)[:1]
+        for said in told.split("|")
+        for wording in wordings(corpus.buckets[name], said)[:1]
         for part in (*wording.words, *(measure.text for measure in wording.measures))
     ]
     counts = [len((await find_by_evidence(corpus, name, part, filters=filters)).spans) for part in parts]

@@ -31,6 +31,9 @@ REVIEWED, WRITTEN = 2, 3
 number of characters."""
 
 
+WHOLE = "; the document is shown whole"
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A part of a document as a model reads it: one page, or all that has none.
@@ -125,9 +128,21 @@ def pieces(
             and all_shown(document.text, [span for at in own for span in made[at].spans])
         ):
             first = made[own[0]]
-            place = f"{first.passage.place}; the document is shown whole"
+            place = f"{first.passage.place}{WHOLE}"
             made[own[0]] = replace(first, passage=replace(first.passage, place=place))
     return made
+
+
+def of_names(shown: Sequence[Piece], names: Container[str]) -> list[Piece]:
+    """Return the pieces of some names; a document of which one is left out is no longer said to be shown whole."""
+    cut = {piece.doc_id for piece in shown if piece.name not in names}
+    return [
+        replace(piece, passage=replace(piece.passage, place=piece.passage.place.removesuffix(WHOLE)))
+        if piece.doc_id in cut
+        else piece
+        for piece in shown
+        if piece.name in names
+    ]
 
 
 def as_printed(text: str, chunks: Sequence[Chunk]) -> bool:

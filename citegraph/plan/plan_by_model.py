@@ -17,6 +17,7 @@ from citegraph.corpus.records.querying.aggregates import MINUS, Aggregate
 from citegraph.corpus.records.querying.document_query import DocumentQuery, run_query
 from citegraph.corpus.schema.bucket import Bucket
 from citegraph.language import terms
+from citegraph.language.countries import country_code
 from citegraph.llm.prompt_assembly import Prompt
 from citegraph.plan.narrowing import leads_on, narrow, with_negatives
 from citegraph.plan.stored_filters import flat, inferred, printed, stored
@@ -44,7 +45,7 @@ A company by its first word, as questions name it, scores 0.72 to 0.78; taken as
 
 PROMPT = Prompt(
     "schema_plan",
-    "schema_plan-8",
+    "schema_plan-9",
     """You bind what a question asks to the typed fields of an archive's documents. You do not answer it.
 
 You get today's date, the fields that documents of each bucket state ("51 of 692": so many of them; without a number, all),
@@ -65,11 +66,12 @@ near (a few may be another name), or that none is. Reply with one JSON object:
   - text, without: with whole_set, a condition that no field holds, in the few words that one passage of each such document
     will hold, all of them ("audit right"): the program reads the texts, and takes only the documents that have them, or for
     `without` only those that do not ("that do not mention arbitration", "leave out the one on ..."). One condition
-    each, no alternatives; not what is asked for; otherwise "".
+    each, other wordings of it behind a bar ("audit right | right to inspect"); not what is asked for; otherwise "".
   - aggregate and aggregate_field: only for a number over many documents, otherwise none and "". A list says how many
     documents it has: "how many, and which ones" is none; "how many" alone is `count`. `distinct` counts the different
     values of a field; the field "due_date - invoice_date" is the days between two dates. Never a field that is only near
-    what is asked. `share` is the percentage that the documents under `filters` are of those under `share_of`.
+    what is asked. `share` is the percentage that the documents under `filters` are of those under `share_of`, also for
+    "are all of them ...?".
   - share_of: with `share` the conditions of the whole, otherwise empty.
   - second: a second number over the same documents, when the difference of two numbers or their ratio is asked ("the largest
     less the smallest", "how many times the average"): operation "difference" or "ratio" with its aggregate and
@@ -78,7 +80,8 @@ near (a few may be another name), or that none is. Reply with one JSON object:
     question names and asks for the others ("how many other parties does Acme have contracts with"); otherwise empty.
   - sides: for a difference or change between two sets ("from 2024 to 2025", "A against B"): two lists of filters, the
     earlier or first set first; what both must meet stands in filters. Otherwise empty.
-  - group_by: fields when one number or row is wanted for each of their values; a date by ".year", ".quarter" or ".month"
+  - group_by: fields when one number or row is wanted for each of their values, or these themselves with their documents
+    ("which people signed", aggregate none); a date by ".year", ".quarter" or ".month"
     ("invoice_date.month").
   - having: what the number of a group must be ("vendors with more than 3 invoices": ">", "3"), otherwise null.
   - order_by: a field, with "-" in front for falling order ("the latest", "the three largest", also "which is the oldest");
@@ -178,36 +181,80 @@ def to_bind(corpus: Corpus, plan: Plan, decomposition: Decomposed) -> bool:
 SETS = frozenset({"list", "compute"})
 
 
-def bound_by_names(corpus: Corpus, plan: Plan, decomposition: Decomposed) -> SearchPlan | None:
-    """Return the plan of a question of fact whose every condition is a name that one stored value has, as a model that is
-    shown the value would reply; None where it must be asked; blocking.
+FEW = 3
+"""Documents at most that are read whatever else is said of them: what no name binds is seen in their passages."""
+
+
+FEW = 3
+"""Documents at most that are read whatever else is said of them: what no name binds is seen in their passages."""
+
+
+def bound_by_names(
+    corpus: Corpus, plan: Plan, decomposition: Decomposed, context: Context
+) -> SearchPlan | None:
+    """Return the plan of a question of fact by the names in its conditions that one stored value each has, as a model that is
+    shown the values would reply: where that is all of them, or few documents have these. None where it must be asked; blocking.
 
     A name that no stored value is near binds nothing, whoever is asked: its words are searched.
     """
-    name, *others = plan["buckets"]
-    facts = plan["kind"] == "passages" and not plan.get("sides") and decomposition["intent"] not in SETS
-    if decomposition.get("by") != "model" or others or not facts:
+    facts = plan["kind"] == "passages" and decomposition["intent"] not in SETS
+    if decomposition.get("by") != "model" or not facts:
         return None
-    named = {item["name"] for item in decomposition["entities"]}
-    filters: list[PlannedFilter] = []
-    for item in decomposition["constraints"]:
-        if item["operator"] not in {"=", "contains"} or len(item["value"]) != 1:
+    read = {name: _by_names(corpus, name, decomposition) for name in plan["buckets"]}
+    naming = [name for name, (filters, _) in read.items() if filters] or list(read)
+    if len(naming) > 1:
+        return None
+    (name,) = naming
+    filters, whole = read[name]
+    if plan.get("sides") or not whole:
+        clauses, _ = checked_clauses(corpus, name, filters, context)
+        if not clauses or not 0 < corpus.annotations.count(name, typed_filters(clauses)) <= FEW:
             return None
-        (value,) = item["value"]
-        links = [link for link in corpus.linker.link(name, value, limit=NEAREST) if link.score >= NEAR]
-        if not links and value in named and not _near(corpus, name, value, inside=True):
-            continue
-        if len(links) != 1:
-            return None
-        whole = set(terms.words(" ".join(links[0].values)))
-        if links[0].score < LINKED and not whole.issuperset(terms.words(value)):
-            return None
-        meant = list(links[0].values)
-        filters.append(PlannedFilter(field=links[0].field, operator="in" if meant[1:] else "=", values=meant))
     bound = PlannedBucket(
         bucket=name, filters=filters, aggregate="none", aggregate_field="", group_by=[], order_by="", limit=0
     )
     return SearchPlan(plans=[bound], whole_set=False, strategy=plan["strategy"], queries=[])
+
+
+def _by_names(corpus: Corpus, bucket: str, decomposition: Decomposed) -> tuple[list[PlannedFilter], bool]:
+    """Return the filters that the names in a reading's conditions mean, and whether these are all that the conditions say."""
+    named = {item["name"] for item in decomposition["entities"]}
+    filters: list[PlannedFilter] = []
+    whole = True
+    for item in decomposition["constraints"]:
+        names = item["value"] if item["operator"] in {"=", "in", "contains"} else []
+        each = [_by_name(corpus, bucket, value, named=value in named) for value in names] or [None]
+        sure = [one for found in each for one in found or ()]
+        fields = {one.field: corpus.buckets[bucket].field(one.field) for one in sure}
+        half = None in each or len(fields) > 1 or {"=", "contains"} <= {one.operator for one in sure}
+        alternatives = item["operator"] == "in" or any(
+            field and field.type != "keywords" for field in fields.values()
+        )
+        if not alternatives or len(each) == 1:
+            filters += sure
+        elif sure and not half:  # half of what may be would leave out the other
+            values = [value for one in sure for value in one.values]
+            filters.append(PlannedFilter(field=sure[0].field, operator="in", values=values))
+        whole = whole and not half
+    return filters, whole
+
+
+def _by_name(corpus: Corpus, bucket: str, name: str, *, named: bool) -> list[PlannedFilter] | None:
+    """Return the filter on the one stored value that a name means, [] where none is near a `named` thing, else None."""
+    links = [link for link in corpus.linker.link(bucket, name, limit=NEAREST) if link.score >= NEAR]
+    if not links and named and not _near(corpus, bucket, name, inside=True):
+        return []
+    words = set(terms.words(" ".join(links[0].values))) if len(links) == 1 else set()
+    if words and (links[0].score >= LINKED or words.issuperset(terms.words(name))):
+        values = list(links[0].values)
+        return [PlannedFilter(field=links[0].field, operator="in" if values[1:] else "=", values=values)]
+    part = Clause(field="", operator="contains", value=name)
+    held = [field.name for field in corpus.buckets[bucket].fields if named and not links and field.is_string]
+    counts = {
+        field: corpus.annotations.count(bucket, (part.model_copy(update={"field": field}),)) for field in held
+    }
+    few = [field for field, count in counts.items() if 0 < count <= FEW]
+    return [PlannedFilter(field=few[0], operator="contains", values=[name])] if len(few) == 1 else None
 
 
 def reading_shown(decomposition: Decomposed) -> str:
@@ -293,11 +340,14 @@ def _near(corpus: Corpus, bucket: str, text: str, *, inside: bool) -> list[str]:
     for part in dict.fromkeys(parts):
         if found := sorted(_containing(corpus, bucket, part), key=lambda line: " contains " in line):
             return [line for line in found if (" contains " in line) == (" contains " in found[0])][:NEAREST]
-    return []
+    return list(_meant(corpus, bucket, text, held=False))[:NEAREST]
 
 
-def _meant(corpus: Corpus, bucket: str, text: str) -> Iterator[str]:
-    """Yield the stored values of choices and codes that conditions take a text for: a country's code for its name, a short code."""
+def _meant(corpus: Corpus, bucket: str, text: str, *, held: bool = True) -> Iterator[str]:
+    """Yield the stored values of choices and codes that conditions take a text for: a country's code for its name, a short code.
+
+    Without `held` those of choices and countries that no document has.
+    """
     declared = corpus.buckets[bucket]
     for field in declared.fields:
         if not field.is_listed:
@@ -305,7 +355,12 @@ def _meant(corpus: Corpus, bucket: str, text: str) -> Iterator[str]:
         said = Clause(field=field.name, operator="contains" if field.type == "keywords" else "=", value=text)
         filters = check_filters(declared, [said], today=date.min).filters
         values = [one.value for item in filters for one in clauses_in(item)]
-        if values and (count := corpus.annotations.count(bucket, filters)):
+        known = all(
+            value in field.values or (field.kind == "country" and country_code(str(value)))
+            for value in values
+        )
+        count = corpus.annotations.count(bucket, filters) if values else 0
+        if count or (known and values and not held):
             yield f"{bucket}.{field.name} = {'; '.join(map(str, values))} ({count} documents)"
 
 
@@ -378,9 +433,11 @@ def _plain(value: Any) -> str:
 
 
 def problems_of(
-    corpus: Corpus, reply: SearchPlan, notes: Sequence[StoredNote], context: Context
+    corpus: Corpus, reply: SearchPlan, notes: Sequence[StoredNote], context: Context, shown: str = ""
 ) -> list[str]:
-    """Return what of a reply could not be used: clauses that fell, and values that no document has; blocking."""
+    """Return what of a reply could not be used: clauses that fell, and values that no document has, unless the values that
+    were `shown` said so: then nothing is what it finds; blocking.
+    """
     found = [item["message"] for item in notes if item["kind"] in {"clause dropped", "field dropped"}]
     for plan in reply.plans:
         declared = corpus.buckets.get(plan.bucket)
@@ -390,7 +447,9 @@ def problems_of(
             if field is None or field.type != "keyword" or item.operator not in {"=", "in"}:
                 continue
             clauses, _ = checked_clauses(corpus, plan.bucket, [item], context)
-            if clauses and not corpus.annotations.count(plan.bucket, typed_filters(clauses)):
+            none = [f"{plan.bucket}.{field.name} = {value} (0 documents)" for value in item.values]
+            told = any(line in shown for line in none)
+            if clauses and not told and not corpus.annotations.count(plan.bucket, typed_filters(clauses)):
                 found.append(f"no document of {plan.bucket} has {field.name} “{', '.join(item.values)}”")
     return list(dict.fromkeys(found))
 
@@ -511,7 +570,8 @@ def adopt(corpus: Corpus, plan: Plan, reply: SearchPlan, context: Context) -> tu
         notes.append(note("schema_plan", "field dropped", alone))
         aggregate.pop("second", None)
     same = whole == (plan["kind"] == "documents")
-    shape = "compute" if lead.aggregate != "none" else "list" if whole else "qa"
+    computed = lead.aggregate != "none" or (whole and aggregate["group_by"])
+    shape = "compute" if computed else "list" if whole else "qa"
     names = [lead.bucket] if whole else list(found)
     planned = plan | {
         "intent": plan["intent"] if same and not whole else shape,
@@ -637,10 +697,13 @@ def checked_shape(bucket: Bucket, lead: PlannedBucket) -> tuple[WantedNumber, Or
     if lead.aggregate in AMOUNTS and field is None and not lead.aggregate_field:
         field = bucket.main_amount
     alone = {"count", "share"}
+    groups = [known[name] for name in lead.group_by if name in known]
+    # Values without a number are shown with their documents.
+    plain = "count" if lead.aggregate == "none" and groups else "none"
     aggregate: WantedNumber = {
-        "function": lead.aggregate if field or lead.aggregate in alone else "none",
+        "function": lead.aggregate if field or lead.aggregate in alone else plain,
         "field": field,
-        "group_by": [known[name] for name in lead.group_by if name in known],
+        "group_by": groups,
     }
     descending = lead.order_by.startswith("-")
     if (second := lead.second) and (second.aggregate_field in known or not second.aggregate_field):

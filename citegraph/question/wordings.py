@@ -59,13 +59,13 @@ def wordings(bucket: Bucket, condition: str) -> list[Wording]:
     """Return the wordings of a condition, its own first.
 
     Where it says a declared value, or a synonym of one, all of that value's synonyms are meant. A slash joins
-    alternatives ("profit/revenue share").
+    alternatives ("profit/revenue share"), a bar whole wordings ("audit right | right to inspect").
     """
-    own = key(condition, bucket.language)
-    forms = [condition]
+    forms = [said.strip() for said in condition.split("|") if said.strip()]
+    own = {key(said, bucket.language) for said in forms} - {frozenset()}
     for declared in bucket.fields:
         for value, others in declared.values.items() if declared.is_listed else ():
-            if own and any(key(form, bucket.language) == own for form in (value, *others)):
+            if any(key(form, bucket.language) in own for form in (value, *others)):
                 forms += [value, *others]
     found = (wording for form in dict.fromkeys(forms) for wording in _alternatives(form))
     return list(dict.fromkeys(found))[:WORDINGS]

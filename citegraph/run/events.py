@@ -143,6 +143,7 @@ class Relay:
 
 Write = Callable[[Any], None]
 BROKEN_OFF = "The model broke off; the answer is written anew."
+UNREAD = "The first passages do not state all of it; the search goes on."
 REWRITTEN = "Claims that their sources do not support are written again."
 VERIFIED = "The text was changed by its verification."
 

@@ -270,10 +270,14 @@ class CallArguments(TypedDict, total=False):
 
 
 class ToolCall(TypedDict, total=False):
-    """A tool call: planned, or finished by the agent's tools (then with what it found, or its `error`)."""
+    """A tool call: planned, or finished by the agent's tools (then with what it found, or its `error`).
+
+    `unmet` says which conditions of whoever asked for it were not applied, and why.
+    """
 
     tool: str
     args: CallArguments
+    unmet: list[str]
     side: int
     id: str
     error: str
@@ -396,7 +400,7 @@ class Decision(TypedDict, total=False):
     could not be asked; `left_open` what is said where the reply to it said nothing; `several` how many documents are answered from; `absent` names that nothing holds; `differing`
     values that disagree; `described` words of a condition that no field holds, with its `coverage`; `fresh` passages
     that the last round found anew; `kept` the chunks that a review says to answer from; `matched` documents that match by
-    bucket. `calls`, `notes`, `plan` travel with it to the node, which puts them into their own channels.
+    bucket; `by_finder` that the finder alone chose what is answered from, False once the answer's writer missed something in it. `calls`, `notes`, `plan` travel with it to the node, which puts them into their own channels.
     """
 
     status: Literal["enough", "more", "clarify", "call", "done", "write"]
@@ -420,6 +424,7 @@ class Decision(TypedDict, total=False):
     matched: dict[str, int]
     fresh: int
     kept: list[str]
+    by_finder: bool
     origin: Origin
     memory: Memory
     clarification: AskedBack

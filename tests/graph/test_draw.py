@@ -45,7 +45,8 @@ EDGES = {
     ("review", "more", "search"),
     ("review", "clarify", "clarify"),
     ("clarify", None, "schema_plan"),
-    ("compose", None, "verify_citations"),
+    ("compose", "written", "verify_citations"),
+    ("compose", "unread", "review"),
     ("verify_citations", "correct", "compose"),
     ("verify_citations", "done", "__end__"),
 }

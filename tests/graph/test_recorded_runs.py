@@ -2,6 +2,8 @@
 
 import re
 
+import pytest
+
 from citegraph.run.services import Corpus
 from tests.graph.conftest import OpenSession
 from tests.graph.test_answers import check_citations
@@ -16,7 +18,7 @@ async def test_a_difference_is_calculated_by_code_and_checked(
     open_session: OpenSession, corpus: Corpus
 ) -> None:
     models, script = reviewing(
-        compose="The limits are {difference: 65 V [2]; 45 V [5]} apart [2] [5].",
+        compose="The limits are {difference: 65 V [2]; 45 V [4]} apart [2] [4].",
         intent="compare",
         primary_buckets=["datasheets"],
         entities=[{"name": "NV2N518", "role": "product"}, {"name": "NV2N517", "role": "product"}],
@@ -29,7 +31,8 @@ async def test_a_difference_is_calculated_by_code_and_checked(
         answer = await session.ask(LIMITS)
     (prompt,) = shown(script, "compose")
     assert '<passage marker="[2]" from="nv2n518.pdf, page 2' in prompt
-    assert '<passage marker="[5]" from="nv2n517.pdf, page 2' in prompt
+    assert '<passage marker="[4]" from="nv2n517.pdf, page 2' in prompt
+    assert "shown whole" not in prompt, "of both a page is left out in which the finder reads no answer"
     assert (answer.text, answer.status) == (
         "The limits are 20 V (65 V - 45 V) apart [nv2n518] [nv2n517].",
         "answered",
@@ -113,6 +116,34 @@ async def test_documents_that_the_filters_match_and_that_are_read_whole_need_no_
     (compose,) = shown(script, "compose")
     assert not shown(script, "review")
     assert set(re.findall('from="([^",;]+)', compose)) == {"nv2n517.pdf"}, "no passage of another document"
+
+
+@pytest.mark.parametrize(
+    ("compose", "steps"),
+    [
+        ("The NV2N517 bears 45 V [1].", ["decompose", "compose"]),
+        ("No voltage of a NV2N517 is stated [none].", ["decompose", "compose", "review", "compose"]),
+    ],
+)
+async def test_a_review_reads_what_the_finder_chose_only_where_the_answer_misses_something_in_it(
+    open_session: OpenSession, monkeypatch: pytest.MonkeyPatch, compose: str, steps: list[str]
+) -> None:
+    monkeypatch.setattr("citegraph.evidence.review_by_model._whole", lambda *_: False)
+    models, script = reviewing(
+        {"status": "enough", "keep": [1, 2]},
+        compose=compose,
+        primary_buckets=["datasheets"],
+        entities=[{"name": "NV2N517", "role": "product"}],
+        topic_terms=["collector-emitter voltage"],
+    )
+    async with open_session(models) as session:
+        answer = await session.ask("Which collector-emitter voltage does the NV2N517 bear?")
+    assert [step for step in script.steps() if step != "verify"] == steps
+    assert all(
+        set(re.findall('from="([^",;]+)', prompt)) == {"nv2n517.pdf"} for prompt in shown(script, "compose")
+    )
+    assert answer.status == ("answered" if len(steps) == 2 else "unanswerable")
+    assert answer.text.startswith(compose.partition(" [")[0])
 
 
 async def test_a_review_counts_the_names_that_only_texts_hold(open_session: OpenSession) -> None:

@@ -9,7 +9,7 @@ from citegraph.corpus.filters.clause import Clause
 from citegraph.corpus.index.searcher import TermWeights
 from citegraph.evidence.candidates import Candidate, find_candidates, missing_names
 from citegraph.evidence.next_calls import widen
-from citegraph.evidence.passages import signature
+from citegraph.evidence.passages import log_line, signature
 from citegraph.evidence.questions_back import (
     ambiguous_question,
     facets_question,
@@ -294,6 +294,24 @@ async def test_the_models_calls_are_taken(services: Services, open_state: Any) -
             "identifiers": [],
         },
     ]
+
+
+async def test_a_search_says_which_of_the_models_conditions_it_does_not_apply(
+    services: Services, open_state: Any
+) -> None:
+    conditions = [
+        {"field": "shoe_size", "operator": "=", "values": ["44"]},
+        {"field": "currency", "operator": "=", "values": ["EUR"]},
+        {"field": "vendor_name", "operator": "=", "values": ["Quillfeather Ropes"]},
+    ]
+    call: Any = next_call("invoices", "reel of tape") | {"filters": conditions}
+    (made,) = (await reviewed(services, open_state, more(call)))["calls"]
+    assert len(made["unmet"]) == 2
+    line = log_line({"call": made, "hits": []}, 0)
+    applied, _, unmet = line.partition("not applied: ")
+    assert "currency = EUR" in applied
+    assert "shoe_size" in unmet
+    assert "Quillfeather Ropes: no document has it" in unmet
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,11 @@ from citegraph.plan.narrowing import certainty, narrow
 from citegraph.plan.plan_by_model import (
     PlannedBucket,
     PlannedFilter,
+    SearchPlan,
     bind,
     bound_by_names,
     checked_clauses,
+    problems_of,
     schemas_shown,
     values_shown,
 )
@@ -678,6 +680,15 @@ async def test_the_models_aggregate_is_taken(services: Services) -> None:
     assert plan["order_by"] == {"field": "total_amount", "descending": True, "limit": 3}
 
 
+async def test_the_values_of_a_field_are_listed_with_their_documents_where_no_number_is_asked(
+    services: Services,
+) -> None:
+    answer = reply(planned("invoices", group_by=["vendor_name"]), whole_set=True)
+    plan = (await adopted(services, "Who billed us?", answer))["plan"]
+    assert (plan["intent"], plan["kind"]) == ("compute", "documents")
+    assert plan["aggregate"] == {"function": "count", "field": None, "group_by": ["vendor_name"]}
+
+
 async def test_fields_of_the_model_that_do_not_exist_are_not_used(services: Services) -> None:
     answer = reply(
         planned(
@@ -791,6 +802,22 @@ def test_a_code_that_is_parted_otherwise_is_shown_as_it_is_stored(corpus: Corpus
     assert second == "“TQ 3-5520”: no stored value is near", "of a code it is said, too"
 
 
+def test_a_country_of_no_document_is_said_so_alike_by_name_and_code_and_a_plan_with_it_stands(
+    corpus: Corpus,
+) -> None:
+    names = [{"name": name, "role": "place"} for name in ("Fiji", "FJ")]
+    reading: Any = {"entities": names, "constraints": []}
+    shown = values_shown(corpus, ["certificates"], reading)
+    by_name, by_code = (line.partition(": ")[2] for line in shown.splitlines())
+    assert by_name == by_code
+    assert by_code.startswith("certificates.country = FJ (0 documents)")
+    plans = SearchPlan.model_validate(
+        reply(planned("certificates", ("country", "=", ["FJ"])), whole_set=True)
+    )
+    assert problems_of(corpus, plans, [], Context()) == ["no document of certificates has country “FJ”"]
+    assert problems_of(corpus, plans, [], Context(), shown) == []
+
+
 def test_a_code_of_two_letters_is_near_the_value_that_it_is(corpus: Corpus) -> None:
     code = corpus.annotations.facets("certificates", (), ["country"], 1)["country"][0].label
     assert len(code) == 2
@@ -877,17 +904,25 @@ def read_as_fact(
         ([("part", "=", ["ZQX 91-7"])], (), None),
         ([("seller", "!=", ["Halbrecht"])], (), None),
         ([("date", "between", ["2024-01-01", "2024-03-31"])], (), None),
-        ([("seller", "=", ["Halbrecht"]), ("amount", ">", ["20 EUR"])], (), None),
+        (
+            [("seller", "=", ["Halbrecht"]), ("amount", ">", ["20 EUR"])],
+            (),
+            [("vendor_name", "Halbrecht Präzisionstechnik GmbH")],
+        ),
+        ([("currency", "=", ["EUR"]), ("amount", ">", ["20 EUR"])], (), None),
     ],
 )
 def test_names_that_one_stored_value_has_are_bound_without_a_call(
     corpus: Corpus, plan: Plan, constraints: Any, names: tuple[str, ...], expected: Any
 ) -> None:
     made: Any = plan("What is the total of invoice KW-240117?", "invoices")
-    bound = bound_by_names(corpus, made, read_as_fact(*constraints, names=names))
+    bound = bound_by_names(corpus, made, read_as_fact(*constraints, names=names), Context())
     found = bound and [(item.field, "; ".join(item.values)) for item in bound.plans[0].filters]
     assert found == expected
-    assert bound_by_names(corpus, made, read_as_fact(*constraints, names=names, intent="list")) is None
+    assert (
+        bound_by_names(corpus, made, read_as_fact(*constraints, names=names, intent="list"), Context())
+        is None
+    )
 
 
 async def test_a_fact_of_a_known_name_costs_no_call_of_the_plan(services: Services) -> None:

@@ -83,6 +83,28 @@ def test_a_value_that_two_readers_read_alike_needs_no_judge(answer: str, read: s
     assert read_alike(Reads(read), ASKED, report, [lease]) is alike  # type: ignore[arg-type]
 
 
+RANGES = Evidence(
+    "g1", "lamp", "Draw: 31 to 57 W, by mode\nSurge: 71 W, at most 93 W\nNot for outdoor use: 5 A fuse"
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "read", "alike"),
+    [
+        ("What is the draw of the lamp?", "The draw of the lamp is 31 to 57 W by mode [lamp].", "57 W", True),
+        ("What is the surge of the lamp?", "The surge of the lamp is at most 93 W [lamp].", "93 W", False),
+        ("Which fuse is not for outdoor use?", "Not for outdoor use is the 5 A fuse [lamp].", "5 A", True),
+        ("Which fuse is for use?", "The 5 A fuse is not for outdoor use [lamp].", "5 A", False),
+    ],
+)
+def test_all_values_of_the_line_that_is_read_are_the_claims_and_its_signs_the_questions(
+    asked: str, answer: str, read: str, alike: bool
+) -> None:
+    report = verify(answer, [RANGES], question=asked)
+    assert report.claims[0].verdict == "supported"
+    assert read_alike(Reads(read), asked, report, [RANGES]) is alike  # type: ignore[arg-type]
+
+
 LEASE = "Lease\n\nThe rent is 900 EUR.\nIt is due monthly.\nThe deposit is 1,800 EUR.\nPets are kept.\nSigned"
 SPANS = [
     Evidence("a", "lease", LEASE[:48]),

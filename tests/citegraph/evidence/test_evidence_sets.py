@@ -87,7 +87,10 @@ async def test_of_words_that_stand_in_no_passage_together_it_is_said_where_each_
     assert liability
     (said,) = await not_together(corpus, {**plan, "described": "liability zeppelin"})
     assert f"“liability” in {liability}, “zeppelin” in 0" in said
-    assert await not_together(corpus, {**plan, "described": "liability capped"}) == []
+    (said,) = await not_together(corpus, {**plan, "described": "zeppelin hangar | liability zeppelin"})
+    assert f"“zeppelin” in 0, “hangar” in 0, “liability” in {liability}, “zeppelin” in 0" in said
+    for told in ("liability capped", "zeppelin hangar | liability capped"):
+        assert await not_together(corpus, {**plan, "described": told}) == []
     assert await not_together(corpus, plan) == []
 
 

@@ -14,6 +14,7 @@ CONTRACTS = load_buckets()["contracts"]
         ("drag-along", [Wording(("drag",), phrase="drag along")]),
         ("no-shop", [Wording(("shop",), denied=True)]),
         ("fuel/energy surcharge", [Wording(("fuel", "surcharge")), Wording(("energy", "surcharge"))]),
+        ("fuel levy | fare cap", [Wording(("fuel", "levy")), Wording(("fare", "cap"))]),
         ("sale at will", [Wording(("sale",), phrase="sale at will")]),
         ("of the", []),
     ],
