@@ -9,6 +9,7 @@ the label names. A value counts as `extraction_bench` counts; of names one may h
 
 import argparse
 import json
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,7 +25,9 @@ from citegraph.corpus.records.extracted.settle import settle
 from citegraph.corpus.schema.bucket import Bucket, load_buckets, show
 from citegraph.corpus.schema.document import Document
 from citegraph.corpus.schema.field import Value
-from citegraph.language.terms import words
+from citegraph.errors import BadInput
+from citegraph.language.terms import fold, words
+from citegraph.language.units import conversion
 
 LABELS = Path(__file__).parents[1] / "first_looks" / "documents-2026-11-29g.jsonl"
 FIELDS = {
@@ -59,13 +62,15 @@ def documents(folder: Path, labels: Path) -> Iterator[tuple[Mapping[str, Any], D
 
 
 def score(row: Mapping[str, Any], document: Document, bucket: Bucket, scores: Mapping[str, Score]) -> None:
-    """Count the values of one document under its bucket, and the lines of an invoice under "lines"."""
+    """Count the values of one document under its bucket, and its rows under "lines" or "ratings"."""
     extraction = extract_document(bucket, document, today=TODAY)
     found = settle(bucket, document.text, {}, extraction, {}).values
     labels, into = row["values"], scores[bucket.name]
     if lines := labels.get("lines"):
         rows = [item for item in extraction.rows if item.kind == "line_items"]
         _pair_off(scores["lines"], row["file"], lines, rows, _line, whole=len(lines) < LINES)
+    for rating in labels.get("ratings") or ():
+        _count_rating(scores["ratings"], row["file"], rating, extraction.rows)
     for key, names in FIELDS[bucket.name].items():
         label, where = labels.get(key), f"{row['file']} {key}"
         held = [(name, found[name]) for name in names if name in found]
@@ -132,6 +137,41 @@ def _line(row: FoundRow, label: Mapping[str, Any]) -> bool:
         getattr(value, "amount", value) == Decimal(str(said)) for value, said in numbers if said is not None
     )
     return same and _alike(str(row.values.get("description", "")), str(label.get("description", "")))
+
+
+def _count_rating(into: Score, where: str, label: Mapping[str, Any], rows: Sequence[FoundRow]) -> None:
+    """Count a labelled rating as right when a row of its words has its numbers and its unit; labels name some rows only."""
+    named = [row for row in rows if _names(row, label["parameter"])]
+    right = any(_rates(row, label) for row in named)
+    into.right += right
+    into.wrong += bool(named) and not right
+    into.missing += not named
+    if not right:
+        into.misses.append((where, str(label), "; ".join(row.raw for row in named)))
+
+
+def _names(row: FoundRow, parameter: str) -> bool:
+    said = " ".join(str(row.values.get(key, "")) for key in ("parameter", "symbol", "condition"))
+    return _alike(said, parameter) or _alike(str(row.values.get("parameter", "")), parameter)
+
+
+def _rates(row: FoundRow, label: Mapping[str, Any]) -> bool:
+    unit, wanted = row.values.get("unit"), label.get("unit")
+    if unit and wanted and not _same_unit(str(unit), wanted):
+        return False
+    numbers = {key: re.sub(r"[^\d.]", "", label[key]) for key in ("min", "typ", "max") if label.get(key)}
+    held = {key: (row.values.get(key), row.values.get("value")) for key in numbers}
+    return all(
+        any(isinstance(value, float) and abs(value) == float(number) for value in held[key])
+        for key, number in numbers.items()
+    )
+
+
+def _same_unit(one: str, other: str) -> bool:
+    try:
+        return fold(one) == fold(other) or conversion(one, other) == (1, 0)
+    except BadInput:
+        return False
 
 
 def main() -> int:

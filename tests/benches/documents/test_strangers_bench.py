@@ -57,3 +57,19 @@ def test_a_line_needs_its_words_and_every_number_that_is_labelled(tmp_path: Path
     ]
     counted = scored(tmp_path, "invoice.md", text, "invoices", {"lines": lines})["lines"]
     assert (counted.right, counted.wrong, counted.missing) == (1, 1, 1)
+
+
+def test_a_rating_is_right_by_its_numbers_and_unit_and_rows_that_no_label_names_count_for_nothing(
+    tmp_path: Path,
+) -> None:
+    text = (
+        "QX4410 driver datasheet\n\n| Parameter | Min | Typ | Max | Unit |\n|---|---|---|---|---|\n"
+        "| Gate voltage | 2 | 3 | 4 | V |\n| Drain current | | 5 | 7 | mA |\n| Weight | | 9 | | g |\n"
+    )
+    ratings = [
+        {"parameter": "Gate voltage", "min": "2", "max": "4", "unit": "volts"},
+        {"parameter": "Drain current", "max": "7", "unit": "A"},
+        {"parameter": "Rise time", "typ": "9", "unit": "ns"},
+    ]
+    counted = scored(tmp_path, "driver.md", text, "datasheets", {"ratings": ratings})["ratings"]
+    assert (counted.right, counted.wrong, counted.missing) == (1, 1, 1)
