@@ -168,6 +168,7 @@ def _rates(row: FoundRow, label: Mapping[str, Any]) -> bool:
 
 
 def _same_unit(one: str, other: str) -> bool:
+    one, other = (re.sub("[˚º]", "°", unit) for unit in (one, other))
     try:
         return fold(one) == fold(other) or conversion(one, other) == (1, 0)
     except BadInput:
