@@ -13,13 +13,15 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from benches.documents.extraction_bench import SURE, TODAY, Score, agrees, as_read
+from benches.documents.extraction_bench import SURE, Score, agrees, as_read
 from benches.documents.extraction_sets import named
 from citegraph.corpus.extraction.engine import extract_document
+from citegraph.corpus.extraction.in_text import find_typed
 from citegraph.corpus.records.extracted.found import FoundRow
 from citegraph.corpus.records.extracted.settle import settle
 from citegraph.corpus.schema.bucket import Bucket, load_buckets, show
@@ -46,6 +48,8 @@ FIELDS = {
 }
 """Key of the labels -> fields of the bucket, any of which may hold it."""
 
+TODAY = date(2026, 12, 31)
+"""No file that was collected is younger: a day that lies ahead is none that a document was made on."""
 LISTS = frozenset({"parties", "standards", "to"})
 LINES = 8
 """Lines of an invoice that are labelled at most: of one with so many the others are not counted."""
@@ -97,6 +101,13 @@ def says(bucket: Bucket, name: str, value: Value, label: Any) -> bool:
     assert declared is not None
     if declared.type == "money":
         label = f"{label} {getattr(value, 'currency', None) or ''}".strip()
+    if declared.kind == "jurisdiction":
+        # "droit français" is what the label says, and France what the field holds.
+        read = (
+            found.value for found in find_typed(declared, str(label), today=TODAY, order=bucket.date_order)
+        )
+        if any(agrees(declared, value, show(one)) for one in read):
+            return True
     named = declared.type in {"text", "keyword", "keywords"}
     return agrees(declared, value, label) or (named and _alike(show(value), str(label)))
 

@@ -46,6 +46,17 @@ def test_values_are_right_wrong_or_missing_and_a_file_that_is_absent_is_said(
     assert "gone.pdf of a/b is not there" in capsys.readouterr().err
 
 
+def test_a_law_may_be_labelled_by_its_adjective(tmp_path: Path) -> None:
+    counted = scored(
+        tmp_path,
+        "lease.txt",
+        LEASE.replace("Delaware", "Italy"),
+        "contracts",
+        {"governing_law": "diritto italiano"},
+    )
+    assert counted["contracts"].right == 1
+
+
 def test_a_line_needs_its_words_and_every_number_that_is_labelled(tmp_path: Path) -> None:
     text = (
         "INVOICE no. 2021-77\n\n| Description | Quantity | Unit price | Amount |\n|---|---|---|---|\n"
