@@ -31,6 +31,7 @@ Head = Literal[
     "writer",
     "holder",
     "certifier",
+    "law",
     "language",
     "kind",
     "addressee",
