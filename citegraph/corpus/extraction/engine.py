@@ -24,7 +24,7 @@ from citegraph.corpus.extraction.letters import TRUST, Letter, find_letter
 from citegraph.corpus.extraction.properties import FrontMatter, front_matter, look_up
 from citegraph.corpus.extraction.rows.find_rows import Tables, find_rows, rows_beneath_heads
 from citegraph.corpus.extraction.running_heads import find_publisher, find_running_day
-from citegraph.corpus.extraction.signing import SPANNED, find_signing_day, find_span
+from citegraph.corpus.extraction.signing import SPANNED, find_last_day, find_signing_day, find_span
 from citegraph.corpus.extraction.sums import add_up
 from citegraph.corpus.readers.plain_text import without_marks
 from citegraph.corpus.records.extracted.found import Candidate, Extracted, Extraction, FoundRow, Refused
@@ -427,7 +427,7 @@ class _FieldRun:
     def _head(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
         look = (
             self.source.look
-            if rule.head in {"seller", "buyer", "organization", "signing"}
+            if rule.head in {"seller", "buyer", "organization", "signing", "last_day"}
             else self.source.plain
         )
         found: Named | tuple[int, int, float] | None
@@ -447,6 +447,8 @@ class _FieldRun:
                 found = find_day(look.text, order=self._order, today=self.source.today, end=self._head_end())
             case "signing":
                 found = find_signing_day(look.text, order=self._order, today=self.source.today)
+            case "last_day":
+                found = find_last_day(look.text, order=self._order, today=self.source.today)
             case "begin" | "end":
                 found = self._end_of_span(rule.head == "end")
             case "writer":

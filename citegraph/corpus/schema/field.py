@@ -28,6 +28,7 @@ Head = Literal[
     "signing",
     "begin",
     "end",
+    "last_day",
     "writer",
     "holder",
     "certifier",
