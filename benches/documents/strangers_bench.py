@@ -9,22 +9,27 @@ the label names. A value counts as `extraction_bench` counts; of names one may h
 
 import argparse
 import json
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from benches.documents.extraction_bench import SURE, TODAY, Score, agrees, as_read
+from benches.documents.extraction_bench import SURE, Score, agrees, as_read
 from benches.documents.extraction_sets import named
 from citegraph.corpus.extraction.engine import extract_document
+from citegraph.corpus.extraction.in_text import find_typed
 from citegraph.corpus.records.extracted.found import FoundRow
 from citegraph.corpus.records.extracted.settle import settle
 from citegraph.corpus.schema.bucket import Bucket, load_buckets, show
 from citegraph.corpus.schema.document import Document
 from citegraph.corpus.schema.field import Value
-from citegraph.language.terms import words
+from citegraph.errors import BadInput
+from citegraph.language.terms import fold, words
+from citegraph.language.units import conversion
 
 LABELS = Path(__file__).parents[1] / "first_looks" / "documents-2026-11-29g.jsonl"
 FIELDS = {
@@ -43,6 +48,8 @@ FIELDS = {
 }
 """Key of the labels -> fields of the bucket, any of which may hold it."""
 
+TODAY = date(2026, 12, 31)
+"""No file that was collected is younger: a day that lies ahead is none that a document was made on."""
 LISTS = frozenset({"parties", "standards", "to"})
 LINES = 8
 """Lines of an invoice that are labelled at most: of one with so many the others are not counted."""
@@ -59,13 +66,15 @@ def documents(folder: Path, labels: Path) -> Iterator[tuple[Mapping[str, Any], D
 
 
 def score(row: Mapping[str, Any], document: Document, bucket: Bucket, scores: Mapping[str, Score]) -> None:
-    """Count the values of one document under its bucket, and the lines of an invoice under "lines"."""
+    """Count the values of one document under its bucket, and its rows under "lines" or "ratings"."""
     extraction = extract_document(bucket, document, today=TODAY)
     found = settle(bucket, document.text, {}, extraction, {}).values
     labels, into = row["values"], scores[bucket.name]
     if lines := labels.get("lines"):
         rows = [item for item in extraction.rows if item.kind == "line_items"]
         _pair_off(scores["lines"], row["file"], lines, rows, _line, whole=len(lines) < LINES)
+    for rating in labels.get("ratings") or ():
+        _count_rating(scores["ratings"], row["file"], rating, extraction.rows)
     for key, names in FIELDS[bucket.name].items():
         label, where = labels.get(key), f"{row['file']} {key}"
         held = [(name, found[name]) for name in names if name in found]
@@ -92,6 +101,13 @@ def says(bucket: Bucket, name: str, value: Value, label: Any) -> bool:
     assert declared is not None
     if declared.type == "money":
         label = f"{label} {getattr(value, 'currency', None) or ''}".strip()
+    if declared.kind == "jurisdiction":
+        # "droit français" is what the label says, and France what the field holds.
+        read = (
+            found.value for found in find_typed(declared, str(label), today=TODAY, order=bucket.date_order)
+        )
+        if any(agrees(declared, value, show(one)) for one in read):
+            return True
     named = declared.type in {"text", "keyword", "keywords"}
     return agrees(declared, value, label) or (named and _alike(show(value), str(label)))
 
@@ -132,6 +148,42 @@ def _line(row: FoundRow, label: Mapping[str, Any]) -> bool:
         getattr(value, "amount", value) == Decimal(str(said)) for value, said in numbers if said is not None
     )
     return same and _alike(str(row.values.get("description", "")), str(label.get("description", "")))
+
+
+def _count_rating(into: Score, where: str, label: Mapping[str, Any], rows: Sequence[FoundRow]) -> None:
+    """Count a labelled rating as right when a row of its words has its numbers and its unit; labels name some rows only."""
+    named = [row for row in rows if _names(row, label["parameter"])]
+    right = any(_rates(row, label) for row in named)
+    into.right += right
+    into.wrong += bool(named) and not right
+    into.missing += not named
+    if not right:
+        into.misses.append((where, str(label), "; ".join(row.raw for row in named)))
+
+
+def _names(row: FoundRow, parameter: str) -> bool:
+    said = " ".join(str(row.values.get(key, "")) for key in ("parameter", "symbol", "condition"))
+    return _alike(said, parameter) or _alike(str(row.values.get("parameter", "")), parameter)
+
+
+def _rates(row: FoundRow, label: Mapping[str, Any]) -> bool:
+    unit, wanted = row.values.get("unit"), label.get("unit")
+    if unit and wanted and not _same_unit(str(unit), wanted):
+        return False
+    numbers = {key: re.sub(r"[^\d.]", "", label[key]) for key in ("min", "typ", "max") if label.get(key)}
+    held = {key: (row.values.get(key), row.values.get("value")) for key in numbers}
+    return all(
+        any(isinstance(value, float) and abs(value) == float(number) for value in held[key])
+        for key, number in numbers.items()
+    )
+
+
+def _same_unit(one: str, other: str) -> bool:
+    one, other = (re.sub("[˚º]", "°", unit) for unit in (one, other))
+    try:
+        return fold(one) == fold(other) or conversion(one, other) == (1, 0)
+    except BadInput:
+        return False
 
 
 def main() -> int:

@@ -32,7 +32,7 @@ class Party:
 _IN_BRACKETS = r"\(\s*(?:[^()]{0,80}?)[\"“”'‘’„«]\s?(?P<term>[^()]{1,60}?)\s?[\"“”'‘’»][^()]{0,60}\)"
 _HEREINAFTER = rf"(?<!\w)(?:{alternation('contracts', 'defines')})(?!\w)"
 _CALLED = (
-    rf"{_HEREINAFTER}[^\"“”„«»()\n]{{0,40}}?\n?[^\"“”„«»()\n]{{0,40}}?"
+    rf"{_HEREINAFTER}(?:[^\"“”„«»()\n]|\(\w{{1,3}}\)){{0,40}}?\n?(?:[^\"“”„«»()\n]|\(\w{{1,3}}\)){{0,40}}?"
     r"(?:(?:[\"“„«]|(?<!\w)['‘])\s?(?P<quoted>[^\"“”„«»()\n]{1,60}?)\s?(?:[\"“”»]|['’](?!\w))"
     r"|(?<=\s)(?P<capitals>(?-i:[A-ZÀ-ÖØ-Þ]{3,}(?:[ ][A-ZÀ-ÖØ-Þ]{2,}){0,3}))(?!\w))"
 )
@@ -82,22 +82,25 @@ def find_parties(text: str, phrases: Sequence[str]) -> list[Party]:
     """Return the parties that a contract names.
 
     After the first phrase ("by and between") that names two; else in blocks beneath their roles; else before terms that
-    "hereinafter" introduces; else what a defined term that is a role closes, wherever it stands in the opening.
+    "hereinafter" introduces; else before brackets whose words recur; else what a defined term that is a role closes,
+    wherever it stands in the opening.
     """
     words = "|".join(re.escape(phrase).replace(r"\ ", r"\s+") for phrase in phrases)
     one: list[Party] = []
     blocks = list(_blocks(text))
     if len({fold(block.role) for block in blocks}) < 2:
         blocks = []
-    for found in re.finditer(rf"\b(?:{words})\b\s*:?", text[:OPENING], re.IGNORECASE):
+    for found in re.finditer(rf"\b(?:{words})\b\**\s*:?\**", text[:OPENING], re.IGNORECASE):
         if blocks and 0 <= blocks[0].start - found.end() < BENEATH:
             return blocks
         parties = _opening(text, found.end(), words)
         if len(parties) > 1:
             return parties
         one = one or parties
-    introduced = [] if blocks else list(_introduced(text))
-    return introduced if len(introduced) > 1 else blocks or one or list(_closed_by_roles(text))
+    for finder in (_introduced, _recurring) if not blocks else ():
+        if len(parties := list(finder(text))) > 1:
+            return parties
+    return blocks or one or list(_closed_by_roles(text))
 
 
 def _opening(text: str, start: int, words: str) -> list[Party]:
@@ -153,6 +156,8 @@ def _defined(text: str, start: int, words: str) -> Iterator[Party]:
 
 def _named_before(text: str, begin: int, term: re.Match[str]) -> Sequence[tuple[int, int]]:
     """Return the name between a place and a defined term; of a term that "hereinafter" introduces, several joined ones."""
+    if (labelled := _behind_label(text, begin, term.start(), _term(term))) is not None:
+        return [labelled]
     named = _name(text, _after_description(text, begin, term.start()), term.start())
     if _INTRODUCED.search(term[0]) and (
         named is None or (_AND_BETWEEN.search(text, *named) and not _has_form(text[slice(*named)]))
@@ -179,12 +184,58 @@ def _introduced(text: str) -> Iterator[Party]:
         paragraphs = list(re.finditer(r"\n\s*\n", text[start : term.start()]))
         if fold(role) not in _folded("no_party") | known:
             last = start + paragraphs[-1].end() if paragraphs else start
-            if named := list(_first_names(text, last, term.start())) or list(
-                _first_names(text, start, term.start())
+            labelled = _behind_label(text, start, term.start(), role)
+            if named := (
+                [labelled]
+                if labelled
+                else list(_first_names(text, last, term.start()))
+                or list(_first_names(text, start, term.start()))
             ):
                 known.add(fold(role))
                 yield from (Party(*span, role) for span in named)
         begin = term.end()
+
+
+_LABEL = re.compile(r"^[^\w\n]*(?P<label>[^\W\d_][^\n:.;,]{1,48}?)[^\w\n:]*:\s*(?=[\"“„«(]?\w)", re.MULTILINE)
+
+
+def _behind_label(text: str, start: int, end: int, term: str) -> tuple[int, int] | None:
+    """Return the name behind a label that says the term, too: `SECOND PARTY / CLIENT: Elm Ltd, ..., hereinafter the "Client"`."""
+    said = set(fold(term).split())
+    labels = [
+        one for one in _LABEL.finditer(text, start, end) if said & set(re.findall(r"\w+", fold(one["label"])))
+    ]
+    if not labels:
+        return None
+    first = labels[-1].end()
+    behind = re.search(r"[,;(]|\n\s*\n", text[first:end])
+    return _name(text, first, first + behind.start() if behind else end, lower=True)
+
+
+_BRACKET = re.compile(
+    r"\((?P<lead>[^()\n]{0,60}?)(?P<term>(?-i:[A-ZÀ-ÖØ-Þ][\w-]+(?: [A-ZÀ-ÖØ-Þ][\w-]+){0,2}))\s*\)"
+)
+_RECURS = 4
+
+
+def _recurring(text: str) -> Iterator[Party]:
+    """Yield names with a legal form before a bracket whose last words the text says over and over, in whatever language."""
+    begin = 0
+    known: set[str] = set()
+    for term in _BRACKET.finditer(text, 0, min(len(text), OPENING)):
+        start = max(begin, text.rfind("\n\n", 0, term.start()), term.start() - 200)
+        begin = term.end()
+        role = term["term"]
+        if (
+            fold(role) in _folded("no_party") | known
+            or len(re.findall(rf"\b{re.escape(role)}", text)) <= _RECURS
+        ):
+            continue
+        for run in _RUN.finditer(text, start, term.start()):
+            if (words := tokens(run[0])) and len(words) > 1 and words[-1].text in LEGAL_FORMS:
+                known.add(fold(role))
+                yield Party(*run.span(), role)
+                break
 
 
 _CAPITAL = r"[A-ZÀ-ÖØ-Þ]"
@@ -193,11 +244,15 @@ _RUN = re.compile(
 )
 """Words that begin large, as a name's do."""
 _NO_PART = re.compile(
-    rf"(?:(?:{alternation('contracts', 'articles')}|{alternation('letters', 'titles')})(?![\w.])|[^\W\d_]{{1,5}}\.\w{{0,3}})\.?\s*",
+    rf"(?:(?:{alternation('contracts', 'articles')}|{alternation('contracts', 'and')}|{alternation('letters', 'titles')})(?![\w.])|[^\W\d_]{{1,5}}\.\w{{0,3}})\.?\s*",
     re.IGNORECASE,
 )
 """An article, a title or an abbreviation before a name."""
 _FORM_BEHIND = re.compile(r",?\s+((?:[A-Z]\w{0,3}\.?\s?){1,4}\.?)(?=[\s,;)]|\Z)")
+
+
+_ENDED = re.compile(r"(?<=[a-zß-öø-ÿ]{5})\.\s")
+"""The end of a sentence: no abbreviation is as long as the word before it."""
 
 
 def _first_names(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -208,6 +263,8 @@ def _first_names(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     people: list[tuple[int, int]] = []
     for run in _RUN.finditer(text, start, end):
         begin, stop = run.span()
+        if ended := _ENDED.search(text, begin, stop):
+            stop = ended.start()
         while lead := _NO_PART.match(text, begin, stop):
             begin = lead.end()
         words = text[begin:stop].split()

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from decimal import Decimal
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -15,7 +16,7 @@ from citegraph.corpus.extraction.document_head import find_organization, find_ti
 from citegraph.corpus.extraction.einvoice import read_einvoice
 from citegraph.corpus.extraction.first_lines import find_certifier, find_day, find_holder, find_writer
 from citegraph.corpus.extraction.headings import find_heading, find_part, is_part
-from citegraph.corpus.extraction.in_text import Typed, find_in_compounds, find_typed
+from citegraph.corpus.extraction.in_text import Typed, find_in_compounds, find_law, find_typed
 from citegraph.corpus.extraction.invoice_parties.seller_and_buyer import Named, find_trade_parties
 from citegraph.corpus.extraction.labelled.labels import beside, listed_beneath
 from citegraph.corpus.extraction.labelled.laid_out import LaidOut, laid_out
@@ -23,7 +24,7 @@ from citegraph.corpus.extraction.letters import TRUST, Letter, find_letter
 from citegraph.corpus.extraction.properties import FrontMatter, front_matter, look_up
 from citegraph.corpus.extraction.rows.find_rows import Tables, find_rows, rows_beneath_heads
 from citegraph.corpus.extraction.running_heads import find_publisher, find_running_day
-from citegraph.corpus.extraction.signing import SPANNED, find_signing_day, find_span
+from citegraph.corpus.extraction.signing import SPANNED, find_last_day, find_signing_day, find_span
 from citegraph.corpus.extraction.sums import add_up
 from citegraph.corpus.readers.plain_text import without_marks
 from citegraph.corpus.records.extracted.found import Candidate, Extracted, Extraction, FoundRow, Refused
@@ -32,12 +33,13 @@ from citegraph.corpus.schema.document import Document, Layout, Page, page_at
 from citegraph.corpus.schema.field import ExtractRule, Field, Value
 from citegraph.corpus.schema.values import coerce, derive_values, is_missing, same
 from citegraph.errors import BadInput
-from citegraph.language.amounts import Money, Quantity
+from citegraph.language.amounts import Money, Quantity, currency, same_currency
 from citegraph.language.date_order import DateOrder, written_order
 from citegraph.language.terms import fold, language_of
 
 _LONGEST_MATCH = 4_000
 """Characters that a match which begins within reach may have."""
+_RATE = re.compile(r"(?<![\w.,])(?:(\d{1,2}(?:[.,]\d{1,2})?)\s?%|%\s?(\d{1,2}(?:[.,]\d{1,2})?)(?![\d.,]))")
 MAIL = "mail_"
 """Begins the keys of a mail's head."""
 WORDS_WITHIN, OWN_WORDS = 6_000, 0.6
@@ -92,6 +94,12 @@ class Source:
     def written_order(self) -> DateOrder | None:
         """Return whether the text has the day or the month first in its numeric dates, None when it does not tell."""
         return written_order(self.text)
+
+    @cached_property
+    def rates(self) -> frozenset[Decimal]:
+        """Return the percentages that the pages print, as shares."""
+        found = (one or other for one, other in _RATE.findall(self.look.text))
+        return frozenset(Decimal(rate.replace(",", ".")) / 100 for rate in found) - {Decimal(0)}
 
     @cached_property
     def terms(self) -> Mapping[str, list[str]]:
@@ -178,7 +186,10 @@ def found_by_rules(bucket: Bucket, source: Source) -> Extraction:
     refused = [item for run in runs.values() for item in run.refused]
     for rule in bucket.sums:
         labelled = {name: runs[name].labelled() for name in (rule.total, *rule.of)}
-        fields.update(add_up(rule, fields, labelled, runs[rule.total].printed()))
+        amounts = runs[rule.total].printed()
+        fields.update(add_up(rule, fields, labelled, amounts, source.rates))
+        if found := _currency_of(bucket.field(rule.total), fields, amounts):
+            fields[found.best.field] = found
     add_currencies(bucket, fields)
     _add_spans_of_time(bucket, fields)
     rows = _rows_of(bucket, source, tables, {name: found.best.value for name, found in fields.items()})
@@ -363,7 +374,7 @@ class _FieldRun:
                 looks = dict.fromkeys((self.source.plain, self.source.look))
                 yield from next((found for look in looks if (found := list(self._pattern(rule, look)))), [])
             case "head":
-                yield from self._head(rule)
+                yield from self._of_text(rule) if rule.head in ("language", "law") else self._head(rule)
             case "parties":
                 yield from self._parties(rule)
 
@@ -403,10 +414,20 @@ class _FieldRun:
             raw = rule.value or match.group(group)
             yield from self._read(rule, raw, match.group(group), 0, look.span(*match.span(group)))
 
+    def _of_text(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
+        """Yield what the whole text says without naming it: its language, the country whose law it speaks of."""
+        text = self.source.text
+        if rule.head == "language":
+            said = language_of(text)
+            yield from self._read(rule, said, said, 0) if said else ()
+        elif law := find_law(text):
+            start, end, country = law
+            yield from self._read(rule, country, text[start:end], 0, (start, end))
+
     def _head(self, rule: ExtractRule) -> Iterator[tuple[int, Candidate]]:
         look = (
             self.source.look
-            if rule.head in {"seller", "buyer", "organization", "signing"}
+            if rule.head in {"seller", "buyer", "organization", "signing", "last_day"}
             else self.source.plain
         )
         found: Named | tuple[int, int, float] | None
@@ -426,6 +447,8 @@ class _FieldRun:
                 found = find_day(look.text, order=self._order, today=self.source.today, end=self._head_end())
             case "signing":
                 found = find_signing_day(look.text, order=self._order, today=self.source.today)
+            case "last_day":
+                found = find_last_day(look.text, order=self._order, today=self.source.today)
             case "begin" | "end":
                 found = self._end_of_span(rule.head == "end")
             case "writer":
@@ -444,10 +467,6 @@ class _FieldRun:
                 found = find_running_day(self.source.text, self.source.pages)
             case "holder" | "certifier":
                 found = (find_holder if rule.head == "holder" else find_certifier)(look.text)
-            case "language":
-                if said := language_of(self.source.text):
-                    yield from self._read(rule, said, said, 0)
-                return
             case "kind":
                 found = self._kind()
             case _:
@@ -600,6 +619,32 @@ def weigh(winners: Sequence[Candidate]) -> Extracted | None:
         replace(best, start=placed.start, end=placed.end, page=placed.page) if best.start is None else best
     )
     return Extracted(shown, round(confidence, 4), tuple(others))
+
+
+MOSTLY, FEW_AMOUNTS = 0.75, 0.6
+"""Confidence of the currency of most amounts that name one, where several do and where one does."""
+
+
+def _currency_of(
+    total: Field | None, fields: Mapping[str, Extracted], amounts: Sequence[Candidate]
+) -> Extracted | None:
+    """Return the currency that most amounts of a document bear, against what a mark elsewhere says; XML is surer."""
+    name = total.currency_field if total else None
+    before = fields.get(name or "")
+    if name is None or (before and before.best.method in ("embedded", "keys")):
+        return None
+    said = [one for one in amounts if isinstance(one.value, Money) and one.value.currency]
+    counts = Counter(str(getattr(one.value, "currency", "")) for one in said)
+    code, count = next(iter(counts.most_common(1)), ("", 0))
+    if not code or 2 * count <= len(said) or (before and (before.best.value == code or count == 1)):
+        return None
+    first = next(one for one in said if getattr(one.value, "currency", "") == code)
+    mark = currency(re.sub(r"[\d.,'\s-]", "", first.raw)) or code
+    if before and same_currency(mark, str(before.best.value)):
+        return None  # "$" says no more than "AUD"
+    sure = MOSTLY if count > 1 else FEW_AMOUNTS
+    best = replace(first, field=name, value=code, confidence=sure)
+    return Extracted(best, sure * (DISAGREEMENT if before else 1.0), (before.best,) if before else ())
 
 
 def add_currencies(bucket: Bucket, fields: dict[str, Extracted]) -> None:

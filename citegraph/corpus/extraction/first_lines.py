@@ -25,6 +25,9 @@ _PERSON = re.compile(
     r"(?:\s(?:[^\W\d_a-zß-öø-ÿ][\w'’-]+|[^\W\d_a-zß-öø-ÿ]\.)){1,3}"
 )
 """A person's name as a line of its own prints it: two to four words that begin large."""
+_NAME = re.compile(
+    rf"{_PERSON.pattern}(?:\s(?:[^\W\d_a-zß-öø-ÿ][\w'’-]+|{alternation('contracts', 'within_names')})){{0,5}}"
+)
 
 
 def find_day(text: str, *, order: str, today: date, end: int = 0) -> tuple[int, int, float] | None:
@@ -71,10 +74,14 @@ def find_writer(
     lines = list(head_lines(text, LINES))
     for number, (start, end) in enumerate(lines):
         line = text[start:end]
-        if number and line not in titles and _PERSON.fullmatch(line) and not line.isupper() and is_name(line):
-            around = [text[slice(*lines[place])] for place in (number - 1, number + 1) if place < len(lines)]
-            if any("@" in other or _is_day(other, order, today) for other in around):
-                return start, end, BYLINE
+        if not number or line in titles or line.isupper() or not is_name(line):
+            continue
+        around = [text[slice(*lines[place])] for place in (number - 1, number + 1) if place < len(lines)]
+        # Between the title and the day a longer name is that of an organisation.
+        between = around[0] in titles and _is_day(around[-1], order, today) and _NAME.fullmatch(line)
+        dated = any("@" in other or _is_day(other, order, today) for other in around)
+        if dated and (between or _PERSON.fullmatch(line)):
+            return start, end, BYLINE
     return None
 
 
@@ -137,7 +144,7 @@ def _certifier(text: str) -> tuple[int, int, float] | None:
     lines = list(head_lines(text, 3 * LINES))
     for place, (start, end) in enumerate(lines):
         line = text[start:end]
-        if (found := _SUBJECT.match(line)) and is_name(found["name"]) and len(found["name"]) > 2:
+        if (found := _SUBJECT.search(line)) and is_name(found["name"]) and len(found["name"]) > 2:
             return start + found.start("name"), start + found.end("name"), ISSUER
         declares = _DECLARES.search(line) is not None
         if not declares and not _CERTIFIES_THAT.search(line):
@@ -161,15 +168,20 @@ _THAT = rf"(?:{alternation('labels', 'certifies_that')})"
 _CERTIFIES_THAT = re.compile(rf"\b{_THAT}", re.IGNORECASE)
 _DECLARES = re.compile(rf"\b(?:{alternation('labels', 'declares')})\b", re.IGNORECASE)
 _SUBJECT = re.compile(
-    rf"(?P<name>(?-i:[^\W\d_a-zß-öø-ÿ])[\w&.'’-]*(?:[ ](?:(?-i:[^\W\d_a-zß-öø-ÿ])[\w&.'’-]*|{alternation('contracts', 'within_names')})){{1,7}})"
+    rf"(?:^|:\s)(?P<name>(?-i:[^\W\d_a-zß-öø-ÿ])[\w&.'’-]*(?:,?[ ](?:(?-i:[^\W\d_a-zß-öø-ÿ])[\w&.'’-]*|{alternation('contracts', 'within_names')})){{1,7}})"
     rf"[ ]{_THAT}",
     re.IGNORECASE,
 )
 """A name of several words that the verb follows: "Elm Laboratories certifies that"."""
 
 
+_BEFORE_NAME = re.compile(r"[^\W\d_][^\d:]{1,30}:\s+(?=\S)")
+"""A label before a name in its line."""
+
+
 def _named(text: str, start: int, end: int) -> tuple[int, int] | None:
     """Return the name that a line is, up to its legal form, None of one without."""
+    start += len(label[0]) if (label := _BEFORE_NAME.match(text[start:end])) else 0
     if "|" in text[start:end] or not is_name(text[start:end]):
         return None
     stop = form_end(text, start, end)

@@ -233,6 +233,14 @@ def find_places(field: Field, text: str, *, today: date, order: str) -> Iterator
             yield Typed(found.start(), found.end(), found[0], value)
 
 
+def find_law(text: str) -> tuple[int, int, str] | None:
+    """Return (start, end, country) of the only law that a text names by its country's adjective, None of several."""
+    found = list(_laws_pattern().finditer(text))
+    codes = {words_to_keys("demonyms")[(law[1] or law[2]).casefold()] for law in found}
+    name = _shown(codes.pop()) if len(codes) == 1 else None
+    return (*found[-1].span(), name) if name else None
+
+
 @cache
 def _laws_pattern() -> re.Pattern[str]:
     """Return the adjective of a country beside a word for law."""

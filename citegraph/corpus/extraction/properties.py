@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from citegraph.language.dates import shows_day
+
 _BLOCKS = (
     ("yaml", re.compile(r"\A\ufeff?---[ \t]*\n(?P<body>.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)),
     ("toml", re.compile(r"\A\ufeff?\+\+\+[ \t]*\n(?P<body>.*?)\n\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL)),
@@ -35,6 +37,8 @@ def front_matter(text: str) -> FrontMatter | None:
     if heads := _MAIL.match(text):
         said = (line.partition(":") for line in heads[0].splitlines())
         return FrontMatter({f"mail_{name.lower()}": value.strip() for name, _, value in said}, 0, heads.end())
+    if printed := _printed_mail(text):
+        return printed
     for syntax, pattern in _BLOCKS:
         if found := pattern.match(text):
             try:
@@ -44,6 +48,44 @@ def front_matter(text: str) -> FrontMatter | None:
             if isinstance(data, Mapping):
                 return FrontMatter(dict(_flat(data)), found.start("body"), found.end("body"))
     return None
+
+
+_HEAD = re.compile(r"(?P<label>[^\W\d_][^\n:]{0,20}?)\s?:[ \t]+(?P<value>\S.*)")
+_MOST_HEADS = 8
+
+
+def _printed_mail(text: str) -> FrontMatter | None:
+    """Return the heads of a mail that a client printed in its own language, None of what is none.
+
+    Labelled lines begin it; of two with addresses the first is from whom it came, one bears its day, and the first of the
+    others is its subject.
+    """
+    heads: list[list[str]] = []
+    end = 0
+    for line in text[:2000].split("\n")[: 2 * _MOST_HEADS]:
+        found = _HEAD.fullmatch(line.strip())
+        if found and len(heads) < _MOST_HEADS:
+            heads.append([found["value"]])
+        elif heads and line.strip() and len(heads[-1]) < 2 and not found:
+            heads[-1].append(line.strip())  # a long subject wraps
+        else:
+            break
+        end += len(line) + 1
+    values = [" ".join(parts) for parts in heads]
+    firsts = [parts[0] for parts in heads]
+    people = [value for value in firsts if "@" in value]
+    days = [
+        value for value in firsts if "@" not in value and shows_day(value) and re.search(r"\d\d?:\d\d", value)
+    ]
+    others = [
+        value
+        for value, first in zip(values, firsts, strict=True)
+        if first not in people and first not in days
+    ]
+    if len(people) < 2 or len(days) != 1 or not others:
+        return None
+    said = {"mail_from": people[0], "mail_to": people[1], "mail_date": days[0], "mail_subject": others[0]}
+    return FrontMatter({**said, "mail_kind": "e-mail"}, 0, end)
 
 
 def _yaml(body: str) -> Any:

@@ -84,6 +84,36 @@ def find_span(text: str, *, order: str, today: date) -> tuple[Typed, Typed] | No
     return spans[0] if len({(one.value, other.value) for one, other in spans}) == 1 else None
 
 
+def find_last_day(text: str, *, order: str, today: date) -> tuple[int, int, float] | None:
+    """Return (start, end, confidence) of the day that a short form labels and that lies a month behind every other one.
+
+    A certificate that names several days ends on such a one, whatever its label calls it.
+    """
+    if len(text) > SHORT:
+        return None
+    days = [
+        Typed(
+            line.start() + cell.start() + day.start, line.start() + cell.start() + day.end, day.raw, day.value
+        )
+        for line in _LINE.finditer(text)
+        for cell in _CELL.finditer(line[0])
+        for day in find_dates(cell[0], order, today)
+        if _LABEL.fullmatch(line[0], 0, cell.start() + day.start)
+    ]
+    if not days:
+        return None
+    last = max(days, key=lambda day: day.value)  # type: ignore[arg-type, return-value]
+    others = [day.value for day in find_dates(text, order, today) if day.value != last.value]
+    if not others or last.value - max(others) < SHORTEST:  # type: ignore[operator, type-var]
+        return None
+    return last.start, last.end, LAST
+
+
+SHORT, LAST = 5_000, 0.55
+_LABEL = re.compile(r"(?:.*(?:[ \t]{2}|\|))?\W*(?:[^\W\d_]+[^\w:\n]{1,3}){0,4}[^\W\d_]{2,}[\s|:.]*")
+"""What stands before a labelled day in its line: up to five words."""
+
+
 @cache
 def _leads() -> re.Pattern[str]:
     articles = alternation("dates", "articles")

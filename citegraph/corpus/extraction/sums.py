@@ -1,6 +1,6 @@
 """Amounts that have to add up: of what an invoice prints as net, tax and total, the three that do."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from itertools import combinations, product
@@ -18,6 +18,9 @@ PROOF = 0.8
 """Confidence that three amounts which add up are the right ones, beside that of each."""
 UNLABELLED = 0.25
 """Confidence of an amount that no label names, when the other two have theirs."""
+BY_RATE = 0.0
+"""The same of three amounts without labels, one of which is the tax on another at a printed rate."""
+_LEAST = Decimal("0.01")
 ROUNDING = Decimal("0.10")
 SURE = 0.9
 """A value of this confidence is not given up for a sum."""
@@ -46,12 +49,16 @@ def add_up(
     decided: Mapping[str, Extracted],
     candidates: Mapping[str, Sequence[Candidate]],
     printed: Sequence[Candidate],
+    rates: Collection[Decimal] = (),
 ) -> dict[str, Extracted]:
     """Return the decided values of the fields of a sum: those that add up, surer; else net and tax, in doubt.
 
+    Where no label tells the total, the largest amount is one that is another and its tax at a rate that is printed, too.
+
     Args:
         candidates: what labels and patterns give each field, best first.
-        printed: every amount of the document; at most one of the three has no label.
+        printed: every amount of the document; where a label tells the total, at most one of the three has none.
+        rates: the shares that the document prints as percentages.
     """
     names = (rule.total, *rule.of)
     ways = list(_ways([_tried(decided.get(name), candidates.get(name, ())) for name in names], printed))
@@ -59,6 +66,8 @@ def add_up(
     ways = [way for way in ways if all(_same(sure[name], way, names.index(name)) for name in sure)]
     if total := decided.get(rule.total):
         ways = [way for way in ways if _same(total, way, 0) or _outgrown(total, way)]
+    if not ways and rule.total not in decided:
+        ways = list(_rated(printed, rates))[:1]
     if not ways:
         return {} if _comes_out(rule, decided, printed) else _doubted(rule, decided)
     best = max(ways, key=_weight)
@@ -126,6 +135,23 @@ def _ways(tried: Sequence[Sequence[Candidate]], printed: Sequence[Candidate]) ->
         whole = pool.get(amount_of(net) + amount_of(tax))
         if whole and amount_of(tax) and _taxed(amount_of(net), amount_of(tax)):
             yield whole, net, tax
+
+
+def _rated(printed: Sequence[Candidate], rates: Collection[Decimal]) -> Iterator[_Way]:
+    """Yield the amounts that are another one and its tax at a printed rate, the largest total first."""
+    pool: dict[Decimal, Candidate] = {}
+    for candidate in printed:
+        pool[amount_of(candidate)] = replace(candidate, confidence=BY_RATE)
+    for total in sorted((one for one in pool if one > 0), reverse=True):
+        for rate in rates:
+            net = round(total / (1 + rate), 2)
+            near = next((one for one in (net, net + _LEAST, net - _LEAST) if one in pool), None)
+            if (
+                near is not None
+                and (tax := pool.get(total - near))
+                and abs(near * rate - amount_of(tax)) <= ROUNDING
+            ):
+                yield pool[total], pool[near], tax
 
 
 def _of(candidates: Sequence[Candidate], wanted: Decimal) -> Candidate | None:

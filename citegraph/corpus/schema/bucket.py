@@ -40,6 +40,8 @@ class RowKind(BaseModel, frozen=True, extra="forbid"):
         adds_up: a column, and the document's fields one of which is its sum.
         ends: fields of the document whose labels begin the lines below the table.
         bare: whether rows without heads are looked for, as a till prints them: words, then an amount.
+        measured: whether its columns "min", "typ", "max", "value" and "unit" are what a measure says: "-40 to 85 °C" is two
+            of them, and a name with a number and a unit is a row without heads.
     """
 
     name: Name
@@ -53,6 +55,15 @@ class RowKind(BaseModel, frozen=True, extra="forbid"):
     adds_up: tuple[Name, tuple[Name, ...]] | None = None
     ends: tuple[Name, ...] = ()
     bare: bool = False
+    measured: bool = False
+
+    @cached_property
+    def words_of_ends(self) -> tuple[tuple[str, str], ...]:
+        """Return the words that say which end of a measure a number is, each with that column ("maximum", "max")."""
+        ends = (field for field in self.fields if field.name in ("min", "typ", "max"))
+        return tuple(
+            (word.rstrip("."), field.name) for field in ends for word in (field.name, *field.columns)
+        )
 
     def field(self, name: str) -> Field | None:
         """Return the column of that name."""
@@ -63,7 +74,8 @@ class RowKind(BaseModel, frozen=True, extra="forbid"):
         names = {field.name for field in self.fields}
         product = (*self.product.of, self.product.gives) if self.product else ()
         sums = self.adds_up[:1] if self.adds_up else ()
-        for name in (self.named_by, *self.needs, *self.inherit, *product, *sums):
+        measures = ("min", "typ", "max", "value", "unit") if self.measured else ()
+        for name in (self.named_by, *self.needs, *self.inherit, *product, *sums, *measures):
             if name not in names:
                 raise ValueError(f"rows {self.name!r} name {name!r}, which is no column of theirs")
         return self

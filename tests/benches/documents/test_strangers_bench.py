@@ -46,6 +46,17 @@ def test_values_are_right_wrong_or_missing_and_a_file_that_is_absent_is_said(
     assert "gone.pdf of a/b is not there" in capsys.readouterr().err
 
 
+def test_a_law_may_be_labelled_by_its_adjective(tmp_path: Path) -> None:
+    counted = scored(
+        tmp_path,
+        "lease.txt",
+        LEASE.replace("Delaware", "Italy"),
+        "contracts",
+        {"governing_law": "diritto italiano"},
+    )
+    assert counted["contracts"].right == 1
+
+
 def test_a_line_needs_its_words_and_every_number_that_is_labelled(tmp_path: Path) -> None:
     text = (
         "INVOICE no. 2021-77\n\n| Description | Quantity | Unit price | Amount |\n|---|---|---|---|\n"
@@ -56,4 +67,20 @@ def test_a_line_needs_its_words_and_every_number_that_is_labelled(tmp_path: Path
         {"description": "Steel hinge", "quantity": 3, "amount": 20.0},
     ]
     counted = scored(tmp_path, "invoice.md", text, "invoices", {"lines": lines})["lines"]
+    assert (counted.right, counted.wrong, counted.missing) == (1, 1, 1)
+
+
+def test_a_rating_is_right_by_its_numbers_and_unit_and_rows_that_no_label_names_count_for_nothing(
+    tmp_path: Path,
+) -> None:
+    text = (
+        "QX4410 driver datasheet\n\n| Parameter | Min | Typ | Max | Unit |\n|---|---|---|---|---|\n"
+        "| Gate voltage | 2 | 3 | 4 | V |\n| Drain current | | 5 | 7 | mA |\n| Weight | | 9 | | g |\n"
+    )
+    ratings = [
+        {"parameter": "Gate voltage", "min": "2", "max": "4", "unit": "volts"},
+        {"parameter": "Drain current", "max": "7", "unit": "A"},
+        {"parameter": "Rise time", "typ": "9", "unit": "ns"},
+    ]
+    counted = scored(tmp_path, "driver.md", text, "datasheets", {"ratings": ratings})["ratings"]
     assert (counted.right, counted.wrong, counted.missing) == (1, 1, 1)

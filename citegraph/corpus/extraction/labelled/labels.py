@@ -40,6 +40,7 @@ _RULED = re.compile(r"[ \t]*\|?[ \t]*:?-{3}")
 """The line beneath the heads of a table in Markdown."""
 _TRANSLATED = re.compile(r" ?/ ?[^\W\d_][^\d:|\n/]{1,50}?[ \t]?:[ \t]*")
 """A label once more in another language: "Kunde / Customer:"."""
+_SAME_CELL = re.compile(r" (?=[^\W\d_])")
 _LONGER = re.compile(r"(?: [^\W\d_][^\s\d:|]*){1,4} ?:(?=\s)")
 _COLON = re.compile(r"[ \t*]{0,8}:")
 _OTHER_BEFORE = re.compile(r":[^\w:\n]*\w[^:\n]*(?:[ \t]{2}|[|\t] ?)\*{0,2}$")
@@ -100,7 +101,12 @@ def beside(
             said = _said_of(text, match, right, line_start, line_end, prose=rule.prose)
             if rule.unless and re.search(rule.unless, said, re.IGNORECASE):
                 continue
-            yield from ((order, value) for value in right[: None if every else 1])
+            # "Customer Data" is a heading: a name behind a mere blank gives way to one in a cell of its own.
+            bare = rule.colon is False and not rule.prose and _SAME_CELL.match(text, match.end(), line_end)
+            least = (
+                order + 2 * len(rule.labels) if bare and right and isinstance(right[0].value, str) else order
+            )
+            yield from ((least, value) for value in right[: None if every else 1])
             if (
                 (every or not right)
                 and not rule.prose

@@ -15,8 +15,8 @@ from citegraph.language.amounts import currency_code
 from citegraph.language.numbers import readings
 from citegraph.language.terms import fold
 
-MOST_NUMBERS = 9
-"""Numbers of a line that are tried with each other."""
+MOST_NUMBERS = 16
+"""Numbers of a line that are tried with each other, the readings of "1 500" counted apart."""
 MOST_BELOW = 14
 """Lines below a table in which its sum is looked for."""
 MOST_BETWEEN = 8
@@ -26,7 +26,7 @@ EDGE = 3
 LONGEST = 600
 _MARK = r"(?:[A-Z]{3}|[A-Z]{0,2}[€$£¥₹]|R[sM]\.?|kr\.?|z[łl]|K[čc]|Ft|e)"
 _NUMBER = re.compile(
-    rf"(?<![\w.,/:#-])(?P<open>\()?(?P<before>{_MARK}\s?)?(?P<sign>[-−–+]\s?)?(?P<mid>[€$£¥₹]\s?)?"
+    rf"(?:(?<![\w.,/:#-])|(?<=[\s(][x×]))(?P<open>\()?(?P<before>{_MARK}\s?)?(?P<sign>[-−–+]\s?)?(?P<mid>[€$£¥₹]\s?)?"
     r"(?P<digits>\d{1,3}(?:[ '’\u00a0\u202f]\d{3})+(?:[.,]\d{1,4})?|\d[\d.,]*\d|\d)"
     rf"(?P<behind>\s?(?:%|{_MARK}(?![\w])))?(?P<close>\))?(?![\w/:]|-\d|[.,]\d)"
 )
@@ -264,6 +264,8 @@ def _best_product(place: int, found: Sequence[Printed], amounts: Sequence[Printe
     for amount in amounts:
         if not amount.money and not any(other.money for other in found):
             continue
+        if any(other.start == amount.start and other.end > amount.end for other in found):
+            continue  # the "1" of "1 500" counts something, or nothing
         for one, other in permutations([number for number in found if number is not amount], 2):
             if _overlap(one, other) or _overlap(one, amount) or _overlap(other, amount):
                 continue
@@ -393,7 +395,7 @@ def _rows(
     *,
     summed: bool,
 ) -> Proof:
-    rows = []
+    rows: list[ProvedRow] = []
     bounds = [*(candidate.line for candidate in found[1:]), found[-1].line + 4]
     for candidate, bound in zip(found, bounds, strict=True):
         description, left, start, end = _described(lines[candidate.line], numbers[candidate.line], candidate)
@@ -402,12 +404,42 @@ def _rows(
                 _words_of(lines[place], numbers[place]) for place in range(candidate.above, candidate.line)
             ]
             description = " ".join(filter(None, [*begun, description]))
+        elif begun := _begun(candidate, rows, description, lines, numbers):
+            if rows:
+                rows[-1].more = [words for words in rows[-1].more if words not in begun]
+            description = " ".join([*begun, description] if _letters(description) > _FEW else begun)
         quantity, price = candidate.values or (None, None)
         row = ProvedRow(candidate.line, description, left, candidate.value, quantity, price, start, end)
         if candidate is not found[-1] or bound:
             row.more += _going_on(row, lines, numbers, bound)
         rows.append(row)
     return Proof(tuple(_without_index(rows)), summed)
+
+
+_FEW = 3
+
+
+def _begun(
+    candidate: _Candidate,
+    rows: Sequence[ProvedRow],
+    description: str,
+    lines: Sequence[GridLine],
+    numbers: Sequence[Sequence[Printed]],
+) -> list[str]:
+    """Return the lines of words right above a row that are its own, not the last of the rows': its number in the table
+    begins them, or its own line has no words but a unit."""
+    before = rows[-1].line if rows else -1
+    above: list[str] = []
+    for place in range(candidate.line - 1, max(before, candidate.line - 1 - MOST_BETWEEN), -1):
+        if lines[place].is_blank or any(number.money for number in numbers[place]):
+            break
+        cells = [cell.text for cell in lines[place].cells if cell.text]
+        if len(cells) != 1:
+            break
+        above.insert(0, " ".join(cells[0].split()))
+        if (index := _INDEX.match(above[0])) and index[0].strip(" .)") == str(len(rows) + 1):
+            return above
+    return above[-1:] if _letters(description) <= _FEW else []
 
 
 def _words_of(line: GridLine, numbers: Sequence[Printed]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -13,6 +13,7 @@ from citegraph.corpus.extraction.in_text import find_typed, read_value
 from citegraph.corpus.extraction.labelled.laid_out import LaidOut
 from citegraph.corpus.extraction.rows.by_sums import EDGE, has_comma, is_sum, missing_factor, proved_rows
 from citegraph.corpus.extraction.rows.grid import Cell, GridLine, grid_lines
+from citegraph.corpus.extraction.rows.measured import measured, rated_lines
 from citegraph.corpus.extraction.rows.row_heads import Heads, heads_of
 from citegraph.corpus.records.extracted.found import FoundRow
 from citegraph.corpus.schema.bucket import Bucket, RowKind
@@ -82,6 +83,8 @@ def find_rows(
                 bare = _proved(kind, _bare_rows(kind, lines, look, ends, today=today, order=order), values)
                 better = bare if _is_summed(bare) or not better else better
             rows = better or rows
+            if kind.measured:
+                rows += _rated_rows(kind, lines, look, {line.start for _, line in tables[kind.name]})
         found += [_with_currency(row, values) for row in rows[:MOST]]
     return tuple(found)
 
@@ -215,7 +218,33 @@ def _values(kind: RowKind, heads: Heads, line: GridLine, today: date, order: str
         value = _typed(field, text, today, order)
         if value is not None:
             found[name] = value
+        if kind.measured and name in _MEASURES and (said := measured(cell.text, kind.words_of_ends)):
+            found |= {"unit": said.unit} if said.unit and "unit" not in found else {}
+            if said.min is not None and said.max is not None and (name == "value" or -said.min == said.max):
+                found.pop(name, None)
+                found |= {"min": said.min, "max": said.max}
     return found
+
+
+_MEASURES = ("min", "typ", "max", "value")
+
+
+def _rated_rows(
+    kind: RowKind, lines: Sequence[GridLine], look: LaidOut, taken: Container[int]
+) -> list[FoundRow]:
+    """Return the ratings without heads, those of lines that are rows of a table left out."""
+    rows = []
+    for rated in rated_lines(kind, [line for line in lines if line.start not in taken]):
+        said = {
+            name: value
+            for name in (*_MEASURES, "unit")
+            if (value := getattr(rated.measured, name)) not in (None, "")
+        }
+        values = {kind.named_by: rated.parameter, **said}
+        rows.append(
+            FoundRow(kind.name, values, rated.line.text.strip(), *_span(look, rated.line), None, UNPROVED)
+        )
+    return rows
 
 
 def _typed(field: Field, text: str, today: date, order: str) -> Value | None:

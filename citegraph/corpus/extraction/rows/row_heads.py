@@ -136,13 +136,22 @@ def _parted(kind: RowKind, cell: Cell) -> list[Cell]:
         return [cell]
     for place in range(1, len(pieces)):
         first, rest = cell.text[: pieces[place - 1].end()], cell.text[pieces[place].start() :]
-        one, other = labels.get(_words(first)), labels.get(_words(rest))
+        one = labels.get(_words(first))
+        other = next(
+            (
+                name
+                for end in range(len(pieces), place, -1)
+                if (name := labels.get(_words(cell.text[pieces[place].start() : pieces[end - 1].end()])))
+            ),
+            None,
+        )
         if one and other and one != other:
             at = pieces[place].start()
             end = cell.left + len(first)
+            behind = replace(cell, start=cell.start + at, left=cell.left + at, text=rest)
             return [
                 replace(cell, end=cell.start + len(first), right=end, text=first),
-                replace(cell, start=cell.start + at, left=cell.left + at, text=rest),
+                *_parted(kind, behind),
             ]
     return [cell]
 

@@ -28,6 +28,16 @@ PHRASES = ["by and between", "between", "entre", "zwischen"]
             [("Mr Otto Beck", "Landlord"), ("ida kroll", "Tenant")],
         ),
         (
+            "ENTRE:\nPRIMEIRA PARTE / OFICINA: Lagos e Brito, com sede em Faro, doravante designada por “Oficina”.\n"
+            "SEGUNDA PARTE / ENCOMENDANTE: MARISCOS DO SUL LDA, com sede em Olhão, doravante designada por “Encomendante”.",
+            [("Lagos e Brito", "Oficina"), ("MARISCOS DO SUL LDA", "Encomendante")],
+        ),
+        (
+            "TILAUSSOPIMUS\n\nSAVUN PAJA OY, y-tunnus 77 (jäljempänä Paja) ja Koivu Talo AB, nro 88 (jäljempänä Tilaaja) sopivat.\n"
+            + "Paja toimittaa ja Tilaaja maksaa.\n" * 6,
+            [("SAVUN PAJA OY", "Paja"), ("Koivu Talo AB", "Tilaaja")],
+        ),
+        (
             "Purpose: Kestrel Software, Inc. (“Kestrel”) asks people. You (the “Receiving Party”) keep it.",
             [("Kestrel Software, Inc.", "Kestrel")],
         ),

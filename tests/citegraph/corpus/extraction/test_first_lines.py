@@ -127,3 +127,35 @@ def test_a_certificate_says_its_number_beside_its_title_and_its_days_in_other_la
         "standards": "NF P 92-507",
     }
     assert (said["valid_from"], said["valid_until"]) == ("2024-02-02", "2029-02-01")
+
+
+def test_a_name_between_title_and_day_is_who_wrote_it() -> None:
+    text = "Rules of the Pier\nOld Harbour Swimming Club of Ayr\n3 May 2021\nIn General\nNobody dives here.\n"
+    at = find_writer(text, order="DMY", today=TODAY, titles={"Rules of the Pier"})
+    assert at is not None
+    assert text[at[0] : at[1]] == "Old Harbour Swimming Club of Ayr"
+
+
+def test_a_mail_that_a_client_printed_in_its_language_has_heads() -> None:
+    heads = (
+        "Tárgy: A hajó festése, és ami\nmég hátravan\nFeladó: Bodza Kft <iroda@bodza.example>\n"
+        "Dátum: 03/05/2021, 14:31\nCímzett: festek@hajo.example\n\nA hajó kész.\n"
+    )
+    said = found("generic", heads)
+    assert said["author"] == "Bodza Kft"
+    assert said["recipients"] == "festek@hajo.example"
+    assert said["published_date"] == "2021-05-03"
+    assert said["title"] == "A hajó festése, és ami még hátravan"
+    assert said["document_type"] == "e-mail"
+    assert "recipients" not in found("generic", heads.replace("iroda@bodza.example", "iroda"))
+
+
+def test_a_name_in_a_cell_of_its_own_goes_before_the_words_of_a_heading() -> None:
+    text = "Calibration certificate\n\nCustomer data\n\nCustomer      Quay Rowing Club\nDevice        Oar\n"
+    assert found("certificates", text)["organization"] == "Quay Rowing Club"
+
+
+def test_who_certifies_within_a_line_and_the_number_behind_its_sign() -> None:
+    text = "CERTIFICATE\n   № KX.07.0044-B\nNote: Elm Oars, Inc. certifies that the oar floats.\n"
+    said = found("certificates", text)
+    assert (said["certificate_id"], said["issuer"]) == ("KX.07.0044-B", "Elm Oars, Inc.")

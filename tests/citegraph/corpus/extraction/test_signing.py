@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from citegraph.corpus.extraction.engine import Source, extract
-from citegraph.corpus.extraction.signing import find_signing_day, find_span
+from citegraph.corpus.extraction.signing import find_last_day, find_signing_day, find_span
 from citegraph.corpus.schema.bucket import load_buckets, show
 
 BUCKETS = load_buckets()
@@ -75,3 +75,18 @@ def test_a_contract_of_another_language_says_how_long_it_runs_and_how_it_ends() 
 def test_a_compound_is_of_the_kind_that_it_ends_with(title: str) -> None:
     fields = extract(BUCKETS["contracts"], Source(f"{title}\n\nEs wird vereinbart.\n", today=TODAY)).fields
     assert show(fields["contract_type"].best.value) == "Lease"
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("Utställt: 03.05.2021\nProvat: 01.05.2021\nGäller till: 03.05.2024\n", "03.05.2024"),
+        ("Utställt: 03.05.2021\nGäller till: 10.05.2021\n", None),  # no month lies between
+        ("Gäller till: 03.05.2024\n", None),  # nothing to hold it against
+        ("Utställt: 03.05.2021\n\nBåten målas igen innan den säljs vidare 03.05.2024\n", None),  # no label
+        ("Utställt: 03.05.2021\nGäller till: 03.05.2024\n" + "ord " * 1300, None),  # no short form
+    ],
+)
+def test_the_last_labelled_day_of_a_short_form_is_where_it_ends(text: str, day: str | None) -> None:
+    at = find_last_day(text, order="DMY", today=TODAY)
+    assert (at and text[at[0] : at[1]]) == day

@@ -90,3 +90,24 @@ def test_a_discount_and_a_fee_among_the_three_explain_them() -> None:
     for said, sure in ((lines, 0.8), ([*lines[:3], lines[4]], 0.48)):
         found = found_by_rules(INVOICES, Source("\n".join(said))).fields
         assert found["tax_amount"].confidence == pytest.approx(sure)
+
+
+def test_three_amounts_without_labels_are_known_by_a_printed_rate() -> None:
+    text = (
+        "Zzub 1  40,00  8,00  48,00\nVleb 2  60,00  12,00  72,00\n\nKmar %20\nQolp  100,00  20,00  120,00\n"
+    )
+    assert amounts(text) == [100.0, 20.0, 120.0]
+    assert amounts(text.replace("%20", "%10")) == [None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("text", "currency"),
+    [
+        ("Lamp  10,00 TL\nHook  12,00 TL\nPart 77/€\n", "TRY"),
+        ("Lamp  R$ 10,00\nHook  R$ 12,00\n", "BRL"),
+        ("Lamp  10 500 Ft\n", "HUF"),
+        ("Lamp  10.00\nHook  12.00\n", None),
+    ],
+)
+def test_the_currency_is_that_of_most_amounts(text: str, currency: str | None) -> None:
+    assert extract(INVOICES, Source(text)).values.get("currency") == currency

@@ -148,3 +148,25 @@ def test_net_and_tax_are_no_rows_though_they_add_up() -> None:
 )
 def test_numbers_that_prove_nothing_are_no_rows(text: str) -> None:
     assert proof(text) is None
+
+
+def test_words_above_the_numbers_are_those_of_the_row_below_where_its_number_or_its_unit_says_so() -> None:
+    text = """
+  1 Copper pipe, bent
+    twice                  3   7 410.50    22 231.50
+  2 Valve seat
+    ground                15     357.10     5 356.50
+"""
+    assert [name for name, *_ in said(proof(text))] == ["Copper pipe, bent twice", "Valve seat ground"]
+    text = """
+    Csap
+                          10 db      5 900 Ft      59 000 Ft
+    Toll
+                           2 db      9 900 Ft      19 800 Ft
+"""
+    assert said(proof(text)) == [("Csap", "10", "5900", "59000"), ("Toll", "2", "9900", "19800")]
+
+
+def test_a_quantity_may_have_a_sign_of_times_before_it() -> None:
+    text = " Pencil x6 - R$6.50 (all: R$39.00)\n Rubber x4 - R$3.00 (all: R$12.00)\n"
+    assert [row[1:] for row in said(proof(text))] == [("6", "6.50", "39.00"), ("4", "3.00", "12.00")]

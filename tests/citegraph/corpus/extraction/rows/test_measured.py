@@ -1,0 +1,70 @@
+"""What cells of ratings say, and ratings that stand under no heads."""
+
+import pytest
+
+from citegraph.corpus.extraction.engine import extract_document
+from citegraph.corpus.extraction.rows.measured import Measured, measured
+from citegraph.corpus.schema.bucket import load_buckets
+from citegraph.corpus.schema.document import Document
+
+ENDS = (("max", "max"), ("minimum", "min"), ("typ", "typ"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("17 V", Measured(value=17, unit="V")),
+        ("-13 to +61 °C", Measured(min=-13, max=61, unit="°C")),
+        ("-13˚C to 61˚C", Measured(min=-13, max=61, unit="°C")),
+        ("3.5kHz~9kHz", Measured(min=3.5, max=9, unit="kHz")),
+        ("21-70 mA", Measured(min=21, max=70, unit="mA")),
+        ("±16 mA", Measured(min=-16, max=16, unit="mA")),
+        ("−−±16", Measured(min=-16, max=16)),
+        ("≤ 24V DC", Measured(max=24, unit="V")),
+        (">34.375 µW", Measured(min=34.375, unit="µW")),
+        ("7pF max.", Measured(max=7, unit="pF")),
+        ("Minimum 3 ms", Measured(min=3, unit="ms")),
+        ("-0.5 5.6 V", Measured(min=-0.5, max=5.6, unit="V")),
+        ("1 2 4 V", Measured(min=1, typ=2, max=4, unit="V")),
+        ("31Ω±3Ω (dry air)", Measured(value=31, unit="Ω")),
+        ("50 Ω ± 7 %", Measured(value=50, unit="Ω")),
+        ("12 widgets", None),
+        ("5 V, no load", None),
+        ("1/64", None),
+        ("see note 3", None),
+    ],
+)
+def test_a_cell_says_the_ends_of_a_measure_or_nothing(text: str, said: Measured | None) -> None:
+    assert measured(text, ENDS) == said
+
+
+def ratings(text: str) -> list[dict[str, object]]:
+    found = extract_document(load_buckets()["datasheets"], Document("q", "datasheets", text, "q.txt", ""))
+    return [dict(row.values) for row in found.rows]
+
+
+def test_a_name_with_a_number_and_a_unit_is_a_rating_without_heads() -> None:
+    text = (
+        "QX71 pump\n\nRated voltage        12 V\n2  Suction height (m)     1.5\n"
+        "HOUSING TEMPERATURE: -20°C to 65°C\nLife      > 500 h\nQX71 pumps are sold in 20 countries.\n"
+    )
+    assert ratings(text) == [
+        {"parameter": "Rated voltage", "value": 12.0, "unit": "V"},
+        {"parameter": "Suction height", "value": 1.5, "unit": "m"},
+        {"parameter": "HOUSING TEMPERATURE", "min": -20.0, "max": 65.0, "unit": "°C"},
+    ]
+
+
+def test_one_name_with_a_number_may_be_anything() -> None:
+    assert ratings("QX71 pump\n\nRated voltage        12 V\n\nPlain words follow here.\n") == []
+
+
+def test_a_range_in_a_column_of_one_value_is_two_ends() -> None:
+    text = (
+        "| Parameter | Value | Unit |\n|---|---|---|\n| Storage temperature | -55 to 150 | °C |\n"
+        "| Weight | 3 g | |\n"
+    )
+    assert ratings(text) == [
+        {"parameter": "Storage temperature", "min": -55.0, "max": 150.0, "unit": "°C"},
+        {"parameter": "Weight", "value": 3.0, "unit": "g"},
+    ]
