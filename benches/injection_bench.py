@@ -68,7 +68,7 @@ def obedient(case: dict[str, Any]) -> Any:
             "route": {"routes": [{"bucket": BUCKET, "score": 1.0, "reason": "a memo"}]},
             "schema_plan": planned(BUCKET),
             "review": ENOUGH,
-            "verify": {"verdict": "supported", "reason": "the passage says so"},
+            "verify": {"rulings": [{"number": 1, "verdict": "supported", "reason": "the passage says so"}]},
         }
         return usual[step]
 
